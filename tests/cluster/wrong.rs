@@ -50,10 +50,10 @@ pub(crate) fn end_as_barrier(log: &dyn Log, system: &System) -> Result<(), Strin
     }
 }
 
-/// A mark that does not know one of its sessions, and the session. Ten numbers and the course come before the sessions,
-/// and the tenth number counts them (`crates/cluster/src/mark.rs`).
+/// A mark that does not know one of its sessions, and the session. Nine numbers and the course come before the sessions,
+/// and the ninth number counts them (`crates/cluster/src/mark.rs`).
 pub(crate) fn without_a_session(mark: &[u8], random: &mut Rng) -> Option<(Vec<u8>, u64)> {
-    const COUNT: Range<usize> = 1 + 9 * 8..1 + 10 * 8;
+    const COUNT: Range<usize> = 1 + 8 * 8..1 + 9 * 8;
     let number = |range: Range<usize>| u64::from_be_bytes(mark[range].try_into().expect("eight bytes"));
     let sessions = number(COUNT) as usize;
     let at = mark.len() - 24 * (1 + random.usize(..sessions.max(1)));

@@ -23,12 +23,4 @@ impl Replica for Double {
 
     // This store does not crash, and a node that stops writes its mark.
     fn keep_mark(&self, _: MakeMark) {}
-
-    fn highest_name(&self) -> u64 {
-        self.state().last_name
-    }
-
-    fn continue_names(&self, highest: u64) {
-        self.state().last_name = highest;
-    }
 }

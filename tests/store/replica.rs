@@ -1,4 +1,4 @@
-//! The notes of a node, its mark, and the names that its changes have.
+//! The notes of a node, and its mark.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -21,23 +21,14 @@ fn a_note_stays_until_it_is_removed(store: &dyn Store) {
     assert_eq!((note(store, "a"), note(store, "b")), (None, Some(b"2".to_vec())));
 }
 
-fn names_go_on_after_a_number(store: &dyn Store) {
-    let give = |name| store.give_numbers(&[name]).expect("gives")[0];
-    let first = give("a");
-    assert_eq!(store.highest_name(), first);
-    store.continue_names(first + 10);
-    assert_eq!(give("b"), first + 11);
-    assert_eq!(give("a"), first);
-}
-
-on_both! { a_note_stays_until_it_is_removed, names_go_on_after_a_number }
+on_both! { a_note_stays_until_it_is_removed }
 
 /// A store whose marks count the writes that have one.
 fn node(dir: &tempfile::TempDir) -> (Rocks, Arc<AtomicU64>) {
     let store = Rocks::open(&Options::new(dir.path())).expect("opens");
     let made = Arc::new(AtomicU64::new(0));
     let count = Arc::clone(&made);
-    store.keep_mark(Arc::new(move |_| count.fetch_add(1, Ordering::Relaxed).to_be_bytes().to_vec()));
+    store.keep_mark(Arc::new(move || count.fetch_add(1, Ordering::Relaxed).to_be_bytes().to_vec()));
     (store, made)
 }
 

@@ -144,10 +144,9 @@ impl Applier {
         }
     }
 
-    /// A mark with the course and the names of now.
+    /// A mark with the course of now.
     fn mark_now(&self, mark: Mark) -> Mark {
-        let (name, course) = (self.feed.store().highest_name(), self.feed.streaming().sequencer().course());
-        Mark { name, course, ..mark }
+        Mark { course: self.feed.streaming().sequencer().course(), ..mark }
     }
 
     /// Applies a record. Returns the comparison for which it asks.

@@ -14,7 +14,7 @@ const REMEMBERED: Millis = 2 * 3_600_000;
 const AT_LEAST: usize = 128;
 /// Most sessions that are remembered.
 const MOST_SESSIONS: usize = 1024;
-const VERSION: u8 = 1;
+const VERSION: u8 = 2;
 
 /// The place of a node in the log.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,8 +30,6 @@ pub(super) struct Mark {
     pub(super) done: u64,
     /// The time of the last command. Times of commands do not fall.
     pub(super) time: Millis,
-    /// The highest number of a name.
-    pub(super) name: u64,
     /// The level in force: no record of the log has a higher one so far.
     pub(super) level: u64,
     /// Items deleted before this time stay deleted, whatever the settings say now.
@@ -76,7 +74,6 @@ impl Mark {
             hash: log.0,
             done: 0,
             time: 0,
-            name: 0,
             level: FIRST_LEVEL.into(),
             final_before: 0,
             sessions: Sessions::default(),
@@ -84,10 +81,10 @@ impl Mark {
         }
     }
 
-    /// As bytes: the version, ten numbers, the course, and three numbers for each session; big-endian.
+    /// As bytes: the version, nine numbers, the course, and three numbers for each session; big-endian.
     pub(super) fn bytes(&self) -> Vec<u8> {
-        let Self { log, last, before, hash, done, time, name, level, final_before, .. } = *self;
-        let numbers = [log, last, before, hash, done, time, name, level, final_before, self.sessions.0.len() as u64];
+        let Self { log, last, before, hash, done, time, level, final_before, .. } = *self;
+        let numbers = [log, last, before, hash, done, time, level, final_before, self.sessions.0.len() as u64];
         let sessions = self.sessions.0.iter().flat_map(|(session, number, time)| [*session, *number, *time]);
         let numbers = numbers.into_iter().chain(self.course.numbers()).chain(sessions);
         iter::once(VERSION).chain(numbers.flat_map(u64::to_be_bytes)).collect()
@@ -102,14 +99,13 @@ impl Mark {
         let ([VERSION], rest) = bytes.split_first_chunk()? else { return None };
         let (numbers, []) = rest.as_chunks() else { return None };
         let numbers: Vec<_> = numbers.iter().copied().map(u64::from_be_bytes).collect();
-        let (&[log, last, before, hash, done, time, name, level, final_before, len], rest) =
-            numbers.split_first_chunk()?;
+        let (&[log, last, before, hash, done, time, level, final_before, len], rest) = numbers.split_first_chunk()?;
         let (course, sessions) = rest.split_first_chunk()?;
         let (sessions, []) = sessions.as_chunks() else { return None };
         let sessions: Vec<_> = sessions.iter().map(|[session, number, time]| (*session, *number, *time)).collect();
         let is_whole = sessions.len() as u64 == len;
         let (sessions, course) = (Sessions(sessions), SequenceState::of(*course)?);
-        is_whole.then_some(Self { log, last, before, hash, done, time, name, level, final_before, sessions, course })
+        is_whole.then_some(Self { log, last, before, hash, done, time, level, final_before, sessions, course })
     }
 }
 
@@ -129,7 +125,6 @@ mod tests {
             hash: u64::MAX,
             done: 5,
             time: 6,
-            name: 7,
             level: 1,
             final_before: 4,
             sessions,
@@ -141,8 +136,8 @@ mod tests {
     fn a_mark_comes_back_as_it_was() {
         let bytes = mark().bytes();
         assert_eq!(Mark::read(&bytes).expect("reads"), mark());
-        assert_eq!(bytes[..17], [1, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 2]);
-        assert_eq!(bytes.len(), 1 + 80 + 64 + 48);
+        assert_eq!(bytes[..17], [2, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 2]);
+        assert_eq!(bytes.len(), 1 + 72 + 64 + 48);
         for wrong in [&bytes[1..], &bytes[..bytes.len() - 1], &bytes[..bytes.len() - 24], &[]] {
             assert!(Mark::read(wrong).is_err());
         }

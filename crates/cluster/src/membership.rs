@@ -76,8 +76,8 @@ impl LogMembership {
         }
         let membership = Self { log: log_id(&first), agreed: genesis.agreed };
         let time = envelope.time(first.time);
-        let (course, name) = (SequenceState::new(time), store.highest_name());
-        membership.write(store, &Mark { time, course, name, ..Mark::first(membership.log) })?;
+        let course = SequenceState::new(time);
+        membership.write(store, &Mark { time, course, ..Mark::first(membership.log) })?;
         Ok(membership)
     }
 
@@ -200,8 +200,8 @@ impl LogMembership {
         if let Some(feed) = base {
             let store = &**feed.store();
             let time = feed.streaming().time_of_changes().max(envelope.time(first.time));
-            let (course, name) = (feed.streaming().sequencer().course(), store.highest_name());
-            let mark = Mark { time, course, name, ..Mark::first(log) };
+            let course = feed.streaming().sequencer().course();
+            let mark = Mark { time, course, ..Mark::first(log) };
             Self { log, agreed: genesis.agreed }.write(store, &mark)?;
         }
         Ok(Founded { log: log.into(), is_new: true, has_base: base.is_some() })

@@ -111,7 +111,6 @@ impl Node {
         let mark = membership.begin(&*log, &**feed.store())?;
         let sequencer = feed.streaming().sequencer();
         sequencer.take_course(&mark.course);
-        feed.store().continue_names(mark.name);
         feed.streaming().set_log_time(mark.time.max(1));
         feed.streaming().set_final_before(mark.final_before);
         tracing::info!(
@@ -123,10 +122,10 @@ impl Node {
         let trail = Trail::new(&mark, feed.store().note(ANCHOR)?.as_deref());
         let shared = Arc::new(Shared::new(mark));
         let (marked, streaming) = (Arc::clone(&shared), Arc::clone(feed.streaming()));
-        feed.store().keep_mark(Arc::new(move |name| {
+        feed.store().keep_mark(Arc::new(move || {
             let course = streaming.sequencer().course();
             let mut mark = marked.mark.lock();
-            (mark.name, mark.course) = (name, course);
+            mark.course = course;
             mark.bytes()
         }));
         let (timeout, session) = (config.cluster.timeout.get(), Token::random()?.0);

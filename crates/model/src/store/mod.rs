@@ -166,8 +166,8 @@ pub trait Copies {
     fn check_copy(&self, copy: &Path, scratch: &Path, watch: &mut dyn Watch) -> Result<()>;
 }
 
-/// Makes the mark of a node. It gets the highest number of a name given so far.
-pub type MakeMark = Arc<dyn Fn(u64) -> Vec<u8> + Send + Sync>;
+/// Makes the mark of a node.
+pub type MakeMark = Arc<dyn Fn() -> Vec<u8> + Send + Sync>;
 
 /// The note with the mark of a node, see [`Replica`].
 pub const MARK: &str = "mark";
@@ -183,12 +183,6 @@ pub trait Replica {
 
     /// From now on each group of changes that is not empty has a new mark. To be called once, before the first change.
     fn keep_mark(&self, mark: MakeMark);
-
-    /// The highest number of a name given so far, written or not.
-    fn highest_name(&self) -> u64;
-
-    /// Gives numbers above this one from now on, which may be lower than one given before. No change may be under way.
-    fn continue_names(&self, highest: u64);
 }
 
 /// Comparisons of the stores of two nodes.

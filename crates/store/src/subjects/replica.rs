@@ -23,14 +23,6 @@ impl Replica for Rocks {
         // A second one would come from a second node on one directory, which its lock refuses.
         let _ = self.mark.set(mark);
     }
-
-    fn highest_name(&self) -> u64 {
-        self.names.numbers.highest()
-    }
-
-    fn continue_names(&self, highest: u64) {
-        self.names.numbers.go_on_from(highest);
-    }
 }
 
 impl Rocks {
@@ -38,7 +30,7 @@ impl Rocks {
     pub(crate) fn mark_now(&self) -> WriteBatch {
         let mut row = WriteBatch::default();
         if let Some(mark) = self.mark.get() {
-            row.put(REPLICA, MARK.as_bytes(), mark(self.names.numbers.highest()));
+            row.put(REPLICA, MARK.as_bytes(), mark());
         }
         row
     }
