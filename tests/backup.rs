@@ -473,10 +473,7 @@ fn a_backup_of_an_unknown_format_or_with_wrong_facts_is_refused() {
     fs::write(backup.join("FORMAT"), "tideline format 9\nrelease 4.2.0\n").unwrap();
     refused(&place, &backup.display().to_string(), "version 4.2.0 wrote it in format 9");
     for (said, words) in [
-        (
-            r#""begun_at":1000,"format":3,"release":"0.0.9""#,
-            "its file BACKUP says format 3, and its file FORMAT says 7",
-        ),
+        (r#""begun_at":1000,"format":3,"release":"0.0.9""#, "version 0.0.9 took the backup, in format 3"),
         (r#""begun_at":1000,"format":99,"release":"7.1.0""#, "version 7.1.0 took the backup, in format 99"),
         (r#""begun_at":1000000000000000000,"format":7,"release":"0.0.9""#, "its name is not the time when it began"),
         (r#""begun_at":1001,"format":7,"release":"0.0.9""#, "its name is not the time when it began"),

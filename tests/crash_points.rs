@@ -292,19 +292,9 @@ fn is_restore(name: &str) -> bool {
     name.starts_with("exchange.")
 }
 
-/// Whether a failpoint is passed only at a start on a directory of an earlier format: `tests/migration.rs` tries these.
-fn is_migration(name: &str) -> bool {
-    name.starts_with("migrat")
-}
-
 /// Whether a failpoint is passed only after a compaction has noticed something.
 fn is_compaction(name: &str) -> bool {
     [Write::Archive, Write::Purge, Write::ArchiveTopic].iter().any(|write| is_at(name, *write))
-}
-
-/// The writes of the load.
-fn loaded() -> impl Iterator<Item = &'static Write> {
-    Write::ALL.iter().filter(|write| !is_migration(write.name()))
 }
 
 fn is_at(name: &str, write: Write) -> bool {
@@ -369,7 +359,7 @@ fn nothing_is_lost_wherever_the_process_ends() {
     let cases: Vec<_> = places
         .iter()
         .enumerate()
-        .filter(|(_, name)| !is_backup(name) && !is_restore(name) && !is_migration(name) && !is_standby(name))
+        .filter(|(_, name)| !is_backup(name) && !is_restore(name) && !is_standby(name))
         .flat_map(tries)
         .collect();
     for_each(&cases, |(name, n)| abort_at(name, *n));
@@ -432,13 +422,14 @@ fn a_backup_that_breaks_off_leaves_nothing_that_is_no_backup() {
 
 #[test]
 fn a_write_that_fails_is_answered_503_or_tried_again() {
-    let cases: Vec<_> = loaded().map(|write| format!("{}.before=1*off->1*return(error)->off", write.name())).collect();
+    let cases: Vec<_> =
+        Write::ALL.iter().map(|write| format!("{}.before=1*off->1*return(error)->off", write.name())).collect();
     for_each(&cases, |points| fail_at(points));
 }
 
 #[test]
 fn many_writes_that_fail_change_no_answer() {
-    let points: Vec<_> = loaded().map(|write| format!("{}.before=15%return(error)", write.name())).collect();
+    let points: Vec<_> = Write::ALL.iter().map(|write| format!("{}.before=15%return(error)", write.name())).collect();
     fail_at(&points.join(";"));
 }
 

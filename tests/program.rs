@@ -14,7 +14,6 @@ mod frozen_device;
 mod full_disk;
 mod http;
 mod import;
-mod migration;
 mod overload;
 mod plain;
 mod process;

@@ -75,8 +75,6 @@ enum Command {
     /// Let the times of a data directory go on from the clock, after a clock that was far ahead has dated changes; the
     /// server must be stopped
     Retime(With<Nothing>),
-    /// Take a data directory of an earlier version to the present format; serve, import and compact do this, too
-    Migrate(With<data::migrate::MigrateArgs>),
     /// Make a key for clients, or the hash of a key
     #[command(subcommand)]
     Key(terminal::key::KeyCommand),
@@ -187,15 +185,13 @@ fn run(cli: Cli) -> Result<i32> {
         Command::Promote(with) => with.run(standby::promote::run),
         Command::Cluster(command) => return remote::cluster::run(command),
         Command::Check(with) => {
-            let told = Told { refuse_migration: true, ..Told::default() };
             return with.run(|config, args| match args.against.is_empty() {
-                true => data::check::run(config, told, &|| false),
+                true => data::check::run(config, Told::default(), &|| false),
                 false => remote::compare::run(config, args),
             });
         }
         Command::Compact(with) => with.run(|config, Nothing {}| data::compact::run(config)),
         Command::Retime(with) => with.run(|config, Nothing {}| data::retime::run(config)),
-        Command::Migrate(with) => with.run(data::migrate::run),
     }
     .map(|()| SUCCESS)
 }

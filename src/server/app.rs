@@ -43,8 +43,6 @@ pub struct App {
 pub struct Told {
     /// Start although the log is damaged, without the acknowledged changes that are lost.
     pub accept_log_loss: bool,
-    /// Refuse a directory of an earlier format instead of migrating it.
-    pub refuse_migration: bool,
     /// Refuse a log with a torn end, which a backup does not have.
     pub whole_log: bool,
     /// Reserve no room for a later start on a full device.
@@ -89,7 +87,6 @@ pub fn open(config: &Config, told: Told) -> Result<App> {
     let store: Arc<dyn Store> = Arc::new(Rocks::open(&Options {
         accept_log_loss: told.accept_log_loss,
         whole_log: told.whole_log,
-        may_migrate: !told.refuse_migration,
         keep_room: !told.reserve_nothing,
         keeps_log: told.has_standbys && config.standby.keep_mb > 0 && !config.cluster.is_on(),
         listeners: candidates.listeners(content),

@@ -120,14 +120,12 @@ fn ends() -> Vec<End> {
     places.into_iter().map(End::Abort).chain(refused).chain([End::Kill]).collect()
 }
 
-/// Whether a node that applies a log does not pass a failpoint: it is of a backup, of a restore, of a migration, of a standby, of
+/// Whether a node that applies a log does not pass a failpoint: it is of a backup, of a restore, of a standby, of
 /// the thread that erases, or of the server around the node.
 fn is_elsewhere(name: &str) -> bool {
     const SERVER: [&str; 4] = ["start.opened", "start.restored", "stop.workers", "stop.synced"];
     SERVER.contains(&name)
-        || ["copy.", "exchange.", "migrat", "swap.", "promotion.", "erasure."]
-            .into_iter()
-            .any(|group| name.starts_with(group))
+        || ["copy.", "exchange.", "swap.", "promotion.", "erasure."].into_iter().any(|group| name.starts_with(group))
 }
 
 impl Lives {

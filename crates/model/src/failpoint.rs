@@ -70,8 +70,6 @@ named! {
         ArchiveTopic = "archive_topic",
         /// The begin, a part or the end of the erasure of a user.
         Erase = "erase",
-        /// Rows that come from those of an earlier format.
-        Migrate = "migrate",
     }
 }
 
@@ -80,10 +78,6 @@ named! {
     pub enum Failpoint {
         /// The data directory is claimed and has its format; the engine is not open.
         StartClaimed = "start.claimed",
-        /// `FORMAT` names the new format and the earlier one; no row has been written.
-        MigrationBegun = "migration.begun",
-        /// All rows have been written; `FORMAT` still names the earlier format.
-        MigrationMoved = "migration.moved",
         /// A part of the erasure of a user is removed.
         ErasedPart = "erasure.part",
         /// The engine has replayed its log; no job has been read.

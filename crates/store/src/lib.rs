@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use parking_lot::Mutex;
-use rocksdb::{ColumnFamilyDescriptor, DB, ErrorKind, ReadOptions, ReadTier};
+use rocksdb::{DB, ErrorKind, ReadOptions, ReadTier};
 
 use crate::engine::directory::Directory;
 use crate::engine::health::Health;
@@ -52,7 +52,6 @@ use model::{Activity, Effect, JobId, UserId, Work};
 pub use self::options::Options;
 pub use crate::engine::backup::room_for;
 pub use crate::engine::erased::known_erasures;
-pub use crate::engine::migration::Migration;
 pub use crate::engine::standby::{Copying, Origin, Standby, StandbyDirectory};
 pub use crate::reader::{Marker, Reader, Ruled};
 pub use crate::rows::inbox::InboxRoom;
@@ -142,7 +141,7 @@ pub struct Inner {
     /// See [`Options::write_buffer`].
     write_buffer: usize,
     /// Released last: fields drop in order.
-    directory: Directory,
+    _directory: Directory,
 }
 
 impl fmt::Debug for Rocks {
@@ -163,14 +162,11 @@ impl Rocks {
         }
         let loses = !is_fresh && engine::log::prepare(&options.dir, options.accept_log_loss)?;
         let run = Run::look(&options.dir, is_fresh, loses);
-        let to_migrate = engine::migration::begin(&directory, options)?;
-        let retired = engine::migration::retired(&directory, options)?;
         let cache = crate::rows::tables::cache(options.cache_memory);
         let notices_since = Arc::default();
         let open = |opening: Opening| {
             let compacts = options.compacts && opening == Opening::Usual;
-            let mut families = engine::open::families(&cache, options, compacts, &notices_since);
-            families.extend(retired.iter().map(|name| ColumnFamilyDescriptor::new(*name, rocksdb::Options::default())));
+            let families = engine::open::families(&cache, options, compacts, &notices_since);
             let mut engine = engine::open::options(options, is_fresh, loses);
             engine.set_paranoid_checks(opening != Opening::Lenient);
             engine::open::open(&engine, &directory.engine(), families)
@@ -180,10 +176,7 @@ impl Rocks {
         let keep = || Reserve::for_start(&options.dir, log_limit, options.min_free, &health);
         let mut reserve = options.keep_room.then(keep);
         let mut rebuild = Rebuild::look(&options.dir, !options.whole_log && health.takes_writes());
-        let mut db = rebuild.open(open)?.map_err(|error| engine::advice::cannot_open(&options.dir, &error))?;
-        if directory.earlier_format().is_none() {
-            engine::migration::drop_retired(&mut db, &retired, options)?;
-        }
+        let db = rebuild.open(open)?.map_err(|error| engine::advice::cannot_open(&options.dir, &error))?;
         directory.created()?;
         if is_fresh {
             tracing::info!(data_dir = %options.dir.display(), "a new data directory was made");
@@ -240,10 +233,9 @@ impl Rocks {
             mark: OnceLock::new(),
             kept_log,
             notices_since: Arc::clone(&notices_since),
-            directory,
+            _directory: directory,
         };
         let mut store = Self { inner: Arc::new(inner), group: None };
-        store.migrate(to_migrate)?;
         store.finish_rebuild()?;
         let newest = store.jobs()?.iter().map(|job| job.id.seq).max().unwrap_or_default();
         store.next_seq.store(newest + 1, Ordering::Relaxed);

@@ -17,8 +17,6 @@ pub struct Options {
     pub accept_log_loss: bool,
     /// Whether to refuse a log with a torn end, which a backup does not have.
     pub whole_log: bool,
-    /// Whether to migrate a directory of an earlier format, instead of refusing it.
-    pub may_migrate: bool,
     /// Whether to reserve room on the device for a start.
     pub keep_room: bool,
     /// Whether log that the store needs no more is kept for a standby, until [`model::store::Logs::keep_log`] says how
@@ -57,7 +55,6 @@ impl Options {
             sync: true,
             accept_log_loss: false,
             whole_log: false,
-            may_migrate: true,
             keep_room: false,
             keeps_log: false,
             compacts: true,

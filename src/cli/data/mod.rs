@@ -6,7 +6,6 @@ pub(crate) mod drain;
 mod erased;
 pub(crate) mod export;
 pub(crate) mod import;
-pub(crate) mod migrate;
 pub(crate) mod restore;
 pub(crate) mod retime;
 pub(crate) mod stats;

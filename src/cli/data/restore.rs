@@ -19,14 +19,13 @@ use crate::cli::terminal::interrupt::Interrupt;
 use crate::cli::terminal::progress::{Progress, Unit};
 use crate::cli::terminal::units;
 use crate::cli::{FAILURE, SUCCESS, print_line};
-use crate::server;
 use crate::server::Told;
 use config::Config;
 use feed::backup::{Archive, Manifest, manifest_of, unpack};
 use model::clock::now;
 use model::error::{Error, Result};
 use model::private;
-use store::{FORMAT, Rocks, room_for};
+use store::{FORMAT, room_for};
 
 /// Names that an empty directory may have: those of a restore that was interrupted, of the folder of a new file system,
 /// and of the files with which version control keeps an empty folder.
@@ -182,7 +181,6 @@ fn restore(config: &Config, args: &RestoreArgs, work: &Path, interrupt: &Interru
     config.storage.data_dir = work.to_owned();
     // The room for a start is reserved by the first start in the final place.
     let told = Told { reserve_nothing: true, whole_log: true, ..Told::default() };
-    must_be_as_said(&manifest, &config)?;
     let code = check::run(&config, told, &|| interrupt.was_asked())?;
     if code == SUCCESS {
         match before {
@@ -193,27 +191,15 @@ fn restore(config: &Config, args: &RestoreArgs, work: &Path, interrupt: &Interru
     Ok((manifest, if code == SUCCESS { SUCCESS } else { FAILURE }))
 }
 
-/// Fails if the format of the unpacked directory is unknown, or not that of the manifest.
-fn must_be_as_said(manifest: &Manifest, config: &Config) -> Result<()> {
-    let found = Rocks::migration(&server::options(config))?.map_or(FORMAT, |plan| plan.from);
-    if found == manifest.format {
-        return Ok(());
-    }
-    let said = manifest.format;
-    Err(Error::Setup(format!(
-        "the backup is damaged: its file BACKUP says format {said}, and its file FORMAT says {found}"
-    )))
-}
-
-/// Fails if a backup was taken by a later version, which has another format.
+/// Fails if a backup has another format.
 fn must_be_readable(manifest: &Manifest) -> Result<()> {
     let Manifest { format, release, .. } = manifest;
-    if *format <= FORMAT {
+    if *format == FORMAT {
         return Ok(());
     }
     Err(Error::Setup(format!(
         "version {release} took the backup, in format {format}. This is version {}, whose format is {FORMAT}. \
-         Use version {release} or a later one",
+         Use version {release}",
         env!("CARGO_PKG_VERSION")
     )))
 }

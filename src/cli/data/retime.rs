@@ -16,7 +16,7 @@ use model::{ContentId, Cursor, Order, Span};
 const AT_ONCE: usize = 1000;
 
 pub(crate) fn run(config: &Config) -> Result<()> {
-    let (reset, items) = on_directory(config, Told { refuse_migration: true, ..Told::default() }, |app| {
+    let (reset, items) = on_directory(config, Told::default(), |app| {
         Ok((app.feed().reset_time()?, items_ahead(&**app.feed().store())?))
     })?;
     print(|out| {

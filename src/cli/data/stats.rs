@@ -25,7 +25,7 @@ pub(crate) struct StatsArgs {
 pub(crate) fn run(config: &Config, args: &StatsArgs) -> Result<()> {
     let dir = &config.storage.data_dir;
     Rocks::must_be_there(dir)?;
-    let store = Rocks::open(&Options { may_migrate: false, ..Options::new(dir) })?;
+    let store = Rocks::open(&Options::new(dir))?;
     let (tables, jobs) = (store.stats()?, counts(&store.jobs()?));
     print(|out| if args.json { json(out, &tables, jobs) } else { text(out, &tables, jobs) })
 }

@@ -174,7 +174,7 @@ struct Local {
 
 impl Local {
     fn new(config: &Config) -> Self {
-        let options = Options { may_migrate: false, keep_room: false, ..server::options(config) };
+        let options = Options { keep_room: false, ..server::options(config) };
         Self { options, backups: Backups::new(config), store: OnceLock::new() }
     }
 }

@@ -176,7 +176,7 @@ fn upgrade(config: &Config, asking: &Asking) -> Result<()> {
 
 /// The result of `work` on the feed of a stopped server.
 fn on_feed<T>(config: &Config, work: impl FnOnce(&Feed) -> Result<T>) -> Result<T> {
-    on_directory(config, Told { refuse_migration: true, ..Told::default() }, |app| work(app.feed()))
+    on_directory(config, Told::default(), |app| work(app.feed()))
 }
 
 fn recover(config: &Config, args: &RecoverArgs) -> Result<()> {

@@ -91,7 +91,7 @@ pub(crate) fn run(config: &Config, args: &CheckArgs) -> Result<i32> {
         return compare(None, servers, args.timeout);
     }
     // The directory may be a backup of a node that runs.
-    let told = Told { refuse_migration: true, changes: true, unnamed: true, ..Told::default() };
+    let told = Told { changes: true, unnamed: true, ..Told::default() };
     on_directory(config, told, |app| compare(app.node().map(|node| &**node), servers, args.timeout))
 }
 

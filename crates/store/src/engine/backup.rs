@@ -54,7 +54,7 @@ impl Copies for Rocks {
         })?;
         log::cut(dir)?;
         self.flush_log()?;
-        directory::write_format(dir, None).map_err(failed)?;
+        directory::write_format(dir).map_err(failed)?;
         Ok(Copied { format: FORMAT, sequence })
     }
 
@@ -64,7 +64,6 @@ impl Copies for Rocks {
             let store = Rocks::open(&Options {
                 sync: false,
                 whole_log: true,
-                may_migrate: false,
                 compacts: false,
                 loads: false,
                 cache_memory: CACHES,

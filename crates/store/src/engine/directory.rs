@@ -3,7 +3,7 @@
 mod lock;
 
 use std::ffi::{OsStr, OsString};
-use std::fs::{self, File, OpenOptions, TryLockError};
+use std::fs::{self, File, TryLockError};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
@@ -15,14 +15,10 @@ use model::private;
 
 /// The format that this code reads and writes.
 pub(crate) const CURRENT: u32 = 7;
-/// The earliest format that this code takes to the present one.
-pub(crate) const EARLIEST: u32 = 6;
 /// The first words of a `FORMAT` file. Then comes the number.
 const WORDS: &str = "tideline format ";
 /// Before the version that wrote the file, on a line of its own.
 const RELEASE: &str = "release ";
-/// Before the format from which a migration comes, on a line of its own.
-const MIGRATING: &str = "migrating from ";
 /// Most bytes of a `FORMAT` file.
 const LONGEST_FORMAT: usize = 256;
 
@@ -51,9 +47,6 @@ const NAMED: usize = 3;
 #[derive(Debug)]
 pub(crate) struct Directory {
     path: PathBuf,
-    /// The format before, until the migration from it has ended.
-    earlier: Option<u32>,
-    is_migrating: bool,
     /// `None` for a backup, which no process locks.
     _lock: Option<File>,
 }
@@ -64,7 +57,6 @@ struct Format {
     number: u32,
     /// The version that wrote it.
     release: Option<String>,
-    migrating_from: Option<u32>,
 }
 
 impl Format {
@@ -72,22 +64,15 @@ impl Format {
     fn read(text: &str) -> Option<Self> {
         let mut lines = text.lines();
         let number = digits(lines.next()?.trim_end().strip_prefix(WORDS)?)?;
-        let mut format = Self { number, release: None, migrating_from: None };
+        let mut format = Self { number, release: None };
         for line in lines.map(str::trim_end) {
             if let Some(release) = line.strip_prefix(RELEASE) {
                 format.release = Some(release.escape_debug().to_string());
-            } else if let Some(from) = line.strip_prefix(MIGRATING) {
-                format.migrating_from = Some(digits(from).filter(|from| *from < number)?);
             } else if number <= CURRENT && !line.is_empty() {
                 return None;
             }
         }
         Some(format)
-    }
-
-    fn text(migrating_from: Option<u32>) -> String {
-        let migrating = migrating_from.map(|from| format!("{MIGRATING}{from}\n")).unwrap_or_default();
-        format!("{WORDS}{CURRENT}\n{RELEASE}{}\n{migrating}", env!("CARGO_PKG_VERSION"))
     }
 }
 
@@ -147,13 +132,6 @@ impl Directory {
             Err(TryLockError::Error(error)) => return Err(failed("cannot lock LOCK", error)),
         }
         let directory = Self::of(path, lock)?;
-        if let Some(format) = directory.earlier {
-            return Err(Error::Setup(format!(
-                "data directory {}: it has format {format}, and this version reads format {CURRENT}. Run tideline migrate \
-                 first; restore a backup first",
-                path.display()
-            )));
-        }
         match directory.is_fresh()? {
             true => Err(Error::Setup(format!("data directory {}: it has no data yet", path.display()))),
             false => Ok(directory),
@@ -161,7 +139,7 @@ impl Directory {
     }
 
     fn of(path: &Path, lock: Option<File>) -> Result<Self> {
-        let mut directory = Self { path: path.to_owned(), earlier: None, is_migrating: false, _lock: lock };
+        let directory = Self { path: path.to_owned(), _lock: lock };
         directory.check_format().map_err(|e| advice::failed(path, "cannot use FORMAT", &e))??;
         Ok(directory)
     }
@@ -180,13 +158,6 @@ impl Directory {
         Ok(!there)
     }
 
-    /// Fails if the engine cannot write to its directory, for example as another user.
-    pub(crate) fn engine_is_writable(&self) -> Result<()> {
-        let lock = self.engine().join(LOCK);
-        let opened = OpenOptions::new().create(true).truncate(false).write(true).open(lock);
-        opened.map(drop).map_err(|e| advice::failed(&self.path, "cannot open db/LOCK", &e))
-    }
-
     /// Call after the engine has made its files.
     pub(crate) fn created(&self) -> Result<()> {
         let failed = |e: io::Error| Error::Setup(format!("data directory {}: {CREATING}: {e}", self.path.display()));
@@ -202,24 +173,7 @@ impl Directory {
         self.path.join("db")
     }
 
-    /// The earlier format that the directory still has; `None` for the present one.
-    pub(crate) fn earlier_format(&self) -> Option<u32> {
-        self.earlier
-    }
-
-    /// Whether a migration has begun and has not ended.
-    pub(crate) fn is_migrating(&self) -> bool {
-        self.is_migrating
-    }
-
-    /// Names the present format, and the earlier one while a migration from it is under way: no earlier version opens the
-    /// directory any more.
-    pub(crate) fn set_format(&self, migrating_from: Option<u32>) -> Result<()> {
-        let written = write_format(&self.path, migrating_from);
-        written.map_err(|e| advice::failed(&self.path, "cannot write FORMAT", &e))
-    }
-
-    fn check_format(&mut self) -> io::Result<Result<()>> {
+    fn check_format(&self) -> io::Result<Result<()>> {
         // One byte more than the longest shows that the file is too long.
         let mut head = Vec::new();
         let file = File::open(self.path.join(FORMAT_FILE));
@@ -233,13 +187,13 @@ impl Directory {
                 File::create(self.path.join(CREATING))?.sync_all()?;
                 // Whenever FORMAT has its name, this file has its own, also after a power cut.
                 private::flush_names(&self.path)?;
-                write_format(&self.path, None).map(Ok)
+                write_format(&self.path).map(Ok)
             }
             Err(error) => Err(error),
         }
     }
 
-    fn take_format(&mut self, text: &str) -> Result<()> {
+    fn take_format(&self, text: &str) -> Result<()> {
         let Some(format) = Format::read(text) else {
             return Err(self.unknown(&format!("its FORMAT file says {:?}", text.trim_end())));
         };
@@ -247,18 +201,16 @@ impl Directory {
             let release = format.release.as_deref().map_or("a later version".to_owned(), |of| format!("version {of}"));
             return Err(self.unknown(&format!("{release} wrote it in format {}", format.number)));
         }
-        let earlier = format.migrating_from.unwrap_or(format.number);
-        if earlier < EARLIEST {
+        if format.number < CURRENT {
             return Err(Error::Setup(format!(
-                "data directory {}: it has format {earlier}, which only versions before the first release wrote, and which \
-                 no version migrates. This is version {}, whose format is {CURRENT}. Import the data into an empty \
-                 directory, or choose another directory with --data-dir",
+                "data directory {}: it has format {}, which only versions before the first release wrote. This is version \
+                 {}, whose format is {CURRENT}. Import the data into an empty directory, or choose another directory with \
+                 --data-dir",
                 self.path.display(),
+                format.number,
                 env!("CARGO_PKG_VERSION")
             )));
         }
-        self.earlier = (earlier < CURRENT).then_some(earlier);
-        self.is_migrating = format.migrating_from.is_some();
         Ok(())
     }
 
@@ -274,8 +226,9 @@ impl Directory {
 }
 
 /// Writes the file `FORMAT` of a directory whole or not at all, and durably.
-pub(crate) fn write_format(path: &Path, migrating_from: Option<u32>) -> io::Result<()> {
-    private::replace_file(&path.join(FORMAT_FILE), Format::text(migrating_from).as_bytes())
+pub(crate) fn write_format(path: &Path) -> io::Result<()> {
+    let text = format!("{WORDS}{CURRENT}\n{RELEASE}{}\n", env!("CARGO_PKG_VERSION"));
+    private::replace_file(&path.join(FORMAT_FILE), text.as_bytes())
 }
 
 /// The file that is locked while a process has a directory.
@@ -368,24 +321,15 @@ mod tests {
             (b"tideline format 99\n", "a later version wrote it in format 99"),
             (b"tideline format 99\nrelease 9.1.0\n", "version 9.1.0 wrote it in format 99"),
             (b"tideline format 003\n", "says \"tideline format 003\""),
-            (b"tideline format 7\nMigrating from 2\n", "Migrating from 2"),
-            (b"tideline format 7\nmigrating from 7\n", "migrating from 7"),
-            (b"tideline format 7\nmigrating from 9\n", "migrating from 9"),
+            (b"tideline format 7\nmigrating\n", "migrating"),
             (b"tideline format 9\nrelease \x1b[31m\n", "version \\u{1b}[31m wrote it"),
             (b"tideline format 2\n", "it has format 2, which only versions before the first release wrote"),
-            (b"tideline format 7\nmigrating from 2\n", "it has format 2, which only versions before"),
         ] {
             let error = with(format).expect_err(word).to_string();
             assert!(error.contains(word) && error.len() < 400, "{error}");
         }
-        for (format, earlier, is_migrating) in [
-            ("tideline format 7", None, false),
-            ("tideline format 7\r\nrelease 0.1.0\r\n", None, false),
-            ("tideline format 6\nrelease 0.1.0\n", Some(6), false),
-            ("tideline format 7\nmigrating from 6\n", Some(6), true),
-        ] {
-            let directory = with(format.as_bytes()).expect(format);
-            assert_eq!((directory.earlier_format(), directory.is_migrating()), (earlier, is_migrating), "{format}");
+        for format in ["tideline format 7", "tideline format 7\r\nrelease 0.1.0\r\n"] {
+            with(format.as_bytes()).expect(format);
         }
         fs::remove_file(dir.path().join("FORMAT")).expect("remove");
         fs::create_dir(dir.path().join("db")).expect("mkdir");

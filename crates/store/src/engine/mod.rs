@@ -9,7 +9,6 @@ pub(crate) mod health;
 pub(crate) mod log;
 pub(crate) mod log_source;
 pub(crate) mod messages;
-pub(crate) mod migration;
 pub(crate) mod open;
 pub(crate) mod rebuild;
 pub(crate) mod reserve;

@@ -196,7 +196,7 @@ impl StandbyDirectory {
             private::flush_names(&copy).and_then(|()| private::flush_names(&self.path)).map_err(failed)?;
         }
         failpoint::pass(Failpoint::StandbySwapped);
-        directory::write_format(&self.path, None).map_err(failed)?;
+        directory::write_format(&self.path).map_err(failed)?;
         self.set_origin(&Origin { log: Some(log), whole_at: None, ..self.origin()? })?;
         self.drop_copy()
     }

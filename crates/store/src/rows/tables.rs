@@ -210,9 +210,6 @@ impl Spec {
     }
 }
 
-/// Of format 6: the rows of effects, which are among [`EVENTS`] now.
-pub(crate) const EFFECTS: Table = &Spec { place: ALL.len(), ..Spec::new("effects", Access::Log, Keys::One("effect")) };
-
 impl fmt::Display for Spec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.name)

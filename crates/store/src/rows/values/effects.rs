@@ -26,15 +26,6 @@ pub(super) fn effect(effect: &Effect, at: Millis, top: Millis) -> Vec<u8> {
     bytes
 }
 
-/// A row of the table `effects` of format 6, which lacked the second time, as a row of `events`. `top` is that of the row before.
-pub(crate) fn of_format_6(row: &[u8], top: Millis) -> Vec<u8> {
-    let (before, after) = row.split_at(row.len().min(10));
-    let at = before.get(2..).and_then(|at| read_millis(at).ok());
-    let mut bytes = [before, &millis(top.max(at.unwrap_or_default())), after].concat();
-    bytes[0] |= EFFECT;
-    bytes
-}
-
 pub(super) fn read_effect(number: u64, bytes: &[u8]) -> Result<Logged> {
     let (fields, mut rest) = bytes.split_first_chunk::<FIELDS>().ok_or_else(|| corrupt("effect"))?;
     let kind = EffectKind::ALL.into_iter().find(|kind| *kind as u8 | EFFECT == fields[0]);
