@@ -349,4 +349,4 @@ docker: ## build the container image
 .PHONY: clean
 clean: ## remove the demo data and the built crate, but not the compiled RocksDB
 	rm -rf $(DEMO) $(DEMO)-files
-	cargo clean --release --package tideline --package tideline-double $(patsubst crates/%,--package tideline-%,$(wildcard crates/*))
+	cargo clean --release --package tideline $(patsubst crates/%,--package tideline-%,$(wildcard crates/*))

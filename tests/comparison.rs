@@ -81,7 +81,7 @@ fn nodes_take_their_digests_at_one_position() {
     let dir = tempfile::tempdir().expect("a directory");
     let on_disk = Arc::new(Rocks::open(&Options::new(dir.path())).expect("opens"));
     let (one, first) = join(&log, on_disk, "a");
-    let (other, second) = join(&log, Arc::new(double::Double::new()), "b");
+    let (other, second) = join(&log, Arc::new(Rocks::in_memory().expect("opens")), "b");
     for n in 1..=20 {
         let feed = if n % 2 == 0 { &one } else { &other };
         feed.put_profile(HostId::Number(n), profile("a name")).expect("puts");

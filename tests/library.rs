@@ -12,4 +12,3 @@ mod plain;
 mod promises;
 mod purges;
 mod store;
-mod store_mirror;

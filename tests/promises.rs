@@ -15,6 +15,7 @@ mod broken;
 pub(crate) mod case;
 pub(crate) mod change;
 pub(crate) mod crash;
+pub(crate) mod faulty;
 pub(crate) mod fresh;
 pub(crate) mod history;
 pub(crate) mod hosts;

@@ -20,6 +20,7 @@ mod promises {
     pub(crate) mod case;
     pub(crate) mod change;
     pub(crate) mod crash;
+    pub(crate) mod faulty;
     pub(crate) mod history;
     pub(crate) mod hosts;
     pub(crate) mod kept;

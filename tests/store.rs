@@ -8,7 +8,7 @@
 macro_rules! on_both {
     ($($name:ident),+ $(,)?) => {
         mod memory {
-            $(#[test] fn $name() { super::$name(&double::Double::new()); })+
+            $(#[test] fn $name() { super::$name(&store::Rocks::in_memory().expect("opens")); })+
         }
         mod rocks {
             $(#[test] fn $name() { $crate::store::support::on_rocks(super::$name); })+

@@ -3,12 +3,12 @@
 
 use std::time::Instant;
 
-use double::Fault;
 use model::UserSettings;
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::{Config, RngSeed, TestRunner};
 
 use super::case::{Case, Wrong};
+use super::faulty::Fault;
 use super::names::USERS;
 use super::ops::{Op, Sequence, sequences};
 use super::seed::seed;
@@ -72,23 +72,23 @@ const TIMELINES: [&str; 6] =
 const NOTICES: [&str; 2] = ["notices of", "notices that"];
 
 #[test]
-fn duplicates_that_go_before_the_filter_are_found() {
-    is_found(Wrong::InStore(Fault::PathsOnce), &TIMELINES);
+fn an_item_with_one_of_its_paths_is_found() {
+    is_found(Wrong::InRows(Fault::OnePath), &TIMELINES);
 }
 
 #[test]
-fn a_block_that_leaves_pending_items_is_found() {
-    is_found(Wrong::InStore(Fault::BlockLeavesPending), &TIMELINES);
+fn a_block_that_ends_no_follow_is_found() {
+    is_found(Wrong::InRows(Fault::BlockLeavesFollow), &["relation of"]);
 }
 
 #[test]
-fn a_rule_that_is_not_asked_for_pending_items_is_found() {
-    is_found(Wrong::InStore(Fault::PendingWithoutKind), &TIMELINES);
+fn a_rule_that_is_lost_is_found() {
+    is_found(Wrong::InRows(Fault::FollowsWithoutRule), &TIMELINES);
 }
 
 #[test]
 fn a_rule_that_is_not_asked_for_pulled_items_is_found() {
-    is_found(Wrong::InStore(Fault::PulledWithoutKind), &TIMELINES);
+    is_found(Wrong::InRows(Fault::PulledWithoutKind), &TIMELINES);
 }
 
 #[test]
@@ -103,7 +103,7 @@ fn comments_that_do_not_ask_for_sight_are_found() {
 
 #[test]
 fn follows_that_end_untold_are_found() {
-    is_found(Wrong::InStore(Fault::PartedUntold), &["by the changes", "no such step"]);
+    is_found(Wrong::InRows(Fault::PartedUntold), &["by the changes", "no such step"]);
 }
 
 #[test]
@@ -118,15 +118,15 @@ fn an_approval_that_outlasts_its_follow_is_found() {
         Op::Relate { user, follow: vec![], unfollow: vec![target] },
         follow(true),
     ];
-    is_found_by(Wrong::InStore(Fault::ApprovalOutlasts), &NOTICES, &end);
+    is_found_by(Wrong::InRows(Fault::ApprovalOutlasts), &NOTICES, &end);
 }
 
 #[test]
 fn two_notices_of_one_item_are_found() {
-    is_found(Wrong::InStore(Fault::MentionTwice), &NOTICES);
+    is_found(Wrong::InRows(Fault::MentionTwice), &NOTICES);
 }
 
 #[test]
 fn notices_that_do_not_ask_for_the_audience_are_found() {
-    is_found(Wrong::InStore(Fault::NoticesForAll), &NOTICES);
+    is_found(Wrong::InRows(Fault::NoticesForAll), &NOTICES);
 }

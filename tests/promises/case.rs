@@ -3,11 +3,11 @@
 use std::cell::Cell;
 use std::time::Duration;
 
-use double::Fault;
 use model::{Millis, PageRequest, Span};
 use proptest::test_runner::{Config, RngSeed, TestCaseError, TestError, TestRunner};
 
 use super::change::clock;
+use super::faulty::Fault;
 use super::hosts::Hosts;
 use super::kept::KeptPages;
 use super::mirror::Mirror;
@@ -24,8 +24,8 @@ const TRIES: u32 = 4;
 /// A fault that is built in on purpose, and that the sequences must find.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Wrong {
-    /// Of the store; it is one in memory.
-    InStore(Fault),
+    /// Of the rows; the store is one in memory.
+    InRows(Fault),
     /// The count of unread items has those from members of exclusive lists.
     UnreadForgetsLists,
     /// Comments are shown to everybody who sees their subject.
@@ -116,7 +116,7 @@ impl Case {
     pub(crate) fn run(kind: Kind, sequence: &Sequence, wrong: Option<Wrong>) -> Result<(), String> {
         let config = sequence.config.clone();
         let system = match wrong {
-            Some(Wrong::InStore(fault)) => System::with_fault(fault, config),
+            Some(Wrong::InRows(fault)) => System::with_fault(fault, config),
             _ => System::new(kind, config),
         };
         let mut case = Self { wrong, ..Self::new(kind, system, sequence.ids) };

@@ -8,15 +8,16 @@ use tempfile::TempDir;
 
 use cluster::{Log, LogMembership, Node};
 use config::{Config, Durability};
-use double::{Double, Fault};
 use feed::Feed;
 use feed::backlog::Backlog;
 use feed::streaming::Streaming;
 use feed::worker::{Candidates, Workers, evict_others};
 use model::store::{MARK, Store};
-use store::{InboxRoom, Options, Rocks};
+use store::kv::Kv;
+use store::{InboxRoom, Options, Rocks, in_memory};
 
 use super::crash::{copy_live, cut_log, ends_of_writes};
+use super::faulty::{Fault, Faulty};
 use super::shape::Kind;
 
 /// Longest time for the jobs of a case.
@@ -28,11 +29,42 @@ pub(crate) struct System {
     pub(crate) feed: Arc<Feed>,
     workers: Option<Workers>,
     candidates: Candidates,
-    /// `None` for a store in memory.
-    dir: Option<TempDir>,
+    home: Home,
     /// The cluster, if this is a node of one, and the node.
     joins: Option<Joins>,
     node: Option<Node>,
+}
+
+/// Where a store has its rows.
+enum Home {
+    Dir(TempDir),
+    Memory(Arc<dyn Kv>),
+}
+
+impl Home {
+    fn new(kind: Kind, config: &Config, candidates: &Candidates) -> Self {
+        match kind {
+            Kind::Rocks => Self::Dir(temp_dir()),
+            Kind::Memory => Self::Memory(in_memory(&options(config, candidates))),
+        }
+    }
+
+    fn dir(&self) -> Option<&Path> {
+        match self {
+            Self::Dir(dir) => Some(dir.path()),
+            Self::Memory(_) => None,
+        }
+    }
+
+    /// The store. One that does not load answers as a start that has loaded nothing yet.
+    fn open(&self, config: &Config, candidates: &Candidates, loads: bool) -> Arc<dyn Store> {
+        let options = Options { loads, ..options(config, candidates) };
+        let store = match self {
+            Self::Dir(dir) => Rocks::open(&Options { dir: dir.path().to_owned(), ..options }),
+            Self::Memory(engine) => Rocks::on(Arc::clone(engine), &options),
+        };
+        Arc::new(store.expect("opens"))
+    }
 }
 
 /// How a system is a node of a cluster.
@@ -47,39 +79,28 @@ pub(crate) struct Joins {
 
 impl System {
     pub(crate) fn new(kind: Kind, config: Config) -> Self {
-        let dir = (kind == Kind::Rocks).then(temp_dir);
-        Self::over(dir, config, None)
+        let candidates = Candidates::default();
+        Self::at(Home::new(kind, &config, &candidates), candidates, config, None)
     }
 
     /// Over a store in memory with a fault.
     pub(crate) fn with_fault(fault: Fault, config: Config) -> Self {
-        Self::of(Arc::new(Double::with(fault)), None, config, None, Candidates::default())
+        let candidates = Candidates::default();
+        let engine = in_memory(&options(&config, &candidates));
+        Self::at(Home::Memory(Arc::new(Faulty { engine, fault })), candidates, config, None)
     }
 
     /// A node, with an empty store or with the data of a directory.
     #[allow(dead_code, reason = "for tests/cluster")]
     pub(crate) fn join(kind: Kind, copy: Option<TempDir>, config: Config, joins: Joins) -> Self {
-        Self::over(copy.or_else(|| (kind == Kind::Rocks).then(temp_dir)), config, Some(joins))
-    }
-
-    fn over(dir: Option<TempDir>, config: Config, joins: Option<Joins>) -> Self {
         let candidates = Candidates::default();
-        let store = match &dir {
-            Some(dir) => open(dir.path(), &config, &candidates, true),
-            None => Arc::new(Double::new()),
-        };
-        Self::of(store, dir, config, joins, candidates)
+        let home = copy.map_or_else(|| Home::new(kind, &config, &candidates), Home::Dir);
+        Self::at(home, candidates, config, Some(joins))
     }
 
-    fn of(
-        store: Arc<dyn Store>,
-        dir: Option<TempDir>,
-        config: Config,
-        joins: Option<Joins>,
-        candidates: Candidates,
-    ) -> Self {
-        let (feed, node) = assemble(store, &config, joins.as_ref());
-        Self { config, feed, workers: None, candidates, dir, joins, node }
+    fn at(home: Home, candidates: Candidates, config: Config, joins: Option<Joins>) -> Self {
+        let (feed, node) = assemble(home.open(&config, &candidates, true), &config, joins.as_ref());
+        Self { config, feed, workers: None, candidates, home, joins, node }
     }
 
     /// Whether this system is a node of a cluster.
@@ -97,13 +118,13 @@ impl System {
     /// files.
     #[allow(dead_code, reason = "for tests/cluster")]
     pub(crate) fn copy(&self) -> Option<TempDir> {
-        copy_live(self.dir.as_ref()?.path())
+        copy_live(self.home.dir()?)
     }
 
     /// Makes such a copy from another thread.
     #[allow(dead_code, reason = "for tests/cluster")]
     pub(crate) fn copier(&self) -> impl FnOnce() -> Option<TempDir> + Send + 'static {
-        let dir = self.dir.as_ref().map(|dir| dir.path().to_owned());
+        let dir = self.home.dir().map(Path::to_owned);
         move || copy_live(&dir?)
     }
 
@@ -189,39 +210,33 @@ impl System {
 
     /// The end of each write in the engine's log. For a store on disk.
     pub(crate) fn ends_of_writes(&self) -> Vec<u64> {
-        ends_of_writes(self.dir.as_ref().expect("on disk").path())
+        ends_of_writes(self.home.dir().expect("on disk"))
     }
 
     /// The state after a restart, without workers, if only this much of the log was written. For a store on disk at
     /// rest.
     pub(crate) fn with_log_of(&self, bytes: u64) -> Self {
-        let dir = copy_live(self.dir.as_ref().expect("on disk").path()).expect("at rest");
+        let dir = copy_live(self.home.dir().expect("on disk")).expect("at rest");
         cut_log(dir.path(), bytes);
         let candidates = Candidates::default();
-        let (feed, node) = assemble(open(dir.path(), &self.config, &candidates, true), &self.config, None);
-        Self { config: self.config.clone(), feed, workers: None, candidates, dir: Some(dir), joins: None, node }
+        Self::at(Home::Dir(dir), candidates, self.config.clone(), None)
     }
 
     /// Replaces all parts. `other` may name another directory than the present one.
     fn restart(&mut self, other: impl FnOnce(&mut Self) -> Option<TempDir>) {
         let replacement = other(self);
         self.rest();
-        let (empty, _) = assemble(Arc::new(Double::new()), &self.config, None);
+        let nothing = Arc::new(Rocks::in_memory().expect("opens"));
+        let (empty, _) = assemble(nothing, &self.config, None);
         let feed = std::mem::replace(&mut self.feed, empty);
-        let store = Arc::clone(feed.store());
+        assert_eq!(Arc::strong_count(feed.store()), 1, "nobody else has the store");
         drop(feed);
-        let store = match &self.dir {
-            None => store,
-            Some(dir) => {
-                assert_eq!(Arc::strong_count(&store), 1, "nobody else has the store");
-                drop(store);
-                // After a crash, all answers are those of a start that has loaded nothing yet.
-                let loads = replacement.is_none();
-                let dir = replacement.as_ref().unwrap_or(dir);
-                open(dir.path(), &self.config, &self.candidates, loads)
-            }
-        };
-        self.dir = replacement.or(self.dir.take());
+        // After a crash, all answers are those of a start that has loaded nothing yet.
+        let loads = replacement.is_none();
+        if let Some(dir) = replacement {
+            self.home = Home::Dir(dir);
+        }
+        let store = self.home.open(&self.config, &self.candidates, loads);
         (self.feed, self.node) = assemble(store, &self.config, self.joins.as_ref());
     }
 }
@@ -230,18 +245,16 @@ pub(crate) fn temp_dir() -> TempDir {
     tempfile::tempdir().expect("a temporary directory")
 }
 
-fn open(dir: &Path, config: &Config, candidates: &Candidates, loads: bool) -> Arc<dyn Store> {
-    let options = Options {
+fn options(config: &Config, candidates: &Candidates) -> Options {
+    Options {
         sync: config.storage.durability == Durability::Sync,
         cache_memory: config.storage.cache_memory(),
         inbox_room: InboxRoom { limit: config.timeline.inbox_limit, slack: 1 },
         notice_outbox_above: config.timeline.outbox_limit,
         notice_topic_above: config.topics.limit,
         listeners: candidates.listeners(&config.content),
-        loads,
-        ..Options::new(dir)
-    };
-    Arc::new(Rocks::open(&options).expect("the directory opens"))
+        ..Options::new("")
+    }
 }
 
 /// A feed over a store, which goes on with its node if it is of a cluster. The settings that all nodes share are those of

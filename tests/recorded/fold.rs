@@ -22,7 +22,7 @@ use super::parts::{CROWD, WIDER, digests};
 use super::tape::Tape;
 use crate::promises::replay::made;
 use crate::promises::shape::small;
-use double::Double;
+use store::Rocks;
 
 /// Mistakes of a reader of the log that its digests must show.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -79,7 +79,7 @@ impl Fold {
         let (candidates, mut config) = (Candidates::default(), small());
         config.fanout.queue = WIDER;
         config.adopt(&agreed);
-        let store: Arc<dyn Store> = Arc::new(Double::new());
+        let store: Arc<dyn Store> = Arc::new(Rocks::in_memory().expect("opens"));
         // Numbers of names are given as on a node.
         store.keep_mark(Arc::new(Vec::new));
         let feed = feed(&store, &config, SequenceState::new(time), time, 0);

@@ -21,7 +21,7 @@ use crate::promises::names::Ids;
 use crate::promises::replay::seen;
 use crate::promises::shape::Kind;
 use crate::promises::system::temp_dir;
-use double::Double;
+use store::Rocks;
 
 /// Longest time without any progress.
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -123,7 +123,7 @@ impl Follower {
         let (config, candidates) = (config(&self.name, self.share, &mut self.random), Candidates::default());
         let store = store.unwrap_or_else(|| match &self.dir {
             Some(dir) => open(dir.path(), &config, &candidates),
-            None => Arc::new(Double::new()),
+            None => Arc::new(Rocks::in_memory().expect("opens")),
         });
         let works = self.random.u32(..5) > 0;
         self.parts = Some(Parts::start(store, config, candidates, &self.way, works));

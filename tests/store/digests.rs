@@ -11,7 +11,7 @@ use super::support::{
     MANY, digest, erasure_of, follow, follow_of, item, open, place, post, publish, publish_post, relate, unfollow_of,
     user, users,
 };
-use double::Double;
+use store::Rocks;
 
 on_both!(
     a_store_has_the_rows_of_the_schema,
@@ -31,7 +31,7 @@ fn differing(a: &[TableDigest], b: &[TableDigest]) -> Vec<&'static str> {
 }
 
 fn a_store_has_the_rows_of_the_schema(store: &dyn Store) {
-    let model = Double::new();
+    let model = Rocks::in_memory().expect("opens");
     assert_eq!(differing(&digest(&model, 0), &digest(store, 0)), Vec::<&str>::new());
     fill(&model);
     fill(store);
@@ -76,7 +76,7 @@ fn own_work_of_a_node_counts_for_nothing(store: &dyn Store) {
 }
 
 fn the_order_of_changes_counts_for_nothing(store: &dyn Store) {
-    let other = Double::new();
+    let other = Rocks::in_memory().expect("opens");
     let changes: [fn(&dyn Store); 4] = [
         |store| _ = publish_post(store, 1, 1, 10),
         |store| _ = publish_post(store, 2, 1, 20),

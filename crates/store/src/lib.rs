@@ -1,7 +1,9 @@
 //! The store on RocksDB: one directory, one column family a table.
 
+mod access;
 mod check;
 mod engine;
+pub mod kv;
 mod memory;
 mod options;
 mod reader;
@@ -16,20 +18,16 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use parking_lot::Mutex;
-use rocksdb::{DB, ErrorKind, ReadOptions, ReadTier};
+use rocksdb::ErrorKind;
 
-use crate::engine::directory::Directory;
-use crate::engine::health::Health;
-use crate::engine::log::{Flushed, Keeper};
-use crate::engine::rebuild::{Opening, Rebuild};
-use crate::engine::reserve::Reserve;
-use crate::engine::run::Run;
+use crate::engine::disk::Disk;
+use crate::kv::Kv;
 use crate::memory::highest::Highest;
 use crate::memory::key_filter::KeyFilter;
 use crate::memory::kinds::{Kinds, Sort};
 use crate::memory::outbox_parts::OutboxParts;
 use crate::rows::tables::{
-    ACTIVITY, DELETED, OUTBOX, OUTBOX_ARCHIVE, SETTINGS, SUSPENDED, TAKEN_OFF, TOPIC_ARCHIVE, TOPIC_CONTENT, Table,
+    ACTIVITY, DELETED, OUTBOX, OUTBOX_ARCHIVE, SETTINGS, SUSPENDED, TAKEN_OFF, TOPIC_ARCHIVE, TOPIC_CONTENT,
 };
 use crate::subjects::archive::Archived;
 use crate::subjects::erasures::Erasing;
@@ -41,11 +39,10 @@ use crate::subjects::unpushed::UnpushedRows;
 use crate::subjects::users::{MOST_RECIPIENTS, PartialPushRecipients};
 use crate::writes::Group;
 use model::cache::ReadThrough;
+use model::cache::memory::CacheMemory;
 use model::error::{Error, Result};
-use model::failpoint;
-use model::failpoint::{Failpoint, Write};
-use model::private;
-use model::store::{Inboxes, MakeMark, Store, Tier};
+use model::failpoint::Write;
+use model::store::{Inboxes, MakeMark, Store};
 use model::stripes::Striped;
 use model::{Activity, Effect, JobId, UserId, Work};
 
@@ -59,7 +56,12 @@ pub use crate::rows::inbox::InboxRoom;
 /// The number of the format of the data directory.
 pub const FORMAT: u32 = engine::directory::CURRENT;
 
-/// An open data directory.
+/// An empty engine of ordered maps in memory, which takes the filters and the room of inboxes of these options.
+pub fn in_memory(options: &Options) -> Arc<dyn Kv> {
+    Arc::new(engine::in_memory::Memory::new(options))
+}
+
+/// An open store.
 pub struct Rocks {
     inner: Arc<Inner>,
     /// Of the store of the thread that makes changes: those that are not written yet.
@@ -74,16 +76,13 @@ impl Deref for Rocks {
     }
 }
 
-/// All that the stores of one directory share.
+/// All that the stores of one engine share.
 pub struct Inner {
-    db: Arc<DB>,
-    sync: bool,
-    health: Arc<Health>,
-    /// The place up to which the log is on the device.
-    flushed: Arc<Flushed>,
-    keeper: Mutex<Keeper>,
-    /// The end of the last run, and of this one.
-    run: Run,
+    kv: Arc<dyn Kv>,
+    /// The engine, if it is one in a data directory.
+    disk: Option<Arc<Disk>>,
+    /// Whether each change is on the device before it is acknowledged.
+    syncs: bool,
     next_seq: AtomicU64,
     /// The greatest ids of items, and of items with counts.
     highest: Highest,
@@ -130,23 +129,15 @@ pub struct Inner {
     /// Rows of inboxes.
     inbox_rows: crate::subjects::inbox::Rows,
     damaged: DamagedInboxes,
-    /// Whether the next start makes a table anew.
-    rebuild: Rebuild,
     /// Makes the mark of each group, if this is the store of a node.
     mark: OnceLock<MakeMark>,
-    /// Bytes of log to keep for a standby.
-    kept_log: Arc<AtomicU64>,
     /// Notices before this time are neither written nor kept.
     notices_since: Arc<AtomicU64>,
-    /// See [`Options::write_buffer`].
-    write_buffer: usize,
-    /// Released last: fields drop in order.
-    _directory: Directory,
 }
 
 impl fmt::Debug for Rocks {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Rocks").field("dir", &self.db.path()).finish_non_exhaustive()
+        f.debug_struct("Rocks").field("dir", &self.disk.as_ref().map(|disk| disk.path())).finish_non_exhaustive()
     }
 }
 
@@ -154,54 +145,28 @@ impl Rocks {
     /// Opens a data directory, or makes one. Fails with a clear message if another process holds it or its format is
     /// unknown.
     pub fn open(options: &Options) -> Result<Self> {
-        let directory = Directory::claim(&options.dir)?;
-        failpoint::pass(Failpoint::StartClaimed);
-        let is_fresh = directory.is_fresh()?;
-        if options.whole_log {
-            engine::log::must_be_whole(&options.dir)?;
-        }
-        let loses = !is_fresh && engine::log::prepare(&options.dir, options.accept_log_loss)?;
-        let run = Run::look(&options.dir, is_fresh, loses);
-        let cache = crate::rows::tables::cache(options.cache_memory);
-        let notices_since = Arc::default();
-        let open = |opening: Opening| {
-            let compacts = options.compacts && opening == Opening::Usual;
-            let families = engine::open::families(&cache, options, compacts, &notices_since);
-            let mut engine = engine::open::options(options, is_fresh, loses);
-            engine.set_paranoid_checks(opening != Opening::Lenient);
-            engine::open::open(&engine, &directory.engine(), families)
-        };
-        let health = Arc::new(Health::new(&options.dir, options.min_free));
-        let log_limit = engine::open::log_limit(options.write_buffer);
-        let keep = || Reserve::for_start(&options.dir, log_limit, options.min_free, &health);
-        let mut reserve = options.keep_room.then(keep);
-        let mut rebuild = Rebuild::look(&options.dir, !options.whole_log && health.takes_writes());
-        let db = rebuild.open(open)?.map_err(|error| engine::advice::cannot_open(&options.dir, &error))?;
-        directory.created()?;
-        if is_fresh {
-            tracing::info!(data_dir = %options.dir.display(), "a new data directory was made");
-        } else if private::admits_all(&options.dir) && private::admits_all(&directory.engine()) {
-            tracing::warn!(data_dir = %options.dir.display(),
-                "every user of this machine may read the data; chmod o= the data directory");
-        }
-        let db = Arc::new(db);
-        if let Some(reserve) = &mut reserve {
-            reserve.look(&health);
-            if let Some(why) = health.owed() {
-                tracing::warn!(cause = why, "changes are refused for lack of space");
-            }
-        }
-        let flushed = Arc::new(Flushed::new(db.latest_sequence_number()));
-        let kept_log = Arc::new(AtomicU64::new(if options.keeps_log { u64::MAX } else { 0 }));
-        let archive = options.keeps_log.then(|| Arc::clone(&kept_log));
-        let keeper = Keeper::start(&db, &flushed, &health, (reserve, archive), options.sync)?;
+        let disk = Arc::new(Disk::open(options)?);
+        Self::over(Arc::clone(&disk) as Arc<_>, Some(disk), options)
+    }
+
+    /// A store on an engine without a directory.
+    pub fn on(engine: Arc<dyn Kv>, options: &Options) -> Result<Self> {
+        Self::over(engine, None, options)
+    }
+
+    /// An empty store in memory, with options for small data.
+    pub fn in_memory() -> Result<Self> {
+        let cache_memory = CacheMemory::new(8 << 20);
+        let options = Options { cache_memory, arrivals: 1 << 20, ..Options::new("") };
+        Self::on(in_memory(&options), &options)
+    }
+
+    fn over(kv: Arc<dyn Kv>, disk: Option<Arc<Disk>>, options: &Options) -> Result<Self> {
+        let notices_since = kv.filters().notices_since();
         let inner = Inner {
-            db,
-            sync: options.sync,
-            health,
-            flushed,
-            keeper: Mutex::new(keeper),
-            run,
+            kv,
+            disk,
+            syncs: options.sync,
             next_seq: AtomicU64::new(1),
             highest: Highest::default(),
             deleted: Arc::default(),
@@ -225,18 +190,16 @@ impl Rocks {
             kinds: Arc::new(Kinds::new(Sort::Reactions)),
             partial_push_recipients: Arc::new(PartialPushRecipients::new(MOST_RECIPIENTS)),
             loader: Mutex::default(),
-            write_buffer: options.write_buffer,
             arrivals: Arrivals::new(options.arrivals),
             inbox_rows: crate::subjects::inbox::rows(options.cache_memory),
             damaged: DamagedInboxes::default(),
-            rebuild,
             mark: OnceLock::new(),
-            kept_log,
-            notices_since: Arc::clone(&notices_since),
-            _directory: directory,
+            notices_since,
         };
         let mut store = Self { inner: Arc::new(inner), group: None };
-        store.finish_rebuild()?;
+        if let Some(disk) = &store.disk {
+            store.finish_rebuild(disk)?;
+        }
         let newest = store.jobs()?.iter().map(|job| job.id.seq).max().unwrap_or_default();
         store.next_seq.store(newest + 1, Ordering::Relaxed);
         let filters = [DELETED, SUSPENDED, SETTINGS, TAKEN_OFF, ACTIVITY].map(|table| store.filter_to_load(table));
@@ -264,8 +227,9 @@ impl Rocks {
         engine::directory::must_be_there(dir)
     }
 
-    fn family(&self, table: Table) -> Result<&rocksdb::ColumnFamily> {
-        self.db.cf_handle(table.name).ok_or_else(|| Error::Storage(format!("no table {table}")))
+    /// The engine in a data directory.
+    fn disk(&self) -> Result<&Disk> {
+        self.disk.as_deref().ok_or_else(|| Error::Storage("a store in memory has no files and no log".to_owned()))
     }
 
     /// The shared part, while this is the only store of the directory.
@@ -320,25 +284,10 @@ impl Drop for Rocks {
         if let Err(error) = self.write_arrivals() {
             tracing::warn!(%error, "the inboxes could not be written; the next start delivers their entries again");
         }
-        self.keeper.lock().stop();
-        match self.flush() {
-            Ok(()) => self.run.stop(),
-            Err(error) => {
-                tracing::warn!(%error,
-                    "the write buffers could not be written to table files; the next start replays the write-ahead \
-                     log");
-            }
+        if let Some(disk) = &self.disk {
+            disk.stop();
         }
-        failpoint::pass(Failpoint::StopFlushed);
     }
-}
-
-fn reading(tier: Tier) -> ReadOptions {
-    let mut options = ReadOptions::default();
-    if tier == Tier::Memory {
-        options.set_read_tier(ReadTier::BlockCache);
-    }
-    options
 }
 
 /// Converts an error of the engine by its meaning.

@@ -1,11 +1,9 @@
 //! Writes: of one change, or of a group. In a group each change stands on those before it, and others see none before all
 //! are on the device.
 
-use rocksdb::{ColumnFamily, ErrorKind, WriteOptions};
-
-use crate::rows::batch::{Op, WriteBatch};
-use crate::rows::staged::{OfTable, Staged};
-use crate::{Inner, Rocks, engine, storage};
+use crate::Rocks;
+use crate::access::staged::Staged;
+use crate::rows::batch::WriteBatch;
 use model::Effect;
 use model::error::{Error, Result};
 use model::failpoint;
@@ -39,7 +37,7 @@ impl Rocks {
         effects: Vec<Effect>,
         after: impl FnOnce(bool) + Send + 'static,
     ) -> Result<()> {
-        self.put(Some(what), batch, self.sync, Box::new(after))?;
+        self.put(Some(what), batch, self.syncs, Box::new(after))?;
         if let Some(group) = &self.group {
             group.lock().effects.extend(effects);
         }
@@ -48,7 +46,7 @@ impl Rocks {
 
     /// Writes the first rows of the present change, as [`Rocks::acknowledge`] does the others.
     pub(crate) fn prepare(&self, batch: WriteBatch, after: impl FnOnce(bool) + Send + 'static) -> Result<()> {
-        self.put(None, batch, self.sync, Box::new(after))
+        self.put(None, batch, self.syncs, Box::new(after))
     }
 
     /// See [`Store::end_change`].
@@ -71,78 +69,20 @@ impl Rocks {
     /// Writes rows that each server has for itself. They wait for no group, and are durable no later than the next change that
     /// acknowledges.
     pub(crate) fn follow_up(&self, what: Write, batch: WriteBatch) -> Result<()> {
-        failpoint::begin(what).map_err(|cause| self.health.refused(cause))?;
+        failpoint::begin(what).map_err(|cause| self.kv.refused(cause))?;
         self.commit(batch, false)?;
         failpoint::end(what);
         Ok(())
     }
 
-    /// A change as the engine has it.
-    fn of_engine(&self, batch: &WriteBatch) -> Result<rocksdb::WriteBatch> {
-        // A batch of items may have megabytes, which would be moved each time that the engine's form grows.
-        let mut engine = rocksdb::WriteBatch::with_capacity_bytes(batch.bytes());
-        for (table, [from, to]) in &batch.ranges {
-            engine.delete_range_cf(self.family(table)?, from, to);
-        }
-        for (table, key, op) in batch.rows.iter() {
-            add(&mut engine, self.family(table)?, key, op);
-        }
-        Ok(engine)
-    }
-
-    /// The changes of a group as the engine has them. Of a table that they read, each row comes once, in the order of the keys.
-    fn staged_of_engine(&self, staged: &Staged) -> Result<rocksdb::WriteBatch> {
-        let mut engine = rocksdb::WriteBatch::with_capacity_bytes(staged.bytes);
-        for (table, rows) in staged.tables() {
-            let family = self.family(table)?;
-            match rows {
-                OfTable::Unread(ops, _) => ops.iter().for_each(|((), key, op)| add(&mut engine, family, key, op)),
-                OfTable::ByKey(staged) => {
-                    staged.ranges.iter().for_each(|[from, to]| engine.delete_range_cf(family, from, to));
-                    staged.rows.iter().for_each(|(key, op)| add(&mut engine, family, key, op.as_slice()));
-                }
-            }
-        }
-        Ok(engine)
-    }
-
     pub(crate) fn commit(&self, batch: WriteBatch, sync: bool) -> Result<()> {
         self.highest.raise(&batch);
-        self.commit_to(self.of_engine(&batch)?, sync)
-    }
-
-    fn commit_to(&self, mut batch: rocksdb::WriteBatch, sync: bool) -> Result<()> {
-        let admitted = self.health.admit()?;
-        let mut options = WriteOptions::default();
-        options.set_sync(sync);
-        let (before, rows) = (self.db.latest_sequence_number(), batch.len() as u64);
-        let flushed = self.flushed.through();
-        batch.put_log_data(engine::log::note(flushed));
-        let _writing = self.health.begin();
-        self.health.unsealed()?;
-        match self.db.write_opt(batch, &options) {
-            Ok(()) => {
-                self.flushed.set_noted(flushed);
-                if sync {
-                    // If nothing else was written meanwhile, these rows are the last ones in the log.
-                    let after = self.db.latest_sequence_number();
-                    self.flushed.raise(if after == before + rows { after } else { before });
-                }
-                self.health.wrote(&admitted);
-                Ok(())
-            }
-            // An error in the change itself.
-            Err(error) if error.kind() == ErrorKind::InvalidArgument => Err(storage(error)),
-            Err(error) => {
-                self.note(&error);
-                Err(self.health.refused(&error.into_string()))
-            }
-        }
+        self.kv.write(&mut batch.changes(), batch.bytes(), sync)
     }
 
     /// Writes a change, or puts it into the group. `after` gets to know whether it is written.
     pub(crate) fn put(&self, what: Option<Write>, change: WriteBatch, sync: bool, after: After) -> Result<()> {
-        let begun = what.map_or(Ok(()), |what| failpoint::begin(what).map_err(|cause| self.health.refused(cause)));
+        let begun = what.map_or(Ok(()), |what| failpoint::begin(what).map_err(|cause| self.kv.refused(cause)));
         let done = begun.and_then(|()| match &self.group {
             None => self.commit(change, sync).map(|()| None),
             Some(group) => {
@@ -174,7 +114,7 @@ impl Rocks {
         let written = failed.map_or_else(
             || {
                 staged.add(&self.mark_now())?;
-                self.commit_to(self.staged_of_engine(&staged)?, sync)
+                self.kv.write(&mut staged.changes(), staged.bytes, sync)
             },
             Err,
         );
@@ -191,24 +131,10 @@ fn give_up(rest: Vec<(Option<Write>, After)>) {
     rest.into_iter().rev().for_each(|(what, after)| end(what, after, false));
 }
 
-fn add(engine: &mut rocksdb::WriteBatch, family: &ColumnFamily, key: &[u8], op: Op<&[u8]>) {
-    match op {
-        Op::Put(value) => engine.put_cf(family, key, value),
-        Op::Delete => engine.delete_cf(family, key),
-        Op::Merge(step) => engine.merge_cf(family, key, step),
-    }
-}
-
 fn end(what: Option<Write>, after: After, is_written: bool) {
     after(is_written);
     if let Some(what) = what.filter(|_| is_written) {
         failpoint::end(what);
-    }
-}
-
-impl Drop for Inner {
-    fn drop(&mut self) {
-        self.db.cancel_all_background_work(true);
     }
 }
 
@@ -222,6 +148,7 @@ mod tests {
 
     use super::*;
     use crate::Options;
+    use crate::kv::Scope;
     use crate::rows::keys;
     use crate::rows::tables::{COUNTS, ITEM_COUNTS, MARKERS, Table};
     use crate::rows::values;
@@ -258,9 +185,7 @@ mod tests {
 
     /// All rows of a table from a key on, by a walk in one direction, and each by its key.
     fn seen(store: &Rocks, table: Table, from: u8, forward: bool) -> (Vec<[Bytes; 2]>, Vec<Option<Bytes>>) {
-        let mut options = rocksdb::ReadOptions::default();
-        options.set_total_order_seek(true);
-        let mut rows = store.rows(table, options).expect("walks");
+        let mut rows = store.now(Tier::Disk).rows(table, Scope::Table).expect("walks");
         if forward {
             rows.seek([from])
         } else {
@@ -281,11 +206,12 @@ mod tests {
     }
 
     #[test]
-    fn a_group_is_seen_by_its_own_store_at_once_and_by_others_when_it_is_written() {
+    fn a_group_on_disk_is_as_changes_made_at_once_in_memory_and_others_see_it_when_it_is_written() {
         let mut random = Rng::with_seed(7);
-        let dirs = [(); 2].map(|()| tempfile::tempdir().expect("temp dir"));
-        let [alone, shared] = dirs.each_ref().map(|dir| Rocks::open(&Options::new(dir.path())).expect("opens"));
-        let (shared, grouping) = group_of(shared);
+        let dir = tempfile::tempdir().expect("temp dir");
+        let options = Options::new(dir.path());
+        let alone = Rocks::on(crate::in_memory(&options), &options).expect("opens");
+        let (shared, grouping) = group_of(Rocks::open(&options).expect("opens"));
         for _ in 0..300 {
             let before = [COUNTS, MARKERS].map(|table| seen(&shared, table, 0, true));
             for _ in 0..random.usize(1..6) {
@@ -325,7 +251,7 @@ mod tests {
         assert_eq!((number(&grouping), number(&store)), (Some(given), None));
         assert_eq!(&*grouping.names(&[given], Tier::Disk).expect("reads")[0], "a");
         grouping.end_change(true);
-        assert!(store.health.seal());
+        assert!(store.disk().expect("on disk").health.seal());
         grouping.write_staged().expect_err("the store takes no writes");
         assert_eq!((number(&grouping), number(&store)), (None, None));
         store.names(&[given], Tier::Disk).expect_err("it has no name");
@@ -346,7 +272,7 @@ mod tests {
             };
             grouping.put(None, change, true, Box::new(after)).expect("stages");
         }
-        assert!(store.health.seal());
+        assert!(store.disk().expect("on disk").health.seal());
         grouping.write_staged().expect_err("the store takes no writes");
         assert_eq!(ORDER.load(Ordering::Relaxed), 2);
         assert!(grouping.get(COUNTS, &[1], Tier::Disk).expect("reads").is_none());

@@ -108,12 +108,12 @@ mod tests {
     use crate::streaming::Streaming;
     use crate::worker::Candidates;
     use config::Config;
-    use double::Double;
     use model::{ContentId, Cursor, Draft, HostId, Work};
+    use store::Rocks;
 
     /// User 9 follows authors 1 and 2, who published four items, and has an inbox.
     fn settled() -> (Feed, Context, UserId) {
-        let (store, config): (Arc<dyn Store>, _) = (Arc::new(Double::new()), Config::default());
+        let (store, config): (Arc<dyn Store>, _) = (Arc::new(Rocks::in_memory().expect("opens")), Config::default());
         let (backlog, streaming) = (Arc::new(Backlog::new(100)), Arc::new(Streaming::new(1000)));
         let feed =
             Feed::new(Arc::clone(&store), Arc::clone(&backlog), Arc::clone(&streaming), &config).expect("events");

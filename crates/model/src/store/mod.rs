@@ -1,7 +1,6 @@
 //! The storage contract: operations of the domain, each with its atomicity stated.
 //!
-//! [`Store`] is composed of one trait for each subject. The crate `store` implements it in one RocksDB directory;
-//! `tests/double` is the plain model that tests compare it with. Each table consists of partitions (a user, an item, a
+//! [`Store`] is composed of one trait for each subject. The crate `store` implements it. Each table consists of partitions (a user, an item, a
 //! lane) with ordered rows, and no operation needs an order across partitions.
 //!
 //! # Rules for every method

@@ -5,16 +5,17 @@
 
 use std::sync::atomic::Ordering;
 
-use rocksdb::{DBRawIterator, Snapshot};
-
+use crate::Rocks;
+use crate::access::at::At;
+use crate::access::staged::Rows;
+use crate::kv::Scope;
 use crate::rows::tables::{ALL, Counted, DELETED, Table};
 use crate::rows::values::read_floor;
 use crate::rows::{keys, values};
 use crate::subjects::archive::NOBODY;
-use crate::{Rocks, storage};
 use model::error::Result;
 use model::priority;
-use model::store::{Digester, Digests, TableDigest, Watch, is_deleted_before};
+use model::store::{Digester, Digests, TableDigest, Tier, Watch, is_deleted_before};
 use model::{Cursor, Millis};
 
 /// Events that are compared; nodes keep more.
@@ -29,10 +30,11 @@ fn replicated() -> impl Iterator<Item = (Table, Counted)> {
 
 impl Digests for Rocks {
     fn has_data(&self) -> Result<bool> {
-        let snapshot = self.db.snapshot();
+        let snapshot = self.kv.snapshot();
+        let at = self.at(&*snapshot, Tier::Disk);
         for (table, counted) in replicated().filter(|(_, counted)| *counted != Counted::Newest) {
-            let mut rules = Rules::new(self, &snapshot, 0);
-            let mut rows = self.whole(table, Some(&snapshot))?;
+            let mut rules = Rules::new(self, at, 0);
+            let mut rows = at.rows(table, Scope::Once)?;
             rows.seek_to_first();
             while let Some((key, value)) = rows.item() {
                 if rules.value(counted, key, value)?.is_some() {
@@ -40,7 +42,7 @@ impl Digests for Rocks {
                 }
                 rows.next();
             }
-            rows.status().map_err(storage)?;
+            rows.status()?;
         }
         Ok(false)
     }
@@ -50,8 +52,9 @@ impl Digests for Rocks {
         // snapshot are held, by an iterator over each table.
         let notices_since = self.notices_since.load(Ordering::Relaxed);
         let floors = [self.outboxes.hold_all(), self.topic_lists.hold_all()];
-        let snapshot = self.db.snapshot();
-        let walks = replicated().map(|(table, _)| self.whole(table, Some(&snapshot))).collect::<Result<Vec<_>>>()?;
+        let snapshot = self.kv.snapshot();
+        let at = self.at(&*snapshot, Tier::Disk);
+        let walks = replicated().map(|(table, _)| at.rows(table, Scope::Once)).collect::<Result<Vec<_>>>()?;
         drop(floors);
         taken();
         priority::lower(priority::CHECKS);
@@ -61,7 +64,7 @@ impl Digests for Rocks {
                 digests.push(Digester::new(table.name));
             }
             if let Some(digest) = digests.last_mut() {
-                let rules = Rules { notices_since, ..Rules::new(self, &snapshot, final_before) };
+                let rules = Rules { notices_since, ..Rules::new(self, at, final_before) };
                 add_rows(table, counted, rows, rules, digest, watch)?;
             }
         }
@@ -73,7 +76,7 @@ impl Digests for Rocks {
 fn add_rows(
     table: Table,
     counted: Counted,
-    mut rows: DBRawIterator<'_>,
+    mut rows: Rows<'_>,
     mut rules: Rules<'_>,
     digest: &mut Digester,
     watch: &mut dyn Watch,
@@ -99,14 +102,14 @@ fn add_rows(
         }
         rows.next();
     }
-    rows.status().map_err(storage)?;
+    rows.status()?;
     watch.looked_at(table.name, done)
 }
 
 /// Tells which rows of a table count.
 struct Rules<'a> {
     store: &'a Rocks,
-    snapshot: &'a Snapshot<'a>,
+    at: At<'a>,
     final_before: Millis,
     notices_since: Millis,
     /// The item that was looked up last, and whether its deletion is final.
@@ -116,8 +119,8 @@ struct Rules<'a> {
 }
 
 impl<'a> Rules<'a> {
-    fn new(store: &'a Rocks, snapshot: &'a Snapshot<'a>, final_before: Millis) -> Self {
-        Self { store, snapshot, final_before, notices_since: 0, last: None, floor: None }
+    fn new(store: &'a Rocks, at: At<'a>, final_before: Millis) -> Self {
+        Self { store, at, final_before, notices_since: 0, last: None, floor: None }
     }
 
     /// The value with which a row counts; `None` if it does not.
@@ -160,7 +163,7 @@ impl<'a> Rules<'a> {
         if let Some((_, is_final)) = self.last.filter(|(last, _)| *last == id) {
             return Ok(is_final);
         }
-        let row = self.snapshot.get_pinned_cf(self.store.family(DELETED)?, keys::id(id)).map_err(storage)?;
+        let row = self.at.get(DELETED, &keys::id(id))?;
         let is_final = row.is_some_and(|row| self.is_final_at(&row));
         self.last = Some((id, is_final));
         Ok(is_final)

@@ -11,6 +11,8 @@ use rustix::fs::statvfs;
 
 use super::health::{NO_ROOM, least, room};
 use super::{directory, log, reserve};
+use crate::engine::disk::Disk;
+use crate::kv::Kv;
 use crate::rows::tables;
 use crate::{FORMAT, Options, Rocks, storage};
 use model::cache::memory::CacheMemory;
@@ -35,25 +37,27 @@ const ROWS: u64 = 10_000;
 
 impl Copies for Rocks {
     fn copy_to(&self, dir: &Path) -> Result<Copied> {
-        if self.health.has_ended() {
+        let disk = self.disk()?;
+        if disk.health.has_ended() {
             return Err(Code::StorageStopped.into());
         }
         let above = dir.parent().unwrap_or(Path::new("."));
-        room_for(above, self.bytes_to_copy()?, self.health.min_free)?;
+        room_for(above, disk.bytes_to_copy()?, disk.health.min_free)?;
         let failed = |e: io::Error| unwritten(dir, &e);
         private::make_dir(dir).map_err(failed)?;
         // Without this the copy has more jobs instead.
         self.write_arrivals()?;
-        let sequence = self.db.latest_sequence_number();
-        let checkpoint = Checkpoint::new(&*self.db).map_err(storage)?;
+        let sequence = disk.db.latest_sequence_number();
+        let checkpoint = Checkpoint::new(&*disk.db).map_err(storage)?;
         // The engine writes its rows in memory to table files first, then links or copies and flushes all files. What
         // is written meanwhile is in the end of the log, which it copies last.
         checkpoint.create_checkpoint(dir.join(ENGINE)).map_err(|error| {
-            self.note(&error);
+            disk.note(&error);
             if error.as_ref().contains(NO_ROOM) { Code::NoRoom.into() } else { storage(error) }
         })?;
         log::cut(dir)?;
-        self.flush_log()?;
+        // A standby must not have rows that a power cut takes from this store.
+        disk.sync()?;
         directory::write_format(dir).map_err(failed)?;
         Ok(Copied { format: FORMAT, sequence })
     }
@@ -80,32 +84,34 @@ impl Copies for Rocks {
     }
 }
 
-impl Rocks {
+impl Disk {
     /// Free bytes that a copy may need. In time all tables may be rewritten while the copy still has the files of now,
     /// so they count in full. Files that an earlier copy shares with the tables are among them.
     fn bytes_to_copy(&self) -> Result<u64> {
-        let mut bytes = reserve::log_bytes(self.db.path()) + BESIDES;
+        let mut bytes = reserve::log_bytes(self.path()) + BESIDES;
         for table in tables::ALL {
             bytes += self.figure(table, properties::LIVE_SST_FILES_SIZE)?;
             bytes += self.figure(table, properties::SIZE_ALL_MEM_TABLES)?;
         }
         Ok(bytes)
     }
+}
 
+impl Rocks {
     /// Reads each row of each table, which verifies the checksums of all blocks.
     fn read_all(&self, watch: &mut dyn Watch) -> Result<()> {
         for table in tables::ALL {
-            let mut rows = self.whole(table, None)?;
+            let mut rows = self.whole(table)?;
             rows.seek_to_first();
             let mut count = 0;
-            while rows.valid() {
+            while rows.item().is_some() {
                 count += 1;
                 if count % ROWS == 0 {
                     watch.looked_at(table.name, count)?;
                 }
                 rows.next();
             }
-            rows.status().map_err(storage)?;
+            rows.status()?;
             watch.looked_at(table.name, count)?;
         }
         Ok(())

@@ -3,9 +3,10 @@
 
 use rocksdb::properties;
 
+use crate::engine::disk::Disk;
 use crate::rows::tables;
 use crate::rows::tables::{INBOXES, Table};
-use crate::{Rocks, storage};
+use crate::storage;
 use model::error::Result;
 use model::store::EngineUsage;
 
@@ -14,7 +15,7 @@ const DELAYED_WRITE_RATE: &str = "rocksdb.actual-delayed-write-rate";
 /// One line of `name: count` pairs with commas between them.
 const STALLS: &str = "rocksdb.cf-write-stall-stats";
 
-impl Rocks {
+impl Disk {
     /// All of them, now.
     pub(crate) fn engine_figures(&self) -> Result<EngineUsage> {
         let shared = |name| self.figure(INBOXES, name);
@@ -50,7 +51,7 @@ fn count(line: &str, name: &str) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Options;
+    use crate::{Options, Rocks};
     use model::store::Upkeep;
 
     #[test]
@@ -64,9 +65,10 @@ mod tests {
     fn the_engine_has_every_figure() {
         let dir = tempfile::tempdir().expect("temp dir");
         let store = Rocks::open(&Options::new(dir.path())).expect("opens");
-        assert!(store.db.property_int_value(DELAYED_WRITE_RATE).expect("reads").is_some());
-        assert_eq!(store.text(INBOXES, FRESH_FILES).expect("reads").trim(), "0");
-        let stalls = store.text(INBOXES, STALLS).expect("reads");
+        let disk = store.disk().expect("on disk");
+        assert!(disk.db.property_int_value(DELAYED_WRITE_RATE).expect("reads").is_some());
+        assert_eq!(disk.text(INBOXES, FRESH_FILES).expect("reads").trim(), "0");
+        let stalls = disk.text(INBOXES, STALLS).expect("reads");
         assert!(stalls.contains("total-delays: 0") && stalls.contains("total-stops: 0"), "{stalls}");
         assert_eq!(store.usage().expect("figures").engine, EngineUsage::default());
     }

@@ -7,8 +7,9 @@ use rocksdb::{DB, WriteBatch};
 
 use super::health::is_tight;
 use super::log::{Flushed, Tail, varint};
+use crate::kv::Kv;
 use crate::rows::tables::{self, Table};
-use crate::{FORMAT, Rocks, storage};
+use crate::{FORMAT, Rocks};
 use model::error::{Code, Error, Result};
 use model::store::{LogFacts, LogReader, Logs};
 
@@ -20,43 +21,39 @@ pub(crate) const SUM: usize = 4;
 impl Logs for Rocks {
     fn log_facts(&self) -> Result<LogFacts> {
         // Not more than is on the device, so that a standby that has it never has more than this store.
-        let flushed = self.flushed.through();
-        Ok(LogFacts { id: self.run.log(), format: FORMAT, tables: tables_in(&self.db)?, flushed })
+        let disk = self.disk()?;
+        let flushed = disk.flushed.through();
+        Ok(LogFacts { id: disk.run.log(), format: FORMAT, tables: tables_in(&disk.db)?, flushed })
     }
 
     fn read_log(&self, after: u64) -> Result<Box<dyn LogReader>> {
-        if after > self.flushed.through() {
+        let disk = self.disk()?;
+        if after > disk.flushed.through() {
             return Err(Code::LogGone.into());
         }
-        let tail = Tail::new(self.db.path(), after);
-        Ok(Box::new(FlushedLog { tail, flushed: Arc::clone(&self.flushed) }))
+        let tail = Tail::new(disk.path(), after);
+        Ok(Box::new(FlushedLog { tail, flushed: Arc::clone(&disk.flushed) }))
     }
 
     fn keep_log(&self, bytes: u64) -> bool {
-        self.kept_log.store(bytes.min(u64::MAX - 1), Ordering::Relaxed);
-        !is_tight(self.db.path(), self.health.min_free)
+        let Some(disk) = &self.disk else { return true };
+        disk.kept_log.store(bytes.min(u64::MAX - 1), Ordering::Relaxed);
+        !is_tight(disk.path(), disk.health.min_free)
     }
 
     fn seal(&self) -> Result<u64> {
-        if !self.health.seal() {
+        let disk = self.disk()?;
+        if !disk.health.seal() {
             return Err(Code::StorageUnavailable.into());
         }
-        self.flush_log()?;
-        Ok(self.db.latest_sequence_number())
+        disk.sync()?;
+        Ok(disk.db.latest_sequence_number())
     }
 
     fn unseal(&self) {
-        self.health.unseal();
-    }
-}
-
-impl Rocks {
-    /// Flushes the log, after a copy: a standby must not have rows that a power cut takes from this store.
-    pub(crate) fn flush_log(&self) -> Result<()> {
-        let last = self.db.latest_sequence_number();
-        self.db.flush_wal(true).map_err(storage)?;
-        self.flushed.raise(last);
-        Ok(())
+        if let Some(disk) = &self.disk {
+            disk.health.unseal();
+        }
     }
 }
 

@@ -3,9 +3,12 @@
 pub(crate) mod advice;
 pub(crate) mod backup;
 pub(crate) mod directory;
+pub(crate) mod disk;
 pub(crate) mod erased;
 pub(crate) mod figures;
+pub(crate) mod filter;
 pub(crate) mod health;
+pub(crate) mod in_memory;
 pub(crate) mod log;
 pub(crate) mod log_source;
 pub(crate) mod messages;

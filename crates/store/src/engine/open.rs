@@ -2,17 +2,16 @@
 
 use std::num::NonZero;
 use std::path::Path;
-use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
 use std::thread;
 
 use rocksdb::{ColumnFamilyDescriptor, DB, DBRecoveryMode};
 
+use super::filter::Factory;
 use crate::Options;
 use crate::engine::messages as engine_log;
-use crate::rows::filter::{deletions, floors, notices};
-use crate::rows::inbox;
-use crate::rows::tables::{self, CONTENT, INBOXES, NOTICES, OUTBOX, TOPIC_CONTENT};
+use crate::rows::filter::Filters;
+use crate::rows::inbox::{self, InboxRoom};
+use crate::rows::tables::{self, INBOXES};
 use model::error::{Error, Result};
 use model::priority;
 
@@ -71,12 +70,12 @@ pub(crate) fn options(options: &Options, is_fresh: bool, loses: bool) -> rocksdb
     engine
 }
 
-/// The column families with their options. They share one block cache. Notices before `notices_since` are dropped.
+/// The column families with their options. They share one block cache.
 pub(crate) fn families(
     cache: &rocksdb::Cache,
-    set: &Options,
+    inbox_room: InboxRoom,
     compacts: bool,
-    notices_since: &Arc<AtomicU64>,
+    filters: &Filters,
 ) -> Vec<ColumnFamilyDescriptor> {
     // The engine's own table is empty. But to recover from a full device, the engine wants as much room as the largest
     // write buffer of any table.
@@ -88,17 +87,11 @@ pub(crate) fn families(
         .map(|table| {
             let mut options = tables::options(table, cache);
             options.set_disable_auto_compactions(!compacts);
-            if *table == OUTBOX {
-                options.set_compaction_filter_factory(floors(set.notice_outbox_above, &set.listeners.oversized_outbox));
-            } else if *table == TOPIC_CONTENT {
-                options.set_compaction_filter_factory(floors(set.notice_topic_above, &set.listeners.oversized_topic));
-            } else if *table == CONTENT {
-                options.set_compaction_filter_factory(deletions(&set.listeners.deleted_item));
-            } else if *table == NOTICES {
-                options.set_compaction_filter_factory(notices(notices_since));
+            if let Some(filter) = filters.of(table) {
+                options.set_compaction_filter_factory(Factory(filter));
             }
             if *table == INBOXES {
-                let (full, partial) = inbox::merges(set.inbox_room);
+                let (full, partial) = inbox::merges(inbox_room);
                 options.set_merge_operator("tideline.inbox", full, partial);
             }
             ColumnFamilyDescriptor::new(table.name, options)

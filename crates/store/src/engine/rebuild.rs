@@ -8,25 +8,18 @@
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 
 use rocksdb::DB;
 
 use super::{advice, log};
-use crate::rows::batch::WriteBatch;
-use crate::rows::tables::{ACTIVITY, FOLLOWING, INBOXES};
-use crate::rows::{keys, values};
-use crate::{Rocks, storage};
-use model::Activity;
+use crate::rows::tables::INBOXES;
+use crate::storage;
 use model::error::{Error, Result};
-use model::failpoint::Write;
 use model::private;
-use model::store::{Activities, Tier, Upkeep};
 
 /// The file.
 const NAME: &str = "REBUILD";
-/// Users in one change.
-const USERS: usize = 1000;
 
 /// How the engine is opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,9 +41,9 @@ pub(crate) struct Rebuild {
     dir: PathBuf,
     may_drop: bool,
     /// By this start.
-    is_due: bool,
+    pub(crate) is_due: bool,
     /// By the next start.
-    is_told: AtomicBool,
+    pub(super) is_told: AtomicBool,
 }
 
 impl Rebuild {
@@ -92,93 +85,25 @@ impl Rebuild {
         open(Opening::Usual)
     }
 
-    fn failed(&self, error: &io::Error) -> Error {
+    pub(crate) fn failed(&self, error: &io::Error) -> Error {
         Error::Setup(format!("{}: {NAME}: {error}", self.dir.display()))
     }
 
     /// Tells the next start.
-    fn tell(&self) -> io::Result<()> {
+    pub(super) fn tell(&self) -> io::Result<()> {
         fs::write(self.dir.join(NAME), format!("{INBOXES}\n"))?;
         File::open(self.dir.join(NAME))?.sync_all()?;
         private::flush_names(&self.dir)
     }
 
-    fn end(&self) -> io::Result<()> {
+    pub(crate) fn end(&self) -> io::Result<()> {
         fs::remove_file(self.dir.join(NAME))?;
         private::flush_names(&self.dir)
     }
 }
 
-impl Rocks {
-    /// Records an error of the engine.
-    pub(crate) fn note(&self, error: &rocksdb::Error) {
-        if self.health.note(error) && names_inboxes(&self.db, error.as_ref()) {
-            self.rebuild_inboxes_later(error.as_ref());
-        }
-    }
-
-    /// The error for a reader of whole tables. Damage of inboxes needs no restore.
-    pub(crate) fn failure(&self, error: rocksdb::Error) -> Error {
-        if !advice::is_damage(&error) || !names_inboxes(&self.db, error.as_ref()) {
-            return storage(error);
-        }
-        self.rebuild_inboxes_later(error.as_ref());
-        Error::Storage(format!("a file of the table inboxes is damaged; the next start drops the table: {error}"))
-    }
-
-    /// Lets the next start make the table of inboxes anew, because a file of it is damaged: a compaction of this file
-    /// stops the engine.
-    pub(crate) fn rebuild_inboxes_later(&self, cause: &str) {
-        if self.rebuild.is_told.swap(true, Ordering::Relaxed) {
-            return;
-        }
-        match self.rebuild.tell() {
-            Ok(()) => tracing::warn!(
-                cause,
-                "a file of the table inboxes is damaged; the next start drops the table, and reads rebuild it"
-            ),
-            Err(error) => {
-                self.rebuild.is_told.store(false, Ordering::Relaxed);
-                tracing::warn!(cause, %error, "a file of the table inboxes is damaged, and the file REBUILD, which \
-                    tells the next start to drop the table, cannot be written");
-            }
-        }
-    }
-
-    /// After a start that dropped the table of inboxes: evicts all users who follow somebody. The inboxes of all others
-    /// are rightly empty.
-    pub(crate) fn finish_rebuild(&self) -> Result<()> {
-        if !self.rebuild.is_due {
-            return Ok(());
-        }
-        tracing::warn!(
-            "the table inboxes had a damaged file and was dropped; pages stay right, and the next read of each \
-            user rebuilds the inbox"
-        );
-        let (mut after, mut evicted) = (None, 0);
-        loop {
-            let users = self.partitions_after(FOLLOWING, after, USERS)?;
-            let Some(last) = users.last() else { break };
-            after = Some(*last);
-            let (mut batch, mut announced) = (WriteBatch::default(), Vec::new());
-            for user in users {
-                if self.activity(user, Tier::Disk)?.has_inbox() {
-                    announced.push(self.activities.change(user));
-                    batch.put(ACTIVITY, keys::id(user.get()), values::activity(Activity::Evicted));
-                }
-            }
-            evicted += announced.len();
-            self.follow_up(Write::Evict, batch)?;
-        }
-        self.sync()?;
-        self.rebuild.end().map_err(|e| self.rebuild.failed(&e))?;
-        tracing::info!(users = evicted, "all inboxes are dropped");
-        Ok(())
-    }
-}
-
 /// Whether the files that an error names are those of the table of inboxes.
-fn names_inboxes(db: &DB, error: &str) -> bool {
+pub(crate) fn names_inboxes(db: &DB, error: &str) -> bool {
     let files = db.live_files().unwrap_or_default();
     let mut named = files.iter().filter(|file| error.contains(&file.name)).peekable();
     named.peek().is_some() && named.all(|file| file.column_family_name == INBOXES.name)

@@ -8,9 +8,9 @@ use std::sync::Arc;
 use parking_lot::{RwLock, RwLockReadGuard};
 
 use crate::Rocks;
+use crate::access::walk::go_on;
 use crate::rows::batch::WriteBatch;
 use crate::rows::tables::KINDS;
-use crate::rows::walk::go_on;
 use model::error::{Error, Result};
 use model::store::too_many_kinds;
 use model::{BUILT_IN_KINDS, MOST_KINDS, ReactionKind, ReactionKinds};

@@ -7,9 +7,9 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use crate::Rocks;
+use crate::access::walk::Walk;
 use crate::rows::keys;
 use crate::rows::tables::{REACTIONS, REACTIONS_BY_USER};
-use crate::rows::walk::Walk;
 use model::cache::ReadThrough;
 use model::cache::memory::{CacheMemory, Share};
 use model::error::Result;
@@ -86,7 +86,7 @@ impl Rocks {
 
     fn newest(&self, user: UserId, tier: Tier) -> Result<NewestReactions> {
         let used: Vec<_> = self.kinds.known().used().collect();
-        let (mut walk, mut found) = (Walk::new(self, REACTIONS_BY_USER, tier)?, Vec::new());
+        let (mut walk, mut found) = (Walk::new(self.now(tier), REACTIONS_BY_USER)?, Vec::new());
         for (kind, byte) in used {
             let (mut ids, mut oldest) = (Vec::new(), None);
             walk.rows((user.get(), byte), Span::ALL, Order::NewestFirst, &mut |place: Cursor, _| {

@@ -12,8 +12,9 @@ pub use self::rows::{Marker, Ruled};
 use crate::Options;
 use crate::engine;
 use crate::engine::directory::{Directory, must_be_there};
+use crate::engine::disk::walking;
+use crate::kv::Scope;
 use crate::memory::kinds::Sort;
-use crate::rows::access::{READ_AHEAD, scanning};
 use crate::rows::tables::{
     self, BLOCKS, CONTENT, DELETED, ERASURES, FOLLOWING, HIDDEN, KINDS, LIST_MARKERS, LIST_MEMBERS, LISTS, MARKERS,
     MUTES, NAMES_BY_NUMBER, NOTICE_MARKERS, PROFILES, REACTIONS, REQUESTS, SETTINGS, SUSPENDED, Table,
@@ -23,6 +24,7 @@ use crate::storage;
 use model::cache::Cache;
 use model::cache::memory::Share;
 use model::error::{Error, Result};
+use model::store::Tier;
 use model::{BUILT_IN_KINDS, HostId, MAX_ID, Rule, RuleDraft, UserId};
 
 /// The tables from which all others follow.
@@ -189,8 +191,7 @@ impl Reader {
 
     /// An iterator over a whole table, which leaves the cache to others; `None` if there is no such table.
     fn walk(&self, table: Table) -> Option<DBRawIterator<'_>> {
-        let mut options = scanning();
-        options.set_readahead_size(READ_AHEAD);
+        let options = walking(Tier::Disk, Scope::Once);
         self.db.cf_handle(table.name).map(|family| self.db.raw_iterator_cf_opt(family, options))
     }
 

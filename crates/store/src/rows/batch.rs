@@ -4,8 +4,10 @@ use super::tables::Table;
 
 /// The change of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Op<V> {
+pub enum Op<V> {
+    /// It has this value.
     Put(V),
+    /// It is removed.
     Delete,
     /// A step for the merge of the table.
     Merge(V),
@@ -29,6 +31,15 @@ impl Op<Vec<u8>> {
             Self::Merge(step) => Op::Merge(step),
         }
     }
+}
+
+/// A change of rows.
+#[derive(Debug, Clone, Copy)]
+pub enum Change<'a> {
+    /// Of one row, by its key.
+    Row(&'a [u8], Op<&'a [u8]>),
+    /// The rows from a key on and before another one are deleted.
+    Range(&'a [u8], &'a [u8]),
 }
 
 /// Changes of rows in their order, in one piece of memory. Each belongs to a `T`.
@@ -117,6 +128,11 @@ impl WriteBatch {
     /// About how many bytes it takes in the log.
     pub(crate) fn bytes(&self) -> usize {
         self.rows.bytes() + 16 * self.rows.len()
+    }
+
+    pub(crate) fn changes(&self) -> impl Iterator<Item = (Table, Change<'_>)> {
+        let ranges = self.ranges.iter().map(|(table, [from, to])| (*table, Change::Range(from, to)));
+        ranges.chain(self.rows.iter().map(|(table, key, op)| (table, Change::Row(key, op))))
     }
 
     pub(crate) fn put(&mut self, table: Table, key: impl AsRef<[u8]>, value: impl AsRef<[u8]>) {

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use rocksdb::{BlockBasedOptions, Cache, CompactionDecision, DBCompressionType, Options, SliceTransform};
+use rocksdb::{BlockBasedOptions, Cache, DBCompressionType, Options, SliceTransform};
 
 use super::inbox;
 use super::keys::ID;
@@ -11,16 +11,16 @@ use model::cache::memory::{CacheMemory, Share};
 use model::{Barrier, UserId};
 
 /// One of the tables below.
-pub(crate) type Table = &'static Spec;
+pub type Table = &'static Spec;
 
 /// The row after a step: from the row before it, if there is one, and the step.
 pub(crate) type MergeStep = fn(Option<&[u8]>, &[u8]) -> Vec<u8>;
 
 /// The declaration of a table, from which the engine's options, figures, `check` and comparisons of nodes follow.
 #[derive(Debug)]
-pub(crate) struct Spec {
+pub struct Spec {
     /// The name of its column family, as in `docs/schema.md`.
-    pub(crate) name: &'static str,
+    pub name: &'static str,
     /// Its place among all tables.
     pub(crate) place: usize,
     access: Access,
@@ -339,7 +339,6 @@ fn archive(options: &mut Options) {
 
 fn counts(options: &mut Options) {
     options.set_merge_operator_associative("add", |_, row, steps| summed(add, row, steps));
-    options.set_compaction_filter("tideline.zero", drop_zero);
 }
 
 /// Most look-ups of names that reach the table are for new names.
@@ -350,7 +349,6 @@ fn names(options: &mut Options) {
 
 fn item_counts(options: &mut Options) {
     options.set_merge_operator_associative("add_item_counts", |_, row, steps| summed(add_item_counts, row, steps));
-    options.set_compaction_filter("tideline.zero", drop_zero);
     // A read adds up the steps since the last sum; this bounds their number.
     options.set_max_successive_merges(32);
 }
@@ -410,12 +408,6 @@ fn summed(add: MergeStep, row: Option<&[u8]>, steps: &rocksdb::MergeOperands) ->
 fn add(present: Option<&[u8]>, step: &[u8]) -> Vec<u8> {
     let [present, step] = [present, Some(step)].map(|row| row.and_then(values::read_count).unwrap_or_default());
     values::count(present.wrapping_add(step)).to_vec()
-}
-
-/// Removes a sum, or a row of sums, that is zero, as a missing row is. The engine asks for whole sums only: steps that a
-/// compaction adds up leave in the next one.
-fn drop_zero(_level: u32, _key: &[u8], sum: &[u8]) -> CompactionDecision {
-    if sum.iter().all(|byte| *byte == 0) { CompactionDecision::Remove } else { CompactionDecision::Keep }
 }
 
 /// Adds steps to the counters of an item.

@@ -8,20 +8,19 @@ use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use parking_lot::{RwLock, RwLockReadGuard};
-use rocksdb::Snapshot;
-
 use crate::Rocks;
+use crate::access::at::At;
+use crate::access::walk::{Visit, Walk, go_on};
 use crate::rows::batch::WriteBatch;
 use crate::rows::tables::Table;
 use crate::rows::values::read_floor;
-use crate::rows::walk::{Visit, Walk, go_on};
 use crate::rows::{keys, values};
 use model::error::Result;
 use model::failpoint::Write;
 use model::store::Tier;
 use model::stripes::Striped;
 use model::{ContentId, Cursor, Order, Span};
+use parking_lot::{RwLock, RwLockReadGuard};
 
 /// The partition of no user and no topic: its head in the archive tells that some partition has a floor.
 pub(crate) const NOBODY: u64 = 0;
@@ -94,7 +93,7 @@ impl Archived {
         let _lock = self.locks.of(partition).write();
         // Before the floor is visible: a reader that sees a floor looks into the archive.
         self.any.store(true, Ordering::SeqCst);
-        let mut walk = Walk::new(store, self.hot, Tier::Disk)?;
+        let mut walk = Walk::new(store.now(Tier::Disk), self.hot)?;
         let floor = read_floor(walk.head(partition)?)?;
         let span = Span { before: newest.next_newer(), after: floor };
         let (hot, archive) = (self.hot, self.archive);
@@ -161,14 +160,14 @@ impl Floors<'_> {
 impl<'a> Walks<'a> {
     /// Over the rows present from now on; the archive may be read at a later instant than the hot table.
     pub(crate) fn new(store: &'a Rocks, of: &'a Archived, tier: Tier) -> Result<Self> {
-        Ok(Self { store, of, tier, hot: Walk::new(store, of.hot, tier)?, archive: None })
+        Ok(Self { store, of, tier, hot: Walk::new(store.now(tier), of.hot)?, archive: None })
     }
 
     /// Over both tables at one instant. The caller holds the partitions to be walked while this is made: a compaction
     /// drops moved rows even if an older snapshot needs them.
-    pub(crate) fn at(store: &'a Rocks, of: &'a Archived, snapshot: &'a Snapshot<'_>) -> Result<Self> {
-        let hot = Walk::at(store, of.hot, snapshot)?;
-        Ok(Self { store, of, tier: Tier::Disk, hot, archive: Some(Walk::at(store, of.archive, snapshot)?) })
+    pub(crate) fn at(store: &'a Rocks, of: &'a Archived, at: At<'a>) -> Result<Self> {
+        let archive = Some(Walk::new(at, of.archive)?);
+        Ok(Self { store, of, tier: at.tier, hot: Walk::new(at, of.hot)?, archive })
     }
 
     /// Visits the rows of a partition within `span`, in `order`, until `visit` breaks.
@@ -242,7 +241,7 @@ impl<'a> Walks<'a> {
     fn archive(&mut self) -> Result<&mut Walk<'a>> {
         let walk = match self.archive.take() {
             Some(walk) => walk,
-            None => Walk::new(self.store, self.of.archive, self.tier)?,
+            None => Walk::new(self.store.now(self.tier), self.of.archive)?,
         };
         Ok(self.archive.insert(walk))
     }

@@ -1,11 +1,10 @@
 //! Barriers.
 
-use rocksdb::ReadOptions;
-
+use crate::Rocks;
+use crate::access::at::At;
 use crate::rows::batch::WriteBatch;
 use crate::rows::tables::{BLOCKED_BY, BLOCKS, FOLLOWING, HIDDEN_TO, LIST_MEMBERS, MUTES, Table, of_barrier};
 use crate::rows::{keys, values};
-use crate::{Rocks, reading};
 use model::error::{Error, Result};
 use model::failpoint::Write;
 use model::store::{Barred, Barriers, Graph, Tier};
@@ -57,22 +56,18 @@ impl Barriers for Rocks {
     fn authors(&self, reader: UserId, tier: Tier) -> Result<ShownSources> {
         // With two instants, an unfollow and then an unmute between two reads would show items that were never to be
         // seen.
-        let snapshot = self.db.snapshot();
-        let options = || {
-            let mut options = reading(tier);
-            options.set_snapshot(&snapshot);
-            options
-        };
-        let (authors, rules) = self.sources(FOLLOWING, reader, tier, options())?;
-        let (mut authors, silenced) = self.unbarred(reader, authors, tier, &options)?;
+        let snapshot = self.kv.snapshot();
+        let at = self.at(&*snapshot, tier);
+        let (authors, rules) = at.sources(FOLLOWING, reader)?;
+        let (mut authors, silenced) = at.unbarred(reader, authors)?;
         if !authors.is_empty() {
-            let lists = self.exclusive_lists(reader, options())?;
+            let lists = at.exclusive_lists(reader)?;
             // Each of them may be long.
             if tier == Tier::Memory && lists.len() > 1 {
                 return Err(Error::NotCached);
             }
             for list in lists {
-                (authors, _) = self.without_row(LIST_MEMBERS, list, authors, 0, tier, &options)?;
+                (authors, _) = at.without_row(LIST_MEMBERS, list, authors, 0)?;
             }
         }
         Ok(ShownSources::new(authors, rules).silencing(silenced))
@@ -80,28 +75,25 @@ impl Barriers for Rocks {
 
     fn authors_among(&self, reader: UserId, users: &[UserId], tier: Tier) -> Result<ShownSources> {
         // One instant, as in `authors`.
-        let snapshot = self.db.snapshot();
-        let mut options = reading(tier);
-        options.set_snapshot(&snapshot);
+        let snapshot = self.kv.snapshot();
+        let at = self.at(&*snapshot, tier);
         let mut users = users.to_vec();
         users.sort_unstable();
         users.dedup();
         let (mut authors, mut rules) = (Vec::new(), Vec::new());
         let follows = users.iter().map(|user| keys::pair(reader, *user));
-        let follows = self.get_many_opt(FOLLOWING, follows, tier, &options)?;
+        let follows = at.get_many(FOLLOWING, follows)?;
         for (user, row) in users.into_iter().zip(follows) {
             let Some(row) = row else { continue };
             authors.push(user);
             rules.extend(values::read_rule(&row)?.map(|rule| (user, rule)));
         }
         for table in AGAINST_READER {
-            authors = self.with_row(table, reader, authors, false, tier, &options)?;
+            authors = at.with_row(table, reader, authors, false)?;
         }
         if !authors.is_empty() {
-            let mut of_lists = reading(tier);
-            of_lists.set_snapshot(&snapshot);
-            for list in self.exclusive_lists(reader, of_lists)? {
-                authors = self.with_row(LIST_MEMBERS, list, authors, false, tier, &options)?;
+            for list in at.exclusive_lists(reader)? {
+                authors = at.with_row(LIST_MEMBERS, list, authors, false)?;
             }
         }
         Ok(ShownSources::new(authors, rules))
@@ -112,7 +104,7 @@ impl Barriers for Rocks {
     }
 
     fn hiders_among(&self, reader: UserId, users: &[UserId], tier: Tier) -> Result<Vec<UserId>> {
-        self.with_row(HIDDEN_TO, reader, users.to_vec(), true, tier, &reading(tier))
+        self.now(tier).with_row(HIDDEN_TO, reader, users.to_vec(), true)
     }
 
     fn blocked_among(&self, user: UserId, users: &[UserId], tier: Tier) -> Result<Vec<UserId>> {
@@ -122,11 +114,11 @@ impl Barriers for Rocks {
     }
 
     fn barred_after(&self, user: UserId, barrier: Barrier, after: Option<UserId>, limit: usize) -> Result<Vec<UserId>> {
-        self.seconds(of_barrier(barrier).0, user, after, limit, Tier::Disk, reading(Tier::Disk))
+        self.now(Tier::Disk).seconds(of_barrier(barrier).0, user, after, limit)
     }
 
     fn hiders_after(&self, reader: UserId, after: Option<UserId>, limit: usize) -> Result<Vec<UserId>> {
-        self.seconds(HIDDEN_TO, reader, after, limit, Tier::Disk, reading(Tier::Disk))
+        self.now(Tier::Disk).seconds(HIDDEN_TO, reader, after, limit)
     }
 }
 
@@ -134,31 +126,14 @@ impl Barriers for Rocks {
 type Rules = Vec<(UserId, Rule)>;
 
 impl Rocks {
-    /// The sources in a partition of follows or of members.
-    pub(crate) fn sources(
-        &self,
-        table: Table,
-        first: impl Into<u64>,
-        tier: Tier,
-        options: ReadOptions,
-    ) -> Result<(Vec<UserId>, Rules)> {
-        let mut rules = Vec::new();
-        let sources = self.seconds_with((table, first.into()), None, usize::MAX, tier, options, |source, row| {
-            rules.extend(values::read_rule(row)?.map(|rule| (source, rule)));
-            Ok(())
-        })?;
-        Ok((sources, rules))
-    }
-
     /// For each pair whether it has a row in one of these tables, as of one instant.
     fn have_rows(&self, of: &[Table], pairs: &[(UserId, UserId)], tier: Tier) -> Result<Vec<bool>> {
-        let snapshot = self.db.snapshot();
-        let mut options = reading(tier);
-        options.set_snapshot(&snapshot);
+        let snapshot = self.kv.snapshot();
+        let at = self.at(&*snapshot, tier);
         let mut have = vec![false; pairs.len()];
         for table in of {
             let keys = pairs.iter().map(|(first, second)| keys::pair(*first, *second));
-            for (has, row) in have.iter_mut().zip(self.get_many_opt(table, keys, tier, &options)?) {
+            for (has, row) in have.iter_mut().zip(at.get_many(table, keys)?) {
                 *has |= row.is_some();
             }
         }
@@ -179,6 +154,18 @@ impl Rocks {
         batch.set(by_time, keys::entry(user, Position { at: since, id: target }), listed);
         batch.set(mirror, keys::pair(target, user), listed);
     }
+}
+
+impl At<'_> {
+    /// The sources in a partition of follows or of members.
+    pub(crate) fn sources(&self, table: Table, first: impl Into<u64>) -> Result<(Vec<UserId>, Rules)> {
+        let mut rules = Vec::new();
+        let sources = self.seconds_with((table, first.into()), None, usize::MAX, |source, row| {
+            rules.extend(values::read_rule(row)?.map(|rule| (source, rule)));
+            Ok(())
+        })?;
+        Ok((sources, rules))
+    }
 
     /// Sources, ascending, without those whom a reader silences; and all whom the reader silences, unless there are too
     /// many.
@@ -186,13 +173,10 @@ impl Rocks {
         &self,
         reader: UserId,
         mut sources: Vec<UserId>,
-        tier: Tier,
-        options: &dyn Fn() -> ReadOptions,
     ) -> Result<(Vec<UserId>, Option<Vec<UserId>>)> {
         let mut silenced = Some(Vec::new());
         for table in AGAINST_READER {
-            let (left, barred) =
-                self.without_row(table, reader, sources, ShownSources::MOST_SILENCED, tier, options)?;
+            let (left, barred) = self.without_row(table, reader, sources, ShownSources::MOST_SILENCED)?;
             sources = left;
             silenced = silenced.zip(barred).map(|(silenced, barred)| [silenced, barred].concat());
         }
@@ -208,13 +192,11 @@ impl Rocks {
         first: impl Into<u64> + Copy,
         mut seconds: Vec<UserId>,
         most: usize,
-        tier: Tier,
-        options: &dyn Fn() -> ReadOptions,
     ) -> Result<(Vec<UserId>, Option<Vec<UserId>>)> {
         let most = seconds.len().max(most);
-        let barred = self.seconds(table, first, None, most.saturating_add(1), tier, options())?;
+        let barred = self.seconds(table, first, None, most.saturating_add(1))?;
         if barred.len() > most {
-            return Ok((self.with_row(table, first, seconds, false, tier, &options())?, None));
+            return Ok((self.with_row(table, first, seconds, false)?, None));
         }
         seconds.retain(|second| barred.binary_search(second).is_err());
         Ok((seconds, Some(barred)))
@@ -227,11 +209,9 @@ impl Rocks {
         first: impl Into<u64> + Copy,
         seconds: Vec<UserId>,
         has_row: bool,
-        tier: Tier,
-        options: &ReadOptions,
     ) -> Result<Vec<UserId>> {
         let keys = seconds.iter().map(|second| keys::pair(first, *second));
-        let mut rows = self.get_many_opt(table, keys, tier, options)?.into_iter();
+        let mut rows = self.get_many(table, keys)?.into_iter();
         Ok(seconds.into_iter().filter(|_| rows.next().flatten().is_some() == has_row).collect())
     }
 }

@@ -7,6 +7,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use parking_lot::RwLock;
 
 use super::archive::Walks;
+use crate::Rocks;
+use crate::access::walk::go_on;
 use crate::rows::batch::WriteBatch;
 use crate::rows::tables::{
     ACTIVITY, BLOCKED_BY, BLOCKS, CONTENT, COUNTS, DELETED, ERASED, ERASURES, EVENTS, FOLLOW_REQUESTS, FOLLOWERS,
@@ -14,9 +16,7 @@ use crate::rows::tables::{
     NOTICE_MARKERS_AT, OUTBOX, PROFILES, REACTIONS_BY_USER, REQUESTS, SETTINGS, SUSPENDED, TAKEN_OFF, Table, UNLISTED,
     UNPUSHED, USER_COMMENTS,
 };
-use crate::rows::walk::go_on;
 use crate::rows::{keys, values};
-use crate::{Rocks, reading};
 use model::error::{Error, Result};
 use model::failpoint::Write;
 use model::store::{Erasures, Inboxes, Notices, Records, Tier, UserLists};
@@ -288,7 +288,7 @@ impl Rocks {
                 ((!ids.is_empty()).then_some(ErasedPart::Items(ids)), last)
             }
             Search::Pairs(table) => {
-                let others = self.seconds(table, user, second, most, Tier::Disk, reading(Tier::Disk))?;
+                let others = self.now(Tier::Disk).seconds(table, user, second, most)?;
                 let mut others: Vec<_> = others.into_iter().map(UserId::get).collect();
                 let last = more(others.last().map(|last| (0, *last)), others.len());
                 // A marker may be at what the user did; the end removes it.
@@ -323,7 +323,7 @@ impl Rocks {
                 ((!names.is_empty()).then_some(ErasedPart::Lists(names)), last)
             }
             Search::Memberships => {
-                let lists = self.seconds(MEMBER_OF, user, second, most, Tier::Disk, reading(Tier::Disk))?;
+                let lists = self.now(Tier::Disk).seconds(MEMBER_OF, user, second, most)?;
                 let lists: Vec<_> = lists.into_iter().map(UserId::get).collect();
                 let last = more(lists.last().map(|last| (0, *last)), lists.len());
                 ((!lists.is_empty()).then_some(ErasedPart::Memberships(lists)), last)

@@ -2,16 +2,15 @@
 
 use std::ops::ControlFlow;
 
-use rocksdb::ReadOptions;
-
 use crate::Rocks;
+use crate::access::walk::go_on;
+use crate::kv::Scope;
 use crate::rows::batch::WriteBatch;
 use crate::rows::keys;
 use crate::rows::tables::{CONTENT, EVENTS};
 use crate::rows::values::events::{event, logged, read_logged};
-use crate::rows::walk::go_on;
 use model::error::{Error, Result};
-use model::store::Events;
+use model::store::{Events, Tier};
 use model::{Content, Event, Logged};
 
 impl Events for Rocks {
@@ -27,7 +26,7 @@ impl Events for Rocks {
     }
 
     fn newest_logged(&self, visit: &mut dyn FnMut(Logged) -> ControlFlow<()>) -> Result<()> {
-        let mut rows = self.rows(EVENTS, ReadOptions::default())?;
+        let mut rows = self.now(Tier::Disk).rows(EVENTS, Scope::Table)?;
         rows.seek_to_last();
         while let Some((key, value)) = rows.item() {
             if visit(read(key, value)?).is_break() {
@@ -55,7 +54,7 @@ impl Events for Rocks {
     }
 
     fn is_set_back(&self) -> bool {
-        self.run.is_set_back()
+        self.disk.as_ref().is_some_and(|disk| disk.run.is_set_back())
     }
 
     fn begin_run(&self, gap: Option<Event>) -> Result<()> {
@@ -68,7 +67,9 @@ impl Events for Rocks {
                 return Ok(());
             }
         }
-        self.run.begin(self.sync);
+        if let Some(disk) = &self.disk {
+            disk.run.begin(disk.sync);
+        }
         Ok(())
     }
 

@@ -1,7 +1,9 @@
 //! The follow graph, and the counters of users: merged sums, read by their keys.
 
-use rocksdb::ReadOptions;
-
+use crate::Rocks;
+use crate::access::at::At;
+use crate::access::walk::MOST_ROWS;
+use crate::kv::Scope;
 use crate::rows::batch::WriteBatch;
 use crate::rows::keys;
 use crate::rows::keys::Counter;
@@ -10,8 +12,6 @@ use crate::rows::tables::{
     SENT_REQUESTS, Table, of_barrier,
 };
 use crate::rows::values;
-use crate::rows::walk::MOST_ROWS;
-use crate::{Rocks, reading};
 use model::error::{Code, Error, Result};
 use model::failpoint::Write;
 use model::store::{Approval, Barriers, Change, Graph, Records, Related, Tier, too_many_follows};
@@ -58,7 +58,7 @@ impl Graph for Rocks {
             related.push(Related { relation: wanted, job });
         }
         if follows + requests > 0 {
-            let waiting = self.seconds(REQUESTS, user, None, usize::MAX, Tier::Disk, reading(Tier::Disk))?.len() as u64;
+            let waiting = self.now(Tier::Disk).seconds(REQUESTS, user, None, usize::MAX)?.len() as u64;
             let present = self.count(user, Counter::Following, Tier::Disk)? + waiting;
             if present.saturating_add_signed(follows + requests) > follow_limit as u64 {
                 return Err(too_many_follows(follow_limit));
@@ -113,7 +113,7 @@ impl Graph for Rocks {
     }
 
     fn followees(&self, user: UserId, tier: Tier) -> Result<Vec<UserId>> {
-        self.seconds(FOLLOWING, user, None, usize::MAX, tier, reading(tier))
+        self.now(tier).seconds(FOLLOWING, user, None, usize::MAX)
     }
 
     fn members(&self, user: UserId, side: Side, scan: Scan<UserId>, tier: Tier) -> Result<Vec<UserCursor>> {
@@ -129,7 +129,7 @@ impl Graph for Rocks {
     }
 
     fn followers_after(&self, author: UserId, after: Option<UserId>, limit: usize) -> Result<Vec<UserId>> {
-        self.seconds(FOLLOWERS, author, after, limit, Tier::Disk, reading(Tier::Disk))
+        self.now(Tier::Disk).seconds(FOLLOWERS, author, after, limit)
     }
 
     fn user_counts(&self, user: UserId, tier: Tier) -> Result<UserCounts> {
@@ -237,6 +237,16 @@ impl Rocks {
         batch.merge(COUNTS, keys::count(user, what), values::count(step));
     }
 
+    pub(crate) fn count(&self, user: UserId, what: Counter, tier: Tier) -> Result<u64> {
+        let decode = |row: &[u8]| {
+            let count = values::read_count(row).and_then(|count| u64::try_from(count).ok());
+            count.ok_or_else(|| Error::Corrupt(format!("counter of user {user}")))
+        };
+        Ok(self.read(COUNTS, &keys::count(user, what), tier, decode)?.unwrap_or_default())
+    }
+}
+
+impl At<'_> {
     /// The second ids of a pair table's partition above `after`, ascending.
     pub(crate) fn seconds(
         &self,
@@ -244,24 +254,19 @@ impl Rocks {
         first: impl Into<u64>,
         after: Option<UserId>,
         limit: usize,
-        tier: Tier,
-        options: ReadOptions,
     ) -> Result<Vec<UserId>> {
-        self.seconds_with((table, first.into()), after, limit, tier, options, |_, _| Ok(()))
+        self.seconds_with((table, first.into()), after, limit, |_, _| Ok(()))
     }
 
-    /// The second ids as [`Rocks::seconds`] has them. `see` gets each with its value.
+    /// The second ids as [`At::seconds`] has them. `see` gets each with its value.
     pub(crate) fn seconds_with(
         &self,
         (table, first): (Table, u64),
         after: Option<UserId>,
         limit: usize,
-        tier: Tier,
-        mut options: ReadOptions,
         mut see: impl FnMut(UserId, &[u8]) -> Result<()>,
     ) -> Result<Vec<UserId>> {
-        options.set_prefix_same_as_start(true);
-        let mut rows = self.rows(table, options)?;
+        let mut rows = self.rows(table, Scope::Partition)?;
         let mut found = Vec::new();
         match after {
             None => rows.seek(keys::id(first)),
@@ -272,7 +277,7 @@ impl Rocks {
             && key.starts_with(&keys::id(first))
         {
             let id = keys::second(key).ok_or_else(|| Error::Corrupt(format!("a key in {table}")))?;
-            if tier == Tier::Memory && found.len() == MOST_ROWS {
+            if self.tier == Tier::Memory && found.len() == MOST_ROWS {
                 return Err(Error::NotCached);
             }
             if Some(id) != after {
@@ -283,13 +288,5 @@ impl Rocks {
         }
         rows.status()?;
         Ok(found)
-    }
-
-    pub(crate) fn count(&self, user: UserId, what: Counter, tier: Tier) -> Result<u64> {
-        let decode = |row: &[u8]| {
-            let count = values::read_count(row).and_then(|count| u64::try_from(count).ok());
-            count.ok_or_else(|| Error::Corrupt(format!("counter of user {user}")))
-        };
-        Ok(self.read(COUNTS, &keys::count(user, what), tier, decode)?.unwrap_or_default())
     }
 }

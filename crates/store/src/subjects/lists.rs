@@ -2,11 +2,11 @@
 
 use super::archive::Walks;
 use crate::Rocks;
+use crate::access::walk::{MOST_SEEKS, go_on};
 use crate::memory::outbox_parts::{First, Rest};
 use crate::rows::batch::WriteBatch;
 use crate::rows::tables::{COMMENTS, Table, UNLISTED, USER_COMMENTS};
 use crate::rows::values::deletions::Purged;
-use crate::rows::walk::{MOST_SEEKS, go_on};
 use crate::rows::{keys, values};
 use model::error::{Error, Result};
 use model::store::{Lists, Tier};

@@ -10,23 +10,24 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender, TryRecvError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use parking_lot::Mutex;
-use rocksdb::{DB, properties};
-
 use super::unpushed::UnpushedRows;
 use super::users::PartialPushRecipients;
+use crate::Rocks;
+use crate::kv::{Kv, Scope};
 use crate::memory::key_filter::KeyFilter;
-use crate::rows::access::{READ_AHEAD, scanning};
 use crate::rows::tables::{ACTIVITY, DELETED, SETTINGS, SUSPENDED, TAKEN_OFF, Table, UNPUSHED};
 use crate::rows::{keys, values};
-use crate::{Rocks, storage};
 use model::error::{Error, Result};
 use model::priority::{self, Pace};
+use model::store::Tier;
 use model::stripes::Striped;
 use model::{Activity, UserId};
+use parking_lot::Mutex;
 
 /// How long a start waits for the thread: the first answers of a small directory then need no look at the tables.
 const WAIT: Duration = Duration::from_millis(200);
+/// Some milliseconds.
+const FEW: u64 = 10_000;
 /// How often it tells its progress.
 const TELL_EVERY: Duration = Duration::from_secs(5);
 /// The pause between walks that look for users who get partial pushes and did not fit into memory.
@@ -44,7 +45,7 @@ pub(crate) struct Loader {
 
 /// The filters and mirrors to fill, which the store has, too, and how far the thread is.
 struct Loading {
-    db: Arc<DB>,
+    kv: Arc<dyn Kv>,
     unpushed: Arc<UnpushedRows>,
     suspended: Arc<KeyFilter>,
     taken_off: Arc<KeyFilter>,
@@ -60,14 +61,22 @@ struct Loading {
 }
 
 impl Loader {
-    /// Starts the thread, and waits for it a moment.
+    /// Starts the thread, and waits for it a moment. Of few rows nobody waits for another thread.
     pub(crate) fn start(store: &Rocks) -> Result<Self> {
         let (stop, stopped) = mpsc::channel();
         let (tell, told) = mpsc::channel();
         let mut loading = Loading::of(store, stopped);
+        let tables = [UNPUSHED, SUSPENDED, TAKEN_OFF, SETTINGS, ACTIVITY, DELETED].into_iter();
+        let sizes = tables.map(|table| Ok(store.kv.size(table)?.rows)).collect::<Result<Vec<_>>>()?;
+        let are_few = sizes.into_iter().sum::<u64>() <= FEW;
+        if are_few {
+            loading.run();
+        }
         let thread = std::thread::Builder::new().name("load".to_owned()).spawn(move || {
             priority::lower(priority::JOBS);
-            loading.run();
+            if !are_few {
+                loading.run();
+            }
             // The start may not have waited.
             let _ = tell.send(());
             loading.go_on();
@@ -89,7 +98,7 @@ impl Loader {
 impl Loading {
     fn of(store: &Rocks, stopped: Receiver<()>) -> Self {
         Self {
-            db: Arc::clone(&store.db),
+            kv: Arc::clone(&store.kv),
             unpushed: Arc::clone(&store.unpushed),
             suspended: Arc::clone(&store.suspended),
             taken_off: Arc::clone(&store.taken_off),
@@ -204,15 +213,13 @@ impl Loading {
     /// Visits the rows of a table as they are when this begins, ascending, each with the first number of its key. Returns
     /// whether it came to the end, and was not stopped.
     fn each_row(&mut self, table: Table, mut visit: impl FnMut(u64, &[u8]) -> Result<()>) -> Result<bool> {
-        let family = self.db.cf_handle(table.name).ok_or_else(|| Error::Storage(format!("no table {table}")))?;
-        let mut options = scanning();
-        options.set_readahead_size(READ_AHEAD);
-        let mut rows = self.db.raw_iterator_cf_opt(family, options);
-        rows.seek_to_first();
+        let kv = Arc::clone(&self.kv);
+        let mut rows = kv.walk(table, Tier::Disk, Scope::Once)?;
+        rows.seek(None);
         let mut pace = Pace::default();
         while let Some((key, value)) = rows.item() {
             visit(keys::number(key).ok_or_else(|| Error::Corrupt(format!("a key in {table}")))?, value)?;
-            rows.next();
+            rows.step(true);
             self.rows += 1;
             if self.rows.is_multiple_of(ROWS) {
                 if self.stopped.try_recv() != Err(TryRecvError::Empty) {
@@ -225,7 +232,7 @@ impl Loading {
                 }
             }
         }
-        rows.status().map_err(storage)?;
+        rows.status()?;
         Ok(true)
     }
 }
@@ -237,7 +244,7 @@ fn user(table: Table, key: u64) -> Result<UserId> {
 impl Rocks {
     /// A filter over a table, of which nothing is loaded yet.
     pub(crate) fn filter_to_load(&self, table: Table) -> Result<Arc<KeyFilter>> {
-        Ok(Arc::new(KeyFilter::to_load(self.figure(table, properties::ESTIMATE_NUM_KEYS)?)))
+        Ok(Arc::new(KeyFilter::to_load(self.kv.size(table)?.rows)))
     }
 }
 

@@ -4,9 +4,8 @@
 
 use std::sync::Arc;
 
-use rocksdb::ReadOptions;
-
 use crate::Rocks;
+use crate::kv::Scope;
 use crate::memory::numbers::Numbers;
 use crate::rows::batch::WriteBatch;
 use crate::rows::tables::{NAMES, NAMES_BY_NUMBER, Table};
@@ -53,7 +52,7 @@ impl Names {
 impl Rocks {
     /// Continues after the highest number on disk.
     pub(crate) fn load_names(&self) -> Result<()> {
-        let mut rows = self.rows(NAMES_BY_NUMBER, ReadOptions::default())?;
+        let mut rows = self.now(Tier::Disk).rows(NAMES_BY_NUMBER, Scope::Table)?;
         rows.seek_to_last();
         rows.status()?;
         if let Some(number) = rows.key().and_then(keys::number) {
@@ -71,7 +70,7 @@ impl Rocks {
         limit: usize,
         read: impl Fn(&[u8], &[u8]) -> Option<T>,
     ) -> Result<Vec<T>> {
-        let mut rows = self.rows(table, ReadOptions::default())?;
+        let mut rows = self.now(Tier::Disk).rows(table, Scope::Table)?;
         let mut found = Vec::new();
         rows.seek(text.as_bytes());
         while let Some((key, value)) = rows.item().filter(|(key, _)| key.starts_with(text.as_bytes())) {

@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
 
+use crate::Rocks;
+use crate::access::walk::MOST_ROWS;
+use crate::kv::Scope;
 use crate::rows::batch::WriteBatch;
 use crate::rows::tables::{MENTIONED_IN, NOTICE_MARKERS, NOTICE_MARKERS_AT, NOTICES};
-use crate::rows::walk::MOST_ROWS;
 use crate::rows::{keys, values};
-use crate::{Rocks, reading};
 use model::error::{Error, Result};
 use model::failpoint::Write;
 use model::store::{Notices, Tier};
@@ -30,9 +31,7 @@ impl Notices for Rocks {
         if limit == 0 || span.is_empty() {
             return Ok(found);
         }
-        let mut options = reading(tier);
-        options.set_prefix_same_as_start(true);
-        let mut rows = self.rows(NOTICES, options)?;
+        let mut rows = self.now(tier).rows(NOTICES, Scope::Partition)?;
         match order {
             Order::NewestFirst => match span.before {
                 Some(before) => rows.seek(keys::notice(user, before)),

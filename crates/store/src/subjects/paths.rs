@@ -1,9 +1,9 @@
 //! Paths that items were taken off: a row for each, which hides the item's entries of this path in inboxes.
 
+use crate::Rocks;
 use crate::rows::batch::WriteBatch;
 use crate::rows::tables::{CONTENT, EVENTS, TAKEN_OFF};
 use crate::rows::{keys, values};
-use crate::{Rocks, reading};
 use model::error::Result;
 use model::failpoint::Write;
 use model::store::Tier;
@@ -40,7 +40,7 @@ impl Rocks {
     /// The sources of the paths that an item was taken off.
     pub(crate) fn sources_taken_off(&self, id: ContentId) -> Result<Vec<UserId>> {
         match self.taken_off.may_have(id.get()) {
-            true => self.seconds(TAKEN_OFF, id, None, usize::MAX, Tier::Disk, reading(Tier::Disk)),
+            true => self.now(Tier::Disk).seconds(TAKEN_OFF, id, None, usize::MAX),
             false => Ok(Vec::new()),
         }
     }

@@ -4,12 +4,12 @@ use std::collections::{BTreeMap, HashSet};
 use std::ops::ControlFlow;
 
 use crate::Rocks;
+use crate::access::walk::Walk;
 use crate::rows::batch::WriteBatch;
 use crate::rows::keys;
 use crate::rows::tables::{REACTIONS, REACTIONS_BY_TIME, REACTIONS_BY_USER};
 use crate::rows::values;
 use crate::rows::values::{ItemSteps, Stored};
-use crate::rows::walk::Walk;
 use model::error::{Error, Result};
 use model::failpoint::Write;
 use model::store::{Contents, FINAL, Reacting, Tier, is_deleted_before};
@@ -102,7 +102,7 @@ impl Reacting for Rocks {
         let Scan { span, order, limit } = scan;
         let Some(byte) = self.kinds.known().byte(kind) else { return Ok(Vec::new()) };
         let mut live = Live { found: Vec::new(), limit, passed: 0, group: Vec::new(), full: limit.max(1) };
-        let mut walk = Walk::new(self, REACTIONS_BY_USER, tier)?;
+        let mut walk = Walk::new(self.now(tier), REACTIONS_BY_USER)?;
         walk.rows((user.get(), byte), span, order, &mut |cursor: Cursor, item| {
             if live.found.len() == limit {
                 return Ok(ControlFlow::Break(()));

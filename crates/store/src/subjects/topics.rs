@@ -8,10 +8,10 @@ use std::sync::Arc;
 
 use super::archive::Walks;
 use crate::Rocks;
+use crate::access::walk::go_on;
 use crate::memory::numbers::Numbers;
 use crate::rows::batch::WriteBatch;
 use crate::rows::tables::TOPIC_IDS;
-use crate::rows::walk::go_on;
 use crate::rows::{keys, values};
 use model::cache::memory::{CacheMemory, Share};
 use model::cache::{CacheChange, ReadThrough};
@@ -142,8 +142,8 @@ impl Rocks {
             return if unchanged { Ok(found) } else { Err(Error::NotCached) };
         }
         let held = self.topic_lists.hold(partition);
-        let snapshot = self.db.snapshot();
-        let mut walks = Walks::at(self, &self.topic_lists, &snapshot)?;
+        let snapshot = self.kv.snapshot();
+        let mut walks = Walks::at(self, &self.topic_lists, self.at(&*snapshot, tier))?;
         drop(held);
         walks.rows(partition, span, order, &mut up_to(limit, &mut found))?;
         Ok(found)

@@ -1,21 +1,14 @@
 //! The whole directory: users, durability, compaction, figures.
 
-use std::sync::atomic::Ordering;
-
-use rocksdb::properties::{self, PropName};
-use rocksdb::{BottommostLevelCompaction, CompactOptions, FlushOptions, ReadOptions};
-
-use crate::engine::log::trim_archive;
-use crate::engine::open::log_limit;
-use crate::engine::{health, reserve};
+use crate::Rocks;
+use crate::kv::Scope;
 use crate::rows::inbox;
 use crate::rows::tables;
-use crate::rows::tables::{COUNTS, INBOXES, ITEM_COUNTS, Keys, Table};
+use crate::rows::tables::{COUNTS, INBOXES, Keys, Table};
 use crate::rows::{keys, values};
-use crate::{Rocks, storage};
 use model::error::{Error, Result};
-use model::store::{FilterUsage, Inboxes, TableStats, Upkeep, Usage, Watch};
-use model::{CacheUsage, Fill, UserId};
+use model::store::{FilterUsage, Inboxes, TableStats, Tier, Upkeep, Usage, Watch};
+use model::{CacheUsage, UserId};
 
 impl Upkeep for Rocks {
     fn audit(&self, watch: &mut dyn Watch) -> Result<()> {
@@ -39,72 +32,32 @@ impl Upkeep for Rocks {
     }
 
     fn sync(&self) -> Result<()> {
-        let before = self.db.latest_sequence_number();
-        self.db.flush_wal(true).map_err(storage)?;
-        self.flushed.raise(before);
-        Ok(())
+        self.kv.sync()
     }
 
     fn compact(&self) -> Result<()> {
         self.write_arrivals()?;
-        self.flush()?;
-        // Otherwise the marks of removed rows, which have their keys, stay where no other file has these keys.
-        let mut options = CompactOptions::default();
-        options.set_bottommost_level_compaction(BottommostLevelCompaction::ForceOptimized);
-        // The second time, the sums of the first that are zero leave.
-        for table in tables::ALL.iter().chain(&[COUNTS, ITEM_COUNTS]) {
-            self.db.compact_range_cf_opt(self.family(table)?, None::<&[u8]>, None::<&[u8]>, &options);
-        }
-        // Log that earlier runs have kept for standbys has the removed rows, too.
-        if self.kept_log.load(Ordering::Relaxed) == 0 {
-            trim_archive(self.db.path(), 0);
-        }
-        Ok(())
+        self.kv.compact()
     }
 
     fn stats(&self) -> Result<Vec<TableStats>> {
-        let stats = |table: &Table| {
-            let on_disk = self.figure(table, properties::TOTAL_SST_FILES_SIZE)?;
-            let in_memory = self.figure(table, properties::CUR_SIZE_ALL_MEM_TABLES)?;
-            Ok(TableStats {
-                table: table.name,
-                rows: self.figure(table, properties::ESTIMATE_NUM_KEYS)?,
-                bytes: on_disk + in_memory,
-            })
-        };
-        tables::ALL.iter().map(stats).collect()
+        tables::ALL.iter().map(|table| self.kv.size(table)).collect()
     }
 
     fn needs_restart(&self) -> bool {
-        self.health.has_ended()
+        self.disk.as_ref().is_some_and(|disk| disk.health.has_ended())
     }
 
     fn refusal(&self) -> Option<String> {
-        self.health.refusal()
+        self.disk.as_ref()?.health.refusal()
     }
 
     fn usage(&self) -> Result<Usage> {
-        // Also without changes it is noticed that the directory is gone.
-        self.health.is_scarce();
-        // The tables share one cache and one engine, so figures of one table hold for all.
-        let shared = |name| self.figure(INBOXES, name);
-        let mut write_buffers = Fill::of(0, self.write_buffer);
-        for table in tables::ALL {
-            write_buffers.used += self.figure(table, properties::SIZE_ALL_MEM_TABLES)?;
-        }
         let (unpushed, unpushed_left_out) = self.unpushed.rows.usage();
         let (partial_push_recipients, partial_push_recipients_left_out) = self.partial_push_recipients.usage();
         Ok(Usage {
             tables: self.stats()?,
-            block_cache: Fill {
-                used: shared(properties::BLOCK_CACHE_USAGE)?,
-                limit: shared(properties::BLOCK_CACHE_CAPACITY)?,
-            },
-            write_buffers,
-            most_write_buffers: tables::most_write_buffers().max(self.write_buffer as u64),
             arrivals: self.arrivals.usage(),
-            log: Fill { used: reserve::log_bytes(self.db.path()), limit: log_limit(self.write_buffer) },
-            device: self.device(),
             caches: self.caches(),
             damaged_inboxes: self.damaged.dropped(),
             unpushed,
@@ -112,16 +65,7 @@ impl Upkeep for Rocks {
             partial_push_recipients,
             partial_push_recipients_left_out,
             filters: self.filters(),
-            writes_refused: self.health.is_failing(),
-            needs_restart: self.health.has_ended(),
-            writes_stopped: shared(properties::IS_WRITE_STOPPED)? > 0,
-            // Only the engine's own table counts them.
-            background_errors: self
-                .db
-                .property_int_value(properties::BACKGROUND_ERRORS)
-                .map_err(storage)?
-                .unwrap_or_default(),
-            engine: self.engine_figures()?,
+            ..self.kv.usage()?
         })
     }
 }
@@ -138,17 +82,9 @@ impl Rocks {
         ]
     }
 
-    /// The file system of the directory; nothing if it cannot tell.
-    fn device(&self) -> Fill {
-        let (free, all) = rustix::fs::statvfs(self.db.path()).as_ref().map(health::room).unwrap_or_default();
-        Fill { used: all.saturating_sub(free), limit: all }
-    }
-
     /// The first partitions of a table above one, with a seek for each.
     pub(crate) fn partitions_after(&self, table: Table, after: Option<UserId>, limit: usize) -> Result<Vec<UserId>> {
-        let mut options = ReadOptions::default();
-        options.set_total_order_seek(true);
-        let mut rows = self.db.raw_iterator_cf_opt(self.family(table)?, options);
+        let mut rows = self.now(Tier::Disk).rows(table, Scope::Table)?;
         let mut found = Vec::new();
         // No user is 0; a first row of the whole table may be.
         rows.seek(keys::id(after.map_or(1, |after| after.get().saturating_add(1))));
@@ -164,17 +100,8 @@ impl Rocks {
             let Some(next) = partition.get().checked_add(1) else { break };
             rows.seek(keys::id(next));
         }
-        rows.status().map_err(|error| self.failure(error))?;
+        rows.status().map_err(|error| self.disk.as_ref().map_or(error.clone(), |disk| disk.failure(error)))?;
         Ok(found)
-    }
-
-    /// Writes all rows of write buffers to table files.
-    pub(crate) fn flush(&self) -> Result<()> {
-        let families = tables::ALL.iter().map(|table| self.family(table)).collect::<Result<Vec<_>>>()?;
-        self.db.flush_cfs_opt(&families, &FlushOptions::default()).map_err(|error| {
-            self.note(&error);
-            self.failure(error)
-        })
     }
 
     fn caches(&self) -> Vec<(&'static str, CacheUsage)> {
@@ -192,11 +119,6 @@ impl Rocks {
             ("topic_ends", topic_ends),
         ]
     }
-
-    pub(crate) fn figure(&self, table: Table, name: &PropName) -> Result<u64> {
-        let figure = self.db.property_int_value_cf(self.family(table)?, name).map_err(storage)?;
-        Ok(figure.unwrap_or_default())
-    }
 }
 
 /// Rows that stay when there is nothing left to count, or no entry.
@@ -213,7 +135,9 @@ mod tests {
     use super::*;
     use crate::Options;
     use crate::rows::batch::WriteBatch;
-    use crate::rows::tables::{FOLLOWERS, FOLLOWING, HIDDEN, MARKERS, MUTES, PROFILES, REACTIONS, TOPIC_IDS};
+    use crate::rows::tables::{
+        FOLLOWERS, FOLLOWING, HIDDEN, ITEM_COUNTS, MARKERS, MUTES, PROFILES, REACTIONS, TOPIC_IDS,
+    };
     use model::store::{Change, Graph};
 
     const MIB: u64 = 1 << 20;
@@ -239,6 +163,7 @@ mod tests {
     fn a_compaction_leaves_no_count_of_nothing() {
         let dir = tempfile::tempdir().expect("temp dir");
         let store = Rocks::open(&Options::new(dir.path())).expect("opens");
+        let disk = store.disk().expect("on disk");
         let [ana, bo] = [1, 2].map(|raw| UserId::new(raw).expect("in range"));
         let both = |follow: Option<u64>, likes| {
             for (user, target) in [(ana, bo), (bo, ana)] {
@@ -250,7 +175,7 @@ mod tests {
             batch.merge(ITEM_COUNTS, keys::id(7), steps);
             store.commit(batch, false).expect("writes");
         };
-        let rows = |table| store.db.iterator_cf(store.family(table).expect("there"), IteratorMode::Start).count();
+        let rows = |table| disk.db.iterator_cf(disk.family(table).expect("there"), IteratorMode::Start).count();
         for is_summed_before in [false, true] {
             both(Some(5), 1);
             if is_summed_before {
@@ -275,7 +200,7 @@ mod tests {
             }
         }
         let write_buffers = store.usage().expect("figures").write_buffers;
-        assert_eq!(store.db.live_files().expect("files").len(), 0, "{write_buffers:?}");
+        assert_eq!(store.disk().expect("on disk").db.live_files().expect("files").len(), 0, "{write_buffers:?}");
     }
 
     #[test]

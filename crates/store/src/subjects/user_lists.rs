@@ -1,11 +1,11 @@
 //! Lists of sources that users keep.
 
-use rocksdb::ReadOptions;
-
+use crate::Rocks;
+use crate::access::at::At;
+use crate::kv::Scope;
 use crate::rows::batch::WriteBatch;
 use crate::rows::tables::{LIST_MARKERS, LIST_MEMBERS, LIST_MEMBERS_BY_TIME, LISTS, MEMBER_OF};
 use crate::rows::{keys, values};
-use crate::{Rocks, reading};
 use model::error::{Error, Result};
 use model::failpoint::Write;
 use model::store::{Change, Tier, UserLists, too_many_lists, too_many_members};
@@ -55,7 +55,7 @@ impl UserLists for Rocks {
     }
 
     fn lists(&self, user: UserId, tier: Tier) -> Result<Vec<UserList>> {
-        self.lists_at(user, reading(tier))
+        self.now(tier).lists(user)
     }
 
     fn change_members(
@@ -95,7 +95,7 @@ impl UserLists for Rocks {
             after.push(wanted.follow.map(|at| Membership { since: since(at), rule }));
         }
         if added > removed {
-            let members = self.seconds(LIST_MEMBERS, list, None, usize::MAX, Tier::Disk, reading(Tier::Disk))?.len();
+            let members = self.now(Tier::Disk).seconds(LIST_MEMBERS, list, None, usize::MAX)?.len();
             if members + added - removed > limit {
                 return Err(too_many_members(limit));
             }
@@ -116,14 +116,10 @@ impl UserLists for Rocks {
     }
 
     fn list_authors(&self, reader: UserId, list: ListId, tier: Tier) -> Result<ShownSources> {
-        let snapshot = self.db.snapshot();
-        let options = || {
-            let mut options = reading(tier);
-            options.set_snapshot(&snapshot);
-            options
-        };
-        let (members, rules) = self.sources(LIST_MEMBERS, list, tier, options())?;
-        let (members, silenced) = self.unbarred(reader, members, tier, &options)?;
+        let snapshot = self.kv.snapshot();
+        let at = self.at(&*snapshot, tier);
+        let (members, rules) = at.sources(LIST_MEMBERS, list)?;
+        let (members, silenced) = at.unbarred(reader, members)?;
         Ok(ShownSources::new(members, rules).silencing(silenced))
     }
 
@@ -144,15 +140,9 @@ impl UserLists for Rocks {
 }
 
 impl Rocks {
-    /// The numbers of a user's exclusive lists.
-    pub(crate) fn exclusive_lists(&self, user: UserId, options: ReadOptions) -> Result<Vec<ListId>> {
-        let lists = self.lists_at(user, options)?.into_iter();
-        Ok(lists.filter(|list| list.settings.exclusive).map(|list| list.id).collect())
-    }
-
     /// Removes the rows of a list in a change. Of a long one only the mirror takes a step for each member.
     pub(crate) fn remove_list(&self, change: &mut WriteBatch, user: UserId, list: &UserList) -> Result<()> {
-        for member in self.seconds(LIST_MEMBERS, list.id, None, usize::MAX, Tier::Disk, reading(Tier::Disk))? {
+        for member in self.now(Tier::Disk).seconds(LIST_MEMBERS, list.id, None, usize::MAX)? {
             change.delete(MEMBER_OF, keys::pair(member, list.id));
         }
         for table in [LIST_MEMBERS, LIST_MEMBERS_BY_TIME] {
@@ -161,23 +151,6 @@ impl Rocks {
         change.delete(LIST_MARKERS, keys::id(list.id.get()));
         change.delete(LISTS, keys::of_user(user, &list.name));
         Ok(())
-    }
-
-    fn lists_at(&self, user: UserId, mut options: ReadOptions) -> Result<Vec<UserList>> {
-        options.set_prefix_same_as_start(true);
-        let (mut rows, prefix) = (self.rows(LISTS, options)?, keys::id(user.get()));
-        let mut lists = Vec::new();
-        rows.seek(prefix);
-        while let Some((key, value)) = rows.item()
-            && let Some(name) = key.strip_prefix(&prefix)
-        {
-            let name = std::str::from_utf8(name).map_err(|_| Error::Corrupt("the name of a list".to_owned()))?;
-            let (id, settings) = values::read_list(value)?;
-            lists.push(UserList { id, name: name.to_owned(), settings });
-            rows.next();
-        }
-        rows.status()?;
-        Ok(lists)
     }
 
     /// Puts the rows of a member with its rule into a change, or removes them (`None`).
@@ -192,5 +165,29 @@ impl Rocks {
         change.set(LIST_MEMBERS, keys::pair(list, place.id), membership);
         change.set(MEMBER_OF, keys::pair(place.id, list), rule.map(|_| values::EMPTY));
         change.set(LIST_MEMBERS_BY_TIME, keys::entry(list, place), rule.map(|_| values::EMPTY));
+    }
+}
+
+impl At<'_> {
+    /// The numbers of a user's exclusive lists.
+    pub(crate) fn exclusive_lists(&self, user: UserId) -> Result<Vec<ListId>> {
+        let lists = self.lists(user)?.into_iter();
+        Ok(lists.filter(|list| list.settings.exclusive).map(|list| list.id).collect())
+    }
+
+    fn lists(&self, user: UserId) -> Result<Vec<UserList>> {
+        let (mut rows, prefix) = (self.rows(LISTS, Scope::Partition)?, keys::id(user.get()));
+        let mut lists = Vec::new();
+        rows.seek(prefix);
+        while let Some((key, value)) = rows.item()
+            && let Some(name) = key.strip_prefix(&prefix)
+        {
+            let name = std::str::from_utf8(name).map_err(|_| Error::Corrupt("the name of a list".to_owned()))?;
+            let (id, settings) = values::read_list(value)?;
+            lists.push(UserList { id, name: name.to_owned(), settings });
+            rows.next();
+        }
+        rows.status()?;
+        Ok(lists)
     }
 }

@@ -3,13 +3,13 @@
 use std::collections::HashSet;
 use std::ops::ControlFlow;
 
-use crate::engine::health;
+use crate::Rocks;
+use crate::access::at::MOST_KEYS;
+use crate::engine::health::unavailable;
 use crate::memory::mirror::{Known, Mirror};
 use crate::rows::batch::WriteBatch;
 use crate::rows::tables::{ACTIVITY, FOLLOWING, JOBS};
-use crate::rows::walk::MOST_KEYS;
 use crate::rows::{keys, values};
-use crate::{Rocks, reading};
 use model::cache;
 use model::cache::ReadThrough;
 use model::cache::memory::{CacheMemory, Share};
@@ -50,7 +50,8 @@ impl Activities for Rocks {
 
     fn touch(&self, user: UserId, now: Millis) -> Result<Touched> {
         // A reader can do without this: at most some wait for a device that stalls, and none once the stall is known.
-        let Some(_turn) = self.health.begin_touch() else { return Err(health::unavailable()) };
+        let health = self.disk.as_deref().map(|disk| &*disk.health);
+        let _turn = health.map(|health| health.begin_touch().ok_or_else(unavailable)).transpose()?;
         let _lock = self.activity_locks.of(user.get()).lock();
         let mut batch = WriteBatch::default();
         let present = self.activity(user, Tier::Disk)?;
@@ -236,7 +237,7 @@ impl Rocks {
 
     /// The newest `most` entries that an inbox may have above its floor, of those of `authors` whom its user follows.
     fn newest_of(&self, user: UserId, authors: &[UserId], most: usize) -> Result<(Option<Cursor>, Vec<Entry>)> {
-        let followed = self.with_row(FOLLOWING, user, authors.to_vec(), true, Tier::Disk, &reading(Tier::Disk))?;
+        let followed = self.now(Tier::Disk).with_row(FOLLOWING, user, authors.to_vec(), true)?;
         let floor = self.floor(user)?;
         let newest = self.outboxes(&followed, Span::ALL.newer_than(floor).newest(most), Tier::Disk)?;
         Ok((floor, newest))

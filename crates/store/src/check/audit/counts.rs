@@ -2,13 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use rocksdb::DBRawIterator;
-
 use super::Audit;
 use super::content::read;
 use super::groups::Groups;
 use super::names::one;
 use super::window::{self, Window};
+use crate::access::staged::Rows;
 use crate::rows::keys;
 use crate::rows::keys::Counter;
 use crate::rows::tables::{
@@ -16,7 +15,6 @@ use crate::rows::tables::{
 };
 use crate::rows::values;
 use crate::rows::values::ItemSteps;
-use crate::storage;
 use model::ItemCounter;
 use model::error::Result;
 
@@ -29,7 +27,7 @@ const LOOKS: u64 = 1000;
 impl Audit<'_> {
     /// A user's followees, followers, friends and live items on the own page.
     pub(super) fn user_counts(&mut self) -> Result<()> {
-        let groups = |table, start| Groups::new(self.store.whole(table, None)?, start, None);
+        let groups = |table, start| Groups::new(self.store.whole(table)?, start, None);
         let mut counted = [
             (Counter::Following, groups(FOLLOWING, 0)?),
             (Counter::Followers, groups(FOLLOWERS, 0)?),
@@ -38,7 +36,7 @@ impl Audit<'_> {
             // The head of partition 0 belongs to no user.
             (Counter::Content, groups(OUTBOX_ARCHIVE, 1)?),
         ];
-        let mut rows = self.store.whole(COUNTS, None)?;
+        let mut rows = self.store.whole(COUNTS)?;
         rows.seek_to_first();
         for done in 1.. {
             let listed = counted.iter().filter_map(|(_, groups)| groups.peek()).min();
@@ -57,7 +55,7 @@ impl Audit<'_> {
                 }
                 rows.next();
             }
-            rows.status().map_err(storage)?;
+            rows.status()?;
             for (what, name) in [(1, "following"), (2, "follower"), (3, "friend"), (4, "content")] {
                 if u64::try_from(stored[what]) != Ok(sums[what]) {
                     let user = self.id(user);
@@ -72,7 +70,7 @@ impl Audit<'_> {
     }
 
     /// The owner of the next row. Reports and skips keys that are too short to have an owner.
-    fn next_of(&mut self, table: Table, rows: &mut DBRawIterator<'_>) -> Option<u64> {
+    fn next_of(&mut self, table: Table, rows: &mut Rows<'_>) -> Option<u64> {
         while let Some(key) = rows.key() {
             if let Some(number) = keys::number(key) {
                 return Some(number);
@@ -110,10 +108,10 @@ impl Audit<'_> {
     fn compare_items(&mut self, start: u64, window: Window<[i64; 2]>) -> Result<()> {
         let end = window.end();
         let is_in = |id: &u64| end.is_none_or(|end| *id < end);
-        let mut reactions = self.store.whole(REACTIONS, None)?;
+        let mut reactions = self.store.whole(REACTIONS)?;
         reactions.seek(keys::id(start));
         let mut pointing = window.into_known().into_iter().peekable();
-        let mut rows = self.store.whole(ITEM_COUNTS, None)?;
+        let mut rows = self.store.whole(ITEM_COUNTS)?;
         rows.seek(keys::id(start));
         for done in 1.. {
             let of_row = self.next_of(ITEM_COUNTS, &mut rows).filter(is_in);
@@ -128,7 +126,7 @@ impl Audit<'_> {
                 *sums.reactions.entry(kind).or_default() += 1;
                 reactions.next();
             }
-            reactions.status().map_err(storage)?;
+            reactions.status()?;
             let mut stored = Some(ItemSteps::default());
             if of_row == Some(id)
                 && let Some((key, value)) = rows.item()
@@ -139,7 +137,7 @@ impl Audit<'_> {
                 }
                 rows.next();
             }
-            rows.status().map_err(storage)?;
+            rows.status()?;
             if let Some(stored) = stored.filter(|stored| *stored != sums) {
                 self.differ(id, &stored, &sums);
             }
@@ -165,7 +163,7 @@ impl Audit<'_> {
 }
 
 /// The item and the kind of the next reaction. Skips keys that cannot be read; the check of the rows reports them.
-fn next_reaction(rows: &mut DBRawIterator<'_>) -> Option<(u64, u8)> {
+fn next_reaction(rows: &mut Rows<'_>) -> Option<(u64, u8)> {
     while let Some(key) = rows.key() {
         if let Some((item, kind, _)) = keys::split_reaction(key) {
             return Some((item, kind));
@@ -243,15 +241,16 @@ mod tests {
         for most in [1, 2, 3, 100] {
             assert_eq!(found(most), Vec::<String>::new(), "{most}");
         }
-        let table = store.family(ITEM_COUNTS).expect("a table");
+        let disk = store.disk().expect("on disk");
+        let table = disk.family(ITEM_COUNTS).expect("a table");
         let steps = |pointing, reactions: &[(u8, i64)]| {
             values::item_counts(&ItemSteps { pointing, reactions: reactions.iter().copied().collect() })
         };
-        store.db.put_cf(table, keys::id(7), steps([-2, 1], &[(0, 1), (1, 3), (9, 1)])).expect("puts");
-        store.db.delete_cf(table, keys::id(9)).expect("deletes");
-        store.db.put_cf(table, keys::id(50), steps([0, 1], &[])).expect("puts");
-        store.db.put_cf(table, keys::id(51), [1]).expect("puts");
-        store.db.put_cf(table, [2], []).expect("puts");
+        disk.db.put_cf(table, keys::id(7), steps([-2, 1], &[(0, 1), (1, 3), (9, 1)])).expect("puts");
+        disk.db.delete_cf(table, keys::id(9)).expect("deletes");
+        disk.db.put_cf(table, keys::id(50), steps([0, 1], &[])).expect("puts");
+        disk.db.put_cf(table, keys::id(51), [1]).expect("puts");
+        disk.db.put_cf(table, [2], []).expect("puts");
         for most in [1, 2, 3, 100] {
             let mut lines = found(most);
             lines.sort_unstable();

@@ -1,14 +1,12 @@
 //! Rows counted by partition, in one walk over a table.
 
-use rocksdb::DBRawIterator;
-
+use crate::access::staged::Rows;
 use crate::rows::{keys, values};
-use crate::storage;
 use model::error::Result;
 
 /// Walks over a table and counts the rows of each partition above its floor; heads do not count.
 pub(super) struct Groups<'a> {
-    rows: DBRawIterator<'a>,
+    rows: Rows<'a>,
     /// The partition that comes next, and its rows.
     next: Option<(u64, u64)>,
     /// Partitions from here on are not counted.
@@ -17,7 +15,7 @@ pub(super) struct Groups<'a> {
 
 impl<'a> Groups<'a> {
     /// Counts from a partition on.
-    pub(super) fn new(mut rows: DBRawIterator<'a>, start: u64, end: Option<u64>) -> Result<Self> {
+    pub(super) fn new(mut rows: Rows<'a>, start: u64, end: Option<u64>) -> Result<Self> {
         rows.seek(keys::id(start));
         let mut groups = Self { rows, next: None, end };
         groups.advance()?;
@@ -60,7 +58,7 @@ impl<'a> Groups<'a> {
             }
             self.rows.next();
         }
-        self.rows.status().map_err(storage)?;
+        self.rows.status()?;
         self.next = found.filter(|(partition, _)| self.end.is_none_or(|end| *partition < end));
         Ok(())
     }

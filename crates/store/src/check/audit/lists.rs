@@ -7,7 +7,6 @@ use super::window::Window;
 use super::{Audit, Wanted, Way};
 use crate::rows::tables::{ALL, BLOCKS, FOLLOWING, LIST_MARKERS, LIST_MEMBERS, LISTS, REQUESTS, Table};
 use crate::rows::{keys, values};
-use crate::storage;
 use model::error::Result;
 
 impl Audit<'_> {
@@ -72,7 +71,7 @@ impl Audit<'_> {
         end: Option<u64>,
         is_known: impl Fn(u64) -> bool,
     ) -> Result<()> {
-        let mut rows = self.store.whole(table, None)?;
+        let mut rows = self.store.whole(table)?;
         rows.seek(keys::id(start));
         while let Some(key) = rows.key() {
             match keys::number(key) {
@@ -83,7 +82,7 @@ impl Audit<'_> {
             }
             rows.next();
         }
-        rows.status().map_err(storage)
+        rows.status()
     }
 
     /// No block stands between users of whom one follows the other, or has asked to.

@@ -23,9 +23,9 @@ mod window;
 use std::collections::BTreeSet;
 
 use self::names::{ids, is_readable, named};
+use crate::Rocks;
 use crate::rows::tables::{ALL, LISTS, Table};
 use crate::rows::{keys, values};
-use crate::{Rocks, storage};
 use model::error::Result;
 use model::store::{Tier, Watch, shown};
 use model::{Millis, UserId};
@@ -139,7 +139,7 @@ impl<'a> Audit<'a> {
 
     /// Visits all rows of a table in the order of their keys, some at a time.
     fn each_batch(&mut self, table: Table, mut visit: impl FnMut(&mut Self, &[Row]) -> Result<()>) -> Result<()> {
-        let mut rows = self.store.whole(table, None)?;
+        let mut rows = self.store.whole(table)?;
         let (mut batch, mut bytes, mut done) = (Vec::new(), 0, 0);
         rows.seek_to_first();
         loop {
@@ -151,7 +151,7 @@ impl<'a> Audit<'a> {
                 rows.next();
             }
             if at_end || batch.len() == ROWS || bytes >= BYTES {
-                rows.status().map_err(storage)?;
+                rows.status()?;
                 if !self.looked.contains(table.name) {
                     self.look_up_ids(table, &batch)?;
                 }

@@ -9,7 +9,6 @@ use super::{Audit, Row, Wanted, Way};
 use crate::memory::kinds::Sort;
 use crate::rows::tables::{ALL, CONTENT, EVENTS, KINDS, NAMES, NAMES_BY_NUMBER, Table};
 use crate::rows::{keys, values};
-use crate::storage;
 use model::error::Result;
 use model::store::Tier;
 use model::{BUILT_IN_KINDS, MAX_ID};
@@ -45,10 +44,10 @@ impl Audit<'_> {
 
     /// Looks up the ids in tables that no other part of the audit walks over.
     pub(super) fn other_ids(&mut self) -> Result<()> {
-        let mut names = self.store.whole(NAMES, None)?;
+        let mut names = self.store.whole(NAMES)?;
         names.seek_to_first();
-        if !names.valid() {
-            return names.status().map_err(storage);
+        if names.item().is_none() {
+            return names.status();
         }
         for table in ALL.iter().filter(|table| **table != EVENTS) {
             if !self.looked.contains(table.name) {

@@ -12,14 +12,19 @@ use parking_lot::Mutex;
 use super::{Inbox, TOP};
 use crate::Rocks;
 use crate::engine::advice;
+use crate::engine::disk::Disk;
+use crate::kv::Kv;
 use crate::rows::batch::WriteBatch;
 use crate::rows::inbox::packed::pack;
-use crate::rows::keys;
-use crate::rows::tables::INBOXES;
+use crate::rows::tables::{ACTIVITY, FOLLOWING, INBOXES};
+use crate::rows::{keys, values};
 use model::error::{Error, Result};
 use model::failpoint::Write;
-use model::store::{Inboxes, Tier, shown};
+use model::store::{Activities, Inboxes, Tier, shown};
 use model::{Activity, UserId};
+
+/// Users in one change of a start that dropped the table.
+const USERS: usize = 1000;
 
 /// Most users noted at once. A later read notes the others.
 const MOST_NOTED: usize = 65_536;
@@ -67,8 +72,12 @@ impl Rocks {
     pub(super) fn note_unreadable(&self, user: UserId, error: &Error) {
         self.damaged.note(user, &error.to_string());
         match error {
-            Error::Corrupt(cause) => self.rebuild_inboxes_later(cause),
-            Error::Storage(cause) if advice::is_missing(cause) => self.rebuild_inboxes_later(cause),
+            Error::Storage(cause) if !advice::is_missing(cause) => {}
+            Error::Corrupt(cause) | Error::Storage(cause) => {
+                if let Some(disk) = &self.disk {
+                    disk.rebuild_inboxes_later(cause);
+                }
+            }
             _ => {}
         }
     }
@@ -108,6 +117,37 @@ impl Rocks {
             cause,
             "a damaged inbox was dropped; pages stay right, and the user's next read rebuilds it"
         );
+        Ok(())
+    }
+
+    /// After a start that dropped the table of inboxes: evicts all users who follow somebody. The inboxes of all others
+    /// are rightly empty.
+    pub(crate) fn finish_rebuild(&self, disk: &Disk) -> Result<()> {
+        if !disk.rebuild.is_due {
+            return Ok(());
+        }
+        tracing::warn!(
+            "the table inboxes had a damaged file and was dropped; pages stay right, and the next read of each \
+            user rebuilds the inbox"
+        );
+        let (mut after, mut evicted) = (None, 0);
+        loop {
+            let users = self.partitions_after(FOLLOWING, after, USERS)?;
+            let Some(last) = users.last() else { break };
+            after = Some(*last);
+            let (mut batch, mut announced) = (WriteBatch::default(), Vec::new());
+            for user in users {
+                if self.activity(user, Tier::Disk)?.has_inbox() {
+                    announced.push(self.activities.change(user));
+                    batch.put(ACTIVITY, keys::id(user.get()), values::activity(Activity::Evicted));
+                }
+            }
+            evicted += announced.len();
+            self.follow_up(Write::Evict, batch)?;
+        }
+        disk.sync()?;
+        disk.rebuild.end().map_err(|e| disk.rebuild.failed(&e))?;
+        tracing::info!(users = evicted, "all inboxes are dropped");
         Ok(())
     }
 

@@ -19,9 +19,9 @@ fn the_ends_of_many_jobs_are_written_a_few_at_a_time() {
     let dir = tempfile::tempdir().expect("temp dir");
     let store = open(&dir);
     (1..=JOBS).for_each(|seq| end(&store, seq));
-    let before = store.db.latest_sequence_number();
+    let before = store.disk().expect("on disk").db.latest_sequence_number();
     store.write_arrivals().expect("writes");
-    let writes = store.db.get_updates_since(before).expect("reads the log");
+    let writes = store.disk().expect("on disk").db.get_updates_since(before).expect("reads the log");
     let rows: Vec<_> = writes.map(|write| write.expect("reads").1.len()).collect();
     assert_eq!(rows.iter().sum::<usize>(), JOBS);
     assert!(rows.iter().all(|rows| *rows <= MOST_ROWS), "{rows:?}");

@@ -49,7 +49,7 @@ fn names_of_a_write_that_fails_are_forgotten() {
     let dir = tempfile::tempdir().expect("temp dir");
     let store = open(&dir);
     let making = Arc::clone(&store).grouping();
-    assert!(store.health.seal());
+    assert!(store.disk().expect("on disk").health.seal());
     give(&*making, "a");
     write(&*making).expect("stages");
     making.end_change(true);

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 use super::*;
+use crate::engine::disk::Disk;
 use crate::reader::Reader as Reads;
 use crate::rows::batch::WriteBatch;
 use crate::rows::tables::MARKERS;
@@ -28,6 +29,10 @@ impl Written {
         Self { dir, store, rows: 0 }
     }
 
+    fn disk(&self) -> &Disk {
+        self.store.disk().expect("on disk")
+    }
+
     fn write(&mut self, rows: u64, sync: bool) {
         for _ in 0..rows {
             self.rows += 1;
@@ -40,7 +45,7 @@ impl Written {
     /// Waits until a note says that all rows are on the device.
     fn rest(&self) {
         let began = Instant::now();
-        while self.store.flushed.noted() < self.store.db.latest_sequence_number() {
+        while self.disk().flushed.noted() < self.disk().db.latest_sequence_number() {
             assert!(began.elapsed() < PATIENCE, "no note");
             std::thread::sleep(Duration::from_millis(20));
         }
@@ -48,8 +53,8 @@ impl Written {
 
     /// Begins a new log, as a flush of one table does.
     fn next_log(&self) {
-        let table = self.store.family(MARKERS).expect("there");
-        self.store.db.flush_cf(table).expect("flushes");
+        let table = self.disk().family(MARKERS).expect("there");
+        self.disk().db.flush_cf(table).expect("flushes");
     }
 
     /// A copy of the directory, as after `kill -9`.
@@ -96,8 +101,9 @@ fn change(path: &Path, how: impl FnOnce(&mut Vec<u8>)) {
 /// The number of rows that an engine finds: from 1 on, without a gap.
 fn replayed(data: &Path) -> u64 {
     let store = Rocks::open(&Options::new(data)).expect("opens");
-    let table = store.family(MARKERS).expect("there");
-    let is_there = |row: u64| store.db.get_cf(table, row.to_be_bytes()).expect("reads").is_some();
+    let disk = store.disk().expect("on disk");
+    let table = disk.family(MARKERS).expect("there");
+    let is_there = |row: u64| disk.db.get_cf(table, row.to_be_bytes()).expect("reads").is_some();
     let first_missing = (1..).find(|row| !is_there(*row)).expect("an end");
     assert!((first_missing..first_missing + 2000).all(|row| !is_there(row)), "rows behind row {first_missing}");
     first_missing - 1
@@ -232,7 +238,7 @@ fn pages_that_did_not_reach_the_device_end_the_log() {
     let mut written = Written::new();
     written.write(100, true);
     written.rest();
-    written.store.keeper.lock().stop();
+    written.disk().keeper.lock().stop();
     let flushed = written.length();
     let rows = written.rows;
     written.write(300, false);
@@ -264,9 +270,9 @@ fn pages_that_did_not_reach_the_device_end_the_log() {
 #[test]
 fn nothing_is_replayed_behind_a_missing_piece() {
     let mut written = Written::new();
-    let other = written.store.family(crate::rows::tables::COUNTS).expect("there");
+    let other = written.disk().family(crate::rows::tables::COUNTS).expect("there");
     // A row of another table keeps the log when the first table is flushed.
-    written.store.db.put_cf(other, b"x", b"x").expect("writes");
+    written.disk().db.put_cf(other, b"x", b"x").expect("writes");
     written.write(50, true);
     written.next_log();
     written.write(50, true);
@@ -321,7 +327,7 @@ fn a_reader_finds_what_a_start_would_replay_or_refuses_the_log() {
     let mut written = Written::new();
     written.write(100, true);
     written.rest();
-    written.store.keeper.lock().stop();
+    written.disk().keeper.lock().stop();
     let flushed = written.length();
     written.write(300, false);
     let (mut taken, mut refused) = (0, 0);

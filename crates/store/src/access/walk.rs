@@ -2,14 +2,14 @@
 
 use std::ops::ControlFlow;
 
-use rocksdb::{ReadOptions, Snapshot};
-
-use super::keys;
-use super::keys::Partition;
 use super::staged::Rows;
-use super::tables::Table;
+use crate::Rocks;
+use crate::access::at::At;
+use crate::kv::Scope;
 use crate::rows::batch::WriteBatch;
-use crate::{Rocks, reading};
+use crate::rows::keys;
+use crate::rows::keys::Partition;
+use crate::rows::tables::Table;
 use model::error::{Error, Result};
 use model::store::Tier;
 use model::{Order, Position, Scan, Span};
@@ -17,15 +17,10 @@ use model::{Order, Position, Scan, Span};
 /// Most rows that are deleted one by one. A deleted range costs later reads more than some deleted rows.
 const FEW: usize = 256;
 
-/// Most consecutive deleted rows that a read from memory passes over. A read of more goes to a thread that may block.
-const MOST_SKIPPED: u64 = 1000;
-
-/// Most partitions that a read from memory looks into, rows that it visits, and keys that it looks up in one call:
-/// other requests wait for its thread. A larger read would take no more memory, only more time, some microseconds a
-/// partition.
+/// Most partitions that a read from memory looks into, and rows that it visits: other requests wait for its thread. A larger
+/// read would take no more memory, only more time, some microseconds a partition.
 pub(crate) const MOST_SEEKS: usize = 32;
 pub(crate) const MOST_ROWS: usize = 512;
-pub(crate) const MOST_KEYS: usize = 64;
 
 /// A visitor of rows, by place and value; breaks when it has enough.
 pub(crate) type Visit<'v, I> = dyn FnMut(Position<I>, &[u8]) -> Result<ControlFlow<()>> + 'v;
@@ -50,15 +45,9 @@ impl Walk<'_> {
 }
 
 impl<'a, P: Partition> Walk<'a, P> {
-    pub(crate) fn new(store: &'a Rocks, table: Table, tier: Tier) -> Result<Self> {
-        let left = if tier == Tier::Memory { MOST_ROWS } else { usize::MAX };
-        Ok(Self { rows: store.rows(table, walking(tier))?, at_head: None, left })
-    }
-
-    /// Over a table as of a snapshot; from disk, if necessary.
-    pub(crate) fn at(store: &'a Rocks, table: Table, snapshot: &'a Snapshot<'_>) -> Result<Self> {
-        let rows = Rows::new(snapshot.raw_iterator_cf_opt(store.family(table)?, walking(Tier::Disk)), table, None);
-        Ok(Self { rows, at_head: None, left: usize::MAX })
+    pub(crate) fn new(at: At<'a>, table: Table) -> Result<Self> {
+        let left = if at.tier == Tier::Memory { MOST_ROWS } else { usize::MAX };
+        Ok(Self { rows: at.rows(table, Scope::Partition)?, at_head: None, left })
     }
 
     /// Visits the rows of a partition within `span`, in `order`, until `visit` breaks.
@@ -109,17 +98,6 @@ pub(crate) fn go_on(goes_on: bool) -> Result<ControlFlow<()>> {
     Ok(if goes_on { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
 }
 
-fn walking(tier: Tier) -> ReadOptions {
-    let mut options = reading(tier);
-    // Ends at the partition's end, so no walk wades through deletions of the next one.
-    options.set_prefix_same_as_start(true);
-    if tier == Tier::Memory {
-        // A read that must not block does not wade through many deletions either: it gets `NotCached`.
-        options.set_max_skippable_internal_keys(MOST_SKIPPED);
-    }
-    options
-}
-
 impl Rocks {
     /// Rows of a partition, each as `decode` reads it.
     pub(crate) fn listed<P: Partition, I: Copy + Ord + TryFrom<u64> + Into<u64>, T>(
@@ -134,7 +112,7 @@ impl Rocks {
         if scan.is_empty() {
             return Ok(found);
         }
-        Walk::new(self, table, tier)?.rows(partition, span, order, &mut |place, value| {
+        Walk::new(self.now(tier), table)?.rows(partition, span, order, &mut |place, value| {
             found.push(decode(place, value)?);
             go_on(found.len() < limit)
         })?;
@@ -150,10 +128,7 @@ impl Rocks {
 
     /// Removes all rows from a key on and before another one in a change, as [`Rocks::delete_partition`] does.
     pub(crate) fn delete_rows(&self, change: &mut WriteBatch, table: Table, from: &[u8], to: &[u8]) -> Result<()> {
-        let mut options = reading(Tier::Disk);
-        options.set_total_order_seek(true);
-        options.set_iterate_upper_bound(to);
-        let mut rows = self.rows(table, options)?;
+        let mut rows = self.now(Tier::Disk).rows(table, Scope::Before(to))?;
         rows.seek(from);
         let mut keys: Vec<Box<[u8]>> = Vec::new();
         while let Some(key) = rows.key().filter(|key| keys.len() <= FEW && *key < to) {

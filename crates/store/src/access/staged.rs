@@ -1,41 +1,16 @@
 //! Rows of changes that are not written yet, on top of the tables.
 
 use std::collections::BTreeMap;
-use std::ops::{Bound, Deref};
+use std::ops::Bound;
 use std::sync::Arc;
 
-use rocksdb::{DBPinnableSlice, DBRawIterator};
-
-use super::batch::{Op, Ops, WriteBatch};
-use super::tables::{ALL, Table};
+use crate::kv::{Row, RowWalk};
+use crate::rows::batch::{Change, Op, Ops, WriteBatch};
+use crate::rows::tables::{ALL, Table};
 use model::error::{Error, Result};
-
-/// A row as the engine has it, or as it will be.
-pub(crate) enum Row<'a> {
-    Written(DBPinnableSlice<'a>),
-    Staged(Vec<u8>),
-}
 
 /// A row, if there is one.
 type Found<'a> = Result<Option<Row<'a>>>;
-
-impl Row<'_> {
-    /// Whether others see it. What is not written yet may fail, so no cache keeps it.
-    pub(crate) fn is_written(&self) -> bool {
-        matches!(self, Self::Written(_))
-    }
-}
-
-impl Deref for Row<'_> {
-    type Target = [u8];
-
-    fn deref(&self) -> &[u8] {
-        match self {
-            Self::Written(row) => row,
-            Self::Staged(row) => row,
-        }
-    }
-}
 
 /// The rows of one table, each with its change in the engine.
 #[derive(Debug, Clone, Default)]
@@ -126,6 +101,18 @@ pub(crate) enum OfTable {
     ByKey(Arc<StagedTable>),
 }
 
+impl OfTable {
+    fn changes(&self) -> Box<dyn Iterator<Item = Change<'_>> + '_> {
+        match self {
+            Self::Unread(ops, _) => Box::new(ops.iter().map(|((), key, op)| Change::Row(key, op))),
+            Self::ByKey(staged) => {
+                let ranges = staged.ranges.iter().map(|[from, to]| Change::Range(from, to));
+                Box::new(ranges.chain(staged.rows.iter().map(|(key, op)| Change::Row(key, op.as_slice()))))
+            }
+        }
+    }
+}
+
 /// The rows of a group of changes.
 #[derive(Debug, Default)]
 pub(crate) struct Staged {
@@ -212,9 +199,10 @@ impl Staged {
         Ok((if let OfTable::ByKey(staged) = rows { Some(staged) } else { None }, back))
     }
 
-    /// All tables with rows.
-    pub(crate) fn tables(&self) -> impl Iterator<Item = (Table, &OfTable)> {
-        ALL.iter().zip(&self.tables).filter_map(|(table, rows)| Some((*table, rows.as_ref()?)))
+    /// All changes. Of a table that they read, each row comes once, in the order of the keys.
+    pub(crate) fn changes(&self) -> impl Iterator<Item = (Table, Change<'_>)> {
+        let tables = ALL.iter().zip(&self.tables).filter_map(|(table, rows)| Some((*table, rows.as_ref()?)));
+        tables.flat_map(|(table, rows)| rows.changes().map(move |change| (table, change)))
     }
 
     pub(crate) fn table(&mut self, table: Table) -> Result<Option<Arc<StagedTable>>> {
@@ -241,7 +229,7 @@ fn merged(table: Table, present: Option<&[u8]>, step: &[u8]) -> Result<Vec<u8>> 
 /// A walk over a table of the engine, and the rows that are staged on top of it. It goes on in the direction of the last
 /// seek.
 pub(crate) struct Rows<'a> {
-    written: DBRawIterator<'a>,
+    written: Box<dyn RowWalk + 'a>,
     table: Table,
     staged: Option<Arc<StagedTable>>,
     /// Where the walk over the staged rows is.
@@ -253,28 +241,33 @@ pub(crate) struct Rows<'a> {
 }
 
 impl<'a> Rows<'a> {
-    pub(crate) fn new(written: DBRawIterator<'a>, table: Table, staged: Option<Arc<StagedTable>>) -> Self {
+    pub(crate) fn new(written: Box<dyn RowWalk + 'a>, table: Table, staged: Option<Arc<StagedTable>>) -> Self {
         Self { written, table, staged, place: None, forward: true, row: None, failed: None }
     }
 
     pub(crate) fn seek(&mut self, key: impl AsRef<[u8]>) {
-        self.written.seek(key.as_ref());
-        self.begin(true, |staged| first(staged, Bound::Included(key.as_ref())));
+        self.written.seek(Some(key.as_ref()));
+        self.begin(true, Bound::Included(key.as_ref()));
+    }
+
+    pub(crate) fn seek_to_first(&mut self) {
+        self.written.seek(None);
+        self.begin(true, Bound::Unbounded);
     }
 
     pub(crate) fn seek_for_prev(&mut self, key: impl AsRef<[u8]>) {
-        self.written.seek_for_prev(key.as_ref());
-        self.begin(false, |staged| last(staged, Bound::Included(key.as_ref())));
+        self.written.seek_back(Some(key.as_ref()));
+        self.begin(false, Bound::Included(key.as_ref()));
     }
 
     pub(crate) fn seek_to_last(&mut self) {
-        self.written.seek_to_last();
-        self.begin(false, |staged| last(staged, Bound::Unbounded));
+        self.written.seek_back(None);
+        self.begin(false, Bound::Unbounded);
     }
 
-    fn begin(&mut self, forward: bool, place: impl FnOnce(&StagedTable) -> Option<Vec<u8>>) {
+    fn begin(&mut self, forward: bool, from: Bound<&[u8]>) {
         if let Some(staged) = &self.staged {
-            (self.forward, self.place) = (forward, place(staged));
+            (self.forward, self.place) = (forward, beyond(staged, forward, from));
             self.settle();
         }
     }
@@ -292,7 +285,7 @@ impl<'a> Rows<'a> {
         match self.row.take() {
             // The two walks are at one key, or the engine's is farther on.
             Some((key, _)) => {
-                if self.written.key() == Some(&key) {
+                if self.written_key() == Some(&key) {
                     self.step_written(forward);
                 }
                 self.step_staged();
@@ -303,17 +296,18 @@ impl<'a> Rows<'a> {
     }
 
     fn step_written(&mut self, forward: bool) {
-        if self.written.valid() {
-            if forward { self.written.next() } else { self.written.prev() }
+        if self.written.item().is_some() {
+            self.written.step(forward);
         }
+    }
+
+    fn written_key(&self) -> Option<&[u8]> {
+        self.written.item().map(|(key, _)| key)
     }
 
     fn step_staged(&mut self) {
         let (Some(staged), Some(place)) = (&self.staged, self.place.take()) else { return };
-        self.place = match self.forward {
-            true => first(staged, Bound::Excluded(&place)),
-            false => last(staged, Bound::Excluded(&place)),
-        };
+        self.place = beyond(staged, self.forward, Bound::Excluded(&place));
     }
 
     /// Goes on to the next row that is there.
@@ -321,7 +315,7 @@ impl<'a> Rows<'a> {
         self.row = None;
         let Some(staged) = self.staged.clone() else { return };
         loop {
-            let is_staged = match (self.written.key(), &self.place) {
+            let is_staged = match (self.written_key(), &self.place) {
                 (_, None) => false,
                 (None, Some(_)) => true,
                 (Some(written), Some(place)) => match self.forward {
@@ -331,8 +325,9 @@ impl<'a> Rows<'a> {
             };
             match self.place.clone().filter(|_| is_staged) {
                 Some(place) => {
-                    let is_both = self.written.key() == Some(&place);
-                    let below = self.written.value().filter(|_| is_both).map(|value| Row::Staged(value.to_vec()));
+                    let below = self.written.item().filter(|(key, _)| *key == place);
+                    let is_both = below.is_some();
+                    let below = below.map(|(_, value)| Row::Staged(value.to_vec()));
                     match staged.over(self.table, &place, || Ok(below)) {
                         Ok(Some(row)) => {
                             self.row = Some((place, row.to_vec()));
@@ -346,7 +341,7 @@ impl<'a> Rows<'a> {
                     }
                     self.step_staged();
                 }
-                None => match self.written.key() {
+                None => match self.written_key() {
                     Some(key) if staged.is_deleted(key) => self.step_written(self.forward),
                     _ => return,
                 },
@@ -369,15 +364,16 @@ impl<'a> Rows<'a> {
     pub(crate) fn status(&self) -> Result<()> {
         match &self.failed {
             Some(error) => Err(error.clone()),
-            None => self.written.status().map_err(crate::storage),
+            None => self.written.status(),
         }
     }
 }
 
-fn first(staged: &StagedTable, from: Bound<&[u8]>) -> Option<Vec<u8>> {
-    staged.rows.range::<[u8], _>((from, Bound::Unbounded)).next().map(|(key, _)| key.clone())
-}
-
-fn last(staged: &StagedTable, to: Bound<&[u8]>) -> Option<Vec<u8>> {
-    staged.rows.range::<[u8], _>((Bound::Unbounded, to)).next_back().map(|(key, _)| key.clone())
+/// The first staged key in a direction.
+fn beyond(staged: &StagedTable, forward: bool, from: Bound<&[u8]>) -> Option<Vec<u8>> {
+    let found = match forward {
+        true => staged.rows.range::<[u8], _>((from, Bound::Unbounded)).next(),
+        false => staged.rows.range::<[u8], _>((Bound::Unbounded, from)).next_back(),
+    };
+    found.map(|(key, _)| key.clone())
 }

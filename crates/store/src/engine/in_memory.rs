@@ -1,0 +1,214 @@
+//! Ordered maps in memory. Nothing outlasts the process.
+
+use std::collections::BTreeMap;
+use std::ops::Bound;
+use std::sync::Arc;
+
+use parking_lot::RwLock;
+
+use crate::Options;
+use crate::kv::{Kv, Reads, Row, RowWalk, Scope};
+use crate::rows::batch::{Change, Op};
+use crate::rows::filter::Filters;
+use crate::rows::inbox::{InboxRoom, merge};
+use crate::rows::keys::ID;
+use crate::rows::tables::{ALL, INBOXES, Table};
+use model::error::{Error, Result};
+use model::store::{TableStats, Tier, Usage};
+
+type Value = Arc<[u8]>;
+
+type Rows = Arc<BTreeMap<Box<[u8]>, Value>>;
+
+/// A table is copied by the first write while a walk or a snapshot has it.
+pub(crate) struct Memory {
+    tables: RwLock<Vec<Rows>>,
+    filters: Filters,
+    room: InboxRoom,
+}
+
+impl Memory {
+    pub(crate) fn new(options: &Options) -> Self {
+        let tables = RwLock::new(ALL.iter().map(|_| Rows::default()).collect());
+        Self { tables, filters: Filters::new(options), room: options.inbox_room }
+    }
+
+    fn table(&self, table: Table) -> Rows {
+        self.tables.read().get(table.place).cloned().unwrap_or_default()
+    }
+
+    fn merged(&self, table: Table, present: Option<&[u8]>, step: &[u8]) -> Result<Vec<u8>> {
+        match table.merge {
+            Some(add) => Ok(add(present, step)),
+            None if table == INBOXES => Ok(merge::full(self.room, present, [step])),
+            None => Err(Error::Corrupt(format!("a merge into {table}"))),
+        }
+    }
+}
+
+/// Tables as of an instant.
+struct Snapshot(Vec<Rows>);
+
+impl Reads for Memory {
+    fn get(&self, table: Table, key: &[u8], _: Tier) -> Result<Option<Row<'_>>> {
+        Ok(self.table(table).get(key).cloned().map(Row::Kept))
+    }
+
+    fn get_many(&self, table: Table, keys: &[&[u8]]) -> Result<Vec<Option<Row<'_>>>> {
+        let rows = self.table(table);
+        Ok(keys.iter().map(|key| rows.get(*key).cloned().map(Row::Kept)).collect())
+    }
+
+    fn walk(&self, table: Table, _: Tier, scope: Scope<'_>) -> Result<Box<dyn RowWalk + '_>> {
+        Ok(Box::new(MapWalk::new(self.table(table), scope)))
+    }
+}
+
+impl Reads for Snapshot {
+    fn get(&self, table: Table, key: &[u8], _: Tier) -> Result<Option<Row<'_>>> {
+        Ok(self.0.get(table.place).and_then(|rows| rows.get(key)).cloned().map(Row::Kept))
+    }
+
+    fn get_many(&self, table: Table, keys: &[&[u8]]) -> Result<Vec<Option<Row<'_>>>> {
+        keys.iter().map(|key| self.get(table, key, Tier::Disk)).collect()
+    }
+
+    fn walk(&self, table: Table, _: Tier, scope: Scope<'_>) -> Result<Box<dyn RowWalk + '_>> {
+        Ok(Box::new(MapWalk::new(self.0.get(table.place).cloned().unwrap_or_default(), scope)))
+    }
+}
+
+impl Kv for Memory {
+    fn snapshot(&self) -> Box<dyn Reads + '_> {
+        Box::new(Snapshot(self.tables.read().clone()))
+    }
+
+    fn write(&self, changes: &mut dyn Iterator<Item = (Table, Change<'_>)>, _: usize, _: bool) -> Result<()> {
+        let mut tables = self.tables.write();
+        for (table, change) in changes {
+            let Some(rows) = tables.get_mut(table.place).map(Arc::make_mut) else { continue };
+            match change {
+                Change::Row(key, Op::Put(value)) => drop(rows.insert(key.into(), value.into())),
+                Change::Row(key, Op::Delete) => drop(rows.remove(key)),
+                Change::Row(key, Op::Merge(step)) => {
+                    let merged = self.merged(table, rows.get(key).map(|row| &**row), step)?;
+                    rows.insert(key.into(), merged.into());
+                }
+                Change::Range(from, to) if from < to => {
+                    let inside = rows.range::<[u8], _>((Bound::Included(from), Bound::Excluded(to)));
+                    let gone: Vec<_> = inside.map(|(key, _)| key.clone()).collect();
+                    gone.iter().for_each(|key| drop(rows.remove(key)));
+                }
+                Change::Range(..) => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn sync(&self) -> Result<()> {
+        Ok(())
+    }
+
+    fn flush(&self) -> Result<()> {
+        Ok(())
+    }
+
+    fn compact(&self) -> Result<()> {
+        let mut tables = self.tables.write();
+        for (table, rows) in ALL.iter().zip(&mut *tables) {
+            if let Some(filter) = self.filters.of(table) {
+                let mut keeps = filter();
+                Arc::make_mut(rows).retain(|key, value| keeps(key, value));
+            }
+        }
+        Ok(())
+    }
+
+    fn size(&self, table: Table) -> Result<TableStats> {
+        let rows = self.table(table);
+        let bytes = rows.iter().map(|(key, value)| key.len() + value.len()).sum::<usize>() as u64;
+        Ok(TableStats { table: table.name, rows: rows.len() as u64, bytes })
+    }
+
+    fn usage(&self) -> Result<Usage> {
+        Ok(Usage::default())
+    }
+
+    fn refused(&self, cause: &str) -> Error {
+        Error::Storage(cause.to_owned())
+    }
+
+    fn filters(&self) -> &Filters {
+        &self.filters
+    }
+}
+
+/// A walk over a table as of an instant.
+struct MapWalk {
+    rows: Rows,
+    scope: OwnScope,
+    /// The first bytes of the partition.
+    partition: Option<Box<[u8]>>,
+    at: Option<(Box<[u8]>, Value)>,
+}
+
+enum OwnScope {
+    Partition,
+    Table,
+    Before(Box<[u8]>),
+}
+
+impl MapWalk {
+    fn new(rows: Rows, scope: Scope<'_>) -> Self {
+        let scope = match scope {
+            Scope::Partition => OwnScope::Partition,
+            Scope::Table | Scope::Once => OwnScope::Table,
+            Scope::Before(key) => OwnScope::Before(key.into()),
+        };
+        Self { rows, scope, partition: None, at: None }
+    }
+
+    fn go(&mut self, forward: bool, from: Bound<&[u8]>) {
+        let range = match forward {
+            true => (from, Bound::Unbounded),
+            false => (Bound::Unbounded, from),
+        };
+        let mut rows = self.rows.range::<[u8], _>(range);
+        let found = if forward { rows.next() } else { rows.next_back() };
+        let is_inside = |key: &[u8]| match &self.scope {
+            OwnScope::Table => true,
+            OwnScope::Before(end) => key < &**end,
+            OwnScope::Partition => self.partition.as_ref().is_none_or(|partition| key.starts_with(partition)),
+        };
+        self.at = found.filter(|(key, _)| is_inside(key)).map(|(key, value)| (key.clone(), Arc::clone(value)));
+    }
+
+    fn begin(&mut self, forward: bool, key: Option<&[u8]>) {
+        self.partition = key.and_then(|key| key.get(..ID)).map(Into::into);
+        self.go(forward, key.map_or(Bound::Unbounded, Bound::Included));
+    }
+}
+
+impl RowWalk for MapWalk {
+    fn seek(&mut self, key: Option<&[u8]>) {
+        self.begin(true, key);
+    }
+
+    fn seek_back(&mut self, key: Option<&[u8]>) {
+        self.begin(false, key);
+    }
+
+    fn step(&mut self, forward: bool) {
+        if let Some((key, _)) = self.at.take() {
+            self.go(forward, Bound::Excluded(&key));
+        }
+    }
+
+    fn item(&self) -> Option<(&[u8], &[u8])> {
+        self.at.as_ref().map(|(key, value)| (&**key, &**value))
+    }
+
+    fn status(&self) -> Result<()> {
+        Ok(())
+    }
+}

@@ -1,0 +1,118 @@
+//! Ordered rows in tables, above which all else is written: on RocksDB, or on ordered maps in memory.
+
+use std::ops::Deref;
+use std::sync::Arc;
+
+use rocksdb::DBPinnableSlice;
+
+pub use crate::rows::batch::{Change, Op};
+pub use crate::rows::filter::Filters;
+pub use crate::rows::tables::Table;
+use model::error::{Error, Result};
+use model::store::{TableStats, Tier, Usage};
+
+/// A row as the engine has it, or as it will be.
+pub enum Row<'a> {
+    /// Of RocksDB.
+    Written(DBPinnableSlice<'a>),
+    /// Of ordered maps.
+    Kept(Arc<[u8]>),
+    /// Of a change that is not written yet.
+    Staged(Vec<u8>),
+}
+
+impl Row<'_> {
+    /// Whether others see it. What is not written yet may fail, so no cache keeps it.
+    pub(crate) fn is_written(&self) -> bool {
+        !matches!(self, Self::Staged(_))
+    }
+}
+
+impl Deref for Row<'_> {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        match self {
+            Self::Written(row) => row,
+            Self::Kept(row) => row,
+            Self::Staged(row) => row,
+        }
+    }
+}
+
+/// The rows at which a walk looks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scope<'k> {
+    /// Those of one partition: with the first eight bytes of the key that is sought first. A walk from memory ends with
+    /// `NotCached` where it would pass over many deleted rows.
+    Partition,
+    /// All.
+    Table,
+    /// All before a key.
+    Before(&'k [u8]),
+    /// All, once: the walk reads ahead, and leaves the cache to others.
+    Once,
+}
+
+/// Rows, as they are now or as of an instant. Those of [`Tier::Memory`] are read without the disk; `NotCached` where that
+/// cannot be.
+pub trait Reads {
+    /// A row.
+    fn get(&self, table: Table, key: &[u8], tier: Tier) -> Result<Option<Row<'_>>>;
+
+    /// Rows, in the order of their keys; also from the disk.
+    fn get_many(&self, table: Table, keys: &[&[u8]]) -> Result<Vec<Option<Row<'_>>>>;
+
+    /// A walk over the rows of a table as they are when this returns.
+    fn walk(&self, table: Table, tier: Tier, scope: Scope<'_>) -> Result<Box<dyn RowWalk + '_>>;
+}
+
+/// A walk over rows in the order of their keys. It is at a row, or at none: before the first seek, behind the last row, and
+/// after an error.
+pub trait RowWalk {
+    /// Goes to the first row with a key or a greater one; without a key to the first row.
+    fn seek(&mut self, key: Option<&[u8]>);
+
+    /// Goes to the last row with a key or a smaller one; without a key to the last row.
+    fn seek_back(&mut self, key: Option<&[u8]>);
+
+    /// Goes to the next row, or to the one before. It must be at a row.
+    fn step(&mut self, forward: bool);
+
+    /// Key and value of the row.
+    fn item(&self) -> Option<(&[u8], &[u8])>;
+
+    /// The error that ended the walk.
+    fn status(&self) -> Result<()>;
+}
+
+/// An engine.
+pub trait Kv: Reads + Send + Sync {
+    /// The rows as they are now.
+    fn snapshot(&self) -> Box<dyn Reads + '_>;
+
+    /// Writes changes at once, in their order. They are in the log when this returns, and with `sync` on the device. `bytes` is
+    /// about how many they have.
+    fn write(&self, changes: &mut dyn Iterator<Item = (Table, Change<'_>)>, bytes: usize, sync: bool) -> Result<()>;
+
+    /// Makes all writes so far durable.
+    fn sync(&self) -> Result<()>;
+
+    /// Takes all writes so far from the log into the tables' files.
+    fn flush(&self) -> Result<()>;
+
+    /// Rewrites all tables without the rows that the filters drop.
+    fn compact(&self) -> Result<()>;
+
+    /// Rows and bytes of a table, by estimate.
+    fn size(&self, table: Table) -> Result<TableStats>;
+
+    /// The engine in figures. May look at the disk.
+    fn usage(&self) -> Result<Usage>;
+
+    /// Counts a change that fails before it reaches the engine, and returns its error.
+    fn refused(&self, cause: &str) -> Error;
+
+    /// The filters of its compactions.
+    fn filters(&self) -> &Filters;
+}

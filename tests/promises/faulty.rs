@@ -1,0 +1,153 @@
+//! An engine that changes rows on their way, by which a test shows that it detects a fault.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use model::error::{Error, Result};
+use model::store::{TableStats, Tier, Usage};
+use model::{EffectKind, NoticeKind};
+use store::kv::{Change, Filters, Kv, Op, Reads, Row, RowWalk, Scope, Table};
+
+/// A fault.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Fault {
+    /// An item has one of its paths only.
+    OnePath,
+    /// Outboxes do not tell the kinds of items: no rule is asked for pulled items.
+    PulledWithoutKind,
+    /// Follows have no rules.
+    FollowsWithoutRule,
+    /// A block ends no follow.
+    BlockLeavesFollow,
+    /// The feed of changes does not tell of the follows that a block ends.
+    PartedUntold,
+    /// The approval of a follow outlasts it: the next follow has its notice again.
+    ApprovalOutlasts,
+    /// An item that is a comment on an item of a user, and mentions the user, has two notices for the user.
+    MentionTwice,
+    /// Notices do not tell that their items are for followers only.
+    NoticesForAll,
+}
+
+pub(crate) struct Faulty {
+    pub(crate) engine: Arc<dyn Kv>,
+    pub(crate) fault: Fault,
+}
+
+/// A change of a row: the value, a step, or none.
+type Altered = (Table, Vec<u8>, Op<Vec<u8>>);
+
+/// The first byte of the row of an effect.
+const EFFECT: u8 = 0x80;
+/// The place of the inverted kind in the key of a notice.
+const KIND: usize = 16;
+
+impl Fault {
+    /// The row in place of a row of a write that has a row of a block if `blocks`; `None` for none.
+    fn alter(self, (table, key, op): Altered, blocks: bool, paths: &mut BTreeSet<Vec<u8>>) -> Vec<Altered> {
+        let is_effect = |kind| matches!(&op, Op::Put(row) if row.first() == Some(&(EFFECT | kind as u8)));
+        let is_notice = |kind| table.name == "notices" && key[KIND] == !(kind as u8);
+        let keeps = match (self, table.name) {
+            // Of the key without the source.
+            (Self::OnePath, "outbox") => !matches!(op, Op::Put(_)) || paths.insert(key[8..].to_vec()),
+            (Self::BlockLeavesFollow, "following") => op != Op::Delete || !blocks,
+            (Self::PartedUntold, "events") => !blocks || !is_effect(EffectKind::FollowRemoved),
+            (Self::ApprovalOutlasts, _) => op != Op::Delete || !is_notice(NoticeKind::RequestApproved),
+            _ => true,
+        };
+        if !keeps {
+            return Vec::new();
+        }
+        match (self, table.name, op) {
+            (Self::PulledWithoutKind, "outbox", Op::Put(mut row)) => {
+                row.get_mut(..2).iter_mut().for_each(|kind| kind[0] = 0);
+                vec![(table, key, Op::Put(row))]
+            }
+            (Self::FollowsWithoutRule, "following", Op::Put(row)) => vec![(table, key, Op::Put(row[..8].to_vec()))],
+            (Self::MentionTwice, _, Op::Put(row)) if is_notice(NoticeKind::Comment) => {
+                let mut mention = key.clone();
+                mention[KIND] = !(NoticeKind::Mention as u8);
+                // It has no item on which it is.
+                vec![(table, mention, Op::Put(row[..1].to_vec())), (table, key, Op::Put(row))]
+            }
+            (Self::NoticesForAll, "notices", Op::Put(mut row)) => {
+                row.first_mut().into_iter().for_each(|flags| *flags = 0);
+                vec![(table, key, Op::Put(row))]
+            }
+            (.., op) => vec![(table, key, op)],
+        }
+    }
+}
+
+impl Reads for Faulty {
+    fn get(&self, table: Table, key: &[u8], tier: Tier) -> Result<Option<Row<'_>>> {
+        self.engine.get(table, key, tier)
+    }
+
+    fn get_many(&self, table: Table, keys: &[&[u8]]) -> Result<Vec<Option<Row<'_>>>> {
+        self.engine.get_many(table, keys)
+    }
+
+    fn walk(&self, table: Table, tier: Tier, scope: Scope<'_>) -> Result<Box<dyn RowWalk + '_>> {
+        self.engine.walk(table, tier, scope)
+    }
+}
+
+impl Kv for Faulty {
+    fn write(&self, changes: &mut dyn Iterator<Item = (Table, Change<'_>)>, bytes: usize, sync: bool) -> Result<()> {
+        let (mut ranges, mut rows) = (Vec::new(), Vec::new());
+        for (table, change) in changes {
+            match change {
+                Change::Range(from, to) => ranges.push((table, from.to_vec(), to.to_vec())),
+                Change::Row(key, Op::Put(value)) => rows.push((table, key.to_vec(), Op::Put(value.to_vec()))),
+                Change::Row(key, Op::Merge(step)) => rows.push((table, key.to_vec(), Op::Merge(step.to_vec()))),
+                Change::Row(key, Op::Delete) => rows.push((table, key.to_vec(), Op::Delete)),
+            }
+        }
+        let blocks = rows.iter().any(|(table, _, op)| table.name == "blocks" && *op != Op::Delete);
+        let mut paths = BTreeSet::new();
+        let rows: Vec<_> = rows.into_iter().flat_map(|row| self.fault.alter(row, blocks, &mut paths)).collect();
+        let ranges = ranges.iter().map(|(table, from, to)| (*table, Change::Range(from, to)));
+        let rows = rows.iter().map(|(table, key, op)| {
+            let op = match op {
+                Op::Put(value) => Op::Put(&**value),
+                Op::Merge(step) => Op::Merge(&**step),
+                Op::Delete => Op::Delete,
+            };
+            (*table, Change::Row(key, op))
+        });
+        self.engine.write(&mut ranges.chain(rows), bytes, sync)
+    }
+
+    fn snapshot(&self) -> Box<dyn Reads + '_> {
+        self.engine.snapshot()
+    }
+
+    fn sync(&self) -> Result<()> {
+        self.engine.sync()
+    }
+
+    fn flush(&self) -> Result<()> {
+        self.engine.flush()
+    }
+
+    fn compact(&self) -> Result<()> {
+        self.engine.compact()
+    }
+
+    fn size(&self, table: Table) -> Result<TableStats> {
+        self.engine.size(table)
+    }
+
+    fn usage(&self) -> Result<Usage> {
+        self.engine.usage()
+    }
+
+    fn refused(&self, cause: &str) -> Error {
+        self.engine.refused(cause)
+    }
+
+    fn filters(&self) -> &Filters {
+        self.engine.filters()
+    }
+}
