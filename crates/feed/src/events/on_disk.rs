@@ -39,7 +39,7 @@ pub(crate) struct OnDisk {
 impl OnDisk {
     /// Lets the sequencer continue after the events on disk, or after a gap if some may be lost.
     pub(crate) fn open(store: &Arc<dyn Store>, streaming: &Streaming, keeps_changes: bool) -> Result<Self> {
-        let first = store.logged(0, 1)?.first().map(Logged::number);
+        let first = store.logged(0, 1)?.pop().map_or(0, first_kept);
         streaming.sequencer().restore(newest_rows(&**store, first)?, store.has_content()?);
         // A node applies again what it has lost, under the same numbers.
         let is_node = store.note(MARK)?.is_some();
@@ -54,7 +54,6 @@ impl OnDisk {
         let histories = Mutex::new(Histories::open(&**store, end, (gap.is_some(), keeps_changes))?);
         let gap_number = gap.as_ref().map(|gap| gap.number);
         store.begin_run(gap)?;
-        let first = first.unwrap_or_default();
         // Also if the gap could not be written: events before it are never sent.
         let told_from = gap_number.map_or(first, |gap| first.max(gap + 1));
         Ok(Self {
@@ -66,8 +65,16 @@ impl OnDisk {
     }
 }
 
-/// The newest rows of a log whose first row has this number; `None` of an empty log.
-fn newest_rows(store: &dyn Store, first: Option<u64>) -> Result<Option<NewestRows>> {
+/// The number below which rows were removed, by the first row that is there. Many are removed at once, or all before a gap: with
+/// another first row there were never others, though changes that were refused have had lower numbers.
+fn first_kept(first: Logged) -> u64 {
+    let number = first.number();
+    let is_gap = first.event().is_some_and(|event| event.kind == Kind::Gap);
+    if is_gap || number >= STEP { number } else { 0 }
+}
+
+/// The newest rows of a log, of which those below `first` were removed; `None` of an empty log.
+fn newest_rows(store: &dyn Store, first: u64) -> Result<Option<NewestRows>> {
     let (mut events, mut newest, mut from, mut rows) = (Vec::new(), None, 0, 0);
     store.newest_logged(&mut |row| {
         newest.get_or_insert_with(|| row.replaced_by(Kind::Mark));
@@ -79,7 +86,7 @@ fn newest_rows(store: &dyn Store, first: Option<u64>) -> Result<Option<NewestRow
         }
     })?;
     events.reverse();
-    if first == Some(FIRST) && from == FIRST {
+    if first == 0 && events.len() < Sequencer::KEPT && rows < LOOKED_AT {
         // There were never others.
         from = 0;
     }
@@ -205,8 +212,8 @@ mod tests {
     use crate::backlog::Backlog;
     use crate::events::changes::ChangesAfter;
     use config::{Config, Duration};
-    use double::Double;
     use model::HostId;
+    use store::Rocks;
 
     /// A feed with a change of each of these numbers, 1 to `many`.
     fn feed(many: u64, limit: u64) -> Feed {
@@ -216,12 +223,29 @@ mod tests {
     fn feed_that_keeps(many: u64, limit: u64, keep: Duration) -> Feed {
         let mut config = Config::default();
         (config.changes.limit, config.changes.keep) = (limit, keep);
-        let (store, backlog) = (Arc::new(Double::new()), Arc::new(Backlog::new(10_000)));
+        let (store, backlog) = (Arc::new(Rocks::in_memory().expect("opens")), Arc::new(Backlog::new(10_000)));
         let feed = Feed::new(store, backlog, Arc::new(Streaming::new(1000)), &config).expect("opens");
         for user in 1..=many {
             feed.relate(HostId::Number(user), vec![(HostId::Number(user + 1), None)], vec![]).expect("follows");
         }
         feed
+    }
+
+    #[test]
+    fn nothing_is_gone_because_a_change_was_refused_before_all_others() {
+        let store = Arc::new(Rocks::in_memory().expect("opens"));
+        let open = || {
+            let (backlog, streaming) = (Arc::new(Backlog::new(100)), Arc::new(Streaming::new(1000)));
+            Feed::new(Arc::clone(&store) as Arc<dyn Store>, backlog, streaming, &Config::default()).expect("opens")
+        };
+        let feed = open();
+        let begin = feed.read().changes(ChangesAfter::Newest, 9, &[]).expect("reads").end;
+        feed.delete(HostId::Number(5)).expect_err("there is no such item");
+        feed.set_suspension(HostId::Number(7), true).expect("changes");
+        let told = |feed: &Feed| feed.read().changes(ChangesAfter::Position(begin), 9, &[]).expect("reads").changes;
+        let changes = told(&feed);
+        drop(feed);
+        assert_eq!((told(&open()), changes.len()), (changes, 1));
     }
 
     fn kept(feed: &Feed) -> usize {
