@@ -194,7 +194,7 @@ impl Nodes {
             System::join(kind, None, plan.config(number, &mut random), plan.joins(number))
         };
         let mut systems: Vec<_> = (0..NODES).map(join).collect();
-        let mut case = Case::new(Kind::Rocks, systems.remove(0), ids);
+        let mut case = Case::new(systems.remove(0), ids);
         (case.behind, case.ahead) = (BACK, AHEAD);
         Self { case, others: systems, numbers: (0..NODES).collect(), plan, random, renamed: 0, left_out: 0 }
     }

@@ -552,7 +552,7 @@ fn an_export_that_cannot_be_is_refused_and_leaves_nothing() {
     let format = fs::read(place.data().join("FORMAT")).unwrap();
     for (said, words) in [
         ("tideline format 99\n", "a later version wrote it in format 99"),
-        ("tideline format 2\n", "it has format 2, which only versions before the first release wrote"),
+        ("tideline format 2\n", "an earlier version wrote it in format 2"),
     ] {
         fs::write(place.data().join("FORMAT"), said).unwrap();
         refused(&["--follows", "a"], words);

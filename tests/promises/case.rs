@@ -34,7 +34,6 @@ pub(crate) enum Wrong {
 
 /// A service and its model.
 pub(crate) struct Case {
-    pub(crate) kind: Kind,
     pub(crate) system: System,
     pub(crate) model: Model,
     pub(crate) hosts: Hosts,
@@ -97,9 +96,9 @@ impl Batch {
 }
 
 impl Case {
-    pub(crate) fn new(kind: Kind, system: System, ids: Ids) -> Self {
+    pub(crate) fn new(system: System, ids: Ids) -> Self {
         let (model, hosts) = (Model::default(), Hosts::new(ids));
-        Self { kind, system, model, hosts, behind: 0, ahead: 0, wrong: None }
+        Self { system, model, hosts, behind: 0, ahead: 0, wrong: None }
     }
 
     /// The earliest time that a change from now on gets.
@@ -119,7 +118,7 @@ impl Case {
             Some(Wrong::InRows(fault)) => System::with_fault(fault, config),
             _ => System::new(kind, config),
         };
-        let mut case = Self { wrong, ..Self::new(kind, system, sequence.ids) };
+        let mut case = Self { wrong, ..Self::new(system, sequence.ids) };
         let (mut mirror, mut kept) = (Mirror::default(), KeptPages::default());
         for (number, op) in sequence.ops.iter().enumerate() {
             let made = case.apply(op).and_then(|()| {

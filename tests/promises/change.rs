@@ -11,7 +11,7 @@ use super::case::Case;
 use super::hosts::{Hosts, New};
 use super::names::{TOPICS, json};
 use super::ops::{Place, Post};
-use super::shape::{Kind, NEVER, WIDE};
+use super::shape::{NEVER, WIDE};
 use crate::plain::{Body, Item};
 
 pub(crate) fn clock() -> Millis {
@@ -217,9 +217,7 @@ impl Case {
         let ahead = verdicts.iter().any(|verdict| matches!(verdict, Verdict::Ahead));
         let new = match &answer {
             Ok(_) => New::All,
-            // The double keeps the names of a refused change.
-            Err(_) if twice || self.kind == Kind::Rocks => New::None,
-            Err(_) => New::Some,
+            Err(_) => New::None,
         };
         let learnt = self.learn(sent.iter().flat_map(Sent::mentions), new);
         learnt.map_err(|wrong| format!("{wrong}; the answer: {answer:?}"))?;

@@ -127,10 +127,6 @@ impl Kv for Faulty {
         self.engine.sync()
     }
 
-    fn flush(&self) -> Result<()> {
-        self.engine.flush()
-    }
-
     fn compact(&self) -> Result<()> {
         self.engine.compact()
     }

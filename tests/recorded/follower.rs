@@ -10,7 +10,7 @@ use fastrand::Rng;
 use feed::Feed;
 use feed::worker::Candidates;
 use model::ContentId;
-use model::store::{Store, TableDigest, Tier};
+use model::store::{TableDigest, Tier};
 use tempfile::TempDir;
 
 use super::parts::{CROWD, Findings, Parts, Share, config, digests, open};
@@ -21,7 +21,8 @@ use crate::promises::names::Ids;
 use crate::promises::replay::seen;
 use crate::promises::shape::Kind;
 use crate::promises::system::temp_dir;
-use store::Rocks;
+use store::kv::Kv;
+use store::{Options, Rocks, in_memory};
 
 /// Longest time without any progress.
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -53,6 +54,8 @@ pub(crate) struct Follower {
     tape: Arc<Tape>,
     random: Rng,
     dir: Option<TempDir>,
+    /// The engine in memory.
+    engine: Option<Arc<dyn Kv>>,
     parts: Option<Parts>,
     way: Arc<Way>,
     pub(crate) counts: Counts,
@@ -73,7 +76,7 @@ impl Follower {
         let dir = (kind == Kind::Rocks).then(temp_dir);
         let way = Way::new(tape, random.u64(..), 1);
         let (name, tape) = (name.to_owned(), Arc::clone(tape));
-        Self { name, ids, kind, share, tape, random, dir, parts: None, way, counts: Counts::default() }
+        Self { name, ids, kind, share, tape, random, dir, engine: None, parts: None, way, counts: Counts::default() }
     }
 
     /// Goes on with a directory that has applied all records.
@@ -87,11 +90,11 @@ impl Follower {
     /// Applies the whole log in about so many stages, each with settings of its own.
     pub(crate) fn follow(&mut self, stages: u64, compared: &BTreeMap<u64, Vec<TableDigest>>) -> Result<(), String> {
         let end = self.tape.end();
-        let (mut store, mut shown, mut pace) = (None, 1, Duration::from_micros(100));
+        let (mut shown, mut pace) = (1, Duration::from_micros(100));
         while shown < end {
             let stage = self.random.u64(1..=2 * end.div_ceil(stages)).min(end - shown);
             shown += stage;
-            self.start(store.take());
+            self.start();
             let began = Instant::now();
             self.way.reveal(shown);
             let ending = match self.random.u32(..6) {
@@ -107,9 +110,9 @@ impl Follower {
             if after.is_none() && stage > 50 {
                 pace = began.elapsed() / u32::try_from(stage).unwrap_or(u32::MAX);
             }
-            store = self.end(ending);
+            self.end(ending);
         }
-        self.start(store);
+        self.start();
         self.stage(end, None, compared)
     }
 
@@ -117,14 +120,18 @@ impl Follower {
         self.parts.as_ref().expect("a running follower")
     }
 
-    fn start(&mut self, store: Option<Arc<dyn Store>>) {
+    fn start(&mut self) {
         self.counts.starts += 1;
         self.way.rest(false);
         let (config, candidates) = (config(&self.name, self.share, &mut self.random), Candidates::default());
-        let store = store.unwrap_or_else(|| match &self.dir {
+        let store = match &self.dir {
             Some(dir) => open(dir.path(), &config, &candidates),
-            None => Arc::new(Rocks::in_memory().expect("opens")),
-        });
+            None => {
+                let options = Options::new("");
+                let engine = self.engine.get_or_insert_with(|| in_memory(&options));
+                Arc::new(Rocks::on(Arc::clone(engine), &options).expect("opens"))
+            }
+        };
         let works = self.random.u32(..5) > 0;
         self.parts = Some(Parts::start(store, config, candidates, &self.way, works));
     }
@@ -148,9 +155,8 @@ impl Follower {
             ensure!(progress.1.elapsed() < PATIENCE, "{}: no progress, {:?}", self.name, parts.node.status());
             if let Some(fault) = parts.fault() {
                 ensure!(Parts::takes_over(&fault), "{} has stopped: {fault}", self.name);
-                let store = self.parts.take().expect("a running follower").stop();
-                let store = (self.kind == Kind::Memory).then_some(store);
-                self.start(store);
+                drop(self.parts.take().expect("a running follower").stop());
+                self.start();
                 continue;
             }
             for (id, should_be) in compared {
@@ -177,8 +183,8 @@ impl Follower {
         Ok(())
     }
 
-    /// Ends a stage. Returns a store that goes on.
-    fn end(&mut self, ending: Ending) -> Option<Arc<dyn Store>> {
+    /// Ends a stage.
+    fn end(&mut self, ending: Ending) {
         let copy = match (&self.dir, ending) {
             (Some(dir), Ending::Crash | Ending::Cut) => copy_live(dir.path()),
             _ => None,
@@ -192,15 +198,13 @@ impl Follower {
             }
             drop(store);
             self.dir = Some(copy);
-            return None;
         }
-        (self.kind == Kind::Memory).then_some(store)
     }
 
     /// The digests and all that readers see, at the end of the log: at once, and after all jobs.
     pub(crate) fn shows(&mut self) -> Result<ItemView, String> {
         if self.parts.is_none() {
-            self.start(None);
+            self.start();
         }
         let end = self.tape.end();
         self.stage(end, None, &BTreeMap::new())?;

@@ -43,7 +43,7 @@ impl Deref for Row<'_> {
 /// The rows at which a walk looks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scope<'k> {
-    /// Those of one partition: with the first eight bytes of the key that is sought first. A walk from memory ends with
+    /// Those of one partition: with the first eight bytes of the key that was sought last; each seek needs one. A walk from memory ends with
     /// `NotCached` where it would pass over many deleted rows.
     Partition,
     /// All.
@@ -97,9 +97,6 @@ pub trait Kv: Reads + Send + Sync {
 
     /// Makes all writes so far durable.
     fn sync(&self) -> Result<()>;
-
-    /// Takes all writes so far from the log into the tables' files.
-    fn flush(&self) -> Result<()>;
 
     /// Rewrites all tables without the rows that the filters drop.
     fn compact(&self) -> Result<()>;

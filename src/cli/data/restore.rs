@@ -181,7 +181,8 @@ fn restore(config: &Config, args: &RestoreArgs, work: &Path, interrupt: &Interru
     config.storage.data_dir = work.to_owned();
     // The room for a start is reserved by the first start in the final place.
     let told = Told { reserve_nothing: true, whole_log: true, ..Told::default() };
-    let code = check::run(&config, told, &|| interrupt.was_asked())?;
+    let damaged = |error| Error::Setup(format!("the backup is damaged, and nothing was restored: {error}"));
+    let code = check::run(&config, told, &|| interrupt.was_asked()).map_err(damaged)?;
     if code == SUCCESS {
         match before {
             Some(before) => erased::begin_again(&config, before, &manifest)?,

@@ -6,12 +6,12 @@ use std::sync::Arc;
 use crate::Feed;
 use crate::events::changes::Histories;
 use crate::streaming::{Kind, NewestRows, Sequencer, Streaming};
+use model::Millis;
 use model::clock::now;
 use model::error::{Error, Result};
-use model::store::{MARK, Store};
+use model::store::{EVENTS_FROM, MARK, Store};
 use model::sync::Mutex;
 use model::sync::atomic::{AtomicU64, Ordering};
-use model::{Logged, Millis};
 
 /// Numbers whose events are kept on disk for streams, those in memory included; some 60 bytes each.
 const KEPT: u64 = 1_000_000;
@@ -39,7 +39,8 @@ pub(crate) struct OnDisk {
 impl OnDisk {
     /// Lets the sequencer continue after the events on disk, or after a gap if some may be lost.
     pub(crate) fn open(store: &Arc<dyn Store>, streaming: &Streaming, keeps_changes: bool) -> Result<Self> {
-        let first = store.logged(0, 1)?.pop().map_or(0, first_kept);
+        let note = store.note(EVENTS_FROM)?.unwrap_or_default();
+        let first = note.iter().fold(0, |number, byte| number << 8 | u64::from(*byte));
         streaming.sequencer().restore(newest_rows(&**store, first)?, store.has_content()?);
         // A node applies again what it has lost, under the same numbers.
         let is_node = store.note(MARK)?.is_some();
@@ -63,14 +64,6 @@ impl OnDisk {
             histories,
         })
     }
-}
-
-/// The number below which rows were removed, by the first row that is there. Many are removed at once, or all before a gap: with
-/// another first row there were never others, though changes that were refused have had lower numbers.
-fn first_kept(first: Logged) -> u64 {
-    let number = first.number();
-    let is_gap = first.event().is_some_and(|event| event.kind == Kind::Gap);
-    if is_gap || number >= STEP { number } else { 0 }
 }
 
 /// The newest rows of a log, of which those below `first` were removed; `None` of an empty log.
@@ -242,10 +235,14 @@ mod tests {
         let begin = feed.read().changes(ChangesAfter::Newest, 9, &[]).expect("reads").end;
         feed.delete(HostId::Number(5)).expect_err("there is no such item");
         feed.set_suspension(HostId::Number(7), true).expect("changes");
-        let told = |feed: &Feed| feed.read().changes(ChangesAfter::Position(begin), 9, &[]).expect("reads").changes;
-        let changes = told(&feed);
+        let told = |feed: &Feed| feed.read().changes(ChangesAfter::Position(begin), 9, &[]).map(|page| page.changes);
+        let changes = told(&feed).expect("reads");
         drop(feed);
-        assert_eq!((told(&open()), changes.len()), (changes, 1));
+        let feed = open();
+        assert_eq!((told(&feed).expect("reads"), changes.len()), (changes, 1));
+        feed.trim_events(0, 1).expect("trims");
+        drop(feed);
+        assert_eq!(told(&open()).expect_err("they are gone").code(), Some(model::error::Code::ChangesGone));
     }
 
     fn kept(feed: &Feed) -> usize {

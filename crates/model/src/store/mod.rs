@@ -105,7 +105,7 @@ pub trait Events {
     /// Writes the rows of the effects of a change, in its group.
     fn log_effects(&self, rows: &[Logged]) -> Result<()>;
 
-    /// Forgets the rows below this number.
+    /// Forgets the rows below this number, and notes it as [`EVENTS_FROM`].
     fn trim_events(&self, from: u64) -> Result<()>;
 
     /// Whether changes that streams have announced may be lost: after a power cut, after a start that gave up part of
@@ -170,6 +170,9 @@ pub type MakeMark = Arc<dyn Fn() -> Vec<u8> + Send + Sync>;
 
 /// The note with the mark of a node, see [`Replica`].
 pub const MARK: &str = "mark";
+
+/// The note with the number below which events were removed, in eight bytes, highest first.
+pub const EVENTS_FROM: &str = "events_from";
 
 /// The place of the store in a command log: notes, by their names. The note [`MARK`] names this place, and all that later
 /// changes depend on; only the store of a node has it.

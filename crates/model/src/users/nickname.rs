@@ -128,7 +128,7 @@ mod tests {
         assert_eq!(beginnings("がく"), ["か\u{3099}く"]);
     }
 
-    /// The rows on disk depend on this hash. Another hash needs another format, and a step that makes the rows anew.
+    /// The rows on disk depend on this hash. Another hash needs another format.
     #[test]
     fn the_folding_is_that_of_the_format() {
         let mut digest = xxhash_rust::xxh3::Xxh3::new();

@@ -197,19 +197,10 @@ impl Directory {
         let Some(format) = Format::read(text) else {
             return Err(self.unknown(&format!("its FORMAT file says {:?}", text.trim_end())));
         };
-        if format.number > CURRENT {
-            let release = format.release.as_deref().map_or("a later version".to_owned(), |of| format!("version {of}"));
+        if format.number != CURRENT {
+            let which = if format.number > CURRENT { "a later version" } else { "an earlier version" };
+            let release = format.release.map_or(which.to_owned(), |release| format!("version {release}"));
             return Err(self.unknown(&format!("{release} wrote it in format {}", format.number)));
-        }
-        if format.number < CURRENT {
-            return Err(Error::Setup(format!(
-                "data directory {}: it has format {}, which only versions before the first release wrote. This is version \
-                 {}, whose format is {CURRENT}. Import the data into an empty directory, or choose another directory with \
-                 --data-dir",
-                self.path.display(),
-                format.number,
-                env!("CARGO_PKG_VERSION")
-            )));
         }
         Ok(())
     }
@@ -217,8 +208,8 @@ impl Directory {
     fn unknown(&self, why: &str) -> Error {
         Error::Setup(format!(
             "data directory {}: unknown format: {why}. This is version {}, whose format is {CURRENT}. \
-             Use the version that wrote the directory or a later one, restore a backup, or choose another directory with \
-             --data-dir",
+             Use the version that wrote the directory, import what it exports into an empty directory, or choose another \
+             directory with --data-dir",
             self.path.display(),
             env!("CARGO_PKG_VERSION")
         ))
@@ -323,7 +314,8 @@ mod tests {
             (b"tideline format 003\n", "says \"tideline format 003\""),
             (b"tideline format 7\nmigrating\n", "migrating"),
             (b"tideline format 9\nrelease \x1b[31m\n", "version \\u{1b}[31m wrote it"),
-            (b"tideline format 2\n", "it has format 2, which only versions before the first release wrote"),
+            (b"tideline format 2\n", "an earlier version wrote it in format 2"),
+            (b"tideline format 6\nrelease 0.1.0\n", "version 0.1.0 wrote it in format 6"),
         ] {
             let error = with(format).expect_err(word).to_string();
             assert!(error.contains(word) && error.len() < 400, "{error}");

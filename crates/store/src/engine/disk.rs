@@ -145,6 +145,15 @@ impl Disk {
         failpoint::pass(Failpoint::StopFlushed);
     }
 
+    /// Takes all writes so far from the log into the files of the tables.
+    pub(crate) fn flush(&self) -> Result<()> {
+        let families = tables::ALL.iter().map(|table| self.family(table)).collect::<Result<Vec<_>>>()?;
+        self.db.flush_cfs_opt(&families, &FlushOptions::default()).map_err(|error| {
+            self.note(&error);
+            self.failure(storage(error))
+        })
+    }
+
     /// The file system of the directory; nothing if it cannot tell.
     fn device(&self) -> Fill {
         let (free, all) = rustix::fs::statvfs(self.path()).as_ref().map(health::room).unwrap_or_default();
@@ -163,6 +172,7 @@ impl Disk {
     /// The error for a reader of whole tables. Damage of inboxes needs no restore.
     pub(crate) fn failure(&self, error: Error) -> Error {
         match error {
+            Error::Storage(cause) if !advice::is_missing(&cause) => Error::Storage(cause),
             Error::Corrupt(cause) | Error::Storage(cause) if names_inboxes(&self.db, &cause) => {
                 self.rebuild_inboxes_later(&cause);
                 let said = "a file of the table inboxes is damaged; the next start drops the table";
@@ -353,14 +363,6 @@ impl Kv for Disk {
         self.db.flush_wal(true).map_err(storage)?;
         self.flushed.raise(last);
         Ok(())
-    }
-
-    fn flush(&self) -> Result<()> {
-        let families = tables::ALL.iter().map(|table| self.family(table)).collect::<Result<Vec<_>>>()?;
-        self.db.flush_cfs_opt(&families, &FlushOptions::default()).map_err(|error| {
-            self.note(&error);
-            self.failure(storage(error))
-        })
     }
 
     fn compact(&self) -> Result<()> {

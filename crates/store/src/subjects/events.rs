@@ -7,10 +7,10 @@ use crate::access::walk::go_on;
 use crate::kv::Scope;
 use crate::rows::batch::WriteBatch;
 use crate::rows::keys;
-use crate::rows::tables::{CONTENT, EVENTS};
+use crate::rows::tables::{CONTENT, EVENTS, REPLICA};
 use crate::rows::values::events::{event, logged, read_logged};
 use model::error::{Error, Result};
-use model::store::{Events, Tier};
+use model::store::{EVENTS_FROM, Events, Tier};
 use model::{Content, Event, Logged};
 
 impl Events for Rocks {
@@ -49,7 +49,8 @@ impl Events for Rocks {
     fn trim_events(&self, from: u64) -> Result<()> {
         let mut change = WriteBatch::default();
         change.delete_range(EVENTS, keys::id(0), keys::id(from));
-        // No failpoint: with or without this change, a restart finds a log without holes after its first row.
+        change.put(REPLICA, EVENTS_FROM, from.to_be_bytes());
+        // No failpoint: a start finds both, or neither.
         self.commit(change, false)
     }
 

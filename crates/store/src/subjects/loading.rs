@@ -61,7 +61,7 @@ struct Loading {
 }
 
 impl Loader {
-    /// Starts the thread, and waits for it a moment. Of few rows nobody waits for another thread.
+    /// Starts the thread, and waits for it a moment. Loads few rows itself: a thread may come late on a busy machine.
     pub(crate) fn start(store: &Rocks) -> Result<Self> {
         let (stop, stopped) = mpsc::channel();
         let (tell, told) = mpsc::channel();
@@ -82,7 +82,9 @@ impl Loader {
             loading.go_on();
         });
         let thread = thread.map_err(|e| Error::Setup(format!("cannot start a thread: {e}")))?;
-        let _ = told.recv_timeout(WAIT);
+        if !are_few {
+            let _ = told.recv_timeout(WAIT);
+        }
         Ok(Self { stop: Some(stop), thread: Some(thread) })
     }
 
