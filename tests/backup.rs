@@ -485,7 +485,7 @@ fn a_backup_of_an_unknown_format_or_with_wrong_facts_is_refused() {
         fs::remove_dir_all(place.path("new")).unwrap();
     }
     fs::write(backup.join("FORMAT"), "tideline format 2\nrelease 0.0.9\n").unwrap();
-    refused(&place, &backup.display().to_string(), "only versions before the first release wrote");
+    refused(&place, &backup.display().to_string(), "the backup is damaged: data directory");
 }
 
 /// Makes a backup with these facts of the files of a data directory.

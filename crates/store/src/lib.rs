@@ -227,6 +227,11 @@ impl Rocks {
         engine::directory::must_be_there(dir)
     }
 
+    /// Fails unless a directory has data of the present format.
+    pub fn must_be_readable(dir: &Path) -> Result<()> {
+        engine::directory::Directory::look(dir).map(drop)
+    }
+
     /// The engine in a data directory.
     fn disk(&self) -> Result<&Disk> {
         self.disk.as_deref().ok_or_else(|| Error::Storage("a store in memory has no files and no log".to_owned()))
