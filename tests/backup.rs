@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use crate::command::{Place, Ran, dump};
 use crate::server::{Server, run, wait_until};
-use store::{Options, Rocks};
+use store::{Options, Store};
 use tar::{EntryType, Header};
 
 /// A place with some data, and an archive `b.tar` of it.
@@ -58,7 +58,7 @@ fn a_backup_is_restored_in_every_form() {
         assert!(ran.out.contains("3 users checked, 0 disagreements"), "{ran:?}");
         assert!(ran.out.contains(&format!("restored {data}; the data is from 20")), "{ran:?}");
         assert_eq!(names(&place.path(&data)), ["FORMAT", "LOCK", "db"]);
-        let restored = Rocks::open(&Options::new(place.path(&data))).unwrap();
+        let restored = Store::open(&Options::new(place.path(&data))).unwrap();
         assert_eq!(dump(&restored), wanted, "{from}");
     }
     let archive = fs::read(place.path("b.tar")).unwrap();
@@ -149,7 +149,7 @@ fn each_step_of_a_restore_can_be_repeated() {
                 continue;
             }
             assert_eq!(ended.status.signal(), Some(6), "{points}: {ended:?}");
-            let dumped = |dir: &Path| dump(&Rocks::open(&Options::new(dir.to_owned())).unwrap());
+            let dumped = |dir: &Path| dump(&Store::open(&Options::new(dir.to_owned())).unwrap());
             match data.join("FORMAT").exists() {
                 // No command takes half of it for a whole.
                 false => drop(place.run(&["check", "--data-dir", &shown]).failed("has no FORMAT file")),
@@ -552,7 +552,7 @@ fn backups_of_a_damaged_directory_are_listed_and_copied() {
         assert!(ran.err.contains(listed.trim_end()), "{ran:?}");
         let data = format!("new-{number}");
         place.run(&["restore", "--from", to, "--data-dir", &data]).ok();
-        assert_eq!(dump(&Rocks::open(&Options::new(place.path(&data))).unwrap()), wanted, "{to}");
+        assert_eq!(dump(&Store::open(&Options::new(place.path(&data))).unwrap()), wanted, "{to}");
     }
     let archive = fs::read(place.path("b.tar")).unwrap();
     assert_eq!(fs::read(place.path("c.tar")).unwrap(), archive, "the form of --to");

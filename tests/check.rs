@@ -16,7 +16,6 @@ use std::time::Duration;
 
 use crate::command::{Place, content_id, user};
 use config::Config;
-use model::store::Inboxes;
 use model::{Cursor, Entry, HostId};
 use tideline::server::Told;
 

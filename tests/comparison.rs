@@ -9,10 +9,10 @@ use config::Config;
 use feed::Feed;
 use feed::backlog::Backlog;
 use feed::streaming::Streaming;
-use model::store::{Store, TableDigest};
+use model::store::TableDigest;
 use model::{HostId, Profile, UserId};
 use parking_lot::Mutex;
-use store::{Options, Rocks};
+use store::{Options, Store};
 
 /// A log that loses nothing.
 #[derive(Debug, Default)]
@@ -40,11 +40,11 @@ impl Log for Kept {
 }
 
 /// A node that has joined the log with this store.
-fn join(log: &Arc<Kept>, store: Arc<dyn Store>, name: &str) -> (Arc<Feed>, Node) {
+fn join(log: &Arc<Kept>, store: Arc<Store>, name: &str) -> (Arc<Feed>, Node) {
     let mut config = Config::default();
     config.cluster.node = serde_json::from_value(name.into()).expect("a name");
     let log: Arc<dyn Log> = Arc::clone(log) as Arc<_>;
-    let origin = LogMembership::join(&*log, &*store).expect("joins");
+    let origin = LogMembership::join(&*log, &store).expect("joins");
     let backlog = Arc::new(Backlog::new(config.fanout.queue));
     let streaming = Arc::new(Streaming::new(config.presence.ttl.as_millis()));
     let feed = Arc::new(Feed::new(store, backlog, streaming, &config).expect("a feed"));
@@ -79,9 +79,9 @@ fn nodes_take_their_digests_at_one_position() {
     let log = Arc::new(Kept::default());
     LogMembership::found(&*log, None, Config::default().agreed()).expect("begins");
     let dir = tempfile::tempdir().expect("a directory");
-    let on_disk = Arc::new(Rocks::open(&Options::new(dir.path())).expect("opens"));
+    let on_disk = Arc::new(Store::open(&Options::new(dir.path())).expect("opens"));
     let (one, first) = join(&log, on_disk, "a");
-    let (other, second) = join(&log, Arc::new(Rocks::in_memory().expect("opens")), "b");
+    let (other, second) = join(&log, Arc::new(Store::in_memory().expect("opens")), "b");
     for n in 1..=20 {
         let feed = if n % 2 == 0 { &one } else { &other };
         feed.put_profile(HostId::Number(n), profile("a name")).expect("puts");

@@ -14,10 +14,9 @@ use crate::process::home::Home;
 use crate::process::model::{Change, Item};
 use crate::server::{PATIENCE, Server, wait_until};
 use model::failpoint::{Failpoint, Write, names};
-use model::store::Events;
 use model::{Entry, Event, EventKind, Logged, RuleDraft};
 use serde_json::{Value, json};
-use store::{Options, Rocks};
+use store::{Options, Store};
 use tempfile::TempDir;
 
 const BACKUPS: &str = "/v1/admin/backups";
@@ -222,7 +221,7 @@ fn home_for(dir: &TempDir, points: &str) -> Home {
 
 /// The events on disk, in the order of their numbers.
 fn events(home: &Home) -> Vec<Told> {
-    let store = Rocks::open(&Options::new(&home.data)).expect("opens");
+    let store = Store::open(&Options::new(&home.data)).expect("opens");
     let events = store.logged(0, usize::MAX).expect("reads").into_iter().filter_map(Logged::event);
     let told = |event: Event| {
         let Entry { cursor, author, .. } = event.entry;

@@ -5,8 +5,7 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 use model::Cursor;
-use model::store::Inboxes;
-use store::{Options, Rocks};
+use store::{Options, Store};
 use tempfile::TempDir;
 
 use crate::check::damage::{Row, engine, key, set};
@@ -133,7 +132,7 @@ const READERS: std::ops::Range<u64> = 100..160;
 /// Changes each inbox in a table file of its own, then damages the first block of the first file.
 fn damage_inboxes(data: &Path) {
     for _ in 0..FILES {
-        let store = Rocks::open(&Options { compacts: false, ..Options::new(data) }).expect("opens");
+        let store = Store::open(&Options { compacts: false, ..Options::new(data) }).expect("opens");
         READERS.for_each(|reader| store.raise_floor(user(reader), Cursor::OLDEST).expect("raises"));
     }
     assert!(files(data, "inboxes").len() >= FILES);

@@ -16,10 +16,9 @@ use crate::process::history::{Outcome, call, compare, outcome, send};
 use crate::process::home::Home;
 use crate::process::model::{Change, Item};
 use crate::server::{PATIENCE, Server, wait_until};
-use ::store::{Options, Rocks};
+use ::store::{Options, Store};
 use model::UserId;
 use model::store;
-use model::store::Graph;
 use rustix::fs::{FallocateFlags, fallocate};
 use tempfile::TempDir;
 
@@ -434,7 +433,7 @@ fn a_backup_without_room_is_refused_and_leaves_nothing() {
 
 /// Lets a store have a job that waits.
 fn leave_a_job(data: &Path) {
-    let store = Rocks::open(&Options::new(data)).expect("opens");
+    let store = Store::open(&Options::new(data)).expect("opens");
     let user = |raw| UserId::new(raw).expect("in range");
     store.relate(user(1), &[store::Change::new(user(2), Some(1000))], 10).expect("follows");
 }

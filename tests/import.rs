@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use crate::command::{Place, content_id, gzip, user};
 use config::Config;
-use model::store::{Contents, Graph, Tier};
+use model::store::Tier;
 use model::{PageRequest, Span, UserId};
 use tideline::server::Told;
 

@@ -7,9 +7,9 @@ use config::Config;
 use feed::backlog::Backlog;
 use feed::streaming::Streaming;
 use feed::worker::{Candidate, Candidates, Workers};
-use model::store::{Batch, Push, Store, Tier};
+use model::store::{Batch, Push, Tier};
 use model::{Audience, Content, ContentId, KindId, Publish, Reaction, ReactionKind, UserId};
-use store::{Options, Rocks};
+use store::{Options, Store};
 
 fn item(raw: u64) -> ContentId {
     ContentId::new(raw).expect("in range")
@@ -20,14 +20,14 @@ fn a_stop_does_not_wait_for_a_long_purge() {
     const LIKES: u64 = 200_000;
     let dir = tempfile::tempdir().expect("temp dir");
     let options = Options { sync: false, ..Options::new(dir.path()) };
-    let store: Arc<dyn Store> = Arc::new(Rocks::open(&options).expect("opens"));
+    let store: Arc<Store> = Arc::new(Store::open(&options).expect("opens"));
     // A purge may be over before a busy machine stops it, so one success of some is enough.
     let left = (10..15).map(|id| left_by_a_stop(&store, item(id), LIKES)).find(|left| *left > 0);
     assert!(left.is_some_and(|left| left < LIKES), "{left:?} left");
 }
 
 /// Stops the purge of a new item once it has begun. The number of its likes after that.
-fn left_by_a_stop(store: &Arc<dyn Store>, id: ContentId, likes: u64) -> u64 {
+fn left_by_a_stop(store: &Arc<Store>, id: ContentId, likes: u64) -> u64 {
     let content = Content {
         id,
         author: UserId::MIN,

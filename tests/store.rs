@@ -1,6 +1,6 @@
 //! Tests of every store, written once and run on each kind.
 //!
-//! A test is a plain function over `&dyn Store`; `on_both!` makes two tests of it. A function that is
+//! A test is a plain function over `&Store`; `on_both!` makes two tests of it. A function that is
 //! left out of the list is dead code, which is an error here.
 
 #![deny(dead_code)]
@@ -8,7 +8,7 @@
 macro_rules! on_both {
     ($($name:ident),+ $(,)?) => {
         mod memory {
-            $(#[test] fn $name() { super::$name(&store::Rocks::in_memory().expect("opens")); })+
+            $(#[test] fn $name() { super::$name(&store::Store::in_memory().expect("opens")); })+
         }
         mod rocks {
             $(#[test] fn $name() { $crate::store::support::on_rocks(super::$name); })+

@@ -10,7 +10,7 @@ use feed::backlog::Backlog;
 use feed::streaming::Streaming;
 use feed::worker::{Candidates, Workers, slack};
 use model::HostId;
-use store::{InboxRoom, Rocks};
+use store::{InboxRoom, Store};
 
 use crate::trace::INBOX_LIMIT;
 
@@ -64,7 +64,7 @@ impl Opened {
         let limit = config.timeline.inbox_limit;
         options.inbox_room = InboxRoom { limit, slack: slack(limit) };
         options.listeners = candidates.listeners(&config.content);
-        let store = Arc::new(Rocks::open(&options).expect("opens"));
+        let store = Arc::new(Store::open(&options).expect("opens"));
         let (backlog, streaming) = (Arc::new(Backlog::new(1_000_000)), Arc::new(Streaming::new(60_000)));
         let feed = Feed::new(store, backlog, streaming, &config).expect("events");
         Self { ids, feed, config, candidates }

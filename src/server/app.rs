@@ -18,8 +18,7 @@ use feed::{Eraser, Feed};
 use model::error::{Error, Result};
 use model::failpoint;
 use model::failpoint::Failpoint;
-use model::store::Store;
-use store::{InboxRoom, Options, Rocks};
+use store::{InboxRoom, Options, Store};
 
 /// How often a stop checks whether the store is still in use.
 const LOOK_EVERY: Duration = Duration::from_millis(5);
@@ -84,7 +83,7 @@ pub fn open(config: &Config, told: Told) -> Result<App> {
     let Config { server, storage, fanout, content, presence, .. } = &config;
     let candidates = Candidates::default();
     let files::Shares { connections, .. } = files::share(storage.max_open_files, server.max_connections);
-    let store: Arc<dyn Store> = Arc::new(Rocks::open(&Options {
+    let store: Arc<Store> = Arc::new(Store::open(&Options {
         accept_log_loss: told.accept_log_loss,
         whole_log: told.whole_log,
         keep_room: !told.reserve_nothing,
@@ -95,10 +94,10 @@ pub fn open(config: &Config, told: Told) -> Result<App> {
     failpoint::pass(Failpoint::StartOpened);
     let backlog = Arc::new(Backlog::new(fanout.queue));
     let streaming = Arc::new(Streaming::new(presence.ttl.as_millis()));
-    let joined = cluster::join(&mut config, &*store, told.changes)?;
-    cluster::keep_time(&*store, &streaming)?;
+    let joined = cluster::join(&mut config, &store, told.changes)?;
+    cluster::keep_time(&store, &streaming)?;
     if let Some(members) = config.cluster.members() {
-        worker::evict_others(&*store, &members)?;
+        worker::evict_others(&store, &members)?;
     }
     backlog.restore(store.jobs()?);
     failpoint::pass(Failpoint::StartRestored);
@@ -133,7 +132,7 @@ impl App {
 
     /// Stops the workers as [`App::stop`] does, and keeps the store open, without a writer. Fails if they do not stop
     /// in time.
-    pub fn rest(self, timeout: Duration) -> Result<Arc<dyn Store>> {
+    pub fn rest(self, timeout: Duration) -> Result<Arc<Store>> {
         let Self { feed, workers, eraser, node, .. } = self;
         let stopped = stop_within(timeout, move || {
             drop(eraser);

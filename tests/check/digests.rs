@@ -1,9 +1,9 @@
 //! Each row of a replicated table shows in the digest of its table, and no other row does.
 
 use model::error::Error;
-use model::store::{TableDigest, Upkeep};
+use model::store::TableDigest;
 use rocksdb::IteratorMode;
-use store::{Options, Rocks};
+use store::{Options, Store};
 use tempfile::TempDir;
 
 use super::damage::{Row, count, engine, key, row, set};
@@ -15,7 +15,7 @@ const OWN: [&str; 5] = ["inboxes", "activity", "unpushed", "jobs", "replica"];
 
 fn filled() -> (TempDir, Vec<&'static str>, Vec<TableDigest>) {
     let dir = tempfile::tempdir().expect("a directory");
-    let store = Rocks::open(&Options::new(dir.path())).expect("opens");
+    let store = Store::open(&Options::new(dir.path())).expect("opens");
     fill(&store);
     let tables = store.stats().expect("reads").into_iter().map(|figures| figures.table).collect();
     let digests = support::digest(&store, 0);
@@ -25,7 +25,7 @@ fn filled() -> (TempDir, Vec<&'static str>, Vec<TableDigest>) {
 
 /// The tables whose digests differ from those of before; `None` if the store does not start.
 fn differing(dir: &TempDir, before: &[TableDigest]) -> Option<Vec<&'static str>> {
-    match Rocks::open(&Options::new(dir.path())) {
+    match Store::open(&Options::new(dir.path())) {
         Ok(store) => {
             let after = support::digest(&store, 0);
             Some(before.iter().zip(&after).filter(|(a, b)| a != b).map(|(a, _)| a.table).collect())

@@ -1,9 +1,8 @@
 //! A row that cannot be read is named, in every table that `fill` fills.
 
 use model::error::Error;
-use model::store::Upkeep;
 use rocksdb::IteratorMode;
-use store::{Options, Rocks};
+use store::{Options, Store};
 use tempfile::TempDir;
 
 use super::damage::{Row, engine, set};
@@ -24,8 +23,8 @@ const KEYS_ALONE: [&str; 10] = [
     "mentioned_in",
 ];
 
-fn open(dir: &TempDir) -> Rocks {
-    Rocks::open(&Options::new(dir.path())).expect("opens")
+fn open(dir: &TempDir) -> Store {
+    Store::open(&Options::new(dir.path())).expect("opens")
 }
 
 #[test]
@@ -39,7 +38,7 @@ fn a_row_that_cannot_be_read_is_named() {
     for table in tables {
         let row = Row(table, last_key(&dir, table));
         let before = set(dir.path(), &row, Some(&[0xFF; 5]));
-        let is_named = match Rocks::open(&Options::new(dir.path())) {
+        let is_named = match Store::open(&Options::new(dir.path())) {
             Ok(store) => audit(&store).iter().any(|line| line.contains(&format!(": {table} "))),
             // These tables are read by every start.
             Err(Error::Corrupt(_)) => true,

@@ -79,7 +79,7 @@ impl Machine {
                 read.map_err(|wrong| format!("node {number}: {wrong}"))?;
             }
             ensure_eq!(&whole, &self.mirror, "the feed of changes of node {number}");
-            case.hosts.check(&**case.system.store()).map_err(|wrong| format!("node {number}: {wrong}"))?;
+            case.hosts.check(case.system.store()).map_err(|wrong| format!("node {number}: {wrong}"))?;
         }
         Ok(())
     }

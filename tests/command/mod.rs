@@ -8,9 +8,9 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use model::store::{Store, Tier};
+use model::store::Tier;
 use model::{ContentId, Order, ReactionKind, Side, Span, UserId};
-use store::{Options, Rocks};
+use store::{Options, Store};
 use tempfile::TempDir;
 
 /// The result of a run.
@@ -111,8 +111,8 @@ impl Place {
     }
 
     /// The store that the runs left.
-    pub(crate) fn rocks(&self) -> Rocks {
-        Rocks::open(&Options::new(self.data())).expect("opens")
+    pub(crate) fn rocks(&self) -> Store {
+        Store::open(&Options::new(self.data())).expect("opens")
     }
 
     /// All readable data of the store, as text.
@@ -139,7 +139,7 @@ pub(crate) fn content_id(raw: u64) -> ContentId {
 const DUMPED_USERS: u64 = 300;
 
 /// All readable data of a store, as text.
-pub(crate) fn dump(store: &dyn Store) -> String {
+pub(crate) fn dump(store: &Store) -> String {
     let mut text = String::new();
     let users = store.users_after(None, 100_000).expect("users");
     for &user in &users {

@@ -595,11 +595,11 @@ impl Actor<'_> {
             1..40 if !self.rough => {
                 self.round.feed.store().write_arrivals().map_err(|e| format!("a write fails: {e}"))?
             }
-            1..8 => trim(&**self.round.feed.store(), reader, self.round.inbox_limit, 0)?,
-            8..11 => evict(&**self.round.feed.store(), reader, place(self.part.random.u64(..TIMES), u64::MAX))?,
+            1..8 => trim(self.round.feed.store(), reader, self.round.inbox_limit, 0)?,
+            8..11 => evict(self.round.feed.store(), reader, place(self.part.random.u64(..TIMES), u64::MAX))?,
             11..16 => {
                 let _still = self.round.feed.streaming().hold_changes();
-                archive(&**self.round.feed.store(), reader, place(self.part.random.u64(..TIMES), u64::MAX), 50)?;
+                archive(self.round.feed.store(), reader, place(self.part.random.u64(..TIMES), u64::MAX), 50)?;
             }
             16..30 => self.round.candidates.name(Candidate::Outbox(reader)),
             _ => self.round.feed.store().write_arrivals().map_err(|e| format!("a write fails: {e}"))?,

@@ -221,7 +221,7 @@ impl Case {
             Op::Crash => {
                 self.close();
                 self.system.crash();
-                self.hosts.look_again(&**self.system.store(), &self.model)
+                self.hosts.look_again(self.system.store(), &self.model)
             }
         }
     }
@@ -232,7 +232,7 @@ impl Case {
     fn reopen(&mut self) -> Result<(), String> {
         self.close();
         self.system.reopen();
-        self.hosts.look_again(&**self.system.store(), &self.model)
+        self.hosts.look_again(self.system.store(), &self.model)
     }
 
     pub(crate) fn drain(&mut self, stay_on: bool) -> Result<(), String> {
@@ -252,9 +252,9 @@ impl Case {
     /// Reads everything three times: at the end, after a restart, and with all jobs done.
     fn end(&mut self) -> Result<(), String> {
         self.read_all()?;
-        self.hosts.check(&**self.system.store())?;
+        self.hosts.check(self.system.store())?;
         self.reopen()?;
-        self.hosts.check(&**self.system.store())?;
+        self.hosts.check(self.system.store())?;
         self.read_all()?;
         self.drain(false)?;
         self.read_all()

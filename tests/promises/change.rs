@@ -175,7 +175,7 @@ impl Case {
         mentioned: impl IntoIterator<Item = &'i HostId>,
         new: New,
     ) -> Result<(), String> {
-        self.hosts.learn(&**self.system.feed.store(), mentioned, new)
+        self.hosts.learn(self.system.feed.store(), mentioned, new)
     }
 
     /// Learns the numbers of names in the lines of an import. Names of refused lines may get no number, or one out of order.
@@ -188,7 +188,7 @@ impl Case {
             return self.learn(mentioned, New::All);
         }
         let mentioned: Vec<_> = mentioned.cloned().collect();
-        self.hosts.learn_in_any_order(&**self.system.feed.store(), &mentioned)
+        self.hosts.learn_in_any_order(self.system.feed.store(), &mentioned)
     }
 
     pub(crate) fn publish(&mut self, posts: &[Post]) -> Result<(), String> {

@@ -2,8 +2,9 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use model::store::{Store, Tier};
+use model::store::Tier;
 use model::{HostId, HostIds, Id, MAX_ID, Mentions, Millis, PageRequest, Position, Span, UserId};
+use store::Store;
 
 use super::names::{IDS, Ids, USERS, id};
 use crate::plain::Model;
@@ -99,7 +100,7 @@ impl Hosts {
     /// Takes over the numbers that a change gave to the names that it mentions, in this order: those above all others.
     pub(crate) fn learn<'i>(
         &mut self,
-        store: &dyn Store,
+        store: &Store,
         mentioned: impl IntoIterator<Item = &'i HostId>,
         new: New,
     ) -> Result<(), String> {
@@ -130,7 +131,7 @@ impl Hosts {
     }
 
     /// Learns the numbers of names in changes at one time, which may come in any order.
-    pub(crate) fn learn_in_any_order(&mut self, store: &dyn Store, mentioned: &[HostId]) -> Result<(), String> {
+    pub(crate) fn learn_in_any_order(&mut self, store: &Store, mentioned: &[HostId]) -> Result<(), String> {
         let mut numbered = Vec::new();
         for host in mentioned {
             if let HostId::Name(name) = host {
@@ -142,7 +143,7 @@ impl Hosts {
     }
 
     /// After a restart: a name that no item and no user of the model has may be lost.
-    pub(crate) fn look_again(&mut self, store: &dyn Store, model: &Model) -> Result<(), String> {
+    pub(crate) fn look_again(&mut self, store: &Store, model: &Model) -> Result<(), String> {
         for (number, host) in self.names.clone() {
             let HostId::Name(name) = &host else { continue };
             match number_of(store, name)? {
@@ -158,7 +159,7 @@ impl Hosts {
     }
 
     /// No name that no change has mentioned has a number.
-    pub(crate) fn check(&self, store: &dyn Store) -> Result<(), String> {
+    pub(crate) fn check(&self, store: &Store) -> Result<(), String> {
         for host in USERS.into_iter().chain((1..=IDS).map(id)).map(|raw| self.host(raw)) {
             if let HostId::Name(name) = &host {
                 ensure_eq!(number_of(store, name)?, self.numbers.get(&host).copied(), "number of {name:?}");
@@ -172,7 +173,7 @@ impl Hosts {
     }
 }
 
-fn number_of(store: &dyn Store, name: &str) -> Result<Option<u64>, String> {
+fn number_of(store: &Store, name: &str) -> Result<Option<u64>, String> {
     let numbers = store.numbers(&[name], Tier::Disk).map_err(|e| format!("a name cannot be read: {e}"))?;
     Ok(numbers[0])
 }

@@ -37,7 +37,7 @@ impl Case {
                 started.into_iter().map(|thread| thread.join().expect("no panic")).collect()
             }),
         };
-        self.hosts.learn_in_any_order(&**self.system.feed.store(), &hosts)?;
+        self.hosts.learn_in_any_order(self.system.feed.store(), &hosts)?;
         let reaction = |(who, kind, since): &Wish| Reaction { user: self.hosts.user(*who), kind: *kind, since: *since };
         let wishes: Vec<_> = wishes.iter().map(reaction).collect();
         for (&Reaction { user, kind, since: wanted }, answer) in wishes.iter().zip(answers) {

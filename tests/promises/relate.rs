@@ -15,7 +15,7 @@ impl Case {
     pub(crate) fn listen(&mut self, raw: u64) -> Result<(), String> {
         let (host, feed) = (self.hosts.host(raw), &self.system.feed);
         let reader: UserId = feed.give(&host).map_err(|e| format!("a stream cannot be opened: {e}"))?;
-        self.hosts.learn(&**self.system.store(), [&host], New::All)?;
+        self.hosts.learn(self.system.store(), [&host], New::All)?;
         ensure_eq!(reader, self.hosts.known::<UserId>(&host), "the reader {host:?}");
         Ok(())
     }

@@ -13,13 +13,14 @@ use feed::{
     PutList, PutProfiles, PutSettings, React, Relate, RestoreItem, SetBarrier, SetSuspension, TakeOff, Visibility,
     Wish,
 };
-use model::store::{FINAL, Store, Tier};
+use model::store::{FINAL, Tier};
 use model::{
     Audience, Barrier, CommentDraft, ContentId, EditDraft, ErasedPart, ErasurePlace, Event, HostId, ListSettings,
     Logged, Millis, NoticeId, NoticeKind, PageRequest, Position, Profile, RuleDraft, Side, Span, UserId, UserSettings,
 };
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
+use store::Store;
 
 use super::lines::{Parts, line};
 use super::names::{IDS, Ids, LISTS, RULES, TOPICS, USERS, id, rule};
@@ -191,7 +192,7 @@ impl Log {
 
     /// Takes over ids made here, so that later commands name them.
     fn learn(&mut self, feed: &Feed) {
-        let newest = newest_events(&**feed.store(), 1);
+        let newest = newest_events(feed.store(), 1);
         let made =
             newest.iter().map(|event| event.entry.cursor.id.get()).filter(|raw| (1 << 40..1 << 63).contains(raw));
         self.made.extend(made.map(HostId::Number));
@@ -431,7 +432,7 @@ fn compare(systems: &[System], ids: Ids, random: &mut Rng) {
 }
 
 /// The newest events, the last one first.
-pub(crate) fn newest_events(store: &dyn Store, limit: usize) -> Vec<Event> {
+pub(crate) fn newest_events(store: &Store, limit: usize) -> Vec<Event> {
     let mut events = Vec::new();
     let visit = &mut |row: Logged| {
         events.extend(row.event());
@@ -447,7 +448,7 @@ pub(crate) fn seen(feed: &Feed, ids: Ids, limit: usize) -> Vec<String> {
     let users: Vec<UserId> = USERS.iter().map(|raw| read.find(&ids.host(*raw)).expect("finds")).collect();
     let items: Vec<ContentId> = (0..IDS).map(|n| read.find(&ids.host(id(n))).expect("finds")).collect();
     seen.push(format!("ids {users:?} {items:?}"));
-    seen.push(format!("events {:?}", newest_events(&**store, EVENTS)));
+    seen.push(format!("events {:?}", newest_events(store, EVENTS)));
     let contents = store.contents(&items, tier).expect("reads");
     // Each server purges the comments of the others in its own time.
     let live: Vec<ContentId> = contents.iter().flatten().map(|item| item.id).collect();

@@ -41,7 +41,7 @@ pub(crate) fn check_settled(system: &System, users: &[UserId], right: &impl Righ
 fn check_inbox(system: &System, right: &impl Right, reader: UserId) -> Result<(), String> {
     let store = system.store();
     let failed = |e| format!("a read fails: {e}");
-    let (rows, floor) = inbox(&**store, reader)?;
+    let (rows, floor) = inbox(store, reader)?;
     ensure_eq!(system.backlog().unsettled(reader), Vec::<UserId>::new(), "unsettled pairs of {reader}");
     let activity = store.activity(reader, Tier::Disk).map_err(failed)?;
     // While another node keeps the inbox, no unfollow removes the rows of a dropped one. The rebuild raises its floor

@@ -109,7 +109,7 @@ fn every_step_is_right(ids: Ids) -> Result<(), String> {
         }
         ensure_eq!(list(&cut)?, listed, "list of the topic after write {number}, of {before} to {}", ends.len());
         if number == before - 1 || number == ends.len() - 1 {
-            let has_floor = |reader| inbox(&**cut.store(), user(reader)).map(|inbox| inbox.1.is_some());
+            let has_floor = |reader| inbox(cut.store(), user(reader)).map(|inbox| inbox.1.is_some());
             ensure_eq!(has_floor(SETTLED)?, number >= before, "whether {SETTLED} has a floor after write {number}");
             ensure!(has_floor(TRIMMED)?, "the merge of {TRIMMED} raises no floor after write {number}");
         }

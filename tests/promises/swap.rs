@@ -69,7 +69,7 @@ fn run_round(kind: Kind, config: &Config, ids: Ids, seed: u64) -> Result<(), Str
         }
         threads.push(scope.spawn(|| {
             while goes_on() {
-                trim(&**feed.store(), ids.user(feed, READER), config.timeline.inbox_limit, 0)?;
+                trim(feed.store(), ids.user(feed, READER), config.timeline.inbox_limit, 0)?;
                 thread::sleep(Duration::from_millis(1));
             }
             Ok(())

@@ -12,9 +12,9 @@ use feed::Feed;
 use feed::backlog::Backlog;
 use feed::streaming::Streaming;
 use feed::worker::{Candidates, Workers, evict_others};
-use model::store::{MARK, Store};
+use model::store::MARK;
 use store::kv::Kv;
-use store::{InboxRoom, Options, Rocks, in_memory};
+use store::{InboxRoom, Options, Store, in_memory};
 
 use super::crash::{copy_live, cut_log, ends_of_writes};
 use super::faulty::{Fault, Faulty};
@@ -57,11 +57,11 @@ impl Home {
     }
 
     /// The store. One that does not load answers as a start that has loaded nothing yet.
-    fn open(&self, config: &Config, candidates: &Candidates, loads: bool) -> Arc<dyn Store> {
+    fn open(&self, config: &Config, candidates: &Candidates, loads: bool) -> Arc<Store> {
         let options = Options { loads, ..options(config, candidates) };
         let store = match self {
-            Self::Dir(dir) => Rocks::open(&Options { dir: dir.path().to_owned(), ..options }),
-            Self::Memory(engine) => Rocks::on(Arc::clone(engine), &options),
+            Self::Dir(dir) => Store::open(&Options { dir: dir.path().to_owned(), ..options }),
+            Self::Memory(engine) => Store::on(Arc::clone(engine), &options),
         };
         Arc::new(store.expect("opens"))
     }
@@ -136,7 +136,7 @@ impl System {
         self.joins.iter_mut().for_each(|joins| joins.mark = None);
     }
 
-    pub(crate) fn store(&self) -> &Arc<dyn Store> {
+    pub(crate) fn store(&self) -> &Arc<Store> {
         self.feed.store()
     }
 
@@ -226,7 +226,7 @@ impl System {
     fn restart(&mut self, other: impl FnOnce(&mut Self) -> Option<TempDir>) {
         let replacement = other(self);
         self.rest();
-        let nothing = Arc::new(Rocks::in_memory().expect("opens"));
+        let nothing = Arc::new(Store::in_memory().expect("opens"));
         let (empty, _) = assemble(nothing, &self.config, None);
         let feed = std::mem::replace(&mut self.feed, empty);
         assert_eq!(Arc::strong_count(feed.store()), 1, "nobody else has the store");
@@ -259,13 +259,13 @@ fn options(config: &Config, candidates: &Candidates) -> Options {
 
 /// A feed over a store, which goes on with its node if it is of a cluster. The settings that all nodes share are those of
 /// the log already.
-fn assemble(store: Arc<dyn Store>, config: &Config, joins: Option<&Joins>) -> (Arc<Feed>, Option<Node>) {
+fn assemble(store: Arc<Store>, config: &Config, joins: Option<&Joins>) -> (Arc<Feed>, Option<Node>) {
     if let Some(mark) = joins.and_then(|joins| joins.mark.as_ref()) {
         store.put_notes(&[(MARK, Some(mark))]).expect("writes");
     }
-    let origin = joins.map(|joins| LogMembership::join(&*joins.log, &*store).expect("joins"));
+    let origin = joins.map(|joins| LogMembership::join(&*joins.log, &store).expect("joins"));
     if let Some(members) = config.cluster.members().filter(|_| joins.is_some_and(|joins| joins.evicts)) {
-        evict_others(&*store, &members).expect("evicts");
+        evict_others(&store, &members).expect("evicts");
     }
     let backlog = Arc::new(Backlog::new(config.fanout.queue));
     backlog.restore(store.jobs().expect("jobs"));

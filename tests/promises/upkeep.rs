@@ -3,9 +3,9 @@
 use std::any::Any;
 use std::ops::ControlFlow;
 
-use model::store::{Store, Tier};
+use model::store::Tier;
 use model::{ContentId, Cursor, Entry, MAX_MILLIS, Order, Span, UserId};
-use store::Rocks;
+use store::Store;
 
 use super::case::Case;
 use super::ops::Place;
@@ -14,7 +14,7 @@ use super::ops::Place;
 pub(crate) type Inbox = (Vec<Entry>, Option<Cursor>);
 
 /// Reads an inbox.
-pub(crate) fn inbox(store: &dyn Store, reader: UserId) -> Result<Inbox, String> {
+pub(crate) fn inbox(store: &Store, reader: UserId) -> Result<Inbox, String> {
     let mut rows = Vec::new();
     let floor = store.inbox(reader, Span::ALL, Order::NewestFirst, Tier::Disk, &mut |entry| {
         rows.push(entry);
@@ -26,7 +26,7 @@ pub(crate) fn inbox(store: &dyn Store, reader: UserId) -> Result<Inbox, String> 
 }
 
 /// Raises a floor as a trim does: to the entry `beyond` places after the first surplus one.
-pub(crate) fn trim(store: &dyn Store, reader: UserId, limit: usize, beyond: usize) -> Result<(), String> {
+pub(crate) fn trim(store: &Store, reader: UserId, limit: usize, beyond: usize) -> Result<(), String> {
     match inbox(store, reader)?.0.get(limit + beyond) {
         Some(floor) => store.raise_floor(reader, floor.cursor).map_err(|e| format!("a floor cannot be raised: {e}")),
         None => Ok(()),
@@ -34,12 +34,12 @@ pub(crate) fn trim(store: &dyn Store, reader: UserId, limit: usize, beyond: usiz
 }
 
 /// Moves part of an outbox to the archive.
-pub(crate) fn archive(store: &dyn Store, author: UserId, newest: Cursor, most: usize) -> Result<(), String> {
+pub(crate) fn archive(store: &Store, author: UserId, newest: Cursor, most: usize) -> Result<(), String> {
     store.archive_outbox(author, newest, most).map(|_| ()).map_err(|e| format!("an outbox cannot be archived: {e}"))
 }
 
 /// Moves part of the list of a topic to the archive.
-pub(crate) fn archive_topic(store: &dyn Store, topic: &str, newest: Cursor, most: usize) -> Result<(), String> {
+pub(crate) fn archive_topic(store: &Store, topic: &str, newest: Cursor, most: usize) -> Result<(), String> {
     let moved = store.topic(topic, Tier::Disk).and_then(|topic| match topic {
         Some(topic) => store.archive_topic(topic, newest, most),
         None => Ok(0),
@@ -48,7 +48,7 @@ pub(crate) fn archive_topic(store: &dyn Store, topic: &str, newest: Cursor, most
 }
 
 /// Drops an inbox, active user or not.
-pub(crate) fn evict(store: &dyn Store, reader: UserId, floor: Cursor) -> Result<(), String> {
+pub(crate) fn evict(store: &Store, reader: UserId, floor: Cursor) -> Result<(), String> {
     store.evict(reader, MAX_MILLIS, Some(floor)).map(|_| ()).map_err(|e| format!("an inbox cannot be dropped: {e}"))
 }
 
@@ -66,7 +66,7 @@ impl Case {
 
     pub(crate) fn trim(&self, raw: u64, beyond: usize) -> Result<(), String> {
         let Some(user) = self.known(raw) else { return Ok(()) };
-        trim(&**self.system.store(), user, self.system.config.timeline.inbox_limit, beyond)
+        trim(self.system.store(), user, self.system.config.timeline.inbox_limit, beyond)
     }
 
     pub(crate) fn raise_floor(&self, raw: u64, place: Place) -> Result<(), String> {
@@ -76,22 +76,22 @@ impl Case {
 
     pub(crate) fn archive(&self, raw: u64, place: Place, most: usize) -> Result<(), String> {
         let Some(user) = self.known(raw) else { return Ok(()) };
-        archive(&**self.system.store(), user, self.cursor(place), most)
+        archive(self.system.store(), user, self.cursor(place), most)
     }
 
     pub(crate) fn archive_topic(&self, topic: &str, place: Place, most: usize) -> Result<(), String> {
-        archive_topic(&**self.system.store(), topic, self.cursor(place), most)
+        archive_topic(self.system.store(), topic, self.cursor(place), most)
     }
 
     pub(crate) fn evict(&self, raw: u64, place: Place) -> Result<(), String> {
         let Some(user) = self.known(raw) else { return Ok(()) };
-        evict(&**self.system.store(), user, self.cursor(place))
+        evict(self.system.store(), user, self.cursor(place))
     }
 
     /// Only a store on disk can be damaged.
     pub(crate) fn damage(&self, raw: u64, way: usize) -> Result<(), String> {
         let store: &dyn Any = &**self.system.store();
-        match (store.downcast_ref::<Rocks>(), self.known(raw)) {
+        match (store.downcast_ref::<Store>(), self.known(raw)) {
             (Some(rocks), Some(user)) => rocks.damage_inbox(user, way).map_err(|e| format!("no damage: {e}")),
             _ => Ok(()),
         }

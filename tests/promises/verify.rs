@@ -9,7 +9,7 @@ use config::Config;
 use fastrand::Rng;
 use feed::Feed;
 use model::{Barrier, Cursor, Draft, EditDraft, Entry, PageRequest, Span, UserId};
-use store::Rocks;
+use store::Store;
 
 use super::names::{Ids, host, json};
 use super::seed::{modes, pick, scaled, seed};
@@ -77,7 +77,7 @@ fn run_with(ids: Ids) {
 /// Inbox states: sound, one row missing, two missing and one too many, one too many, sound again.
 fn check(feed: &Feed, ids: Ids, calls: &AtomicU64) {
     let store: &dyn Any = &**feed.store();
-    let rocks: &Rocks = store.downcast_ref().expect("on disk");
+    let rocks: &Store = store.downcast_ref().expect("on disk");
     let reader = ids.user(feed, READER);
     let entry = |at, id| Entry::plain(Cursor { at, id: ids.item(feed, id) }, ids.user(feed, QUIET));
     let lost = |n: u64| entry(2 * n, n);

@@ -78,7 +78,7 @@ impl Commands {
 
     /// Takes over ids made of late, so that later commands name them.
     pub(crate) fn learn(&mut self, feed: &Feed) {
-        let events = newest_events(&**feed.store(), 20);
+        let events = newest_events(feed.store(), 20);
         let numbers = events.iter().map(|event| event.entry.cursor.id.get());
         self.made = numbers.filter(|raw| (1 << 40..1 << 63).contains(raw)).map(HostId::Number).collect();
     }

@@ -13,7 +13,7 @@ use feed::streaming::{ChangeTime, SequenceState, Streaming};
 use feed::worker::{Candidates, Workers};
 use feed::{Command, Feed};
 use model::error::Error;
-use model::store::{Store, TableDigest};
+use model::store::TableDigest;
 use model::{Millis, Reacted};
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -22,7 +22,7 @@ use super::parts::{CROWD, WIDER, digests};
 use super::tape::Tape;
 use crate::promises::replay::made;
 use crate::promises::shape::small;
-use store::Rocks;
+use store::Store;
 
 /// Mistakes of a reader of the log that its digests must show.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -79,7 +79,7 @@ impl Fold {
         let (candidates, mut config) = (Candidates::default(), small());
         config.fanout.queue = WIDER;
         config.adopt(&agreed);
-        let store: Arc<dyn Store> = Arc::new(Rocks::in_memory().expect("opens"));
+        let store: Arc<Store> = Arc::new(Store::in_memory().expect("opens"));
         // Numbers of names are given as on a node.
         store.keep_mark(Arc::new(Vec::new));
         let feed = feed(&store, &config, SequenceState::new(time), time, 0);
@@ -226,13 +226,7 @@ fn is_refusal(error: &Error) -> bool {
     error.code().is_some_and(|code| code.status() < 500)
 }
 
-fn feed(
-    store: &Arc<dyn Store>,
-    config: &Config,
-    course: SequenceState,
-    time: Millis,
-    final_before: Millis,
-) -> Arc<Feed> {
+fn feed(store: &Arc<Store>, config: &Config, course: SequenceState, time: Millis, final_before: Millis) -> Arc<Feed> {
     let (backlog, streaming) = (Arc::new(Backlog::new(config.fanout.queue)), Arc::new(Streaming::new(60_000)));
     backlog.restore(store.jobs().expect("jobs"));
     // Before the feed opens, which ends notices by this time. Without one it takes the clock's, years after the log's.

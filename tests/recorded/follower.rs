@@ -22,7 +22,7 @@ use crate::promises::replay::seen;
 use crate::promises::shape::Kind;
 use crate::promises::system::temp_dir;
 use store::kv::Kv;
-use store::{Options, Rocks, in_memory};
+use store::{Options, Store, in_memory};
 
 /// Longest time without any progress.
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -129,7 +129,7 @@ impl Follower {
             None => {
                 let options = Options::new("");
                 let engine = self.engine.get_or_insert_with(|| in_memory(&options));
-                Arc::new(Rocks::on(Arc::clone(engine), &options).expect("opens"))
+                Arc::new(Store::on(Arc::clone(engine), &options).expect("opens"))
             }
         };
         let works = self.random.u32(..5) > 0;

@@ -13,9 +13,9 @@ use feed::streaming::Streaming;
 use feed::worker::{Candidates, Workers, evict_others};
 use model::Millis;
 use model::error::Result as Done;
-use model::store::{Store, TableDigest, Watch};
+use model::store::{TableDigest, Watch};
 use serde::de::DeserializeOwned;
-use store::{InboxRoom, Options, Rocks};
+use store::{InboxRoom, Options, Store};
 
 use super::tape::Way;
 use crate::promises::seed::pick;
@@ -74,7 +74,7 @@ pub(crate) fn config(name: &str, share: Share, random: &mut Rng) -> Config {
 }
 
 /// Opens a directory.
-pub(crate) fn open(dir: &Path, config: &Config, candidates: &Candidates) -> Arc<dyn Store> {
+pub(crate) fn open(dir: &Path, config: &Config, candidates: &Candidates) -> Arc<Store> {
     let options = Options {
         sync: false,
         cache_memory: config.storage.cache_memory(),
@@ -87,7 +87,7 @@ pub(crate) fn open(dir: &Path, config: &Config, candidates: &Candidates) -> Arc<
     // A child of this process holds the lock of a directory, too, until it has become the other program.
     let began = Instant::now();
     loop {
-        match Rocks::open(&options) {
+        match Store::open(&options) {
             Err(error) if error.to_string().contains("in use by another process") && began.elapsed() < HELD => {
                 std::thread::sleep(Duration::from_millis(10));
             }
@@ -99,16 +99,16 @@ pub(crate) fn open(dir: &Path, config: &Config, candidates: &Candidates) -> Arc<
 impl Parts {
     /// Starts as the server does, with the settings that all nodes share in place of the own ones.
     pub(crate) fn start(
-        store: Arc<dyn Store>,
+        store: Arc<Store>,
         mut config: Config,
         candidates: Candidates,
         way: &Arc<Way>,
         works: bool,
     ) -> Self {
         let log: Arc<dyn Log> = Arc::clone(way) as Arc<_>;
-        let origin = LogMembership::join(&*log, &*store).expect("joins");
+        let origin = LogMembership::join(&*log, &store).expect("joins");
         config.adopt(&origin.agreed);
-        evict_others(&*store, &config.cluster.members().expect("a member")).expect("evicts");
+        evict_others(&store, &config.cluster.members().expect("a member")).expect("evicts");
         let (backlog, streaming) = (Arc::new(Backlog::new(config.fanout.queue)), Arc::new(Streaming::new(60_000)));
         backlog.restore(store.jobs().expect("jobs"));
         let feed = Arc::new(Feed::new(store, backlog, streaming, &config).expect("a feed"));
@@ -131,7 +131,7 @@ impl Parts {
     }
 
     /// Stops the node, then the workers, and returns the store, which nobody else has.
-    pub(crate) fn stop(self) -> Arc<dyn Store> {
+    pub(crate) fn stop(self) -> Arc<Store> {
         let Self { feed, node, workers, .. } = self;
         drop(node);
         workers.into_iter().for_each(Workers::stop);

@@ -9,10 +9,9 @@ use std::path::Path;
 use std::process::Command;
 use std::sync::{LazyLock, OnceLock};
 
-use model::store::Names as _;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use regex::{Captures, Regex};
-use store::{Options, Rocks};
+use store::{Options, Store};
 
 use super::described::{document, fits};
 
@@ -59,7 +58,7 @@ fn mode() -> Mode {
 /// Gives the names to an empty data directory.
 pub(super) fn prepare(data: &Path) {
     if mode() != Mode::Numbers && std::fs::read_dir(data).unwrap().next().is_none() {
-        let store = Rocks::open(&Options::new(data)).unwrap();
+        let store = Store::open(&Options::new(data)).unwrap();
         let names: Vec<String> = (1..=FIRST).chain(FURTHER).map(name).collect();
         store.give_numbers(&names.iter().map(String::as_str).collect::<Vec<_>>()).unwrap();
     }

@@ -2,47 +2,48 @@
 
 use std::ops::ControlFlow;
 
-use model::store::{Split, Store, Tier, Touched};
+use model::store::{Split, Tier, Touched};
 use model::{Activity, ContentId, Cursor, Order, Span, Work};
+use store::Store;
 
 use super::support::{
     floor, follow, follow_settled, ids, inbox, item, job_now, jobs, lane_of, place, publish_post, settle, unfollow,
     user, users,
 };
 
-fn activity(store: &dyn Store, who: u64) -> Activity {
+fn activity(store: &Store, who: u64) -> Activity {
     store.activity(user(who), Tier::Disk).expect("reads")
 }
 
-fn inbox_floor(store: &dyn Store, who: u64) -> Option<Cursor> {
+fn inbox_floor(store: &Store, who: u64) -> Option<Cursor> {
     let visit = &mut |_| ControlFlow::Break(());
     store.inbox(user(who), Span::ALL, Order::NewestFirst, Tier::Disk, visit).expect("reads")
 }
 
-fn touch(store: &dyn Store, who: u64, now: u64) -> Touched {
+fn touch(store: &Store, who: u64, now: u64) -> Touched {
     store.touch(user(who), now).expect("touches")
 }
 
 /// Makes a user active, last seen at a time.
-fn activate(store: &dyn Store, who: u64, now: u64) {
+fn activate(store: &Store, who: u64, now: u64) {
     let job = touch(store, who, now).job.expect("was dormant");
     assert_eq!(store.rebuild(job.id, user(who), &[], 9).expect("rebuilds"), 0);
     assert_eq!(activity(store, who), Activity::Active { seen: now });
 }
 
-fn split(store: &dyn Store, who: &[u64], seen_since: u64) -> (Vec<u64>, Vec<u64>) {
+fn split(store: &Store, who: &[u64], seen_since: u64) -> (Vec<u64>, Vec<u64>) {
     let Split { active, lapsed } = store.split_active(&users(who.iter().copied()), seen_since).expect("splits");
     let raw = |users: Vec<model::UserId>| users.into_iter().map(|user| user.get()).collect();
     (raw(active), raw(lapsed))
 }
 
-fn everybody_is_dormant_at_first(store: &dyn Store) {
+fn everybody_is_dormant_at_first(store: &Store) {
     assert_eq!(activity(store, 1), Activity::default());
     assert_eq!(activity(store, u64::MAX >> 1), Activity::default());
     assert_eq!(jobs(store), []);
 }
 
-fn a_touched_user_returns_and_gets_a_rebuild(store: &dyn Store) {
+fn a_touched_user_returns_and_gets_a_rebuild(store: &Store) {
     let touched = touch(store, 1, 100);
     let job = touched.job.expect("a job");
     assert_eq!(touched.activity, Activity::Returning { seen: 100, empty: false, rebuild: job.id.seq });
@@ -53,7 +54,7 @@ fn a_touched_user_returns_and_gets_a_rebuild(store: &dyn Store) {
     assert_eq!(activity(store, 2), Activity::default());
 }
 
-fn a_second_touch_makes_no_second_rebuild(store: &dyn Store) {
+fn a_second_touch_makes_no_second_rebuild(store: &Store) {
     let first = touch(store, 1, 100);
     for now in [100, 150, 120] {
         assert_eq!(touch(store, 1, now).job, None);
@@ -61,7 +62,7 @@ fn a_second_touch_makes_no_second_rebuild(store: &dyn Store) {
     assert_eq!(jobs(store), [first.job.expect("a job")]);
 }
 
-fn the_last_time_seen_only_rises(store: &dyn Store) {
+fn the_last_time_seen_only_rises(store: &Store) {
     for (now, want) in [(100, 100), (150, 150), (120, 150), (0, 150), (151, 151)] {
         assert_eq!(touch(store, 1, now).activity.seen(), Some(want));
         assert!(!activity(store, 1).is_active());
@@ -74,13 +75,13 @@ fn the_last_time_seen_only_rises(store: &dyn Store) {
     }
 }
 
-fn the_dormant_are_in_neither_part(store: &dyn Store) {
+fn the_dormant_are_in_neither_part(store: &Store) {
     assert_eq!(split(store, &[1, 2], 0), (vec![], vec![]));
     assert_eq!(split(store, &[], 0), (vec![], vec![]));
     assert_eq!(activity(store, 1), Activity::default());
 }
 
-fn the_active_and_the_returning_get_partial_pushes(store: &dyn Store) {
+fn the_active_and_the_returning_get_partial_pushes(store: &Store) {
     activate(store, 1, 100);
     touch(store, 2, 100);
     assert_eq!(split(store, &[1, 2, 3], 100), (vec![1, 2], vec![]));
@@ -88,7 +89,7 @@ fn the_active_and_the_returning_get_partial_pushes(store: &dyn Store) {
     assert_eq!((activity(store, 2).seen(), activity(store, 2).is_active()), (Some(100), false));
 }
 
-fn both_parts_keep_the_order_given(store: &dyn Store) {
+fn both_parts_keep_the_order_given(store: &Store) {
     for who in 1..=6 {
         activate(store, who, if who % 2 == 0 { 50 } else { 100 });
     }
@@ -96,7 +97,7 @@ fn both_parts_keep_the_order_given(store: &dyn Store) {
     assert_eq!(activity(store, 4), Activity::Active { seen: 50 }, "was not asked about");
 }
 
-fn users_last_seen_before_the_time_lapse(store: &dyn Store) {
+fn users_last_seen_before_the_time_lapse(store: &Store) {
     activate(store, 1, 99);
     touch(store, 2, 99);
     activate(store, 3, 100);
@@ -108,7 +109,7 @@ fn users_last_seen_before_the_time_lapse(store: &dyn Store) {
     assert_eq!(split(store, &[1, 2, 3], 100), (vec![3], vec![]));
 }
 
-fn a_lapsed_user_returns_like_a_new_one(store: &dyn Store) {
+fn a_lapsed_user_returns_like_a_new_one(store: &Store) {
     activate(store, 1, 50);
     split(store, &[1], 100);
     let touched = touch(store, 1, 20);
@@ -118,7 +119,7 @@ fn a_lapsed_user_returns_like_a_new_one(store: &dyn Store) {
     assert_eq!(jobs(store), [job]);
 }
 
-fn a_rebuild_puts_in_the_newest_of_the_followed_and_makes_the_user_active(store: &dyn Store) {
+fn a_rebuild_puts_in_the_newest_of_the_followed_and_makes_the_user_active(store: &Store) {
     for (id, author, at) in [(10, 5, 10), (11, 7, 11), (12, 5, 12), (13, 9, 13), (14, 7, 14)] {
         publish_post(store, id, author, at);
     }
@@ -143,7 +144,7 @@ fn a_rebuild_puts_in_the_newest_of_the_followed_and_makes_the_user_active(store:
     assert_eq!((ids(&inbox(store, 1)), floor(store, 1)), (vec![16, 14, 12, 11], Some(place(10, 10))));
 }
 
-fn a_rebuild_after_an_eviction_stays_above_the_floor(store: &dyn Store) {
+fn a_rebuild_after_an_eviction_stays_above_the_floor(store: &Store) {
     for id in 1..=9 {
         publish_post(store, id, 5, 10 * id);
     }
@@ -156,13 +157,13 @@ fn a_rebuild_after_an_eviction_stays_above_the_floor(store: &dyn Store) {
     assert!(activity(store, 1).is_active());
 }
 
-fn a_rebuild_without_authors_only_activates(store: &dyn Store) {
+fn a_rebuild_without_authors_only_activates(store: &Store) {
     let rebuild = touch(store, 1, 100).job.expect("a job");
     assert_eq!(store.rebuild(rebuild.id, user(1), &[], 9).expect("rebuilds"), 0);
     assert_eq!((jobs(store), activity(store, 1)), (vec![], Activity::Active { seen: 100 }));
 }
 
-fn a_rebuild_of_who_lapsed_meanwhile_only_ends(store: &dyn Store) {
+fn a_rebuild_of_who_lapsed_meanwhile_only_ends(store: &Store) {
     publish_post(store, 10, 2, 10);
     follow_settled(store, 1, 2, 1);
     let before = jobs(store);
@@ -175,7 +176,7 @@ fn a_rebuild_of_who_lapsed_meanwhile_only_ends(store: &dyn Store) {
     assert_eq!(ids(&inbox(store, 1)), [10]);
 }
 
-fn a_rebuild_of_an_earlier_return_only_ends(store: &dyn Store) {
+fn a_rebuild_of_an_earlier_return_only_ends(store: &Store) {
     follow_settled(store, 1, 2, 1);
     publish_post(store, 10, 2, 10);
     let first = touch(store, 1, 50).job.expect("a job");
@@ -189,7 +190,7 @@ fn a_rebuild_of_an_earlier_return_only_ends(store: &dyn Store) {
 }
 
 /// The removal may still be in memory, and must not be written after the entries of the rebuild.
-fn a_rebuild_brings_back_entries_that_a_settle_has_removed(store: &dyn Store) {
+fn a_rebuild_brings_back_entries_that_a_settle_has_removed(store: &Store) {
     publish_post(store, 10, 5, 10);
     follow_settled(store, 1, 5, 1);
     settle(store, unfollow(store, 1, 5), 9);
@@ -203,7 +204,7 @@ fn a_rebuild_brings_back_entries_that_a_settle_has_removed(store: &dyn Store) {
     assert_eq!(ids(&inbox(store, 1)), [10]);
 }
 
-fn a_user_once_met_becomes_idle(store: &dyn Store) {
+fn a_user_once_met_becomes_idle(store: &Store) {
     store.meet(user(1), 100).expect("meets");
     store.meet(user(1), 200).expect("meets");
     assert_eq!(activity(store, 1), Activity::Dormant { seen: Some(100) }, "the first time counts");
@@ -222,7 +223,7 @@ fn a_user_once_met_becomes_idle(store: &dyn Store) {
     assert_eq!(idle(None, 10, 50), (vec![], None));
 }
 
-fn an_evicted_user_has_no_inbox_until_the_rebuild(store: &dyn Store) {
+fn an_evicted_user_has_no_inbox_until_the_rebuild(store: &Store) {
     let floor = Cursor { at: 500, id: ContentId::MIN };
     activate(store, 1, 100);
     assert!(!store.evict(user(1), 100, Some(floor)).expect("evicts"), "seen since");
@@ -248,7 +249,7 @@ fn an_evicted_user_has_no_inbox_until_the_rebuild(store: &dyn Store) {
     assert_eq!(inbox_floor(store, 1), Some(floor), "floors only rise");
 }
 
-fn a_user_who_lapses_before_the_rebuild_stays_evicted(store: &dyn Store) {
+fn a_user_who_lapses_before_the_rebuild_stays_evicted(store: &Store) {
     activate(store, 1, 100);
     store.evict(user(1), 101, None).expect("evicts");
     touch(store, 1, 200);
@@ -257,7 +258,7 @@ fn a_user_who_lapses_before_the_rebuild_stays_evicted(store: &dyn Store) {
     assert_eq!(store.not_evicted(users([1])).expect("reads"), []);
 }
 
-fn many_are_split_at_once(store: &dyn Store) {
+fn many_are_split_at_once(store: &Store) {
     let everybody: Vec<u64> = (1..=1000).collect();
     for who in everybody.iter().copied().filter(|who| who % 4 != 0) {
         touch(store, who, who % 4 * 100);

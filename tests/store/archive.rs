@@ -2,16 +2,17 @@
 
 use std::sync::{Arc, Mutex};
 
-use model::store::{Listeners, Store, Tier};
+use model::store::{Listeners, Tier};
 use model::{Cursor, Order, Span, UserId};
 use store::Options;
+use store::Store;
 
 use super::support::{expected, ids, item, open, open_with, outbox, place, publish_post, span, spans, user, users};
 
 const AUTHOR: u64 = 7;
 
 /// Ten items, of which the oldest six are in the archive.
-fn archived(store: &dyn Store) {
+fn archived(store: &Store) {
     for id in 1..=10 {
         publish_post(store, id, AUTHOR, id * 10);
     }
@@ -22,7 +23,7 @@ fn archived(store: &dyn Store) {
 }
 
 /// Rows of a table after a compaction, when they are counted exactly.
-fn rows(store: &dyn Store, table: &str) -> u64 {
+fn rows(store: &Store, table: &str) -> u64 {
     store.compact().expect("compacts");
     store.stats().expect("stats").iter().find(|stats| stats.table == table).expect("the table").rows
 }
@@ -31,12 +32,12 @@ fn rows(store: &dyn Store, table: &str) -> u64 {
 fn every_page_is_the_same() {
     let dir = tempfile::tempdir().expect("a directory");
     let store = open(dir.path());
-    archived(&*store);
-    let all = outbox(&*store, AUTHOR);
+    archived(&store);
+    let all = outbox(&store, AUTHOR);
     assert_eq!(ids(&all), (1..=10).rev().collect::<Vec<_>>());
     let authors = users([AUTHOR, AUTHOR + 1]);
     let mut both = all;
-    both.extend(outbox(&*store, AUTHOR + 1));
+    both.extend(outbox(&store, AUTHOR + 1));
     both.sort_by_key(|entry| std::cmp::Reverse(entry.cursor));
     let places: Vec<Cursor> = both.iter().map(|entry| entry.cursor).chain([place(60, 9), place(61, 1)]).collect();
     for compacted in [false, true] {
@@ -58,35 +59,35 @@ fn every_page_is_the_same() {
 fn a_compaction_drops_what_was_moved() {
     let dir = tempfile::tempdir().expect("a directory");
     let store = open(dir.path());
-    archived(&*store);
+    archived(&store);
     // Four rows of the author, the floor, one row of the other author; six rows and a mark.
-    assert_eq!((rows(&*store, "outbox"), rows(&*store, "outbox_archive")), (6, 7));
+    assert_eq!((rows(&store, "outbox"), rows(&store, "outbox_archive")), (6, 7));
     drop(store);
     let store = open(dir.path());
-    assert_eq!(outbox(&*store, AUTHOR).len(), 10);
+    assert_eq!(outbox(&store, AUTHOR).len(), 10);
 }
 
 #[test]
 fn late_items_and_deletions_find_the_archive() {
     let dir = tempfile::tempdir().expect("a directory");
     let store = open(dir.path());
-    archived(&*store);
-    publish_post(&*store, 101, AUTHOR, 15);
-    publish_post(&*store, 102, AUTHOR, 60);
-    publish_post(&*store, 103, AUTHOR, 61);
+    archived(&store);
+    publish_post(&store, 101, AUTHOR, 15);
+    publish_post(&store, 102, AUTHOR, 60);
+    publish_post(&store, 103, AUTHOR, 61);
     store.compact().expect("compacts");
-    assert_eq!(ids(&outbox(&*store, AUTHOR)), [10, 9, 8, 7, 103, 102, 6, 5, 4, 3, 2, 101, 1]);
+    assert_eq!(ids(&outbox(&store, AUTHOR)), [10, 9, 8, 7, 103, 102, 6, 5, 4, 3, 2, 101, 1]);
     for id in [101, 102, 103, 1, 2, 3, 4, 5, 6] {
         assert!(store.delete(item(id), 1000.into()).expect("deletes"));
     }
     store.compact().expect("compacts");
-    assert_eq!(ids(&outbox(&*store, AUTHOR)), [10, 9, 8, 7]);
+    assert_eq!(ids(&outbox(&store, AUTHOR)), [10, 9, 8, 7]);
     // The archive is empty, but the floor remains, and a later start knows it.
     drop(store);
     let store = open(dir.path());
-    publish_post(&*store, 400, AUTHOR, 5);
+    publish_post(&store, 400, AUTHOR, 5);
     store.compact().expect("compacts");
-    assert_eq!(ids(&outbox(&*store, AUTHOR)), [10, 9, 8, 7, 400]);
+    assert_eq!(ids(&outbox(&store, AUTHOR)), [10, 9, 8, 7, 400]);
 }
 
 #[test]
@@ -100,9 +101,9 @@ fn an_oversized_outbox_is_named_when_it_is_compacted() {
     };
     let options = Options { notice_outbox_above: 3, listeners, ..Options::new(dir.path()) };
     let store = open_with(&options);
-    archived(&*store);
-    publish_post(&*store, 60, AUTHOR + 1, 36);
-    publish_post(&*store, 61, AUTHOR + 1, 37);
+    archived(&store);
+    publish_post(&store, 60, AUTHOR + 1, 36);
+    publish_post(&store, 61, AUTHOR + 1, 37);
     store.compact().expect("compacts");
     let mut named = named.lock().expect("a whole list").clone();
     named.dedup();
@@ -114,7 +115,7 @@ fn items_that_move_while_they_are_read_are_seen_once() {
     let dir = tempfile::tempdir().expect("a directory");
     let store = open(dir.path());
     for id in 1..=2000 {
-        publish_post(&*store, id, AUTHOR, id);
+        publish_post(&store, id, AUTHOR, id);
     }
     std::thread::scope(|scope| {
         scope.spawn(|| {

@@ -8,8 +8,8 @@ use std::thread;
 use std::time::Duration;
 
 use model::error::{Code, Error, Result};
-use model::store::{Batch, Contents, Copied, Copies, Push, Watch};
-use store::{FORMAT, Options, Rocks};
+use model::store::{Batch, Copied, Push, Watch};
+use store::{FORMAT, Options, Store};
 
 use super::everything::{Scope, dump, fill};
 use super::support::{audit, content, ids, jobs, open, outbox, post, timed};
@@ -57,7 +57,7 @@ fn a_copy_under_load_is_a_state_that_was_there() {
         let dir = tempfile::tempdir().expect("temp dir");
         let data = dir.path().join("data");
         // A small buffer, so that tables are flushed meanwhile.
-        let store = Rocks::open(&Options { sync, write_buffer: 8 << 20, ..Options::new(&data) }).expect("opens");
+        let store = Store::open(&Options { sync, write_buffer: 8 << 20, ..Options::new(&data) }).expect("opens");
         let acknowledged = [const { AtomicU64::new(0) }; WRITERS as usize];
         let stop = AtomicBool::new(false);
         let mut copies = Vec::new();
@@ -96,16 +96,16 @@ fn a_copy_under_load_is_a_state_that_was_there() {
             let store = open(&copy);
             let mut all = 0;
             for (writer, before) in (0..WRITERS).zip(before) {
-                let mut there = ids(&outbox(&*store, 1 + writer));
+                let mut there = ids(&outbox(&store, 1 + writer));
                 there.reverse();
                 let count = there.len() as u64;
                 assert!(count >= before, "{count} of {before} acknowledged changes of writer {writer}, sync {sync}");
                 assert!(there.into_iter().eq((1..=count).map(|number| writer * 1_000_000 + number)));
-                assert!(content(&*store, writer * 1_000_000 + count).is_some());
+                assert!(content(&store, writer * 1_000_000 + count).is_some());
                 all += count;
             }
-            assert_eq!(jobs(&*store).len() as u64, all, "the fan-outs of all items");
-            assert_eq!(audit(&*store), [""; 0]);
+            assert_eq!(jobs(&store).len() as u64, all, "the fan-outs of all items");
+            assert_eq!(audit(&store), [""; 0]);
         }
     }
 }
@@ -115,8 +115,8 @@ fn a_check_reads_every_row_and_changes_nothing() {
     let dir = tempfile::tempdir().expect("temp dir");
     let (copy, scratch) = (dir.path().join("copy"), dir.path().join("scratch"));
     let store = open(&dir.path().join("data"));
-    fill(&*store);
-    let wanted = dump(&*store, &Scope::filled());
+    fill(&store);
+    let wanted = dump(&store, &Scope::filled());
     store.copy_to(&copy).expect("copies");
     let before = files(&copy);
     let mut found = Found::default();
@@ -132,7 +132,7 @@ fn a_check_reads_every_row_and_changes_nothing() {
     assert!(before == files(&copy), "the copy has changed");
     assert!(store.copy_to(&copy).is_err(), "a directory that is there");
     drop(store);
-    assert_eq!(dump(&*open(&copy), &Scope::filled()), wanted);
+    assert_eq!(dump(&open(&copy), &Scope::filled()), wanted);
 }
 
 #[test]
@@ -140,7 +140,7 @@ fn a_check_finds_each_flipped_byte_of_data() {
     let dir = tempfile::tempdir().expect("temp dir");
     let (copy, scratch) = (dir.path().join("copy"), dir.path().join("scratch"));
     let store = open(&dir.path().join("data"));
-    fill(&*store);
+    fill(&store);
     store.copy_to(&copy).expect("copies");
     let tables = files(&copy).into_iter().filter(|(name, _)| name.ends_with(".sst"));
     let mut count = 0;

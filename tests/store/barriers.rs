@@ -1,18 +1,19 @@
 //! Mutes, hiding from others, and blocks.
 
 use model::error::{Code, Error};
-use model::store::{Store, Tier};
+use model::store::Tier;
 use model::{Barrier, Job, Relation, Side, Span, UserCursor, UserId, Work};
+use store::Store;
 
 use super::support::{
     BOTH_ORDERS, MANY, expected, follow, follow_of, relate, relation, spans, unfollow, unfollow_of, user, users,
 };
 
-fn set(store: &dyn Store, who: u64, target: u64, barrier: Barrier, since: Option<u64>) -> Relation {
+fn set(store: &Store, who: u64, target: u64, barrier: Barrier, since: Option<u64>) -> Relation {
     store.set_barrier(user(who), user(target), barrier, since, MANY).expect("sets").relation
 }
 
-fn authors(store: &dyn Store, reader: u64) -> Vec<u64> {
+fn authors(store: &Store, reader: u64) -> Vec<u64> {
     let authors = store.authors(user(reader), Tier::Disk).expect("reads");
     // They are found among any users, in any order.
     let asked: Vec<_> = (1..=9).map(user).chain(authors.iter().rev().copied()).collect();
@@ -26,7 +27,7 @@ fn authors(store: &dyn Store, reader: u64) -> Vec<u64> {
     authors.iter().map(|author| author.get()).collect()
 }
 
-fn a_barrier_stands_until_it_is_lifted(store: &dyn Store) {
+fn a_barrier_stands_until_it_is_lifted(store: &Store) {
     for barrier in Barrier::ALL {
         let none = Relation::none(user(1), user(2));
         let raised = none.with_barrier(barrier, Some(10));
@@ -42,7 +43,7 @@ fn a_barrier_stands_until_it_is_lifted(store: &dyn Store) {
     }
 }
 
-fn mutes_hides_and_follows_do_not_mix(store: &dyn Store) {
+fn mutes_hides_and_follows_do_not_mix(store: &Store) {
     follow(store, 1, 2, 5);
     set(store, 1, 2, Barrier::Mute, Some(10));
     set(store, 1, 2, Barrier::Hide, Some(20));
@@ -57,7 +58,7 @@ fn mutes_hides_and_follows_do_not_mix(store: &dyn Store) {
     assert_eq!(related[0].relation, Relation { following_since: Some(7), ..hidden });
 }
 
-fn authors_are_those_whom_the_reader_is_shown(store: &dyn Store) {
+fn authors_are_those_whom_the_reader_is_shown(store: &Store) {
     for target in [2, 3, 4, 5] {
         follow(store, 1, target, target);
     }
@@ -83,7 +84,7 @@ fn authors_are_those_whom_the_reader_is_shown(store: &dyn Store) {
     assert!(authors(store, 9).is_empty());
 }
 
-fn many_barriers_hide_the_same_as_few(store: &dyn Store) {
+fn many_barriers_hide_the_same_as_few(store: &Store) {
     for target in [20, 30, 40] {
         follow(store, 1, target, target);
     }
@@ -99,7 +100,7 @@ fn many_barriers_hide_the_same_as_few(store: &dyn Store) {
     }
 }
 
-fn no_more_than_the_limit(store: &dyn Store) {
+fn no_more_than_the_limit(store: &Store) {
     for barrier in Barrier::ALL {
         let raise = |target: u64, limit| store.set_barrier(user(1), user(target), barrier, Some(target), limit);
         let refused = |target, limit| match raise(target, limit) {
@@ -126,7 +127,7 @@ fn no_more_than_the_limit(store: &dyn Store) {
     }
 }
 
-fn all_are_listed_by_time_within_bounds(store: &dyn Store) {
+fn all_are_listed_by_time_within_bounds(store: &Store) {
     let at = |since, id| UserCursor { at: since, id: user(id) };
     let places = [at(0, 2), at(10, 255), at(10, 256), at(10, 257), at(20, 3), at(30, 65_536), at(30, 4)];
     for barrier in Barrier::ALL {
@@ -151,7 +152,7 @@ fn all_are_listed_by_time_within_bounds(store: &dyn Store) {
     }
 }
 
-fn lists_by_id_go_on_after_any_user(store: &dyn Store) {
+fn lists_by_id_go_on_after_any_user(store: &Store) {
     for other in [2, 255, 256] {
         set(store, 1, other, Barrier::Hide, Some(other));
         set(store, other, 1, Barrier::Hide, Some(other));
@@ -187,7 +188,7 @@ fn lists_by_id_go_on_after_any_user(store: &dyn Store) {
     );
 }
 
-fn block(store: &dyn Store, who: u64, target: u64) -> [Option<Job>; 2] {
+fn block(store: &Store, who: u64, target: u64) -> [Option<Job>; 2] {
     store.set_barrier(user(who), user(target), Barrier::Block, Some(50), MANY).expect("blocks").jobs
 }
 
@@ -199,7 +200,7 @@ fn pairs(jobs: [Option<Job>; 2]) -> Vec<(u64, u64)> {
     jobs.into_iter().flatten().map(pair).collect()
 }
 
-fn a_block_ends_the_follows_of_both(store: &dyn Store) {
+fn a_block_ends_the_follows_of_both(store: &Store) {
     follow(store, 1, 2, 5);
     follow(store, 2, 1, 6);
     follow(store, 1, 3, 7);
@@ -223,7 +224,7 @@ fn a_block_ends_the_follows_of_both(store: &dyn Store) {
     follow(store, 1, 2, 9);
 }
 
-fn nobody_follows_over_a_block(store: &dyn Store) {
+fn nobody_follows_over_a_block(store: &Store) {
     block(store, 1, 2);
     for (who, target) in [(1, 2), (2, 1)] {
         let both = [follow_of(3, 5), follow_of(target, 5)];
@@ -234,7 +235,7 @@ fn nobody_follows_over_a_block(store: &dyn Store) {
     }
 }
 
-fn a_block_is_found_from_both_sides(store: &dyn Store) {
+fn a_block_is_found_from_both_sides(store: &Store) {
     let among = |who: u64, asked: &[u64]| {
         let found = store.blocked_among(user(who), &users(asked.iter().copied()), Tier::Disk).expect("reads");
         found.into_iter().map(UserId::get).collect::<Vec<_>>()

@@ -1,7 +1,8 @@
 //! Editing, deleting and looking up content.
 
-use model::store::{Published, Push, Store, Tier};
+use model::store::{Published, Push, Tier};
 use model::{Content, Edit};
+use store::Store;
 
 use super::support::{
     content, deliver, entry, ids, inbox, is_deleted, item, jobs, outbox, post, publish, publish_post, push, user,
@@ -11,7 +12,7 @@ fn text(text: &str) -> Edit {
     Edit { text: Some(Some(text.to_owned())), ..Edit::default() }
 }
 
-fn an_edit_sets_its_fields_and_leaves_the_others(store: &dyn Store) {
+fn an_edit_sets_its_fields_and_leaves_the_others(store: &Store) {
     let before = Content { extra: Some("{}".to_owned()), topics: vec!["t".to_owned()], ..post(10, 1, 100) };
     publish(store, before.clone());
     let edited = store.edit(item(10), &text("new"), 200.into()).expect("edits");
@@ -26,7 +27,7 @@ fn an_edit_sets_its_fields_and_leaves_the_others(store: &dyn Store) {
     assert_eq!(content(store, 10), Some(after));
 }
 
-fn an_edit_can_clear_fields(store: &dyn Store) {
+fn an_edit_can_clear_fields(store: &Store) {
     let before = Content { extra: Some("{}".to_owned()), ..post(10, 1, 100) };
     publish(store, before.clone());
     let edit = Edit { text: Some(None), media: None, extra: Some(None) };
@@ -35,14 +36,14 @@ fn an_edit_can_clear_fields(store: &dyn Store) {
     assert_eq!(content(store, 10), Some(after));
 }
 
-fn an_empty_edit_only_gains_the_time(store: &dyn Store) {
+fn an_empty_edit_only_gains_the_time(store: &Store) {
     publish_post(store, 10, 1, 100);
     let after = Content { edited_at: Some(200), ..post(10, 1, 100) };
     assert_eq!(store.edit(item(10), &Edit::default(), 200.into()).expect("edits"), Some(after.clone()));
     assert_eq!(content(store, 10), Some(after));
 }
 
-fn an_edit_makes_no_job_and_moves_nothing(store: &dyn Store) {
+fn an_edit_makes_no_job_and_moves_nothing(store: &Store) {
     push(store, 10, 1, 100, &[user(2)]);
     store.edit(item(10), &text("new"), 200.into()).expect("edits");
     assert_eq!(jobs(store), []);
@@ -50,18 +51,18 @@ fn an_edit_makes_no_job_and_moves_nothing(store: &dyn Store) {
     assert_eq!(inbox(store, 2), [entry(1, 100, 10)]);
 }
 
-fn an_item_without_broadcast_can_be_edited(store: &dyn Store) {
+fn an_item_without_broadcast_can_be_edited(store: &Store) {
     publish(store, Content { broadcast: false, ..post(10, 1, 100) });
     assert!(store.edit(item(10), &text("new"), 200.into()).expect("edits").is_some());
     assert_eq!(outbox(store, 1), []);
 }
 
-fn a_missing_item_cannot_be_edited(store: &dyn Store) {
+fn a_missing_item_cannot_be_edited(store: &Store) {
     assert_eq!(store.edit(item(10), &text("new"), 200.into()).expect("edits"), None);
     assert_eq!(content(store, 10), None);
 }
 
-fn a_deleted_item_cannot_be_edited(store: &dyn Store) {
+fn a_deleted_item_cannot_be_edited(store: &Store) {
     publish_post(store, 10, 1, 100);
     store.delete(item(10), 150.into()).expect("deletes");
     assert_eq!(store.edit(item(10), &text("new"), 200.into()).expect("edits"), None);
@@ -69,7 +70,7 @@ fn a_deleted_item_cannot_be_edited(store: &dyn Store) {
     assert!(is_deleted(store, 10));
 }
 
-fn a_delete_takes_content_and_outbox_row(store: &dyn Store) {
+fn a_delete_takes_content_and_outbox_row(store: &Store) {
     for id in [9, 10, 11] {
         publish_post(store, id, 1, 100);
     }
@@ -84,7 +85,7 @@ fn a_delete_takes_content_and_outbox_row(store: &dyn Store) {
     }
 }
 
-fn a_delete_leaves_inboxes_and_makes_no_job(store: &dyn Store) {
+fn a_delete_leaves_inboxes_and_makes_no_job(store: &Store) {
     push(store, 10, 1, 100, &[user(2), user(3)]);
     let waiting = publish_post(store, 11, 1, 110);
     store.delete(item(10), 200.into()).expect("deletes");
@@ -98,14 +99,14 @@ fn a_delete_leaves_inboxes_and_makes_no_job(store: &dyn Store) {
     assert_eq!(jobs(store), []);
 }
 
-fn a_second_delete_does_nothing(store: &dyn Store) {
+fn a_second_delete_does_nothing(store: &Store) {
     publish_post(store, 10, 1, 100);
     assert!(store.delete(item(10), 200.into()).expect("deletes"));
     assert!(!store.delete(item(10), 300.into()).expect("deletes"));
     assert!(is_deleted(store, 10));
 }
 
-fn a_missing_item_cannot_be_deleted(store: &dyn Store) {
+fn a_missing_item_cannot_be_deleted(store: &Store) {
     assert!(!store.delete(item(10), 200.into()).expect("deletes"));
     assert!(!is_deleted(store, 10));
     // The item can still be published.
@@ -113,21 +114,21 @@ fn a_missing_item_cannot_be_deleted(store: &dyn Store) {
     assert!(content(store, 10).is_some());
 }
 
-fn an_item_without_broadcast_can_be_deleted(store: &dyn Store) {
+fn an_item_without_broadcast_can_be_deleted(store: &Store) {
     publish(store, Content { broadcast: false, ..post(10, 1, 100) });
     assert!(store.delete(item(10), 200.into()).expect("deletes"));
     assert_eq!(content(store, 10), None);
     assert!(is_deleted(store, 10));
 }
 
-fn an_edited_item_can_be_deleted(store: &dyn Store) {
+fn an_edited_item_can_be_deleted(store: &Store) {
     publish_post(store, 10, 1, 100);
     store.edit(item(10), &text("new"), 200.into()).expect("edits");
     assert!(store.delete(item(10), 300.into()).expect("deletes"));
     assert_eq!((content(store, 10), outbox(store, 1)), (None, Vec::new()));
 }
 
-fn a_delete_for_good_cannot_be_taken_back(store: &dyn Store) {
+fn a_delete_for_good_cannot_be_taken_back(store: &Store) {
     let written = Content { topics: vec!["tea".to_owned()], extra: Some("{}".to_owned()), ..post(10, 1, 100) };
     publish(store, written.clone());
     publish(store, Content { id: item(11), ..written });
@@ -147,7 +148,7 @@ fn a_delete_for_good_cannot_be_taken_back(store: &dyn Store) {
     assert!(!store.delete_for_good(item(12), 201, None).expect("answers"), "it was final already");
 }
 
-fn contents_come_in_the_order_asked(store: &dyn Store) {
+fn contents_come_in_the_order_asked(store: &Store) {
     for id in 1..=5 {
         publish_post(store, id, 1, 100 - id);
     }
@@ -159,12 +160,12 @@ fn contents_come_in_the_order_asked(store: &dyn Store) {
     assert_eq!(store.deleted(&asked, Tier::Disk).expect("reads"), [false, true, false, false, false, false]);
 }
 
-fn nothing_asked_is_nothing_answered(store: &dyn Store) {
+fn nothing_asked_is_nothing_answered(store: &Store) {
     assert_eq!(store.contents(&[], Tier::Disk).expect("reads"), []);
     assert_eq!(store.deleted(&[], Tier::Disk).expect("reads"), [false; 0]);
 }
 
-fn many_are_looked_up_at_once(store: &dyn Store) {
+fn many_are_looked_up_at_once(store: &Store) {
     let items: Vec<_> = (1..=500).map(|id| super::support::timed(post(id, 1, id))).collect();
     let results = store.publish(&items, model::store::Batch::AllOrNone, Push::Queued).expect("publishes");
     assert!(results.iter().all(|result| matches!(result, Published::New(_))));

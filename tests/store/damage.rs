@@ -1,8 +1,8 @@
 //! Damaged inboxes, on RocksDB only.
 
-use model::store::{Activities, Inboxes, Tier, Upkeep};
+use model::store::Tier;
 use model::{Activity, Cursor};
-use store::{Options, Rocks};
+use store::{Options, Store};
 
 use super::support::{
     BOTH_ORDERS, MANY, floor, follow, follow_settled, ids, inbox, inbox_part, job_now, publish_post, push, settle,
@@ -11,11 +11,11 @@ use super::support::{
 
 /// User 2 follows user 1 and has the items 10 to 15. Then the inbox is damaged in each way, and perhaps compacted with a
 /// later item.
-fn each_way(test: fn(&Rocks)) {
+fn each_way(test: fn(&Store)) {
     for way in 0..8 {
         for compacts in [false, true] {
             let dir = tempfile::tempdir().expect("a temporary directory");
-            let store = Rocks::open(&Options::new(dir.path())).expect("opens");
+            let store = Store::open(&Options::new(dir.path())).expect("opens");
             follow_settled(&store, 2, 1, 100);
             (10..=15).for_each(|id| push(&store, id, 1, id, &users([2])));
             store.damage_inbox(user(2), way).expect("damages");
@@ -28,7 +28,7 @@ fn each_way(test: fn(&Rocks)) {
     }
 }
 
-fn dropped(store: &Rocks) -> u64 {
+fn dropped(store: &Store) -> u64 {
     store.drop_damaged_inboxes().expect("drops");
     store.usage().expect("figures").damaged_inboxes
 }

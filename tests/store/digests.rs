@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use model::error::{Code, Result};
-use model::store::{Store, TableDigest, Tier, Watch};
+use model::store::{TableDigest, Tier, Watch};
 use model::{Barrier, Content, Edit, Event, EventKind, Moment, Reaction, ReactionKind, Span};
 
 use super::everything::{RECORDS, fill};
@@ -11,7 +11,7 @@ use super::support::{
     MANY, digest, erasure_of, follow, follow_of, item, open, place, post, publish, publish_post, relate, unfollow_of,
     user, users,
 };
-use store::Rocks;
+use store::Store;
 
 on_both!(
     a_store_has_the_rows_of_the_schema,
@@ -30,8 +30,8 @@ fn differing(a: &[TableDigest], b: &[TableDigest]) -> Vec<&'static str> {
     a.iter().zip(b).filter(|(a, b)| a != b).map(|(a, _)| a.table).collect()
 }
 
-fn a_store_has_the_rows_of_the_schema(store: &dyn Store) {
-    let model = Rocks::in_memory().expect("opens");
+fn a_store_has_the_rows_of_the_schema(store: &Store) {
+    let model = Store::in_memory().expect("opens");
     assert_eq!(differing(&digest(&model, 0), &digest(store, 0)), Vec::<&str>::new());
     fill(&model);
     fill(store);
@@ -45,7 +45,7 @@ fn a_store_has_the_rows_of_the_schema(store: &dyn Store) {
 }
 
 /// Moves all rows of outboxes and of topics to archives.
-fn archive(store: &dyn Store) {
+fn archive(store: &Store) {
     for author in 1..=3 {
         store.archive_outbox(user(author), place(200, 5000), 100).expect("archives");
     }
@@ -55,7 +55,7 @@ fn archive(store: &dyn Store) {
     }
 }
 
-fn own_work_of_a_node_counts_for_nothing(store: &dyn Store) {
+fn own_work_of_a_node_counts_for_nothing(store: &Store) {
     fill(store);
     let before = digest(store, 51);
     store.touch(user(77), 5).expect("touches");
@@ -75,9 +75,9 @@ fn own_work_of_a_node_counts_for_nothing(store: &dyn Store) {
     assert_eq!(digest(store, 51), before);
 }
 
-fn the_order_of_changes_counts_for_nothing(store: &dyn Store) {
-    let other = Rocks::in_memory().expect("opens");
-    let changes: [fn(&dyn Store); 4] = [
+fn the_order_of_changes_counts_for_nothing(store: &Store) {
+    let other = Store::in_memory().expect("opens");
+    let changes: [fn(&Store); 4] = [
         |store| _ = publish_post(store, 1, 1, 10),
         |store| _ = publish_post(store, 2, 1, 20),
         |store| _ = follow(store, 3, 4, 5),
@@ -91,7 +91,7 @@ fn the_order_of_changes_counts_for_nothing(store: &dyn Store) {
 /// A change, and the tables in which it shows.
 type Case<'a> = (&'a [&'a str], Box<dyn Fn() + 'a>);
 
-fn each_change_shows_in_its_tables(store: &dyn Store) {
+fn each_change_shows_in_its_tables(store: &Store) {
     fill(store);
     let event = |number| Some(Event::new(number, EventKind::Edit, false, 500, 500));
     let comment = Content {
@@ -221,7 +221,7 @@ fn each_change_shows_in_its_tables(store: &dyn Store) {
     assert_eq!(shown, seen[0].iter().map(|digest| digest.table).collect(), "a table without a change");
 }
 
-fn changes_after_the_instant_do_not_count(store: &dyn Store) {
+fn changes_after_the_instant_do_not_count(store: &Store) {
     fill(store);
     let before = digest(store, 0);
     let mut taken = 0;
@@ -247,7 +247,7 @@ fn changes_after_the_instant_do_not_count(store: &dyn Store) {
     assert_eq!(newest[0].cursor, place(500, 90));
 }
 
-fn a_store_has_data_once_it_has_a_row_that_other_nodes_would_lack(store: &dyn Store) {
+fn a_store_has_data_once_it_has_a_row_that_other_nodes_would_lack(store: &Store) {
     store.begin_run(Some(Event::new(1, EventKind::Gap, false, 1, 1))).expect("begins");
     store.meet(user(1), 1).expect("meets");
     assert!(!store.has_data().expect("reads"), "an event of a gap, and what each node has for itself");
@@ -255,7 +255,7 @@ fn a_store_has_data_once_it_has_a_row_that_other_nodes_would_lack(store: &dyn St
     assert!(store.has_data().expect("reads"));
 }
 
-fn deletions_that_are_not_final_count_with_all_rows(store: &dyn Store) {
+fn deletions_that_are_not_final_count_with_all_rows(store: &Store) {
     fill(store);
     let (whole, partly) = (digest(store, 50), digest(store, 51));
     assert_eq!(
@@ -289,7 +289,7 @@ impl Watch for Quiet {
     }
 }
 
-fn a_watch_can_end_it(store: &dyn Store) {
+fn a_watch_can_end_it(store: &Store) {
     struct Ends;
     impl Watch for Ends {
         fn finds(&mut self, line: String) {
@@ -307,8 +307,8 @@ fn a_watch_can_end_it(store: &dyn Store) {
 fn a_restart_changes_no_digest() {
     let dir = tempfile::tempdir().expect("a directory");
     let store = open(dir.path());
-    fill(&*store);
-    let before = digest(&*store, 0);
+    fill(&store);
+    let before = digest(&store, 0);
     drop(store);
-    assert_eq!(digest(&*open(dir.path()), 0), before);
+    assert_eq!(digest(&open(dir.path()), 0), before);
 }

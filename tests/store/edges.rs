@@ -1,7 +1,8 @@
 //! Ids and times at the ends of their ranges, or with 0x00 and 0xff bytes in keys.
 
-use model::store::{Batch, Push, Store, Then, Tier};
+use model::store::{Batch, Push, Then, Tier};
 use model::{Cursor, Entry, MAX_ID, MAX_MILLIS, Side, Span, UserCursor, UserId};
+use store::Store;
 
 use super::support::{
     BOTH_ORDERS, MANY, deliver, entry, expected, follow, follow_of, follow_settled, inbox, inbox_part, item, jobs,
@@ -35,12 +36,12 @@ fn entries(authors: &[u64]) -> Vec<Entry> {
     pairs.zip(ids).map(|((at, author), id)| entry(author, at, id)).collect()
 }
 
-fn publish_all(store: &dyn Store, entries: &[Entry]) {
+fn publish_all(store: &Store, entries: &[Entry]) {
     let items: Vec<_> = entries.iter().map(|e| timed(post(e.cursor.id.get(), e.author.get(), e.cursor.at))).collect();
     store.publish(&items, Batch::AllOrNone, Push::Queued).expect("publishes");
 }
 
-fn content_is_found_under_every_id(store: &dyn Store) {
+fn content_is_found_under_every_id(store: &Store) {
     let items: Vec<_> = NUMBERS.iter().map(|id| timed(post(*id, *id, *id))).collect();
     store.publish(&items, Batch::AllOrNone, Push::Queued).expect("publishes");
     store.delete(item(0xFF), 1.into()).expect("deletes");
@@ -54,7 +55,7 @@ fn content_is_found_under_every_id(store: &dyn Store) {
     }
 }
 
-fn outboxes_are_ordered_as_numbers(store: &dyn Store) {
+fn outboxes_are_ordered_as_numbers(store: &Store) {
     let all = entries(&NUMBERS);
     publish_all(store, &all);
     for round in 0..2 {
@@ -80,7 +81,7 @@ fn outboxes_are_ordered_as_numbers(store: &dyn Store) {
     }
 }
 
-fn inboxes_are_ordered_as_numbers(store: &dyn Store) {
+fn inboxes_are_ordered_as_numbers(store: &Store) {
     let all = entries(&[1, 0xFF, MAX_ID]);
     publish_all(store, &all);
     let readers = users([1, 2, 0xFF, 0x100, MAX_ID - 1, MAX_ID]);
@@ -101,7 +102,7 @@ fn inboxes_are_ordered_as_numbers(store: &dyn Store) {
     }
 }
 
-fn a_floor_can_be_anywhere(store: &dyn Store) {
+fn a_floor_can_be_anywhere(store: &Store) {
     let all = entries(&[1]);
     publish_all(store, &all);
     for job in jobs(store) {
@@ -122,7 +123,7 @@ fn a_floor_can_be_anywhere(store: &dyn Store) {
     assert_eq!((inbox(store, MAX_ID).len(), inbox(store, 0x100).len()), (all.len(), 0));
 }
 
-fn the_graph_holds_every_id_and_time(store: &dyn Store) {
+fn the_graph_holds_every_id_and_time(store: &Store) {
     // Everybody follows everybody; `since` is the follower's number, so clashes abound.
     for who in NUMBERS {
         let changes: Vec<_> =
@@ -148,7 +149,7 @@ fn the_graph_holds_every_id_and_time(store: &dyn Store) {
     }
 }
 
-fn the_latest_times_are_times(store: &dyn Store) {
+fn the_latest_times_are_times(store: &Store) {
     follow(store, 1, 2, MAX_MILLIS);
     follow(store, 2, 1, 0);
     let friends =
@@ -162,7 +163,7 @@ fn the_latest_times_are_times(store: &dyn Store) {
     assert_eq!(store.split_active(&users([2]), 1).expect("splits").lapsed, users([2]));
 }
 
-fn back_fill_reaches_the_oldest_and_the_newest(store: &dyn Store) {
+fn back_fill_reaches_the_oldest_and_the_newest(store: &Store) {
     let all = entries(&[MAX_ID]);
     publish_all(store, &all);
     follow_settled(store, 1, MAX_ID, 0);

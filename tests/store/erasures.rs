@@ -2,11 +2,12 @@
 
 use std::ops::ControlFlow;
 
-use model::store::{Batch, FINAL, Push, Restored, Store, Tier};
+use model::store::{Batch, FINAL, Push, Restored, Tier};
 use model::{
     Audience, Barrier, Content, ContentId, Entry, ErasedPart, ErasurePlace, Event, EventKind, KindId, ListSettings,
     Logged, NoticeCursor, NoticeId, NoticeKind, Order, Profile, Reaction, ReactionKind, Side, Span, UserCounts, UserId,
 };
+use store::Store;
 
 use super::support::{
     audit, erasure_of, follow_of, follow_settled, item, place, post, publish, publish_on_paths, relate, timed, user,
@@ -14,13 +15,13 @@ use super::support::{
 
 const MANY: usize = 1000;
 
-fn begin(store: &dyn Store, who: u64, number: u64) -> bool {
+fn begin(store: &Store, who: u64, number: u64) -> bool {
     let event = Event::new(number, EventKind::Suspension, false, number, number).of_user(user(who));
     store.begin_erasure(&erasure_of(who, number), Some(&event)).expect("begins")
 }
 
 /// Erases a user in parts of so many rows, with the purges.
-fn erase(store: &dyn Store, who: u64, most: usize) {
+fn erase(store: &Store, who: u64, most: usize) {
     let mut place = ErasurePlace::default();
     while let Some(part) = store.to_erase(user(who), &mut place, most).expect("reads") {
         for job in store.erase(user(who), &part).expect("erases") {
@@ -35,7 +36,7 @@ fn erase(store: &dyn Store, who: u64, most: usize) {
 }
 
 /// User 1 with something of everything, beside users 2 to 9.
-fn fill(store: &dyn Store) {
+fn fill(store: &Store) {
     for id in 10..20 {
         publish(store, post(id, 1, id));
     }
@@ -105,7 +106,7 @@ fn fill(store: &dyn Store) {
     store.touch(user(1), 50).expect("touches");
 }
 
-fn nothing_names_an_erased_user(store: &dyn Store) {
+fn nothing_names_an_erased_user(store: &Store) {
     for most in [1, 3, MANY] {
         let number = 100 + most as u64;
         fill_again(store, most);
@@ -167,7 +168,7 @@ fn nothing_names_an_erased_user(store: &dyn Store) {
 }
 
 /// Fills the store; from the second time on with what an earlier round has left.
-fn fill_again(store: &dyn Store, round: usize) {
+fn fill_again(store: &Store, round: usize) {
     if round == 1 {
         fill(store);
         return;
@@ -180,7 +181,7 @@ fn fill_again(store: &dyn Store, round: usize) {
     store.set_barrier(user(2), user(1), Barrier::Mute, Some(5), MANY).expect("mutes");
 }
 
-fn a_deleted_item_of_a_user_who_is_erased_is_not_restored(store: &dyn Store) {
+fn a_deleted_item_of_a_user_who_is_erased_is_not_restored(store: &Store) {
     publish(store, post(10, 1, 10));
     store.delete(item(10), 20.into()).expect("deletes");
     assert!(begin(store, 1, 30));
@@ -188,7 +189,7 @@ fn a_deleted_item_of_a_user_who_is_erased_is_not_restored(store: &dyn Store) {
     assert_eq!(restored, Restored::Gone);
 }
 
-fn an_item_of_another_comes_back_without_the_path_of_a_user_who_is_erased(store: &dyn Store) {
+fn an_item_of_another_comes_back_without_the_path_of_a_user_who_is_erased(store: &Store) {
     publish_on_paths(store, Content { to: vec![user(1), user(3)], ..post(10, 2, 10) });
     store.delete(item(10), 20.into()).expect("deletes");
     assert!(begin(store, 1, 30));
@@ -202,7 +203,7 @@ fn an_item_of_another_comes_back_without_the_path_of_a_user_who_is_erased(store:
     assert_eq!(audit(store), Vec::<String>::new());
 }
 
-fn inboxes_lose_the_entries_of_an_author_alone(store: &dyn Store) {
+fn inboxes_lose_the_entries_of_an_author_alone(store: &Store) {
     publish_on_paths(store, Content { to: vec![user(3), user(4)], ..post(10, 1, 10) });
     publish_on_paths(store, Content { to: vec![user(3)], ..post(11, 2, 11) });
     for source in [1, 3, 4] {
@@ -231,7 +232,7 @@ fn inboxes_lose_the_entries_of_an_author_alone(store: &dyn Store) {
     assert_eq!(authors(), pairs(&two));
 }
 
-fn parts_count_only_what_is_there(store: &dyn Store) {
+fn parts_count_only_what_is_there(store: &Store) {
     publish(store, post(10, 2, 10));
     assert!(begin(store, 1, 30));
     for part in [

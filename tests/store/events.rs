@@ -2,8 +2,9 @@
 
 use std::ops::ControlFlow;
 
-use model::store::{Batch, Published, Push, Restored, Store};
+use model::store::{Batch, Published, Push, Restored};
 use model::{Changed, Content, Edit, Effect, EffectKind, Event, EventKind, Logged, Millis, Moment, Publish};
+use store::Store;
 
 use super::support::{item, open, post, timed, user};
 
@@ -19,20 +20,20 @@ fn stamped(content: Content, number: u64, kind: EventKind) -> Publish {
     Publish { event: Some(event(number, kind)), ..timed(content) }
 }
 
-fn publish(store: &dyn Store, items: &[Publish], batch: Batch) -> Vec<Published> {
+fn publish(store: &Store, items: &[Publish], batch: Batch) -> Vec<Published> {
     store.publish(items, batch, Push::Queued).expect("publishes")
 }
 
-fn all(store: &dyn Store) -> Vec<Event> {
+fn all(store: &Store) -> Vec<Event> {
     store.logged(0, usize::MAX).expect("reads").into_iter().filter_map(Logged::event).collect()
 }
 
 /// Numbers and kinds of all events.
-fn told(store: &dyn Store) -> Vec<(u64, EventKind)> {
+fn told(store: &Store) -> Vec<(u64, EventKind)> {
     all(store).iter().map(|event| (event.number, event.kind)).collect()
 }
 
-fn a_publish_has_its_event(store: &dyn Store) {
+fn a_publish_has_its_event(store: &Store) {
     assert!(!store.has_content().expect("reads") && all(store).is_empty());
     let quiet = Content { broadcast: false, ..post(11, 2, 50) };
     let items = [stamped(post(10, 1, 100), 5, EventKind::Publish), stamped(quiet.clone(), 7, EventKind::Publish)];
@@ -44,7 +45,7 @@ fn a_publish_has_its_event(store: &dyn Store) {
     assert!(store.has_content().expect("reads"));
 }
 
-fn refused_and_repeated_items_have_no_event(store: &dyn Store) {
+fn refused_and_repeated_items_have_no_event(store: &Store) {
     publish(store, &[stamped(post(10, 1, 100), 1, EventKind::Publish)], Batch::AllOrNone);
     let same = stamped(post(10, 1, 100), 2, EventKind::Publish);
     let taken = stamped(Content { fingerprint: 99, ..post(10, 1, 100) }, 3, EventKind::Publish);
@@ -65,7 +66,7 @@ fn refused_and_repeated_items_have_no_event(store: &dyn Store) {
     assert_eq!(told(store), [(1, EventKind::Publish), (4, EventKind::Publish)]);
 }
 
-fn every_change_of_an_item_has_its_event(store: &dyn Store) {
+fn every_change_of_an_item_has_its_event(store: &Store) {
     publish(store, &[stamped(post(10, 1, 100), 1, EventKind::Publish)], Batch::AllOrNone);
     store.edit(item(10), &Edit::default(), moment(200, 2, EventKind::Edit)).expect("edits");
     assert!(store.delete(item(10), moment(300, 3, EventKind::Delete)).expect("deletes"));
@@ -79,7 +80,7 @@ fn every_change_of_an_item_has_its_event(store: &dyn Store) {
     assert_eq!(all(store), expected);
 }
 
-fn a_gap_is_one_row_for_all_its_items(store: &dyn Store) {
+fn a_gap_is_one_row_for_all_its_items(store: &Store) {
     let items: Vec<_> = (1..=5).map(|id| stamped(post(id, 1, id), 9, EventKind::Gap)).collect();
     publish(store, &items, Batch::Each);
     assert_eq!(all(store), [event(9, EventKind::Gap)]);
@@ -89,7 +90,7 @@ fn a_gap_is_one_row_for_all_its_items(store: &dyn Store) {
 }
 
 /// Publishes items whose events have these numbers, in this order.
-fn log(store: &dyn Store, numbers: &[u64]) {
+fn log(store: &Store, numbers: &[u64]) {
     for number in numbers {
         publish(store, &[stamped(post(*number, 1, 1), *number, EventKind::Publish)], Batch::AllOrNone);
     }
@@ -100,7 +101,7 @@ fn numbers(rows: &[Logged]) -> Vec<u64> {
 }
 
 /// The numbers of the newest rows.
-fn newest(store: &dyn Store, limit: usize) -> Vec<u64> {
+fn newest(store: &Store, limit: usize) -> Vec<u64> {
     let mut newest = Vec::new();
     let visit = &mut |row: Logged| {
         newest.insert(0, row.number());
@@ -110,7 +111,7 @@ fn newest(store: &dyn Store, limit: usize) -> Vec<u64> {
     newest
 }
 
-fn events_are_read_by_number(store: &dyn Store) {
+fn events_are_read_by_number(store: &Store) {
     log(store, &[3, 1, 300, 255, 70_000]);
     let changed = Changed {
         number: 256,
@@ -126,7 +127,7 @@ fn events_are_read_by_number(store: &dyn Store) {
     assert_eq!((newest(store, 2), newest(store, 99)), (vec![300, 70_000], from(0, 99)));
 }
 
-fn the_oldest_can_go(store: &dyn Store) {
+fn the_oldest_can_go(store: &Store) {
     log(store, &[1, 2, 255, 256, 257]);
     for (from, left) in [(1, &[1, 2, 255, 256, 257][..]), (2, &[2, 255, 256, 257]), (256, &[256, 257])] {
         store.trim_events(from).expect("trims");
@@ -149,10 +150,10 @@ on_both! {
 #[test]
 fn events_outlive_the_process() {
     let dir = tempfile::tempdir().expect("a temporary directory");
-    log(&*open(dir.path()), &[1, 2, 300]);
+    log(&open(dir.path()), &[1, 2, 300]);
     let store = open(dir.path());
-    assert_eq!(newest(&*store, 9), [1, 2, 300]);
+    assert_eq!(newest(&store, 9), [1, 2, 300]);
     store.trim_events(2).expect("trims");
     drop(store);
-    assert_eq!(newest(&*open(dir.path()), 9), [2, 300]);
+    assert_eq!(newest(&open(dir.path()), 9), [2, 300]);
 }

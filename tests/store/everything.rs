@@ -5,12 +5,13 @@ use std::fmt::{Debug, Display};
 use std::ops::ControlFlow;
 
 use model::error::Result;
-use model::store::{Batch, Change, Push, Store, Then, Tier};
+use model::store::{Batch, Change, Push, Then, Tier};
 use model::{
     Activity, Audience, Barrier, Changed, ContentId, Cursor, Edit, Effect, EffectKind, Entry, Event, EventKind, KindId,
     ListSettings, Logged, Moment, NoticeCursor, NoticeId, NoticeKind, Order, Profile, Progress, Publish, Reach,
     Reaction, ReactionKind, Rule, Side, Span, UserId, UserSettings, Work,
 };
+use store::Store;
 
 use super::support::{
     MANY, deliver, erasure_of, follow_of, follow_settled, item, jobs, place, post, push, relate, timed, unfollow, user,
@@ -37,7 +38,7 @@ pub(crate) const KINDS: [&str; 3] = ["video", "post", "poll"];
 const ITEMS: u64 = 300;
 
 /// Something in every table and in every state: some of it deleted, archived, below a floor, or still to be delivered.
-pub(crate) fn fill(store: &dyn Store) {
+pub(crate) fn fill(store: &Store) {
     assert_eq!(store.give_kinds(&["comment"]).expect("holds"), [COMMENTS]);
     for author in 1..=3 {
         store.publish(&items_of(author), Batch::AllOrNone, Push::Queued).expect("publishes");
@@ -135,7 +136,7 @@ fn items_of(author: u64) -> Vec<Publish> {
 }
 
 /// The tables without a row, after [`fill`].
-pub(crate) fn empty_tables(store: &dyn Store) -> Vec<&'static str> {
+pub(crate) fn empty_tables(store: &Store) -> Vec<&'static str> {
     // Before a compaction the engine may count a row once for each write.
     store.compact().expect("compacts");
     let stats = store.stats().expect("reads").into_iter();
@@ -167,14 +168,14 @@ impl Scope {
 }
 
 /// A read, and its answer as text.
-pub(crate) type Read<'a> = Box<dyn Fn(&dyn Store, Tier) -> Result<String> + 'a>;
+pub(crate) type Read<'a> = Box<dyn Fn(&Store, Tier) -> Result<String> + 'a>;
 
 /// Reads with the names of their methods and subjects.
 #[derive(Default)]
 struct Reads<'a>(Vec<(String, Read<'a>)>);
 
 impl<'a> Reads<'a> {
-    fn add<T: Debug>(&mut self, name: impl Display, read: impl Fn(&dyn Store, Tier) -> Result<T> + 'a) {
+    fn add<T: Debug>(&mut self, name: impl Display, read: impl Fn(&Store, Tier) -> Result<T> + 'a) {
         self.0.push((name.to_string(), Box::new(move |store, tier| Ok(format!("{:?}", read(store, tier)?)))));
     }
 }
@@ -248,7 +249,7 @@ pub(crate) fn reads(scope: &Scope) -> Vec<(String, Read<'_>)> {
 }
 
 /// A change of a user's record, made with a number, and the tables in which it shows.
-pub(crate) type Record = (&'static [&'static str], fn(&dyn Store, UserId, u64) -> Result<()>);
+pub(crate) type Record = (&'static [&'static str], fn(&Store, UserId, u64) -> Result<()>);
 
 /// Changes of records: one for each table.
 pub(crate) const RECORDS: [Record; 6] = [
@@ -352,7 +353,7 @@ fn of_user<'a>(scope: &'a Scope, user: UserId, put: &mut dyn FnMut(&str, Read<'a
 
 /// At most `limit` rows of an inbox, and its floor.
 pub(crate) fn inbox(
-    store: &dyn Store,
+    store: &Store,
     user: UserId,
     span: Span<ContentId>,
     order: Order,
@@ -377,7 +378,7 @@ pub(crate) fn without_job(activity: Activity) -> Activity {
 }
 
 /// The answers to every read, from the disk.
-pub(crate) fn dump(store: &dyn Store, scope: &Scope) -> Vec<String> {
+pub(crate) fn dump(store: &Store, scope: &Scope) -> Vec<String> {
     let answer = |(name, read): (String, Read<'_>)| {
         let text = read(store, Tier::Disk).unwrap_or_else(|error| panic!("{name}: {error:?}"));
         format!("{name}: {text}")

@@ -1,16 +1,17 @@
 //! Fan-out: beginning it, delivering, and its progress.
 
-use model::store::{Batch, Published, Push, Restored, Store, Then, Tier};
+use model::store::{Batch, Published, Push, Restored, Then, Tier};
 use model::{Cursor, Job, Progress, Reach, Unpushed, UserId};
+use store::Store;
 
 use super::support::{deliver, entry, ids, inbox, item, job_now, jobs, place, post, publish_post, timed, user, users};
 
-fn begin(store: &dyn Store, job: Job, reach: Reach) {
+fn begin(store: &Store, job: Job, reach: Reach) {
     let model::Work::FanOut { entry } = job.work else { panic!("not a fan-out: {job:?}") };
     store.begin_fan_out(job.id, entry, reach).expect("begins");
 }
 
-fn unpushed(store: &dyn Store, author: u64) -> Unpushed {
+fn unpushed(store: &Store, author: u64) -> Unpushed {
     store.unpushed(user(author), Tier::Disk).expect("reads")
 }
 
@@ -18,7 +19,7 @@ fn progress(reach: Reach, done_to: Option<u64>) -> Progress {
     Progress { reach, done_to: done_to.map(user) }
 }
 
-fn beginning_records_the_reach(store: &dyn Store) {
+fn beginning_records_the_reach(store: &Store) {
     for (id, reach) in [(10, Reach::All), (11, Reach::Active), (12, Reach::Nobody)] {
         let job = publish_post(store, id, 1, id);
         begin(store, job, reach);
@@ -28,14 +29,14 @@ fn beginning_records_the_reach(store: &dyn Store) {
     assert_eq!(jobs(store).len(), 3);
 }
 
-fn a_push_to_all_leaves_nothing_unpushed(store: &dyn Store) {
+fn a_push_to_all_leaves_nothing_unpushed(store: &Store) {
     assert_eq!(unpushed(store, 1), Unpushed::default());
     let job = publish_post(store, 10, 1, 100);
     begin(store, job, Reach::All);
     assert_eq!(unpushed(store, 1), Unpushed::default());
 }
 
-fn each_lesser_reach_is_recorded_by_itself(store: &dyn Store) {
+fn each_lesser_reach_is_recorded_by_itself(store: &Store) {
     let active = publish_post(store, 10, 1, 100);
     begin(store, active, Reach::Active);
     assert_eq!(unpushed(store, 1), Unpushed { to_nobody: None, to_active: Some(place(100, 10)) });
@@ -48,7 +49,7 @@ fn each_lesser_reach_is_recorded_by_itself(store: &dyn Store) {
     assert_eq!(unpushed(store, 1), Unpushed { to_nobody: Some(place(50, 11)), to_active: Some(place(100, 10)) });
 }
 
-fn unpushed_only_rises(store: &dyn Store) {
+fn unpushed_only_rises(store: &Store) {
     let mut newest: Option<Cursor> = None;
     // By time, then by id. Old items come late.
     for (id, at) in [(20, 100), (19, 100), (21, 100), (30, 50), (5, 101), (300, 100)] {
@@ -64,7 +65,7 @@ fn unpushed_only_rises(store: &dyn Store) {
     assert_eq!(unpushed(store, 2), Unpushed { to_nobody: None, to_active: Some(place(101, 1005)) });
 }
 
-fn an_item_that_is_left_out_has_no_job_and_reaches_nobody(store: &dyn Store) {
+fn an_item_that_is_left_out_has_no_job_and_reaches_nobody(store: &Store) {
     let silent = model::Content { broadcast: false, ..post(13, 3, 400) };
     let items = [post(10, 1, 100), post(11, 2, 200), post(12, 1, 50), silent].map(timed);
     let published = store.publish(&items, Batch::AllOrNone, Push::LeftOut);
@@ -88,7 +89,7 @@ fn an_item_that_is_left_out_has_no_job_and_reaches_nobody(store: &dyn Store) {
     assert_eq!(unpushed(store, 4).to_nobody, Some(place(70, 20)));
 }
 
-fn unpushed_is_the_authors_own(store: &dyn Store) {
+fn unpushed_is_the_authors_own(store: &Store) {
     let job = publish_post(store, 10, 256, 100);
     begin(store, job, Reach::Nobody);
     for author in [1, 255, 257, 65_536] {
@@ -96,7 +97,7 @@ fn unpushed_is_the_authors_own(store: &dyn Store) {
     }
 }
 
-fn authors_with_unpushed_items_above_a_floor_are_lacking(store: &dyn Store) {
+fn authors_with_unpushed_items_above_a_floor_are_lacking(store: &Store) {
     // Reaches: author 1 all, 2 the active, 3 nobody, 256 the active and nobody. Author 4 published nothing.
     let pushes = [
         (10, 1, 100, Reach::All),
@@ -133,7 +134,7 @@ fn authors_with_unpushed_items_above_a_floor_are_lacking(store: &dyn Store) {
     assert_eq!(store.authors_with_unpushed(&[], None, false, Tier::Disk).expect("reads"), []);
 }
 
-fn every_recipient_gets_the_entry(store: &dyn Store) {
+fn every_recipient_gets_the_entry(store: &Store) {
     let job = publish_post(store, 10, 1, 100);
     deliver(store, job, &users([2, 255, 256]), Then::End);
     for who in [2, 255, 256] {
@@ -144,7 +145,7 @@ fn every_recipient_gets_the_entry(store: &dyn Store) {
     }
 }
 
-fn a_delivery_twice_is_a_delivery_once(store: &dyn Store) {
+fn a_delivery_twice_is_a_delivery_once(store: &Store) {
     let job = publish_post(store, 10, 1, 100);
     for then in [Then::Nothing, Then::Nothing, Then::End] {
         deliver(store, job, &users([2, 3]), then);
@@ -153,7 +154,7 @@ fn a_delivery_twice_is_a_delivery_once(store: &dyn Store) {
     }
 }
 
-fn a_delivery_leaves_progress_or_end_or_nothing(store: &dyn Store) {
+fn a_delivery_leaves_progress_or_end_or_nothing(store: &Store) {
     let job = publish_post(store, 10, 1, 100);
     let other = publish_post(store, 11, 1, 110);
     begin(store, job, Reach::All);
@@ -173,7 +174,7 @@ fn a_delivery_leaves_progress_or_end_or_nothing(store: &dyn Store) {
     assert_eq!(inbox(store, 9), [entry(1, 100, 10)]);
 }
 
-fn a_resumed_fan_out_goes_on_where_it_was(store: &dyn Store) {
+fn a_resumed_fan_out_goes_on_where_it_was(store: &Store) {
     let followers = users(2..=10);
     let job = publish_post(store, 10, 1, 100);
     begin(store, job, Reach::Active);
@@ -190,7 +191,7 @@ fn a_resumed_fan_out_goes_on_where_it_was(store: &dyn Store) {
     assert_eq!(jobs(store), []);
 }
 
-fn a_fan_out_may_have_no_recipient(store: &dyn Store) {
+fn a_fan_out_may_have_no_recipient(store: &Store) {
     let job = publish_post(store, 10, 1, 100);
     deliver(store, job, &[], Then::Nothing);
     assert_eq!(jobs(store), [job]);
@@ -199,14 +200,14 @@ fn a_fan_out_may_have_no_recipient(store: &dyn Store) {
     assert_eq!(store.users_after(None, 10).expect("reads"), users([1]), "the author alone");
 }
 
-fn the_floor_of_a_recipient_is_only_its_own(store: &dyn Store) {
+fn the_floor_of_a_recipient_is_only_its_own(store: &Store) {
     store.raise_floor(user(3), place(100, 10)).expect("raises");
     let job = publish_post(store, 10, 1, 100);
     deliver(store, job, &users([2, 3, 4]), Then::End);
     assert_eq!((inbox(store, 2).len(), inbox(store, 3).len(), inbox(store, 4).len()), (1, 0, 1));
 }
 
-fn ten_thousand_get_it_at_once(store: &dyn Store) {
+fn ten_thousand_get_it_at_once(store: &Store) {
     let everybody = users(1_000_000..1_010_000);
     let first = publish_post(store, 10, 1, 100);
     let second = publish_post(store, 11, 1, 90);
@@ -218,7 +219,7 @@ fn ten_thousand_get_it_at_once(store: &dyn Store) {
     assert_eq!(store.users_after(Some(user(1)), 20_000).expect("reads"), everybody);
 }
 
-fn entries_of_different_authors_keep_them(store: &dyn Store) {
+fn entries_of_different_authors_keep_them(store: &Store) {
     for (id, author) in [(10, 1), (11, 256), (12, u64::MAX >> 1)] {
         let job = publish_post(store, id, author, 100);
         deliver(store, job, &users([5]), Then::End);

@@ -2,8 +2,9 @@
 
 use std::ops::ControlFlow;
 
-use model::store::{Push, Store, Then, Tier};
+use model::store::{Push, Then, Tier};
 use model::{Cursor, Entry, Order, Span};
+use store::Store;
 
 use super::support::{
     BOTH_ORDERS, MANY, deliver, entry, expected, floor, ids, inbox, inbox_part, place, publish_post, push, span, spans,
@@ -22,7 +23,7 @@ fn all() -> Vec<Entry> {
     ]
 }
 
-fn build(store: &dyn Store) {
+fn build(store: &Store) {
     for row in all() {
         push(store, row.cursor.id.get(), row.author.get(), row.cursor.at, &[user(2)]);
     }
@@ -30,13 +31,13 @@ fn build(store: &dyn Store) {
     push(store, 1001, 11, 15, &users([1, 3]));
 }
 
-fn a_fresh_inbox_is_empty_and_complete(store: &dyn Store) {
+fn a_fresh_inbox_is_empty_and_complete(store: &Store) {
     for order in BOTH_ORDERS {
         assert_eq!(inbox_part(store, 2, Span::ALL, order), (vec![], None));
     }
 }
 
-fn rows_come_in_either_order_with_their_authors(store: &dyn Store) {
+fn rows_come_in_either_order_with_their_authors(store: &Store) {
     build(store);
     for order in BOTH_ORDERS {
         let want = expected(&all(), |row| row.cursor, Span::ALL, order, MANY);
@@ -46,7 +47,7 @@ fn rows_come_in_either_order_with_their_authors(store: &dyn Store) {
     assert_eq!(inbox(store, 3), [entry(11, 15, 1001)]);
 }
 
-fn bounds_are_left_out_in_either_order(store: &dyn Store) {
+fn bounds_are_left_out_in_either_order(store: &Store) {
     build(store);
     let mut places: Vec<_> = all().iter().map(|row| row.cursor).collect();
     places.extend([place(0, 2), place(10, 1), place(10, 100), place(15, 6), place(30, 257)]);
@@ -66,7 +67,7 @@ fn bounds_are_left_out_in_either_order(store: &dyn Store) {
     }
 }
 
-fn the_walk_stops_when_told(store: &dyn Store) {
+fn the_walk_stops_when_told(store: &Store) {
     build(store);
     for order in BOTH_ORDERS {
         let all = expected(&all(), |row| row.cursor, Span::ALL, order, MANY);
@@ -82,7 +83,7 @@ fn the_walk_stops_when_told(store: &dyn Store) {
     }
 }
 
-fn the_floor_is_told_even_if_the_walk_stops_or_finds_nothing(store: &dyn Store) {
+fn the_floor_is_told_even_if_the_walk_stops_or_finds_nothing(store: &Store) {
     build(store);
     store.raise_floor(user(2), place(10, 5)).expect("raises");
     let mut stop = |_| ControlFlow::Break(());
@@ -96,7 +97,7 @@ fn the_floor_is_told_even_if_the_walk_stops_or_finds_nothing(store: &dyn Store) 
     }
 }
 
-fn rows_at_and_below_the_floor_are_not_there(store: &dyn Store) {
+fn rows_at_and_below_the_floor_are_not_there(store: &Store) {
     build(store);
     store.raise_floor(user(2), place(10, 6)).expect("raises");
     assert_eq!(ids(&inbox(store, 2)), [256, 255, 2, 7]);
@@ -107,7 +108,7 @@ fn rows_at_and_below_the_floor_are_not_there(store: &dyn Store) {
     assert_eq!((inbox(store, 2), floor(store, 2)), (vec![], Some(Cursor::NEWEST)));
 }
 
-fn a_floor_only_rises(store: &dyn Store) {
+fn a_floor_only_rises(store: &Store) {
     build(store);
     let steps = [
         (place(10, 5), place(10, 5)),
@@ -126,14 +127,14 @@ fn a_floor_only_rises(store: &dyn Store) {
     }
 }
 
-fn the_lowest_floor_hides_only_the_lowest_row(store: &dyn Store) {
+fn the_lowest_floor_hides_only_the_lowest_row(store: &Store) {
     build(store);
     store.raise_floor(user(2), Cursor::OLDEST).expect("raises");
     assert_eq!(floor(store, 2), Some(Cursor::OLDEST));
     assert_eq!(ids(&inbox(store, 2)), [256, 255, 2, 7, 6, 5]);
 }
 
-fn a_floor_needs_no_rows_and_is_the_users_own(store: &dyn Store) {
+fn a_floor_needs_no_rows_and_is_the_users_own(store: &Store) {
     store.raise_floor(user(2), place(10, 5)).expect("raises");
     assert_eq!((floor(store, 1), floor(store, 2), floor(store, 3)), (None, Some(place(10, 5)), None));
     build(store);
@@ -141,7 +142,7 @@ fn a_floor_needs_no_rows_and_is_the_users_own(store: &dyn Store) {
     assert_eq!(ids(&inbox(store, 1)), [1001]);
 }
 
-fn nothing_arrives_at_or_below_the_floor(store: &dyn Store) {
+fn nothing_arrives_at_or_below_the_floor(store: &Store) {
     store.raise_floor(user(2), place(10, 5)).expect("raises");
     let below = publish_post(store, 4, 11, 10);
     let at = publish_post(store, 5, 11, 10);
@@ -153,7 +154,7 @@ fn nothing_arrives_at_or_below_the_floor(store: &dyn Store) {
     assert_eq!(ids(&inbox(store, 3)), [6, 5, 4]);
 }
 
-fn a_large_inbox_is_walked_whole(store: &dyn Store) {
+fn a_large_inbox_is_walked_whole(store: &Store) {
     let items: Vec<_> = (1..=1200).map(|n| entry(1 + n % 5, n * 31 % 97, n)).collect();
     let posts: Vec<_> = items
         .iter()

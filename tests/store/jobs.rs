@@ -2,17 +2,17 @@
 
 use std::collections::BTreeSet;
 
-use model::store::Store;
 use model::{Job, Work};
+use store::Store;
 
 use super::support::{follow, follow_of, jobs, lane_of, publish_post, relate, unfollow, user, users};
 
-fn a_fresh_store_has_no_jobs(store: &dyn Store) {
+fn a_fresh_store_has_no_jobs(store: &Store) {
     assert_eq!(jobs(store), []);
 }
 
 /// One of each kind from several users, in the order of making.
-fn make_many(store: &dyn Store) -> Vec<Job> {
+fn make_many(store: &Store) -> Vec<Job> {
     let mut made = Vec::new();
     for round in 0..10 {
         for who in [1, 2, 3, 255, 256, u64::MAX >> 1] {
@@ -24,14 +24,14 @@ fn make_many(store: &dyn Store) -> Vec<Job> {
     made
 }
 
-fn jobs_come_by_lane_then_oldest_first(store: &dyn Store) {
+fn jobs_come_by_lane_then_oldest_first(store: &Store) {
     let mut made = make_many(store);
     made.sort_by_key(|job| (job.id.lane.number(), job.id.seq));
     assert_eq!(jobs(store), made);
     assert!(made.iter().map(|job| job.id.lane).collect::<BTreeSet<_>>().len() > 5);
 }
 
-fn numbers_rise_and_are_never_given_twice(store: &dyn Store) {
+fn numbers_rise_and_are_never_given_twice(store: &Store) {
     let mut made = make_many(store);
     // The number of an ended job is not given again.
     for job in made.clone() {
@@ -41,7 +41,7 @@ fn numbers_rise_and_are_never_given_twice(store: &dyn Store) {
     assert!(made.windows(2).all(|pair| pair[0].id.seq < pair[1].id.seq), "{made:?}");
 }
 
-fn every_job_is_in_the_lane_of_its_work(store: &dyn Store) {
+fn every_job_is_in_the_lane_of_its_work(store: &Store) {
     for job in make_many(store) {
         let want = match job.work {
             Work::FanOut { entry } => entry.author,
@@ -52,7 +52,7 @@ fn every_job_is_in_the_lane_of_its_work(store: &dyn Store) {
     }
 }
 
-fn a_dropped_job_is_gone_alone(store: &dyn Store) {
+fn a_dropped_job_is_gone_alone(store: &Store) {
     let mut left = jobs(store);
     make_many(store);
     let all = jobs(store);
@@ -66,7 +66,7 @@ fn a_dropped_job_is_gone_alone(store: &dyn Store) {
     assert_eq!(jobs(store), left);
 }
 
-fn a_job_can_be_dropped_twice(store: &dyn Store) {
+fn a_job_can_be_dropped_twice(store: &Store) {
     let first = publish_post(store, 10, 1, 100);
     let second = publish_post(store, 11, 1, 110);
     store.drop_job(first.id).expect("drops");
@@ -74,7 +74,7 @@ fn a_job_can_be_dropped_twice(store: &dyn Store) {
     assert_eq!(jobs(store), [second]);
 }
 
-fn jobs_of_one_pair_keep_their_order(store: &dyn Store) {
+fn jobs_of_one_pair_keep_their_order(store: &Store) {
     let mut made = Vec::new();
     for since in 0..5 {
         made.push(follow(store, 1, 2, since));
@@ -83,7 +83,7 @@ fn jobs_of_one_pair_keep_their_order(store: &dyn Store) {
     assert_eq!(jobs(store), made);
 }
 
-fn a_job_stays_as_it_is_until_told(store: &dyn Store) {
+fn a_job_stays_as_it_is_until_told(store: &Store) {
     let job = publish_post(store, 10, 1, 100);
     relate(store, 2, &[follow_of(1, 5)]);
     store.delete(super::support::item(10), 200.into()).expect("deletes");

@@ -1,7 +1,8 @@
 //! Reading the follow graph.
 
-use model::store::{Store, Tier};
+use model::store::Tier;
 use model::{RelationKind, Side, Span, UserCursor, UserId};
+use store::Store;
 
 use super::support::{BOTH_ORDERS, MANY, expected, follow, relate, relation, spans, unfollow, user, users};
 
@@ -15,7 +16,7 @@ fn places() -> Vec<UserCursor> {
 }
 
 /// User 1 follows all of [`places`], is followed by them, or both.
-fn build(store: &dyn Store, side: Side) {
+fn build(store: &Store, side: Side) {
     for place in places() {
         if side != Side::Followers {
             follow(store, 1, place.id.get(), place.at);
@@ -31,7 +32,7 @@ fn build(store: &dyn Store, side: Side) {
     follow(store, 2, 7, 5);
 }
 
-fn check_side(store: &dyn Store, side: Side) {
+fn check_side(store: &Store, side: Side) {
     build(store, side);
     let mut bounds = places();
     bounds.extend([at(5, 256), at(10, 1), at(20, 4), at(31, 1), UserCursor::OLDEST, UserCursor::NEWEST]);
@@ -46,19 +47,19 @@ fn check_side(store: &dyn Store, side: Side) {
     }
 }
 
-fn following_is_listed_by_time_within_bounds(store: &dyn Store) {
+fn following_is_listed_by_time_within_bounds(store: &Store) {
     check_side(store, Side::Following);
 }
 
-fn followers_are_listed_by_time_within_bounds(store: &dyn Store) {
+fn followers_are_listed_by_time_within_bounds(store: &Store) {
     check_side(store, Side::Followers);
 }
 
-fn friends_are_listed_by_time_within_bounds(store: &dyn Store) {
+fn friends_are_listed_by_time_within_bounds(store: &Store) {
     check_side(store, Side::Friends);
 }
 
-fn any_limit_is_a_limit(store: &dyn Store) {
+fn any_limit_is_a_limit(store: &Store) {
     build(store, Side::Friends);
     for side in [Side::Following, Side::Followers, Side::Friends] {
         for order in BOTH_ORDERS {
@@ -69,7 +70,7 @@ fn any_limit_is_a_limit(store: &dyn Store) {
     assert_eq!(store.followers_after(user(1), None, usize::MAX).expect("reads").len(), places().len());
 }
 
-fn users_without_relations_have_empty_lists(store: &dyn Store) {
+fn users_without_relations_have_empty_lists(store: &Store) {
     follow(store, 1, 3, 10);
     for who in [2, 4] {
         for side in [Side::Following, Side::Followers, Side::Friends] {
@@ -84,7 +85,7 @@ fn users_without_relations_have_empty_lists(store: &dyn Store) {
     }
 }
 
-fn followees_ascend_whatever_the_times(store: &dyn Store) {
+fn followees_ascend_whatever_the_times(store: &Store) {
     let targets = [65_536, 2, 257, 255, 256, u64::MAX >> 1];
     for (since, target) in targets.into_iter().enumerate() {
         follow(store, 1, target, since as u64);
@@ -94,7 +95,7 @@ fn followees_ascend_whatever_the_times(store: &dyn Store) {
     assert_eq!(store.followees(user(1), Tier::Disk).expect("reads"), users(sorted));
 }
 
-fn followers_are_paged_by_id(store: &dyn Store) {
+fn followers_are_paged_by_id(store: &Store) {
     let followers = users([2, 3, 254, 255, 256, 257, 65_535, 65_536, u64::MAX >> 1]);
     for follower in followers.iter().rev() {
         follow(store, follower.get(), 1, follower.get() % 3);
@@ -115,7 +116,7 @@ fn followers_are_paged_by_id(store: &dyn Store) {
     assert_eq!(after(Some(UserId::MAX), 2), []);
 }
 
-fn the_count_follows_every_change(store: &dyn Store) {
+fn the_count_follows_every_change(store: &Store) {
     let count = |who| store.follower_count(user(who)).expect("reads");
     for follower in 2..=50 {
         follow(store, follower, 1, follower);
@@ -130,7 +131,7 @@ fn the_count_follows_every_change(store: &dyn Store) {
     assert_eq!((count(1), count(2)), (0, 1));
 }
 
-fn relations_come_in_the_order_asked(store: &dyn Store) {
+fn relations_come_in_the_order_asked(store: &Store) {
     follow(store, 1, 2, 20);
     follow(store, 3, 1, 30);
     follow(store, 1, 4, 40);
@@ -157,7 +158,7 @@ fn relations_come_in_the_order_asked(store: &dyn Store) {
     assert_eq!(relation(store, 5, 1).kind(), RelationKind::None);
 }
 
-fn a_since_of_zero_is_a_follow(store: &dyn Store) {
+fn a_since_of_zero_is_a_follow(store: &Store) {
     follow(store, 1, 2, 0);
     follow(store, 2, 1, 0);
     assert_eq!(relation(store, 1, 2).kind(), RelationKind::Mutual);
@@ -166,7 +167,7 @@ fn a_since_of_zero_is_a_follow(store: &dyn Store) {
     assert_eq!(friends, [at(0, 2)]);
 }
 
-fn large_lists_page_without_hole_or_repeat(store: &dyn Store) {
+fn large_lists_page_without_hole_or_repeat(store: &Store) {
     let changes: Vec<_> = (2..=1500).map(|n| super::support::follow_of(n, n * 31 % 97)).collect();
     relate(store, 1, &changes);
     let all: Vec<_> = (2..=1500).map(|n| at(n * 31 % 97, n)).collect();

@@ -4,9 +4,10 @@ use std::fs;
 use std::path::Path;
 
 use model::error::{Error, Result};
-use model::store::{Store, Tier};
+use model::store::Tier;
 use model::{MAX_ID, Profile};
 use store::Options;
+use store::Store;
 
 use super::support::{open, open_with, user};
 
@@ -15,33 +16,33 @@ on_both! {
     names_are_compared_byte_by_byte,
 }
 
-fn give(store: &dyn Store, names: &[&str]) -> Vec<u64> {
+fn give(store: &Store, names: &[&str]) -> Vec<u64> {
     store.give_numbers(names).expect("gives")
 }
 
 /// Writes a change that mentions no name.
-fn write(store: &dyn Store) {
+fn write(store: &Store) {
     let profile = Profile { nickname: Some("ann".to_owned()), ..Profile::default() };
     store.put_profile(user(1), &profile).expect("writes");
 }
 
-fn number(store: &dyn Store, name: &str) -> Option<u64> {
+fn number(store: &Store, name: &str) -> Option<u64> {
     store.numbers(&[name], Tier::Disk).expect("reads")[0]
 }
 
-fn names(store: &dyn Store, numbers: &[u64]) -> Result<Vec<String>> {
+fn names(store: &Store, numbers: &[u64]) -> Result<Vec<String>> {
     Ok(store.names(numbers, Tier::Disk)?.iter().map(|name| name.to_string()).collect())
 }
 
 /// Both directions have each of these names with its number.
 #[track_caller]
-fn are_there(store: &dyn Store, named: &[&str], numbers: &[u64]) {
+fn are_there(store: &Store, named: &[&str], numbers: &[u64]) {
     let found = store.numbers(named, Tier::Disk).expect("reads");
     assert_eq!(found, numbers.iter().copied().map(Some).collect::<Vec<_>>());
     assert_eq!(names(store, numbers).expect("reads"), named);
 }
 
-fn names_get_rising_numbers_in_the_order_of_the_call(store: &dyn Store) {
+fn names_get_rising_numbers_in_the_order_of_the_call(store: &Store) {
     assert_eq!(store.numbers(&["b", "a"], Tier::Disk).expect("reads"), [None, None]);
     assert_eq!((give(store, &[]), names(store, &[]).expect("reads")), (vec![], vec![]));
     let first = give(store, &["b", "a", "b"]);
@@ -55,7 +56,7 @@ fn names_get_rising_numbers_in_the_order_of_the_call(store: &dyn Store) {
     }
 }
 
-fn names_are_compared_byte_by_byte(store: &dyn Store) {
+fn names_are_compared_byte_by_byte(store: &Store) {
     let long = "é".repeat(64);
     let alike =
         ["é", "e\u{301}", "E", "e", "042", "42 ", " 42", "0", "-1", "9223372036854775808", "a/b", "a%2Fb", &long];
@@ -70,18 +71,18 @@ fn names_are_compared_byte_by_byte(store: &dyn Store) {
 fn names_keep_their_numbers_over_starts() {
     let dir = tempfile::tempdir().expect("a directory");
     let store = open(dir.path());
-    let mut known = vec![("a".to_owned(), give(&*store, &["a"])[0])];
-    write(&*store);
+    let mut known = vec![("a".to_owned(), give(&store, &["a"])[0])];
+    write(&store);
     drop(store);
     for round in 0..3 {
         let store = open(dir.path());
         let name = format!("{round}");
-        let number = give(&*store, &[&name])[0];
+        let number = give(&store, &[&name])[0];
         assert!(known.iter().all(|(_, before)| *before < number), "{number} {known:?}");
         known.push((name, number));
-        write(&*store);
+        write(&store);
         let (all, numbers): (Vec<_>, Vec<_>) = known.iter().map(|(name, number)| (name.as_str(), *number)).unzip();
-        are_there(&*store, &all, &numbers);
+        are_there(&store, &all, &numbers);
     }
 }
 
@@ -107,17 +108,17 @@ fn crashed(dir: &Path) -> tempfile::TempDir {
 fn a_crash_takes_no_name_from_a_change() {
     let dir = tempfile::tempdir().expect("a directory");
     let store = open(dir.path());
-    let mut known = vec![("first".to_owned(), give(&*store, &["first"])[0])];
+    let mut known = vec![("first".to_owned(), give(&store, &["first"])[0])];
     for round in 0..20 {
         let name = format!("name {round}");
-        let given = give(&*store, &[&name])[0];
+        let given = give(&store, &[&name])[0];
         known.push((name, given));
         let copy = crashed(dir.path());
         let after = open(copy.path());
-        let next = give(&*after, &["another"])[0];
+        let next = give(&after, &["another"])[0];
         assert!(known.iter().all(|(_, number)| *number < next), "{next} {known:?}");
         let (all, numbers): (Vec<_>, Vec<_>) = known.iter().map(|(name, number)| (name.as_str(), *number)).unzip();
-        are_there(&*after, &all, &numbers);
+        are_there(&after, &all, &numbers);
     }
 }
 
@@ -127,8 +128,8 @@ fn a_read_from_memory_is_right_or_not_cached() {
     let all: Vec<_> = (0..2000).map(|n| format!("name {n}")).collect();
     let all: Vec<_> = all.iter().map(String::as_str).collect();
     let store = open(dir.path());
-    let given = give(&*store, &all);
-    write(&*store);
+    let given = give(&store, &all);
+    write(&store);
     drop(store);
     let store = open(dir.path());
     let mut cold = 0;
@@ -145,7 +146,7 @@ fn a_read_from_memory_is_right_or_not_cached() {
         }
     }
     assert!(cold > 0, "everything was in memory: the test shows nothing");
-    are_there(&*store, &all, &given);
+    are_there(&store, &all, &given);
     let found = store.numbers(&all, Tier::Memory).expect("in memory");
     assert_eq!(found, given.iter().copied().map(Some).collect::<Vec<_>>());
     assert_eq!(store.names(&given, Tier::Memory).expect("in memory").len(), all.len());
@@ -161,7 +162,7 @@ fn names_in_memory_are_bounded() {
     for first in (0..NAMES).step_by(5000) {
         let part: Vec<_> = (first..first + 5000).map(name).collect();
         let part: Vec<_> = part.iter().map(String::as_str).collect();
-        numbers.extend(give(&*store, &part));
+        numbers.extend(give(&store, &part));
         store.names(&numbers[first..], Tier::Disk).expect("reads");
     }
     let usage = store.usage().expect("reads");
@@ -172,6 +173,6 @@ fn names_in_memory_are_bounded() {
         assert!(cache.evictions > 0 && (1000..NAMES as u64).contains(&cache.entries), "{cache:?}");
     }
     for n in (0..NAMES).step_by(997) {
-        are_there(&*store, &[&name(n)], &[numbers[n]]);
+        are_there(&store, &[&name(n)], &[numbers[n]]);
     }
 }

@@ -1,10 +1,11 @@
 //! Notices: the changes that write and remove them, how long they are kept, and their markers.
 
-use model::store::{Approval, Batch, Change, Push, Store, Tier};
+use model::store::{Approval, Batch, Change, Push, Tier};
 use model::{
     Barrier, COMMENT, Content, ContentId, KindId, Millis, NoticeCursor, NoticeId, NoticeKind, Order, POST, REPOST,
     Reaction, ReactionKind, Span, UserSettings,
 };
+use store::Store;
 
 use super::support::{
     MANY, audit, digest, follow, follow_of, item, post, publish, relate, timed, unfollow_of, user, users,
@@ -13,7 +14,7 @@ use super::support::{
 use NoticeKind::{Comment, Follow, FollowRequest, Mention, Repost, RequestApproved};
 
 /// The notices of a user: kind, actor, time and item, newest first; the other way round they are the same.
-fn notices(store: &dyn Store, whose: u64) -> Vec<(NoticeKind, u64, Millis, u64)> {
+fn notices(store: &Store, whose: u64) -> Vec<(NoticeKind, u64, Millis, u64)> {
     let read = |order| store.notices(user(whose), Span::ALL.scan(order, MANY), Tier::Disk).expect("reads");
     let (newest, mut oldest) = (read(Order::NewestFirst), read(Order::OldestFirst));
     oldest.reverse();
@@ -25,7 +26,7 @@ fn notices(store: &dyn Store, whose: u64) -> Vec<(NoticeKind, u64, Millis, u64)>
     shown.collect()
 }
 
-fn react(store: &dyn Store, id: u64, who: u64, since: Option<u64>) {
+fn react(store: &Store, id: u64, who: u64, since: Option<u64>) {
     store.react(item(id), &[Reaction { user: user(who), kind: ReactionKind::LIKE, since }]).expect("reacts");
 }
 
@@ -39,7 +40,7 @@ fn mentioning(content: Content, whom: &[u64]) -> Content {
     Content { mentions: users(whom.iter().copied()), ..content }
 }
 
-fn follows_and_requests_come_and_go_with_their_notices(store: &dyn Store) {
+fn follows_and_requests_come_and_go_with_their_notices(store: &Store) {
     follow(store, 2, 1, 5);
     assert_eq!(notices(store, 1), [(Follow, 2, 5, 0)]);
     relate(store, 2, &[follow_of(1, 9)]);
@@ -74,7 +75,7 @@ fn follows_and_requests_come_and_go_with_their_notices(store: &dyn Store) {
     assert_eq!(audit(store), Vec::<String>::new());
 }
 
-fn a_reaction_has_a_notice_until_it_is_taken_back_or_purged(store: &dyn Store) {
+fn a_reaction_has_a_notice_until_it_is_taken_back_or_purged(store: &Store) {
     publish(store, post(10, 1, 100));
     react(store, 10, 1, Some(110));
     react(store, 10, 2, Some(110));
@@ -88,7 +89,7 @@ fn a_reaction_has_a_notice_until_it_is_taken_back_or_purged(store: &dyn Store) {
     assert_eq!(notices(store, 1), []);
 }
 
-fn items_have_notices_for_those_whom_they_concern(store: &dyn Store) {
+fn items_have_notices_for_those_whom_they_concern(store: &Store) {
     publish(store, on(COMMENT, 10, post(9, 2, 90)));
     publish(store, post(10, 1, 100));
     publish(store, mentioning(on(COMMENT, 10, post(11, 2, 110)), &[1, 2, 3]));
@@ -115,7 +116,7 @@ fn items_have_notices_for_those_whom_they_concern(store: &dyn Store) {
     assert_eq!((notices(store, 1), notices(store, 3)), (vec![(Repost, 3, 150, 15)], vec![]));
 }
 
-fn old_notices_end_and_none_are_written_without_a_time(store: &dyn Store) {
+fn old_notices_end_and_none_are_written_without_a_time(store: &Store) {
     follow(store, 2, 1, 5);
     follow(store, 3, 1, 7);
     let marked = NoticeCursor { at: 7, id: NoticeId::new(Follow, user(3), None) };

@@ -2,25 +2,26 @@
 
 use std::collections::BTreeMap;
 
-use model::store::{Batch, Push, Restored, Store, Tier};
+use model::store::{Batch, Push, Restored, Tier};
 use model::{Content, ContentId, Entry, Order, Span, UserId};
+use store::Store;
 
 use super::support::{
     BOTH_ORDERS, MANY, entry, expected, ids, item, outbox, place, post, publish, publish_post, span, spans, timed,
     user, users,
 };
 
-fn read(store: &dyn Store, authors: &[UserId], order: Order, limit: usize) -> Vec<Entry> {
+fn read(store: &Store, authors: &[UserId], order: Order, limit: usize) -> Vec<Entry> {
     store.outboxes(authors, Span::ALL.scan(order, limit), Tier::Disk).expect("reads")
 }
 
-fn publish_entries(store: &dyn Store, entries: &[Entry]) {
+fn publish_entries(store: &Store, entries: &[Entry]) {
     let to_item = |entry: &Entry| timed(post(entry.cursor.id.get(), entry.author.get(), entry.cursor.at));
     let items: Vec<_> = entries.iter().map(to_item).collect();
     store.publish(&items, Batch::AllOrNone, Push::Queued).expect("publishes");
 }
 
-fn several_are_merged_in_either_order(store: &dyn Store) {
+fn several_are_merged_in_either_order(store: &Store) {
     let all = [entry(1, 100, 10), entry(2, 90, 20), entry(1, 80, 30), entry(3, 95, 40), entry(2, 110, 50)];
     publish_entries(store, &all);
     let authors = users([1, 2, 3]);
@@ -31,7 +32,7 @@ fn several_are_merged_in_either_order(store: &dyn Store) {
     assert_eq!(ids(&read(store, &users([3, 1]), Order::NewestFirst, MANY)), [10, 40, 30]);
 }
 
-fn items_of_one_time_are_ordered_by_id_as_a_number(store: &dyn Store) {
+fn items_of_one_time_are_ordered_by_id_as_a_number(store: &Store) {
     publish_entries(store, &[entry(1, 100, 9), entry(2, 100, 10), entry(1, 100, 100), entry(3, 100, 255)]);
     publish_entries(store, &[entry(2, 100, 256)]);
     let authors = users([2, 3, 1]);
@@ -39,7 +40,7 @@ fn items_of_one_time_are_ordered_by_id_as_a_number(store: &dyn Store) {
     assert_eq!(ids(&read(store, &authors, Order::OldestFirst, MANY)), [9, 10, 100, 255, 256]);
 }
 
-fn the_limit_cuts(store: &dyn Store) {
+fn the_limit_cuts(store: &Store) {
     let all: Vec<_> = (1..=9).map(|n| entry(1 + n % 2, n, n)).collect();
     publish_entries(store, &all);
     for limit in [0, 1, 2, 8, 9, 10, MANY, usize::MAX] {
@@ -50,7 +51,7 @@ fn the_limit_cuts(store: &dyn Store) {
     }
 }
 
-fn bounds_are_left_out_in_either_order(store: &dyn Store) {
+fn bounds_are_left_out_in_either_order(store: &Store) {
     let all = [
         entry(1, 0, 1),
         entry(1, 10, 5),
@@ -77,7 +78,7 @@ fn bounds_are_left_out_in_either_order(store: &dyn Store) {
     }
 }
 
-fn authors_without_items_add_nothing(store: &dyn Store) {
+fn authors_without_items_add_nothing(store: &Store) {
     assert_eq!(read(store, &[], Order::NewestFirst, MANY), []);
     assert_eq!(read(store, &users([1, 2]), Order::NewestFirst, MANY), []);
     publish_post(store, 10, 2, 100);
@@ -88,7 +89,7 @@ fn authors_without_items_add_nothing(store: &dyn Store) {
     }
 }
 
-fn neighbours_are_not_read(store: &dyn Store) {
+fn neighbours_are_not_read(store: &Store) {
     for (id, author) in (1..).zip(254..=258) {
         publish_post(store, id, author, 100);
     }
@@ -99,14 +100,14 @@ fn neighbours_are_not_read(store: &dyn Store) {
     }
 }
 
-fn an_old_time_lands_at_its_own_place(store: &dyn Store) {
+fn an_old_time_lands_at_its_own_place(store: &Store) {
     for (id, at) in [(10, 300), (11, 100), (12, 200)] {
         publish_post(store, id, 1, at);
     }
     assert_eq!(ids(&outbox(store, 1)), [10, 12, 11]);
 }
 
-fn deleted_items_and_those_without_broadcast_are_left_out(store: &dyn Store) {
+fn deleted_items_and_those_without_broadcast_are_left_out(store: &Store) {
     for id in 10..=14 {
         publish(store, Content { broadcast: id != 12, ..post(id, 1, id) });
     }
@@ -117,7 +118,7 @@ fn deleted_items_and_those_without_broadcast_are_left_out(store: &dyn Store) {
     }
 }
 
-fn many_outboxes_page_without_hole_or_repeat(store: &dyn Store) {
+fn many_outboxes_page_without_hole_or_repeat(store: &Store) {
     let all: Vec<_> = (1..=2000).map(|n| entry(1 + n * 7 % 60, n * 31 % 97, n)).collect();
     publish_entries(store, &all);
     let authors = users(1..=60);
@@ -138,7 +139,7 @@ fn many_outboxes_page_without_hole_or_repeat(store: &dyn Store) {
 }
 
 /// Changes and merged reads in turn, on outboxes longer than anything that a store may keep of them.
-fn reads_at_any_depth_see_every_change(store: &dyn Store) {
+fn reads_at_any_depth_see_every_change(store: &Store) {
     let mut random = fastrand::Rng::with_seed(1);
     let mut live: BTreeMap<ContentId, Entry> = BTreeMap::new();
     let mut deleted: Vec<ContentId> = Vec::new();

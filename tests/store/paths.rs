@@ -1,8 +1,9 @@
 //! Items with further paths, and kinds.
 
 use model::error::{Code, Error};
-use model::store::{Push, Restored, Store, Then, Tier};
+use model::store::{Push, Restored, Then, Tier};
 use model::{Content, Entry, Event, EventKind, KindId, Logged, Millis, Span, Work};
+use store::Store;
 
 use super::support::{
     MANY, deliver, follow_settled, inbox, item, jobs, place, post, publish_on_paths, push, settle, unfollow, user,
@@ -19,15 +20,15 @@ fn entry(source: u64) -> Entry {
     Entry { kind: KindId(3), ..Entry::plain(place(100, 10), user(1)).on(user(source)) }
 }
 
-fn outbox(store: &dyn Store, sources: impl IntoIterator<Item = u64>) -> Vec<Entry> {
+fn outbox(store: &Store, sources: impl IntoIterator<Item = u64>) -> Vec<Entry> {
     store.outboxes(&users(sources), Span::ALL.newest(MANY), Tier::Disk).expect("reads")
 }
 
-fn count(store: &dyn Store, source: u64) -> u64 {
+fn count(store: &Store, source: u64) -> u64 {
     store.user_counts(user(source), Tier::Disk).expect("reads").content
 }
 
-fn each_path_has_its_row_its_job_and_its_count(store: &dyn Store) {
+fn each_path_has_its_row_its_job_and_its_count(store: &Store) {
     let made = publish_on_paths(store, in_groups(true));
     assert_eq!(
         made.iter().map(|job| job.work).collect::<Vec<_>>(),
@@ -45,7 +46,7 @@ fn each_path_has_its_row_its_job_and_its_count(store: &dyn Store) {
     assert!([1, 8, 9].iter().all(|source| outbox(store, [*source]).is_empty() && count(store, *source) == 0));
 }
 
-fn an_inbox_has_an_entry_for_each_path_until_its_source_is_left(store: &dyn Store) {
+fn an_inbox_has_an_entry_for_each_path_until_its_source_is_left(store: &Store) {
     follow_settled(store, 2, 1, 50);
     follow_settled(store, 2, 8, 51);
     for job in publish_on_paths(store, in_groups(false)) {
@@ -64,7 +65,7 @@ fn an_inbox_has_an_entry_for_each_path_until_its_source_is_left(store: &dyn Stor
     assert_eq!(inbox(store, 2), [newest, entry(1)]);
 }
 
-fn an_item_leaves_one_path_and_stays_on_the_others(store: &dyn Store) {
+fn an_item_leaves_one_path_and_stays_on_the_others(store: &Store) {
     follow_settled(store, 2, 1, 50);
     follow_settled(store, 2, 8, 51);
     for job in publish_on_paths(store, in_groups(true)) {
@@ -101,7 +102,7 @@ fn an_item_leaves_one_path_and_stays_on_the_others(store: &dyn Store) {
     assert!(off().is_empty(), "the deletion hides the entries");
 }
 
-fn kinds_get_numbers_in_the_order_in_which_they_come(store: &dyn Store) {
+fn kinds_get_numbers_in_the_order_in_which_they_come(store: &Store) {
     let numbers =
         |kinds: &[&str]| store.give_kinds(kinds).expect("gives").iter().map(|kind| kind.0).collect::<Vec<_>>();
     assert_eq!(numbers(&["repost", "post", "comment"]), [2, 0, 1]);

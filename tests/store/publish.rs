@@ -1,21 +1,22 @@
 //! Publishing.
 
-use model::store::{Batch, Published, Push, Store};
+use model::store::{Batch, Published, Push};
 use model::{Content, Publish, Work};
+use store::Store;
 
 use super::support::{
     content, ids, inbox, is_deleted, item, jobs, lane_of, outbox, post, publish, publish_post, timed, user,
 };
 
-fn publish_each(store: &dyn Store, items: &[Publish]) -> Vec<Published> {
+fn publish_each(store: &Store, items: &[Publish]) -> Vec<Published> {
     store.publish(items, Batch::Each, Push::Queued).expect("publishes")
 }
 
-fn publish_all(store: &dyn Store, items: &[Publish]) -> Vec<Published> {
+fn publish_all(store: &Store, items: &[Publish]) -> Vec<Published> {
     store.publish(items, Batch::AllOrNone, Push::Queued).expect("publishes")
 }
 
-fn a_new_item_has_content_outbox_row_and_job(store: &dyn Store) {
+fn a_new_item_has_content_outbox_row_and_job(store: &Store) {
     let job = publish_post(store, 10, 1, 100);
     assert_eq!(content(store, 10), Some(post(10, 1, 100)));
     assert_eq!(outbox(store, 1), [post(10, 1, 100).entry()]);
@@ -26,7 +27,7 @@ fn a_new_item_has_content_outbox_row_and_job(store: &dyn Store) {
     assert_eq!(inbox(store, 1), []);
 }
 
-fn an_item_without_broadcast_has_neither_outbox_row_nor_job(store: &dyn Store) {
+fn an_item_without_broadcast_has_neither_outbox_row_nor_job(store: &Store) {
     let quiet = Content { broadcast: false, ..post(10, 1, 100) };
     assert_eq!(publish(store, quiet.clone()), None);
     assert_eq!(content(store, 10), Some(quiet));
@@ -34,7 +35,7 @@ fn an_item_without_broadcast_has_neither_outbox_row_nor_job(store: &dyn Store) {
     assert_eq!(jobs(store), []);
 }
 
-fn every_field_comes_back_as_it_was(store: &dyn Store) {
+fn every_field_comes_back_as_it_was(store: &Store) {
     let full = Content {
         kind: "a_kind_of_32_characters_0123456789"[..32].to_owned(),
         text: Some("nul \0, quote \", snow \u{2603}, a pair \u{1F30A}\u{FFFF}".to_owned()),
@@ -58,13 +59,13 @@ fn every_field_comes_back_as_it_was(store: &dyn Store) {
     assert_eq!(content(store, 12), Some(empty));
 }
 
-fn a_large_text_comes_back(store: &dyn Store) {
+fn a_large_text_comes_back(store: &Store) {
     let large = Content { text: Some("\u{1F30A}".repeat(250_000)), ..post(10, 1, 100) };
     publish(store, large.clone());
     assert_eq!(content(store, 10), Some(large));
 }
 
-fn a_repeat_is_the_same_and_writes_nothing(store: &dyn Store) {
+fn a_repeat_is_the_same_and_writes_nothing(store: &Store) {
     let job = publish_post(store, 10, 1, 100);
     for batch in [Batch::AllOrNone, Batch::Each] {
         let again = store.publish(&[timed(post(10, 1, 100))], batch, Push::Queued).expect("publishes");
@@ -74,7 +75,7 @@ fn a_repeat_is_the_same_and_writes_nothing(store: &dyn Store) {
     assert_eq!(outbox(store, 1).len(), 1);
 }
 
-fn a_repeat_returns_the_content_as_it_stands_now(store: &dyn Store) {
+fn a_repeat_returns_the_content_as_it_stands_now(store: &Store) {
     publish_post(store, 10, 1, 100);
     let edit = model::Edit { text: Some(Some("new".to_owned())), ..Default::default() };
     let edited = store.edit(item(10), &edit, 200.into()).expect("edits").expect("is there");
@@ -82,14 +83,14 @@ fn a_repeat_returns_the_content_as_it_stands_now(store: &dyn Store) {
     assert_eq!(content(store, 10), Some(edited));
 }
 
-fn a_repeat_of_what_is_not_broadcast_is_the_same(store: &dyn Store) {
+fn a_repeat_of_what_is_not_broadcast_is_the_same(store: &Store) {
     let quiet = Content { broadcast: false, ..post(10, 1, 100) };
     publish(store, quiet.clone());
     assert_eq!(publish_all(store, &[timed(quiet.clone())]), [Published::Same(quiet)]);
     assert_eq!(jobs(store), []);
 }
 
-fn another_fingerprint_is_taken_and_changes_nothing(store: &dyn Store) {
+fn another_fingerprint_is_taken_and_changes_nothing(store: &Store) {
     let job = publish_post(store, 10, 1, 100);
     let other = Content { fingerprint: 99, text: None, ..post(10, 2, 50) };
     for batch in [Batch::AllOrNone, Batch::Each] {
@@ -101,7 +102,7 @@ fn another_fingerprint_is_taken_and_changes_nothing(store: &dyn Store) {
     assert_eq!(jobs(store), [job]);
 }
 
-fn a_named_time_must_be_that_of_the_first(store: &dyn Store) {
+fn a_named_time_must_be_that_of_the_first(store: &Store) {
     publish_post(store, 10, 1, 100);
     for at in [0, 99, 101, u64::MAX >> 1] {
         assert_eq!(publish_all(store, &[timed(post(10, 1, at))]), [Published::Taken], "{at}");
@@ -109,7 +110,7 @@ fn a_named_time_must_be_that_of_the_first(store: &dyn Store) {
     assert_eq!(outbox(store, 1), [post(10, 1, 100).entry()]);
 }
 
-fn a_time_from_the_clock_does_not_matter_to_a_repeat(store: &dyn Store) {
+fn a_time_from_the_clock_does_not_matter_to_a_repeat(store: &Store) {
     publish_post(store, 10, 1, 100);
     let again =
         Publish { content: post(10, 1, 555), time_given: false, audience_given: true, id_made: false, event: None };
@@ -124,7 +125,7 @@ fn a_time_from_the_clock_does_not_matter_to_a_repeat(store: &dyn Store) {
     assert_eq!(publish_all(store, &[other]), [Published::Taken]);
 }
 
-fn a_deleted_id_is_taken_even_for_the_same(store: &dyn Store) {
+fn a_deleted_id_is_taken_even_for_the_same(store: &Store) {
     publish_post(store, 10, 1, 100);
     assert!(store.delete(item(10), 200.into()).expect("deletes"));
     let before = jobs(store);
@@ -137,7 +138,7 @@ fn a_deleted_id_is_taken_even_for_the_same(store: &dyn Store) {
     assert_eq!(jobs(store), before);
 }
 
-fn all_or_none_writes_nothing_if_one_is_taken(store: &dyn Store) {
+fn all_or_none_writes_nothing_if_one_is_taken(store: &Store) {
     publish_post(store, 10, 1, 100);
     let before = jobs(store);
     let taken = Content { fingerprint: 99, ..post(10, 1, 100) };
@@ -159,7 +160,7 @@ fn all_or_none_writes_nothing_if_one_is_taken(store: &dyn Store) {
     assert_eq!(outbox(store, 3), [post(20, 3, 300).entry()]);
 }
 
-fn all_or_none_goes_through_where_some_are_the_same(store: &dyn Store) {
+fn all_or_none_goes_through_where_some_are_the_same(store: &Store) {
     publish_post(store, 10, 1, 100);
     let items = [timed(post(10, 1, 100)), timed(post(11, 1, 110))];
     let results = publish_all(store, &items);
@@ -168,7 +169,7 @@ fn all_or_none_goes_through_where_some_are_the_same(store: &dyn Store) {
     assert_eq!(ids(&outbox(store, 1)), [11, 10]);
 }
 
-fn each_writes_what_can_be(store: &dyn Store) {
+fn each_writes_what_can_be(store: &Store) {
     publish_post(store, 10, 1, 100);
     publish_post(store, 11, 1, 110);
     let items = [
@@ -190,13 +191,13 @@ fn each_writes_what_can_be(store: &dyn Store) {
     assert_eq!(jobs(store).len(), 4);
 }
 
-fn nothing_to_publish_is_no_change(store: &dyn Store) {
+fn nothing_to_publish_is_no_change(store: &Store) {
     assert_eq!(publish_all(store, &[]), []);
     assert_eq!(publish_each(store, &[]), []);
     assert_eq!(jobs(store), []);
 }
 
-fn jobs_are_numbered_in_the_order_of_the_items(store: &dyn Store) {
+fn jobs_are_numbered_in_the_order_of_the_items(store: &Store) {
     // Times and ids fall while the numbers must rise.
     let items: Vec<_> = (0..20).map(|n| timed(post(100 - n, 1, 1000 - n))).collect();
     let results = publish_all(store, &items);
@@ -214,14 +215,14 @@ fn jobs_are_numbered_in_the_order_of_the_items(store: &dyn Store) {
     assert_eq!(jobs(store), made);
 }
 
-fn a_job_is_in_its_authors_lane(store: &dyn Store) {
+fn a_job_is_in_its_authors_lane(store: &Store) {
     for author in 1..=50 {
         let job = publish_post(store, 1000 + author, author, 1);
         assert_eq!(job.id.lane, lane_of(author));
     }
 }
 
-fn a_thousand_items_go_in_one_call(store: &dyn Store) {
+fn a_thousand_items_go_in_one_call(store: &Store) {
     let items: Vec<_> = (1..=1000).map(|n| timed(post(n, 1 + n % 3, n / 7))).collect();
     let results = publish_all(store, &items);
     assert!(results.iter().all(|result| matches!(result, Published::New(_))));
@@ -236,7 +237,7 @@ fn a_thousand_items_go_in_one_call(store: &dyn Store) {
     assert_eq!(jobs(store).len(), 1000);
 }
 
-fn items_of_one_time_do_not_clash(store: &dyn Store) {
+fn items_of_one_time_do_not_clash(store: &Store) {
     for id in [3, 1, 2] {
         publish_post(store, id, 1, 100);
     }

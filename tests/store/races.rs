@@ -5,8 +5,9 @@ use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
-use model::store::{Batch, Push, Store, Tier};
+use model::store::{Batch, Push, Tier};
 use model::{Order, Span};
+use store::Store;
 
 use super::support::{
     MANY, follow_of, ids, inbox_part, item, jobs, place, post, publish_post, push, relate, timed, unfollow_of, user,
@@ -29,7 +30,7 @@ fn at_once<T: Send>(work: impl Fn(u64) -> T + Sync) -> Vec<T> {
     })
 }
 
-fn one_touch_of_the_dormant_makes_the_rebuild(store: &dyn Store) {
+fn one_touch_of_the_dormant_makes_the_rebuild(store: &Store) {
     for who in 1..=ROUNDS {
         let touched = at_once(|number| store.touch(user(who), 100 + number).expect("touches"));
         assert_eq!(touched.iter().filter(|touched| touched.job.is_some()).count(), 1);
@@ -39,7 +40,7 @@ fn one_touch_of_the_dormant_makes_the_rebuild(store: &dyn Store) {
     assert_eq!(jobs(store).len(), ROUNDS as usize);
 }
 
-fn a_touch_and_a_split_agree(store: &dyn Store) {
+fn a_touch_and_a_split_agree(store: &Store) {
     for who in 1..=ROUNDS {
         store.touch(user(who), 50).expect("touches");
         // Either the touch came first and the user stays, or the split did and the touch makes a rebuild.
@@ -57,7 +58,7 @@ fn a_touch_and_a_split_agree(store: &dyn Store) {
     }
 }
 
-fn floor_and_rows_are_of_one_instant(store: &dyn Store) {
+fn floor_and_rows_are_of_one_instant(store: &Store) {
     const ROWS: u64 = 200;
     for id in 1..=ROWS {
         push(store, id, 1, id, &users([2]));
@@ -84,7 +85,7 @@ fn floor_and_rows_are_of_one_instant(store: &dyn Store) {
     });
 }
 
-fn a_settle_is_seen_whole_or_not_at_all(store: &dyn Store) {
+fn a_settle_is_seen_whole_or_not_at_all(store: &Store) {
     let items: Vec<_> = (1..=100).map(|id| timed(post(id, 1, id))).collect();
     store.publish(&items, Batch::AllOrNone, Push::Queued).expect("publishes");
     let done = AtomicBool::new(false);
@@ -110,7 +111,7 @@ fn a_settle_is_seen_whole_or_not_at_all(store: &dyn Store) {
 }
 
 /// Reads at all depths go on while one item comes and goes.
-fn merged_outboxes_show_a_change_from_its_return_on(store: &dyn Store) {
+fn merged_outboxes_show_a_change_from_its_return_on(store: &Store) {
     let items: Vec<_> = (1..=300).map(|id| timed(post(2 * id, 1 + id % 3, 2 * id))).collect();
     store.publish(&items, Batch::AllOrNone, Push::Queued).expect("publishes");
     let authors = users([1, 2, 3]);

@@ -1,11 +1,12 @@
 //! Reactions.
 
 use model::error::{Code, Error};
-use model::store::{Push, Store, Tier};
+use model::store::{Push, Tier};
 use model::{
     Content, ItemCounts, Order, Position, Reacted, Reaction, ReactionCounts, ReactionKind, ReactionKinds, Reactions,
     Span, UserCursor, UserId,
 };
+use store::Store;
 
 use super::support::{
     BOTH_ORDERS, MANY, entry, expected, ids, item, place, post, publish, publish_post, spans, user, users,
@@ -18,22 +19,22 @@ fn wish(who: u64, kind: ReactionKind, since: impl Into<Option<u64>>) -> Reaction
     Reaction { user: user(who), kind, since: since.into() }
 }
 
-fn react(store: &dyn Store, id: u64, who: u64, kind: ReactionKind, since: impl Into<Option<u64>>) -> Reacted {
+fn react(store: &Store, id: u64, who: u64, kind: ReactionKind, since: impl Into<Option<u64>>) -> Reacted {
     store.react(item(id), &[wish(who, kind, since)]).expect("reacts").remove(0)
 }
 
-fn reactors(store: &dyn Store, id: u64, kind: ReactionKind) -> Vec<(u64, u64)> {
+fn reactors(store: &Store, id: u64, kind: ReactionKind) -> Vec<(u64, u64)> {
     let rows = store.reactors(item(id), kind, Span::ALL.newest(MANY), Tier::Disk).expect("reads");
     rows.iter().map(|row: &UserCursor| (row.id.get(), row.at)).collect()
 }
 
-fn reacted_by(store: &dyn Store, who: u64, kind: ReactionKind) -> Vec<u64> {
+fn reacted_by(store: &Store, who: u64, kind: ReactionKind) -> Vec<u64> {
     let rows = store.reacted_by(user(who), kind, Span::ALL.newest(MANY), Tier::Disk).expect("reads");
     ids(&rows)
 }
 
 /// Likes and favorites of an item.
-fn counts(store: &dyn Store, id: u64) -> (u64, u64) {
+fn counts(store: &Store, id: u64) -> (u64, u64) {
     both(&store.item_counts(&[item(id)], Tier::Disk).expect("reads")[0])
 }
 
@@ -53,7 +54,7 @@ fn flags<const N: usize>(kinds: [ReactionKind; N]) -> Reactions {
     kinds.into_iter().collect()
 }
 
-fn a_like_is_seen_from_both_sides_and_counted(store: &dyn Store) {
+fn a_like_is_seen_from_both_sides_and_counted(store: &Store) {
     publish_post(store, 10, 9, 100);
     assert_eq!(react(store, 10, 1, LIKE, 50), Reacted { since: Some(50), changed: true, counts: likes(1) });
     assert_eq!(react(store, 10, 2, LIKE, 40).counts, likes(2));
@@ -73,7 +74,7 @@ fn a_like_is_seen_from_both_sides_and_counted(store: &dyn Store) {
     assert_eq!(of(3), [Reactions::default(); 2]);
 }
 
-fn a_repeat_changes_nothing(store: &dyn Store) {
+fn a_repeat_changes_nothing(store: &Store) {
     publish_post(store, 10, 9, 100);
     assert_eq!(react(store, 10, 1, LIKE, None), Reacted { since: None, changed: false, counts: likes(0) });
     react(store, 10, 1, LIKE, 50);
@@ -89,7 +90,7 @@ fn a_repeat_changes_nothing(store: &dyn Store) {
     assert_eq!(reactors(store, 10, LIKE), [(1, 70)]);
 }
 
-fn wishes_of_one_call_apply_in_their_order(store: &dyn Store) {
+fn wishes_of_one_call_apply_in_their_order(store: &Store) {
     publish_post(store, 10, 9, 100);
     react(store, 10, 1, LIKE, 5);
     let wishes = [
@@ -121,7 +122,7 @@ fn wishes_of_one_call_apply_in_their_order(store: &dyn Store) {
     assert_eq!(store.react(item(10), &[]).expect("nothing to do"), []);
 }
 
-fn a_missing_item_gets_no_reaction(store: &dyn Store) {
+fn a_missing_item_gets_no_reaction(store: &Store) {
     publish_post(store, 10, 9, 100);
     react(store, 10, 1, LIKE, 5);
     store.delete(item(10), 200.into()).expect("deletes");
@@ -138,7 +139,7 @@ fn a_missing_item_gets_no_reaction(store: &dyn Store) {
     assert_eq!((reactors(store, 11, LIKE), counts(store, 11)), (vec![], (0, 0)));
 }
 
-fn deleted_items_do_not_end_a_page(store: &dyn Store) {
+fn deleted_items_do_not_end_a_page(store: &Store) {
     for id in 1..=2500 {
         publish_post(store, id, 9, id);
         react(store, id, 1, LIKE, 5);
@@ -158,7 +159,7 @@ fn deleted_items_do_not_end_a_page(store: &dyn Store) {
     }
 }
 
-fn flags_are_right_among_many_reactions(store: &dyn Store) {
+fn flags_are_right_among_many_reactions(store: &Store) {
     const ITEMS: u64 = 300;
     for id in 1..=ITEMS {
         publish_post(store, id, 9, id);
@@ -186,7 +187,7 @@ fn flags_are_right_among_many_reactions(store: &dyn Store) {
     assert_eq!(store.reacted(user(2), &places[..50], Tier::Disk).expect("reads"), [Reactions::default(); 50]);
 }
 
-fn counts_are_right_after_each_change(store: &dyn Store) {
+fn counts_are_right_after_each_change(store: &Store) {
     let point =
         |id, kind: &str| publish(store, Content { kind: kind.to_owned(), ref_id: Some(item(10)), ..post(id, 9, id) });
     let all = || store.item_counts(&[item(10), item(11)], Tier::Disk).expect("reads");
@@ -219,7 +220,7 @@ fn counts_are_right_after_each_change(store: &dyn Store) {
     assert_eq!(all()[0], ItemCounts::default());
 }
 
-fn lists_are_cut_as_asked(store: &dyn Store) {
+fn lists_are_cut_as_asked(store: &Store) {
     publish_post(store, 10, 9, 100);
     let edges = [(1, 0), (2, 7), (255, 7), (u64::MAX >> 1, 7), (256, u64::MAX >> 1)];
     for (who, since) in edges {
@@ -248,7 +249,7 @@ fn lists_are_cut_as_asked(store: &dyn Store) {
     }
 }
 
-fn neighbours_and_kinds_stay_apart(store: &dyn Store) {
+fn neighbours_and_kinds_stay_apart(store: &Store) {
     for id in [255, 256, u64::MAX >> 1] {
         publish(store, post(id, id, 1));
         for kind in [LIKE, FAVORITE] {
@@ -265,7 +266,7 @@ fn neighbours_and_kinds_stay_apart(store: &dyn Store) {
     assert_eq!((reacted_by(store, 256, LIKE), reacted_by(store, 256, FAVORITE)), (vec![256], vec![]));
 }
 
-fn a_purge_forgets_piece_by_piece(store: &dyn Store) {
+fn a_purge_forgets_piece_by_piece(store: &Store) {
     for id in [10, 11] {
         publish_post(store, id, 9, 100);
         for who in 1..=5 {
@@ -306,7 +307,7 @@ fn a_purge_forgets_piece_by_piece(store: &dyn Store) {
     assert_eq!(purge(77, 3, None), []);
 }
 
-fn every_kind_of_the_most_is_counted_listed_and_purged(store: &dyn Store) {
+fn every_kind_of_the_most_is_counted_listed_and_purged(store: &Store) {
     let kinds = |names: &[&str]| {
         let kinds = ReactionKinds::new(names.iter().map(|name| (*name).to_owned()).collect()).expect("names");
         assert_eq!(store.name_reactions(&kinds), kinds);
@@ -327,7 +328,7 @@ fn every_kind_of_the_most_is_counted_listed_and_purged(store: &dyn Store) {
     assert_eq!((rest.len(), store.purge(item(10), u64::MAX).expect("purges")), (12, true));
 }
 
-fn concurrent_reactions_count_exactly(store: &dyn Store) {
+fn concurrent_reactions_count_exactly(store: &Store) {
     publish_post(store, 10, 9, 100);
     let all: Vec<UserId> = users(1..=40);
     std::thread::scope(|threads| {

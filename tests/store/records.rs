@@ -1,7 +1,8 @@
 //! Tables of one row a user: profiles, markers, which move forward only, and suspensions.
 
-use model::store::{Store, Tier};
+use model::store::Tier;
 use model::{Cursor, Event, EventKind, Logged, Profile};
+use store::Store;
 
 use super::support::{place, user, users};
 
@@ -9,11 +10,11 @@ fn named(nickname: &str) -> Profile {
     Profile { nickname: Some(nickname.to_owned()), ..Profile::default() }
 }
 
-fn profiles(store: &dyn Store, who: impl IntoIterator<Item = u64>) -> Vec<Option<Profile>> {
+fn profiles(store: &Store, who: impl IntoIterator<Item = u64>) -> Vec<Option<Profile>> {
     store.profiles(&users(who), Tier::Disk).expect("reads")
 }
 
-fn a_profile_is_put_in_place_of_the_last(store: &dyn Store) {
+fn a_profile_is_put_in_place_of_the_last(store: &Store) {
     assert_eq!(profiles(store, [1]), [None]);
     let full = Profile {
         nickname: Some("Ann \u{e9}".to_owned()),
@@ -28,7 +29,7 @@ fn a_profile_is_put_in_place_of_the_last(store: &dyn Store) {
     assert_eq!(profiles(store, [1]), [Some(Profile::default())]);
 }
 
-fn profiles_come_in_the_order_they_are_asked_for(store: &dyn Store) {
+fn profiles_come_in_the_order_they_are_asked_for(store: &Store) {
     let several: Vec<_> = [255, 1, 256].map(|id| (user(id), named(&id.to_string()))).into();
     store.put_profiles(&several).expect("puts");
     let name = |id: u64| Some(named(&id.to_string()));
@@ -36,14 +37,14 @@ fn profiles_come_in_the_order_they_are_asked_for(store: &dyn Store) {
     assert_eq!(profiles(store, []), []);
 }
 
-fn of_one_who_comes_twice_the_later_counts(store: &dyn Store) {
+fn of_one_who_comes_twice_the_later_counts(store: &Store) {
     store.put_profiles(&[(user(1), named("a")), (user(2), named("b")), (user(1), named("c"))]).expect("puts");
     assert_eq!(profiles(store, [1, 2]), [Some(named("c")), Some(named("b"))]);
     store.put_profiles(&[]).expect("puts nothing");
     assert_eq!(profiles(store, [1, 2]), [Some(named("c")), Some(named("b"))]);
 }
 
-fn a_user_is_found_by_the_words_of_the_present_nickname(store: &dyn Store) {
+fn a_user_is_found_by_the_words_of_the_present_nickname(store: &Store) {
     let found = |text: &str| store.users_named(text, 2).expect("reads");
     let put = [(1, "Ann Lee"), (2, "LEE"), (3, "Leeds Ann"), (4, "")].map(|(who, name)| (user(who), named(name)));
     store.put_profiles(&put).expect("puts");
@@ -57,11 +58,11 @@ fn a_user_is_found_by_the_words_of_the_present_nickname(store: &dyn Store) {
     assert_eq!(found("lee"), []);
 }
 
-fn marker(store: &dyn Store, who: u64) -> Option<Cursor> {
+fn marker(store: &Store, who: u64) -> Option<Cursor> {
     store.marker(user(who), Tier::Disk).expect("reads")
 }
 
-fn a_marker_moves_forward_only(store: &dyn Store) {
+fn a_marker_moves_forward_only(store: &Store) {
     assert_eq!(marker(store, 1), None);
     for (moved_to, then) in [
         (place(5, 5), place(5, 5)),
@@ -82,7 +83,7 @@ fn a_marker_moves_forward_only(store: &dyn Store) {
     assert_eq!((marker(store, 2), marker(store, 1)), (Some(Cursor::OLDEST), Some(Cursor::NEWEST)));
 }
 
-fn a_marker_moves_back_from_a_wrong_place_only(store: &dyn Store) {
+fn a_marker_moves_back_from_a_wrong_place_only(store: &Store) {
     let mend = |wrong: Cursor, then: Cursor| store.move_marker(user(1), then, Some(wrong)).expect("moves");
     assert_eq!(mend(place(5, 5), place(1, 1)), place(1, 1), "none there");
     for who in [1, 2] {
@@ -95,7 +96,7 @@ fn a_marker_moves_back_from_a_wrong_place_only(store: &dyn Store) {
     assert_eq!(mend(place(3, 3), place(6, 1)), place(6, 1), "upwards");
 }
 
-fn a_suspension_keeps_its_time_until_it_is_taken_back(store: &dyn Store) {
+fn a_suspension_keeps_its_time_until_it_is_taken_back(store: &Store) {
     let set = |who: u64, since: Option<u64>, number: u64| {
         let event = Event::new(number, EventKind::Suspension, false, 5, 5).of_user(user(who));
         store.set_suspension(user(who), since, event).expect("sets")

@@ -1,18 +1,19 @@
 //! Following and unfollowing.
 
 use model::error::{Code, Error};
-use model::store::{Change, Store, Tier};
+use model::store::{Change, Tier};
 use model::{KindId, Relation, RelationKind, Rule, Side, Span, UserCursor, Work};
+use store::Store;
 
 use super::support::{MANY, follow, follow_of, jobs, lane_of, relate, relation, unfollow, unfollow_of, user, users};
 
-fn members(store: &dyn Store, who: u64, side: Side) -> Vec<(u64, u64)> {
+fn members(store: &Store, who: u64, side: Side) -> Vec<(u64, u64)> {
     let rows = store.members(user(who), side, Span::ALL.newest(MANY), Tier::Disk).expect("reads");
     rows.iter().map(|row: &UserCursor| (row.id.get(), row.at)).collect()
 }
 
 /// The followees, the followers, and the count of followers.
-fn sides(store: &dyn Store, who: u64) -> (Vec<u64>, Vec<u64>, u64) {
+fn sides(store: &Store, who: u64) -> (Vec<u64>, Vec<u64>, u64) {
     let raw = |users: Vec<model::UserId>| users.into_iter().map(|user| user.get()).collect();
     (
         raw(store.followees(user(who), Tier::Disk).expect("reads")),
@@ -21,7 +22,7 @@ fn sides(store: &dyn Store, who: u64) -> (Vec<u64>, Vec<u64>, u64) {
     )
 }
 
-fn a_follow_is_seen_from_both_sides(store: &dyn Store) {
+fn a_follow_is_seen_from_both_sides(store: &Store) {
     let related = relate(store, 1, &[follow_of(2, 100)]);
     let want = Relation { following_since: Some(100), ..Relation::none(user(1), user(2)) };
     assert_eq!(related[0].relation, want);
@@ -35,7 +36,7 @@ fn a_follow_is_seen_from_both_sides(store: &dyn Store) {
     assert_eq!(members(store, 1, Side::Friends), []);
 }
 
-fn a_rule_changes_alone_and_goes_with_its_follow(store: &dyn Store) {
+fn a_rule_changes_alone_and_goes_with_its_follow(store: &Store) {
     let [no_posts, only_five] = [(false, 0), (true, 5)].map(|(is_only, kind)| Rule::new(is_only, &[KindId(kind)]));
     let set = |since, rule| {
         let related = relate(store, 1, &[Change { rule, ..follow_of(2, since) }])[0];
@@ -58,7 +59,7 @@ fn a_rule_changes_alone_and_goes_with_its_follow(store: &dyn Store) {
     assert_eq!(set(10, None), (Some(10), None, true), "it is gone");
 }
 
-fn a_change_leaves_a_settle_job_in_the_authors_lane(store: &dyn Store) {
+fn a_change_leaves_a_settle_job_in_the_authors_lane(store: &Store) {
     let first = follow(store, 1, 2, 100);
     assert_eq!((first.work, first.progress), (Work::Settle { user: user(1), source: user(2) }, None));
     assert_eq!(first.id.lane, lane_of(2));
@@ -68,7 +69,7 @@ fn a_change_leaves_a_settle_job_in_the_authors_lane(store: &dyn Store) {
     assert_eq!(jobs(store), [first, second]);
 }
 
-fn a_repeated_follow_keeps_its_since_and_makes_no_job(store: &dyn Store) {
+fn a_repeated_follow_keeps_its_since_and_makes_no_job(store: &Store) {
     let job = follow(store, 1, 2, 100);
     for since in [0, 100, 200] {
         let again = relate(store, 1, &[follow_of(2, since)])[0];
@@ -80,7 +81,7 @@ fn a_repeated_follow_keeps_its_since_and_makes_no_job(store: &dyn Store) {
     assert_eq!(jobs(store), [job]);
 }
 
-fn an_unfollow_takes_everything_back(store: &dyn Store) {
+fn an_unfollow_takes_everything_back(store: &Store) {
     follow(store, 1, 2, 100);
     follow(store, 1, 3, 110);
     follow(store, 4, 2, 120);
@@ -93,7 +94,7 @@ fn an_unfollow_takes_everything_back(store: &dyn Store) {
     assert_eq!(members(store, 2, Side::Followers), [(4, 120)]);
 }
 
-fn an_unfollow_of_nobody_makes_no_job(store: &dyn Store) {
+fn an_unfollow_of_nobody_makes_no_job(store: &Store) {
     follow(store, 2, 1, 50);
     let before = jobs(store);
     for _ in 0..2 {
@@ -104,7 +105,7 @@ fn an_unfollow_of_nobody_makes_no_job(store: &dyn Store) {
     assert_eq!(sides(store, 1), (vec![], vec![2], 1));
 }
 
-fn a_new_follow_takes_the_new_since(store: &dyn Store) {
+fn a_new_follow_takes_the_new_since(store: &Store) {
     follow(store, 1, 2, 100);
     unfollow(store, 1, 2);
     for (since, other) in [(50, 300), (200, 10)] {
@@ -119,7 +120,7 @@ fn a_new_follow_takes_the_new_since(store: &dyn Store) {
     }
 }
 
-fn friends_since_is_that_of_the_later_follow(store: &dyn Store) {
+fn friends_since_is_that_of_the_later_follow(store: &Store) {
     follow(store, 1, 2, 100);
     follow(store, 2, 1, 200);
     assert_eq!(relation(store, 1, 2).kind(), RelationKind::Mutual);
@@ -132,7 +133,7 @@ fn friends_since_is_that_of_the_later_follow(store: &dyn Store) {
     assert_eq!(members(store, 3, Side::Friends), [(1, 500)]);
 }
 
-fn friends_end_with_either_follow(store: &dyn Store) {
+fn friends_end_with_either_follow(store: &Store) {
     for (stays, leaves) in [(1, 2), (2, 1)] {
         follow(store, stays, leaves, 100);
         follow(store, leaves, stays, 200);
@@ -149,7 +150,7 @@ fn friends_end_with_either_follow(store: &dyn Store) {
     }
 }
 
-fn results_come_in_the_order_of_the_changes(store: &dyn Store) {
+fn results_come_in_the_order_of_the_changes(store: &Store) {
     follow(store, 1, 5, 50);
     follow(store, 4, 1, 40);
     follow(store, 1, 6, 60);
@@ -170,13 +171,13 @@ fn results_come_in_the_order_of_the_changes(store: &dyn Store) {
     assert_eq!(sides(store, 1), (vec![4, 6, 9], vec![4], 1));
 }
 
-fn no_changes_are_no_change(store: &dyn Store) {
+fn no_changes_are_no_change(store: &Store) {
     assert_eq!(relate(store, 1, &[]), []);
     assert_eq!(store.relate(user(1), &[], 0).expect("not refused"), []);
     assert_eq!(jobs(store), []);
 }
 
-fn is_refused(store: &dyn Store, who: u64, changes: &[Change], limit: usize) -> bool {
+fn is_refused(store: &Store, who: u64, changes: &[Change], limit: usize) -> bool {
     match store.relate(user(who), changes, limit) {
         Ok(_) => false,
         Err(Error::Refused { code: Code::FollowLimit, .. }) => true,
@@ -184,7 +185,7 @@ fn is_refused(store: &dyn Store, who: u64, changes: &[Change], limit: usize) -> 
     }
 }
 
-fn the_limit_itself_is_allowed_and_one_more_is_refused(store: &dyn Store) {
+fn the_limit_itself_is_allowed_and_one_more_is_refused(store: &Store) {
     let first: Vec<_> = (11..=15).map(|target| follow_of(target, 1)).collect();
     assert!(is_refused(store, 1, &first, 4));
     assert!(!is_refused(store, 1, &first, 5));
@@ -199,7 +200,7 @@ fn the_limit_itself_is_allowed_and_one_more_is_refused(store: &dyn Store) {
     assert!(is_refused(store, 2, &[follow_of(3, 1)], 0));
 }
 
-fn the_limit_is_about_what_is_there_afterwards(store: &dyn Store) {
+fn the_limit_is_about_what_is_there_afterwards(store: &Store) {
     relate(store, 1, &[follow_of(11, 1), follow_of(12, 1), follow_of(13, 1)]);
     assert!(!is_refused(store, 1, &[follow_of(14, 1), unfollow_of(11)], 3));
     assert!(!is_refused(store, 1, &[follow_of(14, 2), follow_of(12, 2)], 3), "both are there already");
@@ -207,7 +208,7 @@ fn the_limit_is_about_what_is_there_afterwards(store: &dyn Store) {
     assert_eq!(sides(store, 1).0, [12, 13, 14]);
 }
 
-fn a_user_over_the_follow_limit_can_unfollow_and_exchange(store: &dyn Store) {
+fn a_user_over_the_follow_limit_can_unfollow_and_exchange(store: &Store) {
     let first: Vec<_> = (11..=15).map(|target| follow_of(target, 1)).collect();
     relate(store, 1, &first);
     assert!(!is_refused(store, 1, &[follow_of(15, 9)], 2), "no change");
@@ -218,7 +219,7 @@ fn a_user_over_the_follow_limit_can_unfollow_and_exchange(store: &dyn Store) {
     assert_eq!(sides(store, 1).0, [13, 14, 15, 16]);
 }
 
-fn followers_do_not_count_towards_the_limit(store: &dyn Store) {
+fn followers_do_not_count_towards_the_limit(store: &Store) {
     for follower in 2..=6 {
         follow(store, follower, 1, 1);
     }
@@ -226,7 +227,7 @@ fn followers_do_not_count_towards_the_limit(store: &dyn Store) {
     assert_eq!(sides(store, 1), (vec![2], vec![2, 3, 4, 5, 6], 5));
 }
 
-fn a_thousand_changes_go_in_one_call(store: &dyn Store) {
+fn a_thousand_changes_go_in_one_call(store: &Store) {
     let changes: Vec<_> = (2..=1001).map(|target| follow_of(target, target % 10)).collect();
     let related = store.relate(user(1), &changes, 1000).expect("relates");
     assert!(related.iter().all(|r| r.job.is_some()));

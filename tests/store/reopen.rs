@@ -5,9 +5,9 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use model::error::Error;
-use model::store::{Batch, Listeners, Published, Push, Store, Then, Tier};
+use model::store::{Batch, Listeners, Published, Push, Then, Tier};
 use model::{Activity, Content, Job, Lane, Progress, Reach, UserId, Work};
-use store::{InboxRoom, Options, Rocks};
+use store::{InboxRoom, Options, Store};
 
 use super::everything::{Scope, dump, fill};
 use super::support::{
@@ -21,11 +21,11 @@ fn fresh() -> tempfile::TempDir {
 }
 
 /// Everything.
-fn everything(store: &dyn Store) -> (Vec<String>, Vec<Job>) {
+fn everything(store: &Store) -> (Vec<String>, Vec<Job>) {
     (dump(store, &Scope::filled()), jobs(store))
 }
 
-fn reopened(dir: &Path, store: Box<dyn Store>) -> Box<dyn Store> {
+fn reopened(dir: &Path, store: Box<Store>) -> Box<Store> {
     drop(store);
     open(dir)
 }
@@ -34,45 +34,45 @@ fn reopened(dir: &Path, store: Box<dyn Store>) -> Box<dyn Store> {
 fn everything_is_there_again() {
     let dir = fresh();
     let mut store = open(dir.path());
-    fill(&*store);
-    let before = everything(&*store);
+    fill(&store);
+    let before = everything(&store);
     for _ in 0..3 {
         store = reopened(dir.path(), store);
-        assert_eq!(everything(&*store), before);
+        assert_eq!(everything(&store), before);
     }
     store.compact().expect("compacts");
     store = reopened(dir.path(), store);
-    assert_eq!(everything(&*store), before);
+    assert_eq!(everything(&store), before);
 }
 
 #[test]
 fn everything_is_there_before_anything_is_loaded_into_memory() {
     let dir = fresh();
     let store = open(dir.path());
-    fill(&*store);
-    let before = everything(&*store);
+    fill(&store);
+    let before = everything(&store);
     drop(store);
     let store = open_with(&Options { loads: false, ..Options::new(dir.path()) });
-    let loaded = |store: &dyn Store| store.usage().expect("figures").filters.iter().all(|filter| filter.is_loaded);
-    assert!(!loaded(&*store));
-    assert_eq!(everything(&*store), before);
+    let loaded = |store: &Store| store.usage().expect("figures").filters.iter().all(|filter| filter.is_loaded);
+    assert!(!loaded(&store));
+    assert_eq!(everything(&store), before);
     let store = reopened(dir.path(), store);
     // A thread loads while the store answers.
     let began = Instant::now();
-    while !loaded(&*store) {
+    while !loaded(&store) {
         assert!(began.elapsed() < Duration::from_secs(60), "nothing is loaded");
         std::thread::sleep(Duration::from_millis(5));
     }
-    assert_eq!(everything(&*store), before);
+    assert_eq!(everything(&store), before);
 }
 
 #[test]
 fn an_empty_store_stays_empty() {
     let dir = fresh();
     let store = open(dir.path());
-    let before = everything(&*store);
+    let before = everything(&store);
     let store = reopened(dir.path(), store);
-    assert_eq!(everything(&*store), before);
+    assert_eq!(everything(&store), before);
     assert_eq!(store.users_after(None, MANY).expect("reads"), Vec::<UserId>::new());
 }
 
@@ -80,7 +80,7 @@ fn an_empty_store_stays_empty() {
 fn a_reopened_store_goes_on_like_one_never_closed() {
     let (closed, kept) = (fresh(), fresh());
     let (mut one, other) = (open(closed.path()), open(kept.path()));
-    let steps: [fn(&dyn Store); 6] = [
+    let steps: [fn(&Store); 6] = [
         |store| push(store, 1, 1, 10, &users([2])),
         |store| assert_eq!(settle(store, follow(store, 2, 1, 5), 1), 0),
         |store| push(store, 2, 1, 20, &users([2, 3])),
@@ -90,19 +90,19 @@ fn a_reopened_store_goes_on_like_one_never_closed() {
     ];
     for step in steps {
         one = reopened(closed.path(), one);
-        step(&*one);
-        step(&*other);
-        assert_eq!(everything(&*one).0, everything(&*other).0);
+        step(&one);
+        step(&other);
+        assert_eq!(everything(&one).0, everything(&other).0);
     }
-    assert_eq!(ids(&inbox(&*one, 2)), [2]);
+    assert_eq!(ids(&inbox(&one, 2)), [2]);
 }
 
 #[test]
 fn publishing_knows_what_was_there_before() {
     let dir = fresh();
     let store = open(dir.path());
-    publish_post(&*store, 1, 1, 10);
-    publish_post(&*store, 2, 1, 20);
+    publish_post(&store, 1, 1, 10);
+    publish_post(&store, 2, 1, 20);
     store.delete(item(2), 30.into()).expect("deletes");
     let store = reopened(dir.path(), store);
     let results =
@@ -118,35 +118,35 @@ fn new_jobs_come_after_those_on_disk() {
     let mut store = open(dir.path());
     let mut made: Vec<Job> = Vec::new();
     for round in 1..=5 {
-        made.push(publish_post(&*store, round, 1, 10));
-        made.push(follow(&*store, 2, 10 + round, 5));
+        made.push(publish_post(&store, round, 1, 10));
+        made.push(follow(&store, 2, 10 + round, 5));
         store = reopened(dir.path(), store);
         assert!(made.windows(2).all(|pair| pair[0].id.seq < pair[1].id.seq), "{made:?}");
     }
     made.sort_by_key(|job| job.id);
-    assert_eq!(jobs(&*store), made);
+    assert_eq!(jobs(&store), made);
 }
 
 #[test]
 fn a_fan_out_is_resumed_where_it_was() {
     let dir = fresh();
     let store = open(dir.path());
-    let job = publish_post(&*store, 1, 1, 10);
+    let job = publish_post(&store, 1, 1, 10);
     let Work::FanOut { entry } = job.work else { panic!("not a fan-out: {job:?}") };
     store.begin_fan_out(job.id, entry, Reach::Active).expect("begins");
     let progress = Progress { reach: Reach::Active, done_to: Some(user(3)) };
-    deliver(&*store, job, &users([2, 3]), Then::Progress(progress));
+    deliver(&store, job, &users([2, 3]), Then::Progress(progress));
 
     let store = reopened(dir.path(), store);
-    let found = job_now(&*store, job).expect("is still there");
+    let found = job_now(&store, job).expect("is still there");
     assert_eq!(found, Job { progress: Some(progress), ..job });
     assert_eq!(store.unpushed(user(1), Tier::Disk).expect("reads").to_active, Some(place(10, 1)));
     assert_eq!(store.authors_with_unpushed(&users([1, 2]), None, false, Tier::Disk).expect("reads"), users([1]));
-    deliver(&*store, found, &users([4]), Then::End);
+    deliver(&store, found, &users([4]), Then::End);
 
     let store = reopened(dir.path(), store);
-    assert_eq!(jobs(&*store), []);
-    assert_eq!([2, 3, 4].map(|who| inbox(&*store, who).len()), [1, 1, 1]);
+    assert_eq!(jobs(&store), []);
+    assert_eq!([2, 3, 4].map(|who| inbox(&store, who).len()), [1, 1, 1]);
 }
 
 #[test]
@@ -160,7 +160,7 @@ fn activity_is_kept() {
     assert_eq!(store.activity(user(1), Tier::Disk).expect("reads"), returning);
     assert_eq!(store.activity(user(2), Tier::Disk).expect("reads"), Activity::Active { seen: 20 });
     assert_eq!(store.touch(user(1), 30).expect("touches").job, None, "its rebuild is still to come");
-    assert_eq!(jobs(&*store)[0].id.lane, Lane::of(user(1)));
+    assert_eq!(jobs(&store)[0].id.lane, Lane::of(user(1)));
 
     assert!(store.evict(user(2), 21, None).expect("evicts"));
     let store = reopened(dir.path(), store);
@@ -172,15 +172,15 @@ fn activity_is_kept() {
 fn a_directory_has_one_store_at_a_time() {
     let dir = fresh();
     let store = open(dir.path());
-    publish_post(&*store, 1, 1, 10);
-    match Rocks::open(&Options::new(dir.path())) {
+    publish_post(&store, 1, 1, 10);
+    match Store::open(&Options::new(dir.path())) {
         Err(Error::Setup(message)) => assert!(!message.is_empty()),
         other => panic!("opened twice: {other:?}"),
     }
     // The attempt does the first store no harm.
-    publish_post(&*store, 2, 1, 20);
+    publish_post(&store, 2, 1, 20);
     let store = reopened(dir.path(), store);
-    assert!(content(&*store, 1).is_some() && content(&*store, 2).is_some());
+    assert!(content(&store, 1).is_some() && content(&store, 2).is_some());
 }
 
 #[test]
@@ -188,10 +188,10 @@ fn durability_by_the_operating_system_also_survives_a_reopening() {
     let dir = fresh();
     let options = Options { sync: false, ..Options::new(dir.path()) };
     let store = open_with(&options);
-    fill(&*store);
-    let before = everything(&*store);
+    fill(&store);
+    let before = everything(&store);
     drop(store);
-    assert_eq!(everything(&*open(dir.path())), before);
+    assert_eq!(everything(&open(dir.path())), before);
 }
 
 #[test]
@@ -202,15 +202,15 @@ fn an_inbox_beyond_its_room_is_trimmed_when_it_is_merged() {
     for id in 1..=30 {
         // User 2 gets 30, user 3 gets exactly limit and slack, user 4 all but those below its floor.
         let recipients: &[u64] = if id <= 25 { &[2, 3, 4] } else { &[2, 4] };
-        push(&*store, id, 1, id, &users(recipients.iter().copied()));
+        push(&store, id, 1, id, &users(recipients.iter().copied()));
     }
     store.raise_floor(user(4), place(8, 8)).expect("raises");
-    assert_eq!((inbox(&*store, 2).len(), floor(&*store, 2)), (30, None), "not merged yet");
+    assert_eq!((inbox(&store, 2).len(), floor(&store, 2)), (30, None), "not merged yet");
     store.write_arrivals().expect("writes");
     for when in ["merged by the read", "merged on disk"] {
-        assert_eq!((inbox(&*store, 2).len(), floor(&*store, 2)), (20, Some(place(10, 10))), "{when}");
-        assert_eq!((inbox(&*store, 3).len(), floor(&*store, 3)), (25, None), "{when}");
-        assert_eq!((inbox(&*store, 4).len(), floor(&*store, 4)), (22, Some(place(8, 8))), "{when}");
+        assert_eq!((inbox(&store, 2).len(), floor(&store, 2)), (20, Some(place(10, 10))), "{when}");
+        assert_eq!((inbox(&store, 3).len(), floor(&store, 3)), (25, None), "{when}");
+        assert_eq!((inbox(&store, 4).len(), floor(&store, 4)), (22, Some(place(8, 8))), "{when}");
         store.compact().expect("compacts");
     }
 }
@@ -222,21 +222,21 @@ fn a_floor_that_a_settle_has_seen_stays() {
     let options = Options { inbox_room: InboxRoom { limit: 4, slack: 1 }, ..Options::new(dir.path()) };
     let store = open_with(&options);
     for id in [10, 20, 30] {
-        let job = publish_post(&*store, id, 9, id);
+        let job = publish_post(&store, id, 9, id);
         store.drop_job(job.id).expect("drops");
     }
-    follow_settled(&*store, 2, 1, 1);
+    follow_settled(&store, 2, 1, 1);
     for id in 31..=36 {
-        push(&*store, id, 1, id, &users([2]));
+        push(&store, id, 1, id, &users([2]));
     }
     store.write_arrivals().expect("writes");
-    assert_eq!(floor(&*store, 2), Some(place(32, 32)));
+    assert_eq!(floor(&store, 2), Some(place(32, 32)));
     // The settle of the new followee puts nothing below the floor that it sees.
-    follow_settled(&*store, 2, 9, 2);
-    let job = unfollow(&*store, 2, 1);
-    settle(&*store, job, MANY);
+    follow_settled(&store, 2, 9, 2);
+    let job = unfollow(&store, 2, 1);
+    settle(&store, job, MANY);
     for _ in 0..2 {
-        assert_eq!((inbox(&*store, 2), floor(&*store, 2)), (vec![], Some(place(32, 32))));
+        assert_eq!((inbox(&store, 2), floor(&store, 2)), (vec![], Some(place(32, 32))));
         store.compact().expect("compacts");
     }
 }
@@ -245,19 +245,19 @@ fn a_floor_that_a_settle_has_seen_stays() {
 fn jobs_end_on_disk_only_with_their_entries() {
     let dir = fresh();
     let store = open(dir.path());
-    follow_settled(&*store, 2, 1, 1);
+    follow_settled(&store, 2, 1, 1);
     store.write_arrivals().expect("writes");
     let copy = fresh();
-    push(&*store, 10, 1, 10, &users([2]));
+    push(&store, 10, 1, 10, &users([2]));
     // The files as a kill leaves them, without the changes in memory.
     copy_files(dir.path(), copy.path());
     let killed = open(copy.path());
-    assert_eq!((inbox(&*killed, 2).len(), jobs(&*killed).len()), (0, 1));
+    assert_eq!((inbox(&killed, 2).len(), jobs(&killed).len()), (0, 1));
     store.write_arrivals().expect("writes");
     let copy = fresh();
     copy_files(dir.path(), copy.path());
     let killed = open(copy.path());
-    assert_eq!((inbox(&*killed, 2).len(), jobs(&*killed).len()), (1, 0));
+    assert_eq!((inbox(&killed, 2).len(), jobs(&killed).len()), (1, 0));
 }
 
 /// Copies a data directory that is in use; its log is written without a buffer.
@@ -280,7 +280,7 @@ fn rows_that_memory_lacks_are_never_taken_for_empty() {
     let store = open(dir.path());
     for id in 1..=400 {
         let long = Content { text: Some(id.to_string().repeat(2000)), ..post(id * 1000, 1, id) };
-        publish(&*store, long);
+        publish(&store, long);
     }
     store.compact().expect("compacts");
     let store = reopened(dir.path(), store);
@@ -304,7 +304,7 @@ fn a_deleted_item_is_named_when_it_is_compacted() {
     };
     let store = open_with(&Options { listeners, ..Options::new(dir.path()) });
     for id in 1..=9 {
-        publish_post(&*store, id, 1, id);
+        publish_post(&store, id, 1, id);
     }
     for (id, at) in [(2, 200), (5, 500), (7, 700)] {
         store.delete(item(id), at.into()).expect("deletes");

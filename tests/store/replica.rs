@@ -4,16 +4,16 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use model::Profile;
-use model::store::{Activities, MARK, Replica, Store};
-use store::{Options, Rocks};
+use model::store::MARK;
+use store::{Options, Store};
 
 use super::support::user;
 
-fn note(store: &dyn Store, name: &str) -> Option<Vec<u8>> {
+fn note(store: &Store, name: &str) -> Option<Vec<u8>> {
     store.note(name).expect("reads")
 }
 
-fn a_note_stays_until_it_is_removed(store: &dyn Store) {
+fn a_note_stays_until_it_is_removed(store: &Store) {
     assert_eq!(note(store, "a"), None);
     store.put_notes(&[("a", Some(b"1")), ("b", Some(b""))]).expect("writes");
     assert_eq!((note(store, "a"), note(store, "b")), (Some(b"1".to_vec()), Some(Vec::new())));
@@ -24,8 +24,8 @@ fn a_note_stays_until_it_is_removed(store: &dyn Store) {
 on_both! { a_note_stays_until_it_is_removed }
 
 /// A store whose marks count the writes that have one.
-fn node(dir: &tempfile::TempDir) -> (Rocks, Arc<AtomicU64>) {
-    let store = Rocks::open(&Options::new(dir.path())).expect("opens");
+fn node(dir: &tempfile::TempDir) -> (Store, Arc<AtomicU64>) {
+    let store = Store::open(&Options::new(dir.path())).expect("opens");
     let made = Arc::new(AtomicU64::new(0));
     let count = Arc::clone(&made);
     store.keep_mark(Arc::new(move || count.fetch_add(1, Ordering::Relaxed).to_be_bytes().to_vec()));
@@ -41,14 +41,14 @@ fn on_a_node_each_group_has_a_mark_and_nothing_else_has() {
     store.touch(user(1), 5).expect("touches");
     store.meet(user(2), 5).expect("meets");
     grouping.write_group().expect("writes");
-    assert_eq!((made.load(Ordering::Relaxed), note(&*store, MARK)), (0, None));
+    assert_eq!((made.load(Ordering::Relaxed), note(&store, MARK)), (0, None));
     for n in 0..3_u64 {
         grouping.put_profile(user(n + 1), &Profile::default()).expect("puts");
         grouping.put_profile(user(n + 2), &Profile::default()).expect("puts");
         grouping.write_group().expect("writes");
-        assert_eq!(note(&*store, MARK), Some(n.to_be_bytes().to_vec()));
+        assert_eq!(note(&store, MARK), Some(n.to_be_bytes().to_vec()));
     }
     drop((grouping, store));
-    let store = Rocks::open(&Options::new(dir.path())).expect("opens");
+    let store = Store::open(&Options::new(dir.path())).expect("opens");
     assert_eq!(note(&store, MARK), Some(2_u64.to_be_bytes().to_vec()));
 }

@@ -1,12 +1,13 @@
 //! Requests to follow users who approve their followers.
 
 use model::error::Code;
-use model::store::{Approval, Change, Related, Store, Tier};
+use model::store::{Approval, Change, Related, Tier};
 use model::{Barrier, Relation, Side, Span, UserId, UserSettings};
+use store::Store;
 
 use super::support::{BOTH_ORDERS, MANY, follow, follow_of, relate, relation, unfollow_of, user, users};
 
-fn approve_followers(store: &dyn Store, who: u64, approve_followers: bool) {
+fn approve_followers(store: &Store, who: u64, approve_followers: bool) {
     store.put_settings(user(who), UserSettings { approve_followers, ..UserSettings::default() }).expect("puts");
 }
 
@@ -14,7 +15,7 @@ fn approved(target: u64, since: u64) -> Change {
     Change { approval: Approval::Given, ..follow_of(target, since) }
 }
 
-fn listed(store: &dyn Store, who: u64, side: Side) -> Vec<(u64, u64)> {
+fn listed(store: &Store, who: u64, side: Side) -> Vec<(u64, u64)> {
     let found = store.members(user(who), side, Span::ALL.scan(BOTH_ORDERS[0], MANY), Tier::Disk).expect("reads");
     found.into_iter().map(|place| (place.at, place.id.get())).collect()
 }
@@ -23,7 +24,7 @@ fn asked(since: u64) -> Relation {
     Relation { requested_since: Some(since), ..Relation::none(user(1), user(2)) }
 }
 
-fn a_follow_that_asks_is_a_request(store: &dyn Store) {
+fn a_follow_that_asks_is_a_request(store: &Store) {
     assert_eq!(store.settings(user(2), Tier::Disk).expect("reads"), UserSettings::default());
     approve_followers(store, 2, true);
     for since in [10, 20] {
@@ -45,7 +46,7 @@ fn a_follow_that_asks_is_a_request(store: &dyn Store) {
     assert_eq!(listed(store, 1, Side::SentRequests), []);
 }
 
-fn a_follow_that_does_not_ask_ends_the_request(store: &dyn Store) {
+fn a_follow_that_does_not_ask_ends_the_request(store: &Store) {
     approve_followers(store, 2, true);
     for (step, change) in [approved(2, 30), follow_of(2, 30)].into_iter().enumerate() {
         relate(store, 1, &[follow_of(2, 10)]);
@@ -62,7 +63,7 @@ fn a_follow_that_does_not_ask_ends_the_request(store: &dyn Store) {
     }
 }
 
-fn a_request_is_answered_once(store: &dyn Store) {
+fn a_request_is_answered_once(store: &Store) {
     let answer = |since| store.answer_request(user(2), user(1), since).expect("answers");
     approve_followers(store, 2, true);
     assert_eq!(answer(Some(20)), None);
@@ -80,7 +81,7 @@ fn a_request_is_answered_once(store: &dyn Store) {
     assert_eq!(listed(store, 2, Side::FollowRequests), []);
 }
 
-fn follows_and_requests_share_the_limit(store: &dyn Store) {
+fn follows_and_requests_share_the_limit(store: &Store) {
     approve_followers(store, 2, true);
     follow(store, 1, 3, 5);
     let try_to = |change, limit| store.relate(user(1), &[change], limit).map(drop).map_err(|error| error.code());
@@ -93,7 +94,7 @@ fn follows_and_requests_share_the_limit(store: &dyn Store) {
     assert_eq!(try_to(follow_of(4, 5), 2), full);
 }
 
-fn a_block_ends_requests_in_both_directions(store: &dyn Store) {
+fn a_block_ends_requests_in_both_directions(store: &Store) {
     approve_followers(store, 1, true);
     approve_followers(store, 2, true);
     relate(store, 1, &[follow_of(2, 5)]);
@@ -107,7 +108,7 @@ fn a_block_ends_requests_in_both_directions(store: &dyn Store) {
     assert_eq!(relation(store, 2, 1), Relation::none(user(2), user(1)));
 }
 
-fn either_side_of_a_request_is_a_user(store: &dyn Store) {
+fn either_side_of_a_request_is_a_user(store: &Store) {
     approve_followers(store, 2, true);
     relate(store, 1, &[follow_of(2, 5)]);
     let found: Vec<UserId> = store.users_after(None, MANY).expect("reads");

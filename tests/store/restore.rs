@@ -1,7 +1,8 @@
 //! Taking deletions back, and purging.
 
-use model::store::{Batch, Published, Push, Restored, Store, Then, Tier};
+use model::store::{Batch, Published, Push, Restored, Then, Tier};
 use model::{COMMENT, Content, Entry, ItemCounts, Job, REPOST, Reaction, ReactionKind, Span, Work};
+use store::Store;
 
 use super::support::{
     MANY, content, deliver, entry, follow_settled, ids, inbox, is_deleted, item, job_now, jobs, outbox, place, post,
@@ -9,27 +10,27 @@ use super::support::{
 };
 
 /// Restores without a time limit.
-fn restore(store: &dyn Store, id: u64) -> Restored {
+fn restore(store: &Store, id: u64) -> Restored {
     restore_since(store, id, 0)
 }
 
-fn restore_since(store: &dyn Store, id: u64, deleted_since: u64) -> Restored {
+fn restore_since(store: &Store, id: u64, deleted_since: u64) -> Restored {
     store.restore(item(id), deleted_since, None, Push::Queued).expect("answers")
 }
 
 /// Restores a broadcast item that must be deleted, and returns its new job.
-fn restored(store: &dyn Store, id: u64) -> Job {
+fn restored(store: &Store, id: u64) -> Job {
     let Restored::Now(_, jobs) = restore(store, id) else { panic!("{id} is not restored") };
     let [job] = jobs[..] else { panic!("{id} has no job") };
     job
 }
 
-fn delete(store: &dyn Store, id: u64) {
+fn delete(store: &Store, id: u64) {
     assert!(store.delete(item(id), 200.into()).expect("deletes"), "{id}");
 }
 
 /// Deletes an item and purges it at once.
-fn erase(store: &dyn Store, id: u64) {
+fn erase(store: &Store, id: u64) {
     delete(store, id);
     assert!(store.purge(item(id), 201).expect("purges"), "{id}");
 }
@@ -38,25 +39,25 @@ fn comment(id: u64, author: u64, subject: u64) -> Content {
     Content { kind: COMMENT.to_owned(), ref_id: Some(item(subject)), broadcast: false, ..post(id, author, 100) }
 }
 
-fn on(store: &dyn Store, subject: u64) -> Vec<Entry> {
+fn on(store: &Store, subject: u64) -> Vec<Entry> {
     store.comments(item(subject), Span::ALL.newest(MANY), Tier::Disk).expect("reads")
 }
 
-fn by(store: &dyn Store, author: u64) -> Vec<Entry> {
+fn by(store: &Store, author: u64) -> Vec<Entry> {
     store.user_comments(user(author), Span::ALL.newest(MANY), Tier::Disk).expect("reads")
 }
 
 /// Comments and reposts of an item.
-fn counts(store: &dyn Store, id: u64) -> (u64, u64) {
+fn counts(store: &Store, id: u64) -> (u64, u64) {
     let counts = store.item_counts(&[item(id)], Tier::Disk).expect("reads").remove(0);
     (counts.comments, counts.reposts)
 }
 
-fn own(store: &dyn Store, author: u64) -> u64 {
+fn own(store: &Store, author: u64) -> u64 {
     store.user_counts(user(author), Tier::Disk).expect("reads").content
 }
 
-fn a_restore_is_a_publish_again(store: &dyn Store) {
+fn a_restore_is_a_publish_again(store: &Store) {
     let edited = Content { text: Some("new".to_owned()), edited_at: Some(150), ..post(10, 1, 100) };
     push(store, 10, 1, 100, &[user(2)]);
     let edit = model::Edit { text: Some(Some("new".to_owned())), ..Default::default() };
@@ -76,7 +77,7 @@ fn a_restore_is_a_publish_again(store: &dyn Store) {
     assert!(matches!(again.as_slice(), [Published::Same(_)]), "{again:?}");
 }
 
-fn live_and_unknown_items_are_not_restored(store: &dyn Store) {
+fn live_and_unknown_items_are_not_restored(store: &Store) {
     assert_eq!(restore(store, 10), Restored::Gone);
     publish_post(store, 10, 1, 100);
     assert_eq!(restore(store, 10), Restored::Live(post(10, 1, 100)));
@@ -86,7 +87,7 @@ fn live_and_unknown_items_are_not_restored(store: &dyn Store) {
     assert_eq!((jobs(store).len(), own(store, 1)), (2, 1));
 }
 
-fn a_deletion_can_be_too_long_ago(store: &dyn Store) {
+fn a_deletion_can_be_too_long_ago(store: &Store) {
     publish_post(store, 10, 1, 100);
     delete(store, 10);
     for since in [201, u64::MAX] {
@@ -96,7 +97,7 @@ fn a_deletion_can_be_too_long_ago(store: &dyn Store) {
     assert!(matches!(restore_since(store, 10, 200), Restored::Now(..)));
 }
 
-fn an_item_can_go_and_come_again_and_again(store: &dyn Store) {
+fn an_item_can_go_and_come_again_and_again(store: &Store) {
     push(store, 10, 1, 100, &[user(2)]);
     for round in 1..=3 {
         delete(store, 10);
@@ -109,7 +110,7 @@ fn an_item_can_go_and_come_again_and_again(store: &dyn Store) {
     assert_eq!((ids(&inbox(store, 2)), ids(&inbox(store, 3)), ids(&outbox(store, 1))), (vec![10], vec![10], vec![10]));
 }
 
-fn two_fan_outs_of_one_item_stand_side_by_side(store: &dyn Store) {
+fn two_fan_outs_of_one_item_stand_side_by_side(store: &Store) {
     let first = publish_post(store, 10, 1, 100);
     delete(store, 10);
     let second = restored(store, 10);
@@ -118,7 +119,7 @@ fn two_fan_outs_of_one_item_stand_side_by_side(store: &dyn Store) {
     assert_eq!((job_now(store, first), job_now(store, second)), (None, Some(second)));
 }
 
-fn an_item_without_broadcast_is_restored_without_a_job(store: &dyn Store) {
+fn an_item_without_broadcast_is_restored_without_a_job(store: &Store) {
     let quiet = Content { broadcast: false, ..post(10, 1, 100) };
     publish(store, quiet.clone());
     delete(store, 10);
@@ -126,7 +127,7 @@ fn an_item_without_broadcast_is_restored_without_a_job(store: &dyn Store) {
     assert_eq!((jobs(store), outbox(store, 1), own(store, 1)), (vec![], vec![], 0));
 }
 
-fn a_settle_in_between_is_made_good(store: &dyn Store) {
+fn a_settle_in_between_is_made_good(store: &Store) {
     follow_settled(store, 2, 1, 5);
     push(store, 10, 1, 100, &[user(2)]);
     delete(store, 10);
@@ -143,7 +144,7 @@ fn a_settle_in_between_is_made_good(store: &dyn Store) {
     assert_eq!(ids(&inbox(store, 3)), [10]);
 }
 
-fn an_item_below_the_outbox_floor_is_restored_there(store: &dyn Store) {
+fn an_item_below_the_outbox_floor_is_restored_there(store: &Store) {
     for id in 10..20 {
         publish_post(store, id, 1, id);
     }
@@ -157,7 +158,7 @@ fn an_item_below_the_outbox_floor_is_restored_there(store: &dyn Store) {
     assert_eq!(ids(&outbox(store, 1)).len(), 9);
 }
 
-fn comments_and_reposts_come_back_into_lists_and_counts(store: &dyn Store) {
+fn comments_and_reposts_come_back_into_lists_and_counts(store: &Store) {
     publish_post(store, 1, 1, 50);
     publish(store, comment(10, 2, 1));
     publish(store, Content { kind: REPOST.to_owned(), ..comment(11, 2, 1) });
@@ -170,7 +171,7 @@ fn comments_and_reposts_come_back_into_lists_and_counts(store: &dyn Store) {
     assert_eq!((on(store, 1), by(store, 2), counts(store, 1)), (row.clone(), row, (1, 1)));
 }
 
-fn a_restored_item_has_its_comments(store: &dyn Store) {
+fn a_restored_item_has_its_comments(store: &Store) {
     publish_post(store, 1, 1, 50);
     for id in [10, 11] {
         publish(store, comment(id, 2, 1));
@@ -182,7 +183,7 @@ fn a_restored_item_has_its_comments(store: &dyn Store) {
     assert_eq!((ids(&on(store, 1)), counts(store, 1)), (vec![12, 11], (2, 0)));
 }
 
-fn a_purged_item_is_gone_for_good(store: &dyn Store) {
+fn a_purged_item_is_gone_for_good(store: &Store) {
     push(store, 10, 1, 100, &[user(2)]);
     publish(store, comment(11, 3, 10));
     erase(store, 10);
@@ -197,7 +198,7 @@ fn a_purged_item_is_gone_for_good(store: &dyn Store) {
     }
 }
 
-fn only_what_was_deleted_long_ago_is_purged(store: &dyn Store) {
+fn only_what_was_deleted_long_ago_is_purged(store: &Store) {
     assert!(!store.purge(item(10), u64::MAX).expect("answers"), "never there");
     publish_post(store, 10, 1, 100);
     assert!(!store.purge(item(10), u64::MAX).expect("answers"), "live");
@@ -208,7 +209,7 @@ fn only_what_was_deleted_long_ago_is_purged(store: &dyn Store) {
     assert_eq!(content(store, 10), Some(post(10, 1, 100)));
 }
 
-fn reactions_are_purged_first(store: &dyn Store) {
+fn reactions_are_purged_first(store: &Store) {
     publish_post(store, 10, 1, 100);
     let like = |who| Reaction { user: user(who), kind: ReactionKind::LIKE, since: Some(5) };
     store.react(item(10), &[like(2), like(3)]).expect("reacts");
@@ -220,7 +221,7 @@ fn reactions_are_purged_first(store: &dyn Store) {
     assert_eq!(store.item_counts(&[item(10)], Tier::Disk).expect("reads"), [ItemCounts::default()]);
 }
 
-fn a_purge_that_has_begun_is_final(store: &dyn Store) {
+fn a_purge_that_has_begun_is_final(store: &Store) {
     for id in [10, 11] {
         publish_post(store, id, 1, 100);
         let like = |who| Reaction { user: user(who), kind: ReactionKind::LIKE, since: Some(who) };
@@ -237,7 +238,7 @@ fn a_purge_that_has_begun_is_final(store: &dyn Store) {
     assert!(!store.purge(item(11), 0).expect("answers"), "there is a reaction still");
 }
 
-fn nothing_hangs_on_what_is_purged(store: &dyn Store) {
+fn nothing_hangs_on_what_is_purged(store: &Store) {
     publish_post(store, 1, 1, 50);
     for id in 10..14 {
         publish(store, comment(id, 2, 1));
@@ -256,7 +257,7 @@ fn nothing_hangs_on_what_is_purged(store: &dyn Store) {
     assert_eq!((ids(&by(store, 2)), on(store, 1), counts(store, 1)), (vec![14, 13, 12, 11], vec![], (0, 0)));
 }
 
-fn a_purge_takes_any_number_of_comments(store: &dyn Store) {
+fn a_purge_takes_any_number_of_comments(store: &Store) {
     let items =
         |subject: u64, from: u64| (from..from + 600).map(|id| timed(comment(id, 2, subject))).collect::<Vec<_>>();
     // Items with ids next to this one's, which lose nothing.

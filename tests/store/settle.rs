@@ -3,8 +3,8 @@
 //! The count that a settle returns is of the author's rows above the floor as it is afterwards, so
 //! that it does not depend on which rows below a floor a compaction has dropped already.
 
-use model::store::Store;
 use model::{Content, MAX_MILLIS};
+use store::Store;
 
 use super::support::{
     MANY, entry, floor, follow, follow_settled, ids, inbox, item, job_now, jobs, place, post, publish, publish_post,
@@ -12,14 +12,14 @@ use super::support::{
 };
 
 /// Ends every fan-out job, so that only the effect of settling shows.
-fn publish_unpushed(store: &dyn Store, ids: impl IntoIterator<Item = u64>, author: u64) {
+fn publish_unpushed(store: &Store, ids: impl IntoIterator<Item = u64>, author: u64) {
     for id in ids {
         let job = publish_post(store, id, author, id);
         store.drop_job(job.id).expect("drops");
     }
 }
 
-fn a_follower_gets_what_was_published_before(store: &dyn Store) {
+fn a_follower_gets_what_was_published_before(store: &Store) {
     publish_unpushed(store, 10..=14, 1);
     let job = follow(store, 2, 1, 100);
     assert_eq!(inbox(store, 2), []);
@@ -29,7 +29,7 @@ fn a_follower_gets_what_was_published_before(store: &dyn Store) {
     assert_eq!(jobs(store), []);
 }
 
-fn an_author_without_items_leaves_nothing(store: &dyn Store) {
+fn an_author_without_items_leaves_nothing(store: &Store) {
     let job = follow(store, 2, 1, 100);
     for room in [0, 10] {
         assert_eq!(settle(store, job, room), 0);
@@ -38,7 +38,7 @@ fn an_author_without_items_leaves_nothing(store: &dyn Store) {
     assert_eq!(jobs(store), []);
 }
 
-fn items_left_out_of_a_settle_raise_the_floor(store: &dyn Store) {
+fn items_left_out_of_a_settle_raise_the_floor(store: &Store) {
     publish_unpushed(store, 10..=19, 1);
     let job = follow(store, 2, 1, 100);
     assert_eq!(settle(store, job, 3), 3);
@@ -46,14 +46,14 @@ fn items_left_out_of_a_settle_raise_the_floor(store: &dyn Store) {
     assert_eq!(floor(store, 2), Some(place(16, 16)), "the first that was left out");
 }
 
-fn room_for_all_leaves_the_floor(store: &dyn Store) {
+fn room_for_all_leaves_the_floor(store: &Store) {
     publish_unpushed(store, 10..=12, 1);
     let job = follow(store, 2, 1, 100);
     assert_eq!(settle(store, job, 3), 3);
     assert_eq!((ids(&inbox(store, 2)), floor(store, 2)), (vec![12, 11, 10], None));
 }
 
-fn no_room_at_all_raises_the_floor_to_the_newest(store: &dyn Store) {
+fn no_room_at_all_raises_the_floor_to_the_newest(store: &Store) {
     publish_unpushed(store, 10..=12, 1);
     let job = follow(store, 2, 1, 100);
     assert_eq!(settle(store, job, 0), 0);
@@ -61,14 +61,14 @@ fn no_room_at_all_raises_the_floor_to_the_newest(store: &dyn Store) {
     assert_eq!(jobs(store), []);
 }
 
-fn any_room_is_room(store: &dyn Store) {
+fn any_room_is_room(store: &Store) {
     publish_unpushed(store, 10..=12, 1);
     let job = follow(store, 2, 1, 100);
     assert_eq!(settle(store, job, usize::MAX), 3);
     assert_eq!((ids(&inbox(store, 2)), floor(store, 2)), (vec![12, 11, 10], None));
 }
 
-fn nothing_comes_in_at_or_below_the_floor(store: &dyn Store) {
+fn nothing_comes_in_at_or_below_the_floor(store: &Store) {
     publish_unpushed(store, 10..=19, 1);
     store.raise_floor(user(2), place(15, 15)).expect("raises");
     let job = follow(store, 2, 1, 100);
@@ -77,7 +77,7 @@ fn nothing_comes_in_at_or_below_the_floor(store: &dyn Store) {
     assert_eq!((ids(&inbox(store, 2)), floor(store, 2)), (vec![19, 18, 17, 16], Some(place(15, 15))));
 }
 
-fn a_floor_above_everything_keeps_everything_out(store: &dyn Store) {
+fn a_floor_above_everything_keeps_everything_out(store: &Store) {
     publish_unpushed(store, 10..=12, 1);
     let highest = place(MAX_MILLIS, 1);
     store.raise_floor(user(2), highest).expect("raises");
@@ -87,7 +87,7 @@ fn a_floor_above_everything_keeps_everything_out(store: &dyn Store) {
     assert_eq!(jobs(store), []);
 }
 
-fn others_rows_stay_where_they_are(store: &dyn Store) {
+fn others_rows_stay_where_they_are(store: &Store) {
     for id in [11, 21] {
         push(store, id, 3, id, &users([2]));
     }
@@ -103,7 +103,7 @@ fn others_rows_stay_where_they_are(store: &dyn Store) {
     assert_eq!(inbox(store, 2), [entry(3, 21, 21), entry(3, 11, 11)]);
 }
 
-fn a_risen_floor_hides_others_rows_too(store: &dyn Store) {
+fn a_risen_floor_hides_others_rows_too(store: &Store) {
     for id in [11, 15, 21] {
         push(store, id, 3, id, &users([2]));
     }
@@ -114,7 +114,7 @@ fn a_risen_floor_hides_others_rows_too(store: &dyn Store) {
     assert_eq!(ids(&inbox(store, 2)), [21, 16, 15, 14]);
 }
 
-fn items_pushed_already_are_not_counted(store: &dyn Store) {
+fn items_pushed_already_are_not_counted(store: &Store) {
     push(store, 10, 1, 10, &users([2]));
     publish_unpushed(store, [11], 1);
     push(store, 12, 1, 12, &users([2]));
@@ -123,7 +123,7 @@ fn items_pushed_already_are_not_counted(store: &dyn Store) {
     assert_eq!(ids(&inbox(store, 2)), [12, 11, 10]);
 }
 
-fn a_second_settle_changes_nothing(store: &dyn Store) {
+fn a_second_settle_changes_nothing(store: &Store) {
     publish_unpushed(store, 10..=14, 1);
     let first = follow(store, 2, 1, 100);
     assert_eq!(settle(store, first, 3), 3);
@@ -136,7 +136,7 @@ fn a_second_settle_changes_nothing(store: &dyn Store) {
     assert_eq!((inbox(store, 2), floor(store, 2)), (rows, at));
 }
 
-fn less_room_than_rows_lets_the_floor_rise(store: &dyn Store) {
+fn less_room_than_rows_lets_the_floor_rise(store: &Store) {
     publish_unpushed(store, 10..=14, 1);
     let job = follow(store, 2, 1, 100);
     settle(store, job, MANY);
@@ -148,7 +148,7 @@ fn less_room_than_rows_lets_the_floor_rise(store: &dyn Store) {
     assert_eq!((ids(&inbox(store, 2)), floor(store, 2)), (vec![14, 13], Some(place(12, 12))));
 }
 
-fn rows_of_deleted_items_are_taken_out(store: &dyn Store) {
+fn rows_of_deleted_items_are_taken_out(store: &Store) {
     for id in 10..=14 {
         push(store, id, 1, id, &users([2]));
     }
@@ -163,7 +163,7 @@ fn rows_of_deleted_items_are_taken_out(store: &dyn Store) {
     assert_eq!(ids(&inbox(store, 2)), [20, 13, 12, 10]);
 }
 
-fn the_deleted_take_no_room(store: &dyn Store) {
+fn the_deleted_take_no_room(store: &Store) {
     publish_unpushed(store, 10..=15, 1);
     for id in [13, 15] {
         store.delete(item(id), 500.into()).expect("deletes");
@@ -173,7 +173,7 @@ fn the_deleted_take_no_room(store: &dyn Store) {
     assert_eq!((ids(&inbox(store, 2)), floor(store, 2)), (vec![14, 12, 11], Some(place(10, 10))));
 }
 
-fn items_without_broadcast_are_not_back_filled(store: &dyn Store) {
+fn items_without_broadcast_are_not_back_filled(store: &Store) {
     publish_unpushed(store, [10, 12], 1);
     publish(store, Content { broadcast: false, ..post(11, 1, 11) });
     let job = follow(store, 2, 1, 100);
@@ -181,7 +181,7 @@ fn items_without_broadcast_are_not_back_filled(store: &dyn Store) {
     assert_eq!(ids(&inbox(store, 2)), [12, 10]);
 }
 
-fn an_unfollow_removes_every_row(store: &dyn Store) {
+fn an_unfollow_removes_every_row(store: &Store) {
     publish_unpushed(store, 10..=14, 1);
     publish_unpushed(store, 20..=24, 3);
     for author in [1, 3] {
@@ -197,7 +197,7 @@ fn an_unfollow_removes_every_row(store: &dyn Store) {
     assert_eq!(jobs(store), []);
 }
 
-fn a_settle_without_a_follow_removes_nothing(store: &dyn Store) {
+fn a_settle_without_a_follow_removes_nothing(store: &Store) {
     publish_unpushed(store, 10..=12, 1);
     let first = follow(store, 2, 1, 100);
     let second = unfollow(store, 2, 1);
@@ -209,7 +209,7 @@ fn a_settle_without_a_follow_removes_nothing(store: &dyn Store) {
     assert_eq!(jobs(store), []);
 }
 
-fn an_early_job_settles_for_the_latest_relation(store: &dyn Store) {
+fn an_early_job_settles_for_the_latest_relation(store: &Store) {
     publish_unpushed(store, 10..=12, 1);
     let first = follow(store, 2, 1, 100);
     let second = unfollow(store, 2, 1);
@@ -222,7 +222,7 @@ fn an_early_job_settles_for_the_latest_relation(store: &dyn Store) {
     assert_eq!(jobs(store), []);
 }
 
-fn rows_below_the_floor_are_not_counted_as_lost(store: &dyn Store) {
+fn rows_below_the_floor_are_not_counted_as_lost(store: &Store) {
     for id in 10..=14 {
         push(store, id, 1, id, &users([2]));
     }
@@ -233,7 +233,7 @@ fn rows_below_the_floor_are_not_counted_as_lost(store: &dyn Store) {
     assert_eq!((inbox(store, 2), floor(store, 2)), (vec![], Some(place(12, 12))));
 }
 
-fn only_its_own_job_ends(store: &dyn Store) {
+fn only_its_own_job_ends(store: &Store) {
     let waiting = publish_post(store, 10, 1, 10);
     let first = follow(store, 2, 1, 100);
     let other = follow(store, 3, 1, 100);
@@ -243,7 +243,7 @@ fn only_its_own_job_ends(store: &dyn Store) {
     assert_eq!(ids(&inbox(store, 2)), [10], "a settle does not wait for the fan-out");
 }
 
-fn a_long_outbox_is_back_filled_to_its_newest(store: &dyn Store) {
+fn a_long_outbox_is_back_filled_to_its_newest(store: &Store) {
     let items: Vec<_> = (1..=3000).map(|id| super::support::timed(post(id, 1, id / 3))).collect();
     store.publish(&items, model::store::Batch::AllOrNone, model::store::Push::Queued).expect("publishes");
     let job = follow(store, 2, 1, 100);

@@ -10,8 +10,8 @@ use std::time::Duration;
 use config::Config;
 use feed::standbys::Standbys;
 use model::error::Code;
-use model::store::{Batch, Contents, Copies, Events, Inboxes, LogReader, Logs, Push, Upkeep};
-use store::{Options, Rocks, Standby, StandbyDirectory};
+use model::store::{Batch, LogReader, Push};
+use store::{Options, Standby, StandbyDirectory, Store};
 use tempfile::TempDir;
 
 use super::everything::{Scope, dump, fill};
@@ -23,14 +23,14 @@ const SMALL: usize = 8 << 20;
 
 struct World {
     dir: TempDir,
-    origin: Box<Rocks>,
+    origin: Box<Store>,
 }
 
 impl World {
     fn new() -> Self {
         let dir = tempfile::tempdir().expect("temp dir");
         let options = Options { keeps_log: true, write_buffer: SMALL, ..Options::new(dir.path().join("origin")) };
-        Self { origin: Box::new(Rocks::open(&options).expect("opens")), dir }
+        Self { origin: Box::new(Store::open(&options).expect("opens")), dir }
     }
 
     fn path(&self) -> std::path::PathBuf {
@@ -80,12 +80,12 @@ impl World {
 #[test]
 fn a_standby_has_every_row_of_its_origin() {
     let world = World::new();
-    publish_post(&*world.origin, 900_000, 77, 5);
+    publish_post(&world.origin, 900_000, 77, 5);
     let directory = world.claim();
     world.copy(&directory);
     let standby = world.open(&directory);
     let mut reader = world.read(&standby);
-    fill(&*world.origin);
+    fill(&world.origin);
     world.origin.write_arrivals().expect("writes");
     world.catch_up(&standby, &mut *reader);
     // Batches that are larger than a piece, and the next file of the log.
@@ -98,27 +98,27 @@ fn a_standby_has_every_row_of_its_origin() {
     drop((standby, reader));
     // A start in between.
     let standby = world.open(&directory);
-    publish_post(&*world.origin, 900_001, 77, 6);
+    publish_post(&world.origin, 900_001, 77, 6);
     world.catch_up(&standby, &mut *world.read(&standby));
-    let wanted = dump(&*world.origin, &Scope::filled());
+    let wanted = dump(&world.origin, &Scope::filled());
     drop(standby);
-    let error = Rocks::open(&Options::new(world.path())).expect_err("a standby").to_string();
+    let error = Store::open(&Options::new(world.path())).expect_err("a standby").to_string();
     assert!(error.contains("is a standby") && error.contains("tideline promote --data-dir"), "{error}");
     directory.promote(false).expect("promotes");
     let promoted = open(&world.path());
     assert!(promoted.is_set_back(), "clients may know of more");
-    let differ = dump(&*promoted, &Scope::filled()).into_iter().zip(wanted).find(|(there, wanted)| there != wanted);
+    let differ = dump(&promoted, &Scope::filled()).into_iter().zip(wanted).find(|(there, wanted)| there != wanted);
     assert_eq!(differ, None);
-    assert_eq!(ids(&outbox(&*promoted, 77)), [900_001, 900_000]);
-    assert_eq!(outbox(&*promoted, 50).len(), outbox(&*world.origin, 50).len());
-    assert_eq!(audit(&*promoted), [""; 0]);
+    assert_eq!(ids(&outbox(&promoted, 77)), [900_001, 900_000]);
+    assert_eq!(outbox(&promoted, 50).len(), outbox(&world.origin, 50).len());
+    assert_eq!(audit(&promoted), [""; 0]);
 }
 
 #[test]
 fn a_standby_follows_under_load_and_over_kills() {
     let world = World::new();
     let (stop, count) = (AtomicBool::new(false), 4);
-    publish_post(&*world.origin, 1, 9, 1);
+    publish_post(&world.origin, 1, 9, 1);
     let directory = world.claim();
     thread::scope(|threads| {
         for writer in 1..=count {
@@ -162,11 +162,11 @@ fn a_standby_follows_under_load_and_over_kills() {
     drop(standby);
     let log = world.origin.log_facts().expect("facts").id;
     directory.promote(true).expect("promotes");
-    let promoted = Rocks::open(&Options::new(world.path())).expect("opens");
+    let promoted = Store::open(&Options::new(world.path())).expect("opens");
     assert!(!promoted.is_set_back(), "it has all");
     assert_eq!(promoted.log_facts().expect("facts").id, log);
     for writer in 1..=count {
-        assert_eq!(ids(&outbox(&promoted, writer)), ids(&outbox(&*world.origin, writer)));
+        assert_eq!(ids(&outbox(&promoted, writer)), ids(&outbox(&world.origin, writer)));
     }
     assert_eq!(audit(&promoted), [""; 0]);
 }
@@ -175,14 +175,14 @@ fn a_standby_follows_under_load_and_over_kills() {
 #[test]
 fn a_hole_in_the_log_is_never_passed_over() {
     let world = World::new();
-    publish_post(&*world.origin, 1, 9, 1);
+    publish_post(&world.origin, 1, 9, 1);
     let directory = world.claim();
     world.copy(&directory);
     let standby = world.open(&directory);
     let mut reader = world.read(&standby);
     world.origin.keep_log(0);
     for round in 0..4 {
-        publish_post(&*world.origin, 10 + round, 9, 1);
+        publish_post(&world.origin, 10 + round, 9, 1);
         world.origin.compact().expect("flushes");
         thread::sleep(Duration::from_millis(700));
     }
@@ -190,7 +190,7 @@ fn a_hole_in_the_log_is_never_passed_over() {
     assert_eq!(gone.code(), Some(Code::LogGone), "{gone}");
     let later = world.origin.log_facts().expect("facts").flushed - 1;
     let mut reader = world.origin.read_log(later).expect("reads");
-    publish_post(&*world.origin, 90, 9, 1);
+    publish_post(&world.origin, 90, 9, 1);
     if let Ok(Some(batch)) = reader.next() {
         assert_eq!(standby.apply(&batch).expect_err("a hole").code(), Some(Code::LogGone));
     }
@@ -210,34 +210,34 @@ fn a_hole_in_the_log_is_never_passed_over() {
 #[test]
 fn a_standby_follows_by_its_newest_stream() {
     let world = World::new();
-    publish_post(&*world.origin, 1, 9, 1);
+    publish_post(&world.origin, 1, 9, 1);
     let log = world.origin.log_facts().expect("facts").id;
     let mut config = Config::default();
     config.storage.data_dir = world.dir.path().join("origin");
     let standbys = Arc::new(Standbys::new(&config));
-    let follow = || standbys.follow(&*world.origin, "b", log, 0).expect("follows");
+    let follow = || standbys.follow(&world.origin, "b", log, 0).expect("follows");
     let mut stream = follow();
     for _ in 0..50 {
         let next = follow();
         drop(std::mem::replace(&mut stream, next));
-        let known = standbys.list(&*world.origin).expect("lists");
+        let known = standbys.list(&world.origin).expect("lists");
         assert!(known[0].following_since.is_some(), "{known:?}");
     }
     drop(stream);
-    assert_eq!(standbys.list(&*world.origin).expect("lists")[0].following_since, None);
+    assert_eq!(standbys.list(&world.origin).expect("lists")[0].following_since, None);
 }
 
 #[test]
 fn a_sealed_store_takes_no_writes() {
     let world = World::new();
-    publish_post(&*world.origin, 1, 9, 1);
+    publish_post(&world.origin, 1, 9, 1);
     let end = world.origin.seal().expect("seals");
     let refused = world.origin.publish(&[timed(post(2, 9, 2))], Batch::AllOrNone, Push::Queued);
     assert_eq!(refused.expect_err("sealed").code(), Some(Code::HandingOver));
     assert_eq!(world.origin.seal().expect("again"), end);
     assert_eq!(world.origin.refusal(), None, "no fault of the storage");
     world.origin.unseal();
-    publish_post(&*world.origin, 2, 9, 2);
+    publish_post(&world.origin, 2, 9, 2);
 }
 
 #[test]

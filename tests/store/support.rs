@@ -3,34 +3,32 @@
 use std::path::Path;
 
 use model::error::Result;
-use model::store::{
-    Batch, Change, Delivery, Digests, Published, Push, Related, Store, TableDigest, Then, Tier, Upkeep, Watch,
-};
+use model::store::{Batch, Change, Delivery, Published, Push, Related, TableDigest, Then, Tier, Watch};
 use model::{
     Audience, Content, ContentId, Cursor, Entry, Erasure, Job, KindId, Lane, Millis, Order, Position, Publish,
     Relation, Span, UserId, Work,
 };
-use store::{Options, Rocks};
+use store::{Options, Store};
 
 use super::everything;
 
 /// Runs a test on a fresh directory.
-pub(crate) fn on_rocks(test: fn(&dyn Store)) {
+pub(crate) fn on_rocks(test: fn(&Store)) {
     let dir = tempfile::tempdir().expect("a temporary directory");
-    test(&*open(dir.path()));
+    test(&open(dir.path()));
 }
 
 /// The store of a directory.
-pub(crate) fn open(dir: &Path) -> Box<dyn Store> {
+pub(crate) fn open(dir: &Path) -> Box<Store> {
     open_with(&Options::new(dir))
 }
 
-pub(crate) fn open_with(options: &Options) -> Box<dyn Store> {
-    Box::new(Rocks::open(options).expect("the directory opens"))
+pub(crate) fn open_with(options: &Options) -> Box<Store> {
+    Box::new(Store::open(options).expect("the directory opens"))
 }
 
 /// The findings of an audit.
-pub(crate) fn audit(store: &(impl Upkeep + ?Sized)) -> Vec<String> {
+pub(crate) fn audit(store: &Store) -> Vec<String> {
     struct Found(Vec<String>);
     impl Watch for Found {
         fn finds(&mut self, line: String) {
@@ -46,7 +44,7 @@ pub(crate) fn audit(store: &(impl Upkeep + ?Sized)) -> Vec<String> {
 }
 
 /// The digests of a store in which nothing is under way.
-pub(crate) fn digest(store: &(impl Digests + ?Sized), final_before: Millis) -> Vec<TableDigest> {
+pub(crate) fn digest(store: &Store, final_before: Millis) -> Vec<TableDigest> {
     struct Quiet;
     impl Watch for Quiet {
         fn finds(&mut self, line: String) {
@@ -121,14 +119,14 @@ pub(crate) fn timed(content: Content) -> Publish {
 }
 
 /// Publishes one item that must be new, and returns its job.
-pub(crate) fn publish(store: &dyn Store, content: Content) -> Option<Job> {
+pub(crate) fn publish(store: &Store, content: Content) -> Option<Job> {
     let jobs = publish_on_paths(store, content);
     assert!(jobs.len() <= 1, "{jobs:?}");
     jobs.first().copied()
 }
 
 /// Publishes one item that must be new, and returns the jobs of its paths.
-pub(crate) fn publish_on_paths(store: &dyn Store, content: Content) -> Vec<Job> {
+pub(crate) fn publish_on_paths(store: &Store, content: Content) -> Vec<Job> {
     match store.publish(&[timed(content)], Batch::AllOrNone, Push::Queued).expect("publishes").as_slice() {
         [Published::New(jobs)] => jobs.clone(),
         other => panic!("not new: {other:?}"),
@@ -136,18 +134,18 @@ pub(crate) fn publish_on_paths(store: &dyn Store, content: Content) -> Vec<Job> 
 }
 
 /// Publishes a broadcast post and returns its fan-out job.
-pub(crate) fn publish_post(store: &dyn Store, id: u64, author: u64, at: u64) -> Job {
+pub(crate) fn publish_post(store: &Store, id: u64, author: u64, at: u64) -> Job {
     publish(store, post(id, author, at)).expect("a broadcast post has a job")
 }
 
 /// Publishes a post, puts it into inboxes and ends its job.
-pub(crate) fn push(store: &dyn Store, id: u64, author: u64, at: u64, recipients: &[UserId]) {
+pub(crate) fn push(store: &Store, id: u64, author: u64, at: u64, recipients: &[UserId]) {
     let job = publish_post(store, id, author, at);
     deliver(store, job, recipients, Then::End);
 }
 
 /// Delivers the item of a fan-out job.
-pub(crate) fn deliver(store: &dyn Store, job: Job, recipients: &[UserId], then: Then) {
+pub(crate) fn deliver(store: &Store, job: Job, recipients: &[UserId], then: Then) {
     let Work::FanOut { entry } = job.work else { panic!("not a fan-out: {job:?}") };
     store.deliver(&Delivery { job: job.id, entry, recipients, then }).expect("delivers");
 }
@@ -161,76 +159,71 @@ pub(crate) fn unfollow_of(target: u64) -> Change {
 }
 
 /// Applies changes without a limit.
-pub(crate) fn relate(store: &dyn Store, who: u64, changes: &[Change]) -> Vec<Related> {
+pub(crate) fn relate(store: &Store, who: u64, changes: &[Change]) -> Vec<Related> {
     store.relate(user(who), changes, MANY).expect("relates")
 }
 
 /// Follows, and returns the settle job; the pair must change.
-pub(crate) fn follow(store: &dyn Store, who: u64, target: u64, since: u64) -> Job {
+pub(crate) fn follow(store: &Store, who: u64, target: u64, since: u64) -> Job {
     relate(store, who, &[follow_of(target, since)])[0].job.expect("the pair changes")
 }
 
 /// Unfollows, and returns the settle job; the pair must change.
-pub(crate) fn unfollow(store: &dyn Store, who: u64, target: u64) -> Job {
+pub(crate) fn unfollow(store: &Store, who: u64, target: u64) -> Job {
     relate(store, who, &[unfollow_of(target)])[0].job.expect("the pair changes")
 }
 
-pub(crate) fn relation(store: &dyn Store, who: u64, target: u64) -> Relation {
+pub(crate) fn relation(store: &Store, who: u64, target: u64) -> Relation {
     store.relations(user(who), &[user(target)], Tier::Disk).expect("reads")[0]
 }
 
 /// Runs a settle job as a worker would.
-pub(crate) fn settle(store: &dyn Store, job: Job, room: usize) -> usize {
+pub(crate) fn settle(store: &Store, job: Job, room: usize) -> usize {
     let Work::Settle { user, source } = job.work else { panic!("not a settle: {job:?}") };
     store.settle(job.id, user, source, room).expect("settles")
 }
 
 /// Follows and settles at once.
-pub(crate) fn follow_settled(store: &dyn Store, who: u64, target: u64, since: u64) {
+pub(crate) fn follow_settled(store: &Store, who: u64, target: u64, since: u64) {
     let job = follow(store, who, target, since);
     settle(store, job, MANY);
 }
 
 /// A part of an inbox, and its floor.
-pub(crate) fn inbox_part(
-    store: &dyn Store,
-    who: u64,
-    span: Span<ContentId>,
-    order: Order,
-) -> (Vec<Entry>, Option<Cursor>) {
+pub(crate) fn inbox_part(store: &Store, who: u64, span: Span<ContentId>, order: Order) -> (Vec<Entry>, Option<Cursor>) {
     everything::inbox(store, user(who), span, order, MANY, Tier::Disk).expect("reads")
 }
 
 /// A whole inbox, newest first.
-pub(crate) fn inbox(store: &dyn Store, who: u64) -> Vec<Entry> {
+pub(crate) fn inbox(store: &Store, who: u64) -> Vec<Entry> {
     inbox_part(store, who, Span::ALL, Order::NewestFirst).0
 }
 
 /// The floor of an inbox.
-pub(crate) fn floor(store: &dyn Store, who: u64) -> Option<Cursor> {
+pub(crate) fn floor(store: &Store, who: u64) -> Option<Cursor> {
     inbox_part(store, who, Span::ALL, Order::NewestFirst).1
 }
 
 /// A whole outbox, newest first.
-pub(crate) fn outbox(store: &dyn Store, author: u64) -> Vec<Entry> {
+pub(crate) fn outbox(store: &Store, author: u64) -> Vec<Entry> {
     store.outboxes(&[user(author)], Span::ALL.newest(MANY), Tier::Disk).expect("reads")
 }
 
 /// One item, if it is live.
-pub(crate) fn content(store: &dyn Store, id: u64) -> Option<Content> {
+pub(crate) fn content(store: &Store, id: u64) -> Option<Content> {
     store.contents(&[item(id)], Tier::Disk).expect("reads").remove(0)
 }
 
-pub(crate) fn is_deleted(store: &dyn Store, id: u64) -> bool {
+pub(crate) fn is_deleted(store: &Store, id: u64) -> bool {
     store.deleted(&[item(id)], Tier::Disk).expect("reads")[0]
 }
 
-pub(crate) fn jobs(store: &dyn Store) -> Vec<Job> {
+pub(crate) fn jobs(store: &Store) -> Vec<Job> {
     store.jobs().expect("reads")
 }
 
 /// The present state of a job, if it has not ended.
-pub(crate) fn job_now(store: &dyn Store, job: Job) -> Option<Job> {
+pub(crate) fn job_now(store: &Store, job: Job) -> Option<Job> {
     jobs(store).into_iter().find(|other| other.id == job.id)
 }
 

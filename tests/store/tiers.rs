@@ -4,8 +4,9 @@ use std::fmt::Debug;
 use std::ops::RangeInclusive;
 
 use model::error::{Error, Result};
-use model::store::{Batch, Change, Push, Store, Tier};
+use model::store::{Batch, Change, Push, Tier};
 use model::{Barrier, Order, Reaction, ReactionKind, Side, Span};
+use store::Store;
 
 use super::everything::{Scope, fill, reads};
 use super::support::{BOTH_ORDERS, item, open, place, post, span, timed, user, users};
@@ -28,7 +29,7 @@ fn check<T: PartialEq + Debug>(what: &str, read: impl Fn(Tier) -> Result<T>) {
     assert_eq!(warm.unwrap_or_else(|| panic!("{what}: not in memory after a read")).expect("reads"), want, "{what}");
 }
 
-fn every_read_is_right_or_not_cached(store: &dyn Store) {
+fn every_read_is_right_or_not_cached(store: &Store) {
     fill(store);
     // Once from recent writes, once from table files, once with more writes on top.
     for round in 0..3 {
@@ -44,7 +45,7 @@ fn every_read_is_right_or_not_cached(store: &dyn Store) {
     }
 }
 
-fn check_all(store: &dyn Store) {
+fn check_all(store: &Store) {
     let ids: Vec<_> = [1000, 1007, 2010, 3299, 9999, 77].into_iter().map(item).collect();
     for order in BOTH_ORDERS {
         for (part, limit) in [(Span::ALL, 250), (Span::ALL, 5), (span(Some(place(150, 2150)), Some(place(50, 1))), 50)]

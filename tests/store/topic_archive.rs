@@ -5,9 +5,10 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use model::error::Error;
-use model::store::{Push, Restored, Store, Tier};
+use model::store::{Push, Restored, Tier};
 use model::{Cursor, Entry, Order, Span};
 use store::Options;
+use store::Store;
 
 use super::support::{BOTH_ORDERS, MANY, audit, entry, expected, ids, item, open, open_with, place, publish, spans};
 use super::topics::{about, delete, list, part, topic};
@@ -15,11 +16,11 @@ use super::topics::{about, delete, list, part, topic};
 /// Most items that a list shows, in tests of reads during changes.
 const DEPTH: usize = 6;
 
-fn restore(store: &dyn Store, id: u64) {
+fn restore(store: &Store, id: u64) {
     assert!(matches!(store.restore(item(id), 0, None, Push::Queued).expect("restores"), Restored::Now(..)));
 }
 
-fn rows(store: &dyn Store, table: &str) -> u64 {
+fn rows(store: &Store, table: &str) -> u64 {
     store.compact().expect("compacts");
     store.stats().expect("stats").iter().find(|stats| stats.table == table).expect("the table").rows
 }
@@ -30,11 +31,11 @@ fn every_page_is_the_same_wherever_the_rows_are() {
     let store = open(dir.path());
     let mut all: Vec<Entry> = (1..=10).map(|id| entry(id % 3 + 1, id / 2, id)).collect();
     for entry in &all {
-        publish(&*store, about(entry.cursor.id.get(), entry.author.get(), entry.cursor.at, &["a"]));
+        publish(&store, about(entry.cursor.id.get(), entry.author.get(), entry.cursor.at, &["a"]));
     }
-    let a = topic(&*store, "a");
+    let a = topic(&store, "a");
     let bounds: Vec<Cursor> = (1..=10).map(|id| place(id / 2, id)).chain([place(0, 9), place(2, 8)]).collect();
-    let check = |store: &dyn Store, all: &[Entry], when: &str| {
+    let check = |store: &Store, all: &[Entry], when: &str| {
         for depth in [1, 2, 4, 7, MANY] {
             let newest = expected(all, |entry| entry.cursor, Span::ALL, Order::NewestFirst, depth);
             for order in BOTH_ORDERS {
@@ -54,23 +55,23 @@ fn every_page_is_the_same_wherever_the_rows_are() {
     };
     for (newest, most) in [(2, 1), (6, 2), (6, 9), (10, 1), (10, 9)] {
         store.archive_topic(a, place(newest / 2, newest), most).expect("moves");
-        check(&*store, &all, &format!("moved up to {newest}"));
-        delete(&*store, newest);
+        check(&store, &all, &format!("moved up to {newest}"));
+        delete(&store, newest);
         all.retain(|entry| entry.cursor.id != item(newest));
-        check(&*store, &all, &format!("{newest} deleted"));
-        restore(&*store, newest);
+        check(&store, &all, &format!("{newest} deleted"));
+        restore(&store, newest);
         all.push(entry(newest % 3 + 1, newest / 2, newest));
         store.compact().expect("compacts");
-        check(&*store, &all, &format!("{newest} restored"));
-        assert_eq!(audit(&*store), Vec::<String>::new());
+        check(&store, &all, &format!("{newest} restored"));
+        assert_eq!(audit(&store), Vec::<String>::new());
         if newest == 6 {
-            delete(&*store, 6);
+            delete(&store, 6);
             all.retain(|entry| entry.cursor.id != item(6));
-            restore(&*store, 6);
+            restore(&store, 6);
             all.push(entry(1, 3, 6));
         }
     }
-    assert_eq!(list(&*store, "a"), (1..=10).rev().collect::<Vec<_>>());
+    assert_eq!(list(&store, "a"), (1..=10).rev().collect::<Vec<_>>());
 }
 
 #[test]
@@ -78,31 +79,31 @@ fn a_list_is_full_whatever_was_moved_and_deleted() {
     let dir = tempfile::tempdir().expect("a directory");
     let store = open(dir.path());
     for id in 1..=310 {
-        publish(&*store, about(id, 1, id, &["a"]));
+        publish(&store, about(id, 1, id, &["a"]));
     }
-    let a = topic(&*store, "a");
+    let a = topic(&store, "a");
     for moved in [60, 60, 60, 5] {
         assert_eq!(store.archive_topic(a, place(185, 185), 60).expect("moves"), moved);
     }
     // The rows above the floor, and the floor; the rows up to it, and a mark.
-    assert_eq!((rows(&*store, "topic_content"), rows(&*store, "topic_archive")), (126, 186));
-    (186..=310).for_each(|id| delete(&*store, id));
-    let newest = |depth| ids(&part(&*store, a, Span::ALL, Order::NewestFirst, MANY, depth));
+    assert_eq!((rows(&store, "topic_content"), rows(&store, "topic_archive")), (126, 186));
+    (186..=310).for_each(|id| delete(&store, id));
+    let newest = |depth| ids(&part(&store, a, Span::ALL, Order::NewestFirst, MANY, depth));
     assert_eq!(newest(100), (86..=185).rev().collect::<Vec<_>>());
-    publish(&*store, about(400, 1, 400, &["a"]));
-    (100..=185).for_each(|id| delete(&*store, id));
+    publish(&store, about(400, 1, 400, &["a"]));
+    (100..=185).for_each(|id| delete(&store, id));
     assert_eq!(newest(100), (1..=99).chain([400]).rev().collect::<Vec<_>>());
     assert_eq!(newest(3), [400, 99, 98]);
     drop(store);
     let store = open(dir.path());
-    publish(&*store, about(401, 1, 50, &["a"]));
-    restore(&*store, 100);
-    restore(&*store, 310);
+    publish(&store, about(401, 1, 50, &["a"]));
+    restore(&store, 100);
+    restore(&store, 310);
     assert_eq!(
-        list(&*store, "a"),
+        list(&store, "a"),
         [&[400, 310][..], &(51..=100).rev().collect::<Vec<_>>(), &[401], &(1..=50).rev().collect::<Vec<_>>()].concat()
     );
-    assert_eq!(audit(&*store), Vec::<String>::new());
+    assert_eq!(audit(&store), Vec::<String>::new());
 }
 
 /// Reads lists of a topic while a thread changes it. Each list must be that of one instant between the beginning and
@@ -113,8 +114,8 @@ fn a_read_that_goes_on_in_the_archive_is_of_one_instant() {
     let dir = tempfile::tempdir().expect("a directory");
     let options = Options { sync: false, ..Options::new(dir.path()) };
     let store = open_with(&options);
-    (1..=LAST).for_each(|id| _ = publish(&*store, about(id, 1, id, &["a"])));
-    let a = topic(&*store, "a");
+    (1..=LAST).for_each(|id| _ = publish(&store, about(id, 1, id, &["a"])));
+    let a = topic(&store, "a");
     let shown = |live: &[u64]| live.iter().rev().take(DEPTH).copied().collect::<Vec<u64>>();
     // The list after each change, and the number of changes that have returned.
     let (states, returned) = (Mutex::new(vec![shown(&(1..=LAST).collect::<Vec<_>>())]), AtomicUsize::new(0));
@@ -143,11 +144,11 @@ fn a_read_that_goes_on_in_the_archive_is_of_one_instant() {
                     let place = (gone.len() * 7 + round) % DEPTH.min(live.len());
                     let id = live.remove(live.len() - 1 - place);
                     gone.push(id);
-                    change(&live, &mut || delete(&*store, id));
+                    change(&live, &mut || delete(&store, id));
                 }
                 while let Some(id) = if gone.len() % 2 == 0 { gone.pop() } else { Some(gone.remove(0)) } {
                     live.insert(live.partition_point(|other| *other < id), id);
-                    change(&live, &mut || restore(&*store, id));
+                    change(&live, &mut || restore(&store, id));
                 }
             }
             done.store(true, Ordering::SeqCst);

@@ -3,9 +3,10 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
-use model::store::{Batch, Listeners, Published, Push, Restored, Store, Tier};
+use model::store::{Batch, Listeners, Published, Push, Restored, Tier};
 use model::{Content, ContentId, Cursor, Entry, Order, Span, TopicId};
 use store::Options;
+use store::Store;
 
 use super::support::{
     BOTH_ORDERS, MANY, entry, expected, ids, is_deleted, item, open, open_with, place, post, publish, span, spans,
@@ -23,18 +24,18 @@ pub(super) fn about(id: u64, author: u64, at: u64, topics: &[&str]) -> Content {
     Content { topics: topics.iter().map(|topic| (*topic).to_owned()).collect(), ..post(id, author, at) }
 }
 
-pub(super) fn topic(store: &dyn Store, name: &str) -> TopicId {
+pub(super) fn topic(store: &Store, name: &str) -> TopicId {
     store.topic(name, Tier::Disk).expect("reads").unwrap_or_else(|| panic!("nothing names {name}"))
 }
 
 /// A whole list, newest first; empty for a topic that no item has.
-pub(super) fn list(store: &dyn Store, name: &str) -> Vec<u64> {
+pub(super) fn list(store: &Store, name: &str) -> Vec<u64> {
     let Some(topic) = store.topic(name, Tier::Disk).expect("reads") else { return Vec::new() };
     ids(&part(store, topic, Span::ALL, Order::NewestFirst, MANY, MANY))
 }
 
 pub(super) fn part(
-    store: &dyn Store,
+    store: &Store,
     topic: TopicId,
     span: Span<ContentId>,
     order: Order,
@@ -44,11 +45,11 @@ pub(super) fn part(
     store.topic_content(topic, span.scan(order, limit), depth, Tier::Disk).expect("reads")
 }
 
-pub(super) fn delete(store: &dyn Store, id: u64) {
+pub(super) fn delete(store: &Store, id: u64) {
     assert!(store.delete(item(id), 1.into()).expect("deletes"));
 }
 
-fn an_item_is_in_the_list_of_each_topic_once(store: &dyn Store) {
+fn an_item_is_in_the_list_of_each_topic_once(store: &Store) {
     assert_eq!(store.topic("a", Tier::Disk).expect("reads"), None);
     publish(store, about(1, 5, 10, &["a", "b", "a"]));
     publish(store, Content { broadcast: false, ..about(2, 6, 20, &["a/é 🌊", "a"]) });
@@ -63,7 +64,7 @@ fn an_item_is_in_the_list_of_each_topic_once(store: &dyn Store) {
     assert_eq!((list(store, "a"), list(store, "b")), (vec![2, 3], vec![]));
 }
 
-fn every_part_of_a_list_is_that_of_its_newest(store: &dyn Store) {
+fn every_part_of_a_list_is_that_of_its_newest(store: &Store) {
     let mut all = Vec::new();
     for id in 1..=7 {
         publish(store, about(id, id % 3 + 1, id / 2, &["a"]));
@@ -93,7 +94,7 @@ fn every_part_of_a_list_is_that_of_its_newest(store: &dyn Store) {
     }
 }
 
-fn items_moved_to_the_archive_stay_listed(store: &dyn Store) {
+fn items_moved_to_the_archive_stay_listed(store: &Store) {
     for id in 1..=6 {
         publish(store, about(id, 1, id, &["a", "b"]));
     }
@@ -125,7 +126,7 @@ fn items_moved_to_the_archive_stay_listed(store: &dyn Store) {
     assert_eq!((list(store, "a"), list(store, "b")), (vec![5, 3, 7, 2, 1], vec![5, 3, 2, 1]));
 }
 
-fn a_repeat_and_a_refused_publish_list_nothing(store: &dyn Store) {
+fn a_repeat_and_a_refused_publish_list_nothing(store: &Store) {
     publish(store, about(1, 1, 1, &["a"]));
     let repeat = timed(about(1, 1, 1, &["a"]));
     let published = store.publish(&[repeat], Batch::AllOrNone, Push::Queued).expect("publishes");
@@ -147,17 +148,17 @@ fn a_repeat_and_a_refused_publish_list_nothing(store: &dyn Store) {
 fn names_keep_their_ids_over_a_restart() {
     let dir = tempfile::tempdir().expect("a directory");
     let store = open(dir.path());
-    publish(&*store, about(1, 1, 1, &["a", "b"]));
-    let before = (topic(&*store, "a"), topic(&*store, "b"));
+    publish(&store, about(1, 1, 1, &["a", "b"]));
+    let before = (topic(&store, "a"), topic(&store, "b"));
     assert_ne!(before.0, before.1);
     drop(store);
     let store = open(dir.path());
-    publish(&*store, about(2, 1, 2, &["c", "a"]));
-    assert_eq!((topic(&*store, "a"), topic(&*store, "b")), before);
-    assert!(topic(&*store, "c") > before.0.max(before.1));
+    publish(&store, about(2, 1, 2, &["c", "a"]));
+    assert_eq!((topic(&store, "a"), topic(&store, "b")), before);
+    assert!(topic(&store, "c") > before.0.max(before.1));
     drop(store);
     let store = open(dir.path());
-    assert_eq!((list(&*store, "a"), list(&*store, "b"), list(&*store, "c")), (vec![2, 1], vec![1], vec![2]));
+    assert_eq!((list(&store, "a"), list(&store, "b"), list(&store, "c")), (vec![2, 1], vec![1], vec![2]));
 }
 
 #[test]
@@ -172,17 +173,17 @@ fn an_oversized_topic_is_named_and_what_moved_takes_no_room_in_it() {
     let options = Options { notice_topic_above: 20, listeners, ..Options::new(dir.path()) };
     let store = open_with(&options);
     for id in 1..=30 {
-        publish(&*store, about(id, 1, id, if id <= 20 { &["a", "b"] } else { &["a"] }));
+        publish(&store, about(id, 1, id, if id <= 20 { &["a", "b"] } else { &["a"] }));
     }
     let rows = || {
         let stats = store.stats().expect("reads");
         stats.iter().find(|figures| figures.table == "topic_content").expect("the table is there").rows
     };
     store.compact().expect("compacts");
-    assert_eq!((named.lock().expect("a whole list").as_slice(), rows()), (&[topic(&*store, "a")][..], 50));
-    assert_eq!(store.archive_topic(topic(&*store, "a"), place(25, 25), 100).expect("moves"), 25);
+    assert_eq!((named.lock().expect("a whole list").as_slice(), rows()), (&[topic(&store, "a")][..], 50));
+    assert_eq!(store.archive_topic(topic(&store, "a"), place(25, 25), 100).expect("moves"), 25);
     store.compact().expect("compacts");
-    assert_eq!((list(&*store, "a").len(), list(&*store, "b").len(), rows()), (30, 20, 26));
+    assert_eq!((list(&store, "a").len(), list(&store, "b").len(), rows()), (30, 20, 26));
 }
 
 #[test]
@@ -192,14 +193,14 @@ fn a_read_sees_the_list_of_one_instant() {
     let options = Options { sync: false, ..Options::new(dir.path()) };
     let store = open_with(&options);
     for id in 1..=DEPTH {
-        publish(&*store, about(id, 1, id, &["a"]));
+        publish(&store, about(id, 1, id, &["a"]));
     }
-    let a = topic(&*store, "a");
+    let a = topic(&store, "a");
     let (done, newest) = (AtomicBool::new(false), AtomicU64::new(DEPTH));
     std::thread::scope(|scope| {
         scope.spawn(|| {
             for id in DEPTH + 1..=3000 {
-                publish(&*store, about(id, 1, id, &["a"]));
+                publish(&store, about(id, 1, id, &["a"]));
                 newest.store(id, Ordering::SeqCst);
                 if id % 100 == 0 {
                     std::thread::yield_now();
@@ -214,7 +215,7 @@ fn a_read_sees_the_list_of_one_instant() {
                     for (bounds, order) in
                         [(Span::ALL, Order::OldestFirst), (span(Some(Cursor::NEWEST), None), Order::NewestFirst)]
                     {
-                        let mut found = ids(&part(&*store, a, bounds, order, MANY, DEPTH as usize));
+                        let mut found = ids(&part(&store, a, bounds, order, MANY, DEPTH as usize));
                         found.sort_unstable();
                         let last = *found.last().expect("never empty");
                         assert!(found.iter().copied().eq(last - DEPTH + 1..=last), "{found:?}");

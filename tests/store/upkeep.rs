@@ -2,8 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use model::store::{Push, Store, Then};
+use model::store::{Push, Then};
 use model::{Barrier, UserId};
+use store::Store;
 
 use super::everything::{Scope, dump, empty_tables, fill};
 use super::support::{
@@ -11,34 +12,34 @@ use super::support::{
     user, users,
 };
 
-fn all_users(store: &dyn Store) -> Vec<UserId> {
+fn all_users(store: &Store) -> Vec<UserId> {
     store.users_after(None, MANY).expect("reads")
 }
 
-fn rows(store: &dyn Store, table: &str) -> u64 {
+fn rows(store: &Store, table: &str) -> u64 {
     let stats = store.stats().expect("reads");
     stats.iter().find(|figures| figures.table == table).expect("the table is there").rows
 }
 
-fn a_fresh_store_has_no_users(store: &dyn Store) {
+fn a_fresh_store_has_no_users(store: &Store) {
     assert_eq!(all_users(store), []);
 }
 
-fn either_side_of_a_follow_is_a_user(store: &dyn Store) {
+fn either_side_of_a_follow_is_a_user(store: &Store) {
     follow(store, 5, 3, 100);
     assert_eq!(all_users(store), users([3, 5]));
     unfollow(store, 5, 3);
     assert_eq!(all_users(store), []);
 }
 
-fn inbox_rows_make_a_user(store: &dyn Store) {
+fn inbox_rows_make_a_user(store: &Store) {
     let job = publish_post(store, 10, 1, 100);
     deliver(store, job, &users([7, 8]), Then::End);
     store.delete(item(10), 5.into()).expect("deletes");
     assert_eq!(all_users(store), users([7, 8]));
 }
 
-fn whose_last_inbox_row_went_is_no_user(store: &dyn Store) {
+fn whose_last_inbox_row_went_is_no_user(store: &Store) {
     push(store, 10, 1, 100, &users([7]));
     follow(store, 7, 1, 5);
     let job = unfollow(store, 7, 1);
@@ -46,14 +47,14 @@ fn whose_last_inbox_row_went_is_no_user(store: &dyn Store) {
     assert_eq!((inbox(store, 7), all_users(store)), (vec![], users([1])));
 }
 
-fn a_floor_makes_a_user(store: &dyn Store) {
+fn a_floor_makes_a_user(store: &Store) {
     store.raise_floor(user(7), place(100, 1)).expect("raises");
     assert_eq!(all_users(store), users([7]));
     store.compact().expect("compacts");
     assert_eq!(all_users(store), users([7]));
 }
 
-fn an_outbox_page_makes_a_user(store: &dyn Store) {
+fn an_outbox_page_makes_a_user(store: &Store) {
     for id in 10..13 {
         push(store, id, 7, 100 + id, &[]);
     }
@@ -66,7 +67,7 @@ fn an_outbox_page_makes_a_user(store: &dyn Store) {
     assert_eq!(all_users(store), []);
 }
 
-fn either_side_of_a_barrier_is_a_user(store: &dyn Store) {
+fn either_side_of_a_barrier_is_a_user(store: &Store) {
     let set = |who, target, barrier, since| {
         store.set_barrier(user(who), user(target), barrier, since, MANY).expect("sets");
     };
@@ -82,12 +83,12 @@ fn either_side_of_a_barrier_is_a_user(store: &dyn Store) {
     assert_eq!(all_users(store), []);
 }
 
-fn being_touched_makes_no_user(store: &dyn Store) {
+fn being_touched_makes_no_user(store: &Store) {
     store.touch(user(7), 100).expect("touches");
     assert_eq!(all_users(store), []);
 }
 
-fn users_are_paged_by_id_each_once(store: &dyn Store) {
+fn users_are_paged_by_id_each_once(store: &Store) {
     // User 256 is in several tables, the others in one each.
     let everybody = users([1, 2, 255, 256, 257, 900, 65_536, u64::MAX >> 1]);
     follow(store, 1, 256, 10);
@@ -115,7 +116,7 @@ fn users_are_paged_by_id_each_once(store: &dyn Store) {
     assert_eq!(store.users_after(Some(UserId::MAX), 2).expect("reads"), []);
 }
 
-fn compaction_changes_no_answer(store: &dyn Store) {
+fn compaction_changes_no_answer(store: &Store) {
     fill(store);
     let all = || (dump(store, &Scope::filled()), jobs(store));
     let before = all();
@@ -125,7 +126,7 @@ fn compaction_changes_no_answer(store: &dyn Store) {
     }
 }
 
-fn pushes_after_a_compaction_are_right(store: &dyn Store) {
+fn pushes_after_a_compaction_are_right(store: &Store) {
     push(store, 10, 1, 100, &users([2]));
     push(store, 11, 1, 110, &users([2]));
     store.raise_floor(user(2), place(100, 10)).expect("raises");
@@ -140,13 +141,13 @@ fn pushes_after_a_compaction_are_right(store: &dyn Store) {
     assert_eq!((ids(&inbox(store, 2)), floor(store, 2)), (vec![12], Some(place(100, 10))));
 }
 
-fn compaction_drops_what_lies_below_a_floor(store: &dyn Store) {
+fn compaction_drops_what_lies_below_a_floor(store: &Store) {
     let items: Vec<_> = (1..=1000).map(|id| timed(post(id, 1, id))).collect();
     store.publish(&items, model::store::Batch::AllOrNone, Push::Queued).expect("publishes");
     for job in store.jobs().expect("reads") {
         deliver(store, job, &users([2]), Then::End);
     }
-    let size = |store: &dyn Store| {
+    let size = |store: &Store| {
         store.compact().expect("compacts");
         let tables = store.stats().expect("reads");
         let table = tables.iter().find(|figures| figures.table == "inboxes").expect("a table");
@@ -159,20 +160,20 @@ fn compaction_drops_what_lies_below_a_floor(store: &dyn Store) {
     assert_eq!(inbox(store, 2).len(), 10);
 }
 
-fn an_empty_store_can_be_looked_after(store: &dyn Store) {
+fn an_empty_store_can_be_looked_after(store: &Store) {
     store.sync().expect("syncs");
     store.compact().expect("compacts");
     assert!(store.stats().expect("reads").iter().all(|figures| figures.rows == 0));
 }
 
-fn a_sync_changes_nothing(store: &dyn Store) {
+fn a_sync_changes_nothing(store: &Store) {
     fill(store);
     let before = dump(store, &Scope::filled());
     store.sync().expect("syncs");
     assert_eq!(dump(store, &Scope::filled()), before);
 }
 
-fn every_table_is_filled_and_described(store: &dyn Store) {
+fn every_table_is_filled_and_described(store: &Store) {
     fill(store);
     let empty: Vec<_> = empty_tables(store).into_iter().filter(|table| !table.ends_with("_archive")).collect();
     assert!(empty.is_empty(), "`fill` of tests/store/everything.rs puts no row into {empty:?}");

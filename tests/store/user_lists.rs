@@ -1,30 +1,31 @@
 //! Lists of sources that users keep.
 
-use model::store::{Change, Store, Tier};
+use model::store::{Change, Tier};
 use model::{Barrier, Cursor, KindId, ListSettings, Order, Rule, Span, UserCursor, UserList};
+use store::Store;
 
 use super::support::{MANY, follow, place, user, users};
 
-fn put(store: &dyn Store, who: u64, name: &str, exclusive: bool) -> UserList {
+fn put(store: &Store, who: u64, name: &str, exclusive: bool) -> UserList {
     store.put_list(user(who), name, &ListSettings { title: None, exclusive }, MANY).expect("puts")
 }
 
-fn change(store: &dyn Store, who: u64, name: &str, changes: &[(u64, Option<u64>)]) -> Option<Vec<Option<u64>>> {
+fn change(store: &Store, who: u64, name: &str, changes: &[(u64, Option<u64>)]) -> Option<Vec<Option<u64>>> {
     let changes: Vec<_> = changes.iter().map(|(member, since)| Change::new(user(*member), *since)).collect();
     let after = store.change_members(user(who), name, &changes, MANY).expect("changes")?;
     Some(after.into_iter().map(|membership| membership.map(|membership| membership.since)).collect())
 }
 
-fn members(store: &dyn Store, list: &UserList) -> Vec<(u64, u64)> {
+fn members(store: &Store, list: &UserList) -> Vec<(u64, u64)> {
     let all = store.list_members(list.id, Span::ALL.newest(MANY), Tier::Disk).expect("reads");
     all.into_iter().map(|UserCursor { at, id }| (at, id.get())).collect()
 }
 
-fn names(store: &dyn Store, who: u64) -> Vec<String> {
+fn names(store: &Store, who: u64) -> Vec<String> {
     store.lists(user(who), Tier::Disk).expect("reads").into_iter().map(|list| list.name).collect()
 }
 
-fn a_list_is_made_changed_and_deleted(store: &dyn Store) {
+fn a_list_is_made_changed_and_deleted(store: &Store) {
     assert!(names(store, 1).is_empty());
     let close = put(store, 1, "close", false);
     let other = put(store, 1, "\u{e9}", true);
@@ -44,7 +45,7 @@ fn a_list_is_made_changed_and_deleted(store: &dyn Store) {
     assert!(put(store, 2, "close", false).id > other.id.max(close.id), "no number is given twice");
 }
 
-fn members_keep_their_times(store: &dyn Store) {
+fn members_keep_their_times(store: &Store) {
     assert_eq!(change(store, 1, "close", &[(2, Some(5))]), None);
     let list = put(store, 1, "close", false);
     assert_eq!(
@@ -71,7 +72,7 @@ fn members_keep_their_times(store: &dyn Store) {
     assert!(members(store, &put(store, 1, "close", false)).is_empty(), "of another list of the name");
 }
 
-fn an_exclusive_list_takes_its_members_out_of_the_authors(store: &dyn Store) {
+fn an_exclusive_list_takes_its_members_out_of_the_authors(store: &Store) {
     for author in 2..=5 {
         follow(store, 1, author, 1);
     }
@@ -100,7 +101,7 @@ fn an_exclusive_list_takes_its_members_out_of_the_authors(store: &dyn Store) {
     assert_eq!(store.authors(user(2), Tier::Disk).expect("reads")[..], [], "another user's lists count nothing");
 }
 
-fn members_have_rules_of_their_own(store: &dyn Store) {
+fn members_have_rules_of_their_own(store: &Store) {
     let list = put(store, 1, "close", false);
     let no_posts = Rule::new(false, &[KindId::POST]).expect("few");
     let add = |member: u64, since: u64, rule: Option<Option<Rule>>| {
@@ -120,7 +121,7 @@ fn members_have_rules_of_their_own(store: &dyn Store) {
     assert_eq!(add(2, 9, None), Some((9, None)), "it went with the member");
 }
 
-fn the_marker_of_a_list_moves_forward_only_and_goes_with_it(store: &dyn Store) {
+fn the_marker_of_a_list_moves_forward_only_and_goes_with_it(store: &Store) {
     let shift = |name: &str, to: Cursor| store.move_list_marker(user(1), name, to, None).expect("moves");
     assert_eq!(shift("close", place(5, 5)), None);
     let list = put(store, 1, "close", false);

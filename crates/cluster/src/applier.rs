@@ -232,7 +232,7 @@ impl Applier {
     fn take_over(&self, mut mark: Mark, agreed: Agreed) -> End {
         mark.final_before = self.agreed.final_before(mark.time, mark.final_before);
         let membership = LogMembership { log: Token(mark.log), agreed };
-        End::Fault(match membership.write(&**self.feed.store(), &self.mark_now(mark)) {
+        End::Fault(match membership.write(self.feed.store(), &self.mark_now(mark)) {
             Ok(()) => "the cluster has agreed on other settings. Start it again: it uses them then".to_owned(),
             Err(error) => format!("new settings of the cluster cannot be written: {error}"),
         })

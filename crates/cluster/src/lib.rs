@@ -34,7 +34,8 @@ use config::Config;
 use feed::Feed;
 use feed::streaming::Streaming;
 use model::error::{Error, Result};
-use model::store::{MARK, Store};
+use model::store::MARK;
+use store::Store;
 
 /// A log, and the part that a directory has in it.
 #[derive(Debug)]
@@ -45,7 +46,7 @@ pub struct Joined {
 
 /// Joins the cluster of the settings, and takes over the settings that all its nodes share. `None` for a server without
 /// a cluster, and for a command that makes no changes: such a command needs no brokers.
-pub fn join(config: &mut Config, store: &dyn Store, changes: bool) -> Result<Option<Joined>> {
+pub fn join(config: &mut Config, store: &Store, changes: bool) -> Result<Option<Joined>> {
     if !changes {
         // Also without a cluster in the settings: a purge by other settings would differ from those of all nodes.
         if let Some(membership) = LogMembership::of(store)? {
@@ -73,7 +74,7 @@ pub fn join(config: &mut Config, store: &dyn Store, changes: bool) -> Result<Opt
 
 /// Lets a command that makes no changes go by the time of the log: by that of the clock it could purge an item that a
 /// change in the log, not applied here yet, restores.
-pub fn keep_time(store: &dyn Store, streaming: &Streaming) -> Result<()> {
+pub fn keep_time(store: &Store, streaming: &Streaming) -> Result<()> {
     if let Some(note) = store.note(MARK)? {
         let mark = mark::Mark::read(&note)?;
         streaming.set_log_time(mark.time.max(1));

@@ -13,7 +13,8 @@ use config::Agreed;
 use feed::streaming::{ChangeTime, FIRST_LEVEL, LEVEL, SequenceState};
 use feed::{Feed, begin_history};
 use model::error::{Error, Result};
-use model::store::{MARK, Store};
+use model::store::MARK;
+use store::Store;
 
 /// The note with the log of a directory.
 const ORIGIN: &str = "origin";
@@ -45,7 +46,7 @@ pub struct Founded {
 
 impl LogMembership {
     /// The log to which a store belongs; `None` if it is not the store of a node.
-    pub fn of(store: &dyn Store) -> Result<Option<Self>> {
+    pub fn of(store: &Store) -> Result<Option<Self>> {
         let Some(note) = store.note(ORIGIN)? else { return Ok(None) };
         let read = serde_json::from_slice(&note);
         read.map(Some).map_err(|e| Error::Corrupt(format!("the command log of this directory: {e}")))
@@ -53,7 +54,7 @@ impl LogMembership {
 
     /// The log to which a store belongs. A store without data joins the log; then the first record of the log must be
     /// there.
-    pub fn join(log: &dyn Log, store: &dyn Store) -> Result<Self> {
+    pub fn join(log: &dyn Log, store: &Store) -> Result<Self> {
         if let Some(membership) = Self::of(store)? {
             return Ok(membership);
         }
@@ -81,7 +82,7 @@ impl LogMembership {
         Ok(membership)
     }
 
-    pub(super) fn write(&self, store: &dyn Store, mark: &Mark) -> Result<()> {
+    pub(super) fn write(&self, store: &Store, mark: &Mark) -> Result<()> {
         let note = serde_json::to_vec(self).map_err(|e| Error::Corrupt(format!("a note cannot be written: {e}")))?;
         store.put_notes(&[(ORIGIN, Some(&note)), (MARK, Some(&mark.bytes())), (FOUNDING, None)])?;
         begin_history(store, Some(mark.log))?;
@@ -90,7 +91,7 @@ impl LogMembership {
 
     /// The place at which a node goes on. Fails if the log does not lead there: it is another one, was made anew or cut,
     /// or has dropped what the node lacks.
-    pub(super) fn begin(&self, log: &dyn Log, store: &dyn Store) -> Result<Mark> {
+    pub(super) fn begin(&self, log: &dyn Log, store: &Store) -> Result<Mark> {
         let note = store.note(MARK)?.ok_or_else(|| Error::Corrupt("a node without a mark".to_owned()))?;
         let mark = Mark::read(&note)?;
         let level = u32::try_from(mark.level).unwrap_or(u32::MAX);
@@ -134,7 +135,7 @@ impl LogMembership {
     }
 
     /// Refuses a store that has joined a log already: a second beginning with its data would lose what it has not applied.
-    pub fn must_be_none(store: &dyn Store) -> Result<()> {
+    pub fn must_be_none(store: &Store) -> Result<()> {
         if Self::of(store)?.is_none() {
             return Ok(());
         }
@@ -149,7 +150,7 @@ impl LogMembership {
     /// Begins a log with the data of a feed, if it has any: then all other nodes must start from a backup of it. A log
     /// that was begun already stays as it is. Can be repeated if it fails.
     pub fn found(log: &dyn Log, feed: Option<&Feed>, agreed: Agreed) -> Result<Founded> {
-        feed.map_or(Ok(()), |feed| Self::must_be_none(&**feed.store()))?;
+        feed.map_or(Ok(()), |feed| Self::must_be_none(feed.store()))?;
         let base = feed.map(|feed| feed.store().has_data().map(|has| has.then_some(feed))).transpose()?.flatten();
         if wait(|| log.bounds(PART))?.end == 0 {
             return Self::open(log, base, agreed);
@@ -158,7 +159,7 @@ impl LogMembership {
         genesis(&first.bytes)?;
         match base {
             None => Ok(Founded { log: log_id(&first).into(), is_new: false, has_base: false }),
-            Some(feed) if has_begun(&**feed.store(), &first)? => Self::opened(&first, base),
+            Some(feed) if has_begun(feed.store(), &first)? => Self::opened(&first, base),
             Some(_) => Err(Error::Setup(
                 "the command log has begun already, and not with the data of this directory".to_owned(),
             )),
@@ -272,14 +273,14 @@ impl LogMembership {
     }
 
     /// The id of the log of a node, and the position of the node in it.
-    pub fn place(store: &dyn Store) -> Result<(String, u64)> {
+    pub fn place(store: &Store) -> Result<(String, u64)> {
         let note = store.note(MARK)?.ok_or_else(not_a_node)?;
         let mark = Mark::read(&note)?;
         Ok((Token(mark.log).into(), mark.last + 1))
     }
 
     /// Takes a store out of its cluster: from then on its server serves alone.
-    pub fn leave(store: &dyn Store) -> Result<()> {
+    pub fn leave(store: &Store) -> Result<()> {
         store.put_notes(&[(ORIGIN, None), (MARK, None), (ANCHOR, None), (FOUNDING, None)])?;
         begin_history(store, None)?;
         store.sync()
@@ -298,7 +299,7 @@ fn first_bytes(base: Option<&Feed>, agreed: Agreed) -> Result<Vec<u8>> {
 }
 
 /// Whether a store has begun the log with this first record, by an attempt that did not come to its end.
-fn has_begun(store: &dyn Store, first: &Record) -> Result<bool> {
+fn has_begun(store: &Store, first: &Record) -> Result<bool> {
     Ok(store.note(FOUNDING)?.is_some_and(|bytes| bytes == first.bytes))
 }
 

@@ -108,7 +108,7 @@ impl Node {
         named: bool,
     ) -> Result<Self> {
         let name = named.then(|| config.cluster.node.clone());
-        let mark = membership.begin(&*log, &**feed.store())?;
+        let mark = membership.begin(&*log, feed.store())?;
         let sequencer = feed.streaming().sequencer();
         sequencer.take_course(&mark.course);
         feed.streaming().set_log_time(mark.time.max(1));

@@ -22,10 +22,11 @@ use crate::backlog::{Backlog, JobReservation};
 use crate::streaming::{ChangeTime, LEVEL, Streaming};
 use config::Config;
 use model::error::Result;
-use model::store::{Push, Store};
+use model::store::Push;
 use model::sync::atomic::{AtomicU64, Ordering};
 use model::versions::{Dependencies, Versions};
 use model::{CacheUsage, Histogram, Members, Millis, ReactionKinds, UserId};
+use store::Store;
 
 pub use crate::changes::command::*;
 pub use crate::changes::erasures::{ERASURES_LISTED, Erasures, erasure_hash};
@@ -52,7 +53,7 @@ pub use patience::{answer_due, answered_at};
 pub struct Feed {
     shared: Arc<Shared>,
     /// That of the thread that makes changes groups them.
-    store: Arc<dyn Store>,
+    store: Arc<Store>,
     makes_changes: bool,
 }
 
@@ -102,12 +103,7 @@ pub struct Shared {
 impl Feed {
     /// A feed over a store and its backlog, which must have been filled from the store's jobs. Its log of events
     /// continues that of the store.
-    pub fn new(
-        store: Arc<dyn Store>,
-        backlog: Arc<Backlog>,
-        streaming: Arc<Streaming>,
-        config: &Config,
-    ) -> Result<Self> {
+    pub fn new(store: Arc<Store>, backlog: Arc<Backlog>, streaming: Arc<Streaming>, config: &Config) -> Result<Self> {
         let reaction_kinds = store.name_reactions(&config.reactions.kinds);
         for (_, name) in config.reactions.kinds.iter().filter(|(_, name)| reaction_kinds.named(name).is_none()) {
             tracing::warn!(
@@ -159,7 +155,7 @@ impl Feed {
 
     /// The store, for maintenance commands.
     #[inline]
-    pub fn store(&self) -> &Arc<dyn Store> {
+    pub fn store(&self) -> &Arc<Store> {
         &self.store
     }
 

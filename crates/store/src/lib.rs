@@ -1,4 +1,12 @@
-//! The store on RocksDB: one directory, one column family a table.
+//! The store: operations of the domain on rows in tables, each with its atomicity stated. Each table consists of partitions (a
+//! user, an item, a lane) with ordered rows, and no operation needs an order across partitions.
+//!
+//! - A write is one atomic change: a reader, and a restart after a crash, sees all of it or none.
+//! - Writes become durable in the order in which they were made; a crash loses only a tail of them. A method that
+//!   *acknowledges* returns once its change is as durable as the settings ask; the others are durable no later than the next
+//!   write that acknowledges.
+//! - Reads see every write that had returned before they began.
+//! - A read with [`Tier::Memory`](model::store::Tier::Memory) fails with [`Error::NotCached`] instead of touching the disk.
 
 mod access;
 mod check;
@@ -42,9 +50,9 @@ use model::cache::ReadThrough;
 use model::cache::memory::CacheMemory;
 use model::error::{Error, Result};
 use model::failpoint::Write;
-use model::store::{Inboxes, MakeMark, Store};
+use model::store::MakeMark;
 use model::stripes::Striped;
-use model::{Activity, Effect, JobId, UserId, Work};
+use model::{Activity, JobId, UserId, Work};
 
 pub use self::options::Options;
 pub use crate::engine::backup::room_for;
@@ -62,13 +70,13 @@ pub fn in_memory(options: &Options) -> Arc<dyn Kv> {
 }
 
 /// An open store.
-pub struct Rocks {
+pub struct Store {
     inner: Arc<Inner>,
     /// Of the store of the thread that makes changes: those that are not written yet.
     group: Option<Mutex<Group>>,
 }
 
-impl Deref for Rocks {
+impl Deref for Store {
     type Target = Inner;
 
     fn deref(&self) -> &Inner {
@@ -135,13 +143,13 @@ pub struct Inner {
     notices_since: Arc<AtomicU64>,
 }
 
-impl fmt::Debug for Rocks {
+impl fmt::Debug for Store {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Rocks").field("dir", &self.disk.as_ref().map(|disk| disk.path())).finish_non_exhaustive()
+        f.debug_struct("Store").field("dir", &self.disk.as_ref().map(|disk| disk.path())).finish_non_exhaustive()
     }
 }
 
-impl Rocks {
+impl Store {
     /// Opens a data directory, or makes one. Fails with a clear message if another process holds it or its format is
     /// unknown.
     pub fn open(options: &Options) -> Result<Self> {
@@ -248,35 +256,7 @@ impl Rocks {
     }
 }
 
-impl Store for Rocks {
-    fn grouping(self: Arc<Self>) -> Arc<dyn Store> {
-        Arc::new(Self { inner: Arc::clone(&self.inner), group: Some(Mutex::default()) })
-    }
-
-    fn written(self: Arc<Self>) -> Arc<dyn Store> {
-        Arc::new(Self { inner: Arc::clone(&self.inner), group: None })
-    }
-
-    fn effects(&self) -> Vec<Effect> {
-        self.group.as_ref().map_or_else(Vec::new, |group| std::mem::take(&mut group.lock().effects))
-    }
-
-    fn end_change(&self, is_made: bool) {
-        self.end_in_group(is_made);
-    }
-
-    fn fail_group(&self, why: Error) {
-        if let Some(group) = &self.group {
-            group.lock().failed = Some(why);
-        }
-    }
-
-    fn write_group(&self) -> Result<()> {
-        self.write_staged()
-    }
-}
-
-impl Drop for Rocks {
+impl Drop for Store {
     /// Writes all in memory to table files, so that the next start has nothing to replay.
     fn drop(&mut self) {
         // Only the last one of a directory.

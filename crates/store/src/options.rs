@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use super::InboxRoom;
+use crate::rows::filter::Filters;
 use model::cache::memory::CacheMemory;
 use model::store::Listeners;
 
@@ -19,7 +20,7 @@ pub struct Options {
     pub whole_log: bool,
     /// Whether to reserve room on the device for a start.
     pub keep_room: bool,
-    /// Whether log that the store needs no more is kept for a standby, until [`model::store::Logs::keep_log`] says how
+    /// Whether log that the store needs no more is kept for a standby, until [`Store::keep_log`](crate::Store::keep_log) says how
     /// much of it.
     pub keeps_log: bool,
     /// Whether tables are compacted in the background.
@@ -69,5 +70,10 @@ impl Options {
             notice_topic_above: 1500,
             listeners: Listeners::default(),
         }
+    }
+
+    /// The filters of compactions.
+    pub(crate) fn filters(&self) -> Filters {
+        Filters::new(self.listeners.clone(), self.notice_outbox_above, self.notice_topic_above)
     }
 }

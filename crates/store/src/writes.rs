@@ -1,7 +1,11 @@
 //! Writes: of one change, or of a group. In a group each change stands on those before it, and others see none before all
 //! are on the device.
 
-use crate::Rocks;
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+
+use crate::Store;
 use crate::access::staged::Staged;
 use crate::rows::batch::WriteBatch;
 use model::Effect;
@@ -28,7 +32,7 @@ pub(crate) struct Group {
     pub(crate) failed: Option<Error>,
 }
 
-impl Rocks {
+impl Store {
     /// Writes a change that acknowledges. [`Store::effects`] returns its effects. `after` gets to know whether it is written.
     pub(crate) fn acknowledge(
         &self,
@@ -44,13 +48,37 @@ impl Rocks {
         Ok(())
     }
 
-    /// Writes the first rows of the present change, as [`Rocks::acknowledge`] does the others.
+    /// Writes the first rows of the present change, as [`Store::acknowledge`] does the others.
     pub(crate) fn prepare(&self, batch: WriteBatch, after: impl FnOnce(bool) + Send + 'static) -> Result<()> {
         self.put(None, batch, self.syncs, Box::new(after))
     }
 
-    /// See [`Store::end_change`].
-    pub(crate) fn end_in_group(&self, is_made: bool) {
+    /// The same store for the thread that makes changes: what it acknowledges waits for [`Store::write_group`]. Its own reads
+    /// see it at once, others once it is written.
+    pub fn grouping(&self) -> Arc<Self> {
+        Arc::new(Self { inner: Arc::clone(&self.inner), group: Some(Mutex::default()) })
+    }
+
+    /// The same store as others see it, without the rows of a group.
+    pub fn written(&self) -> Arc<Self> {
+        Arc::new(Self { inner: Arc::clone(&self.inner), group: None })
+    }
+
+    /// The effects of the present change, in their order, once. Changes of items have events instead, but for
+    /// imported items.
+    pub fn effects(&self) -> Vec<Effect> {
+        self.group.as_ref().map_or_else(Vec::new, |group| std::mem::take(&mut group.lock().effects))
+    }
+
+    /// Lets [`Store::write_group`] write nothing and return this error.
+    pub fn fail_group(&self, why: Error) {
+        if let Some(group) = &self.group {
+            group.lock().failed = Some(why);
+        }
+    }
+
+    /// Ends a change of a group. Nothing stays of one that fails: others get the numbers of its names, topics and kinds.
+    pub fn end_change(&self, is_made: bool) {
         let Some(group) = &self.group else { return };
         let mut group = group.lock();
         if is_made {
@@ -104,8 +132,9 @@ impl Rocks {
         Ok(())
     }
 
-    /// See [`Store::write_group`].
-    pub(crate) fn write_staged(&self) -> Result<()> {
+    /// Writes the changes of a group at once, as one that acknowledges. On an error none of them is made. Of a store that is
+    /// not grouping, each change is written already.
+    pub fn write_group(&self) -> Result<()> {
         let Some(group) = &self.group else { return Ok(()) };
         let Group { mut staged, rest, sync, failed, .. } = std::mem::take(&mut *group.lock());
         if rest.is_empty() && failed.is_none() {
@@ -140,11 +169,9 @@ fn end(what: Option<Write>, after: After, is_written: bool) {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     use fastrand::Rng;
-    use parking_lot::Mutex;
 
     use super::*;
     use crate::Options;
@@ -155,7 +182,7 @@ mod tests {
     use crate::rows::values::ItemSteps;
     use model::Profile;
     use model::UserId;
-    use model::store::{Names, Records, Store, Tier};
+    use model::store::Tier;
 
     const KEYS: u8 = 12;
 
@@ -178,13 +205,13 @@ mod tests {
         change
     }
 
-    fn group_of(store: Rocks) -> (Arc<Rocks>, Rocks) {
-        let grouping = Rocks { inner: Arc::clone(&store.inner), group: Some(Mutex::default()) };
+    fn group_of(store: Store) -> (Arc<Store>, Store) {
+        let grouping = Store { inner: Arc::clone(&store.inner), group: Some(Mutex::default()) };
         (Arc::new(store), grouping)
     }
 
     /// All rows of a table from a key on, by a walk in one direction, and each by its key.
-    fn seen(store: &Rocks, table: Table, from: u8, forward: bool) -> (Vec<[Bytes; 2]>, Vec<Option<Bytes>>) {
+    fn seen(store: &Store, table: Table, from: u8, forward: bool) -> (Vec<[Bytes; 2]>, Vec<Option<Bytes>>) {
         let mut rows = store.now(Tier::Disk).rows(table, Scope::Table).expect("walks");
         if forward {
             rows.seek([from])
@@ -210,8 +237,8 @@ mod tests {
         let mut random = Rng::with_seed(7);
         let dir = tempfile::tempdir().expect("temp dir");
         let options = Options::new(dir.path());
-        let alone = Rocks::on(crate::in_memory(&options), &options).expect("opens");
-        let (shared, grouping) = group_of(Rocks::open(&options).expect("opens"));
+        let alone = Store::on(crate::in_memory(&options), &options).expect("opens");
+        let (shared, grouping) = group_of(Store::open(&options).expect("opens"));
         for _ in 0..300 {
             let before = [COUNTS, MARKERS].map(|table| seen(&shared, table, 0, true));
             for _ in 0..random.usize(1..6) {
@@ -233,7 +260,7 @@ mod tests {
                 }
             }
             assert_eq!([COUNTS, MARKERS].map(|table| seen(&shared, table, 0, true)), before, "not written yet");
-            grouping.write_staged().expect("writes");
+            grouping.write_group().expect("writes");
             for table in [COUNTS, MARKERS] {
                 assert_eq!(seen(&alone, table, 0, true), seen(&shared, table, 0, true));
             }
@@ -243,8 +270,8 @@ mod tests {
     #[test]
     fn what_a_failed_group_has_named_is_known_to_nobody() {
         let dir = tempfile::tempdir().expect("temp dir");
-        let (store, grouping) = group_of(Rocks::open(&Options::new(dir.path())).expect("opens"));
-        let number = |store: &Rocks| store.numbers(&["a"], Tier::Disk).expect("reads")[0];
+        let (store, grouping) = group_of(Store::open(&Options::new(dir.path())).expect("opens"));
+        let number = |store: &Store| store.numbers(&["a"], Tier::Disk).expect("reads")[0];
         let given = grouping.give_numbers(&["a"]).expect("gives")[0];
         let user = UserId::new(given).expect("in range");
         grouping.put_profile(user, &Profile::default()).expect("stages");
@@ -252,7 +279,7 @@ mod tests {
         assert_eq!(&*grouping.names(&[given], Tier::Disk).expect("reads")[0], "a");
         grouping.end_change(true);
         assert!(store.disk().expect("on disk").health.seal());
-        grouping.write_staged().expect_err("the store takes no writes");
+        grouping.write_group().expect_err("the store takes no writes");
         assert_eq!((number(&grouping), number(&store)), (None, None));
         store.names(&[given], Tier::Disk).expect_err("it has no name");
     }
@@ -261,7 +288,7 @@ mod tests {
     fn a_group_that_fails_is_taken_back_from_its_end() {
         static ORDER: AtomicUsize = AtomicUsize::new(0);
         let dir = tempfile::tempdir().expect("temp dir");
-        let store = Rocks::open(&Options::new(dir.path())).expect("opens");
+        let store = Store::open(&Options::new(dir.path())).expect("opens");
         let (store, grouping) = group_of(store);
         for number in [1, 0] {
             let mut change = WriteBatch::default();
@@ -273,7 +300,7 @@ mod tests {
             grouping.put(None, change, true, Box::new(after)).expect("stages");
         }
         assert!(store.disk().expect("on disk").health.seal());
-        grouping.write_staged().expect_err("the store takes no writes");
+        grouping.write_group().expect_err("the store takes no writes");
         assert_eq!(ORDER.load(Ordering::Relaxed), 2);
         assert!(grouping.get(COUNTS, &[1], Tier::Disk).expect("reads").is_none());
     }
@@ -282,8 +309,8 @@ mod tests {
     fn ids_above_all_of_a_table_have_no_row_until_one_is_staged() {
         let dir = tempfile::tempdir().expect("temp dir");
         let item = |id: u64| keys::id(id);
-        let lacks = |store: &Rocks, id: u64| store.highest.lacks(ITEM_COUNTS, &item(id));
-        let (store, grouping) = group_of(Rocks::open(&Options::new(dir.path())).expect("opens"));
+        let lacks = |store: &Store, id: u64| store.highest.lacks(ITEM_COUNTS, &item(id));
+        let (store, grouping) = group_of(Store::open(&Options::new(dir.path())).expect("opens"));
         assert!(lacks(&store, 1) && !store.highest.lacks(MARKERS, &item(1)));
         let step = values::item_counts(&ItemSteps { pointing: [1, 0], ..ItemSteps::default() });
         let mut change = WriteBatch::default();
@@ -292,11 +319,11 @@ mod tests {
         assert!(lacks(&grouping, 8) && !lacks(&grouping, 7));
         assert_eq!(&*grouping.get(ITEM_COUNTS, &item(7), Tier::Disk).expect("reads").expect("a row"), &*step);
         assert!(store.get(ITEM_COUNTS, &item(7), Tier::Disk).expect("reads").is_none(), "not written");
-        grouping.write_staged().expect("writes");
+        grouping.write_group().expect("writes");
         let rows = store.read_many(ITEM_COUNTS, [item(7), item(9)], Tier::Disk, |row| Ok(row.to_vec()));
         assert_eq!(rows.expect("reads"), [Some(step), None]);
         drop((store, grouping));
-        let store = Rocks::open(&Options::new(dir.path())).expect("opens");
+        let store = Store::open(&Options::new(dir.path())).expect("opens");
         assert!(lacks(&store, 8) && !lacks(&store, 7));
         assert!(store.get(ITEM_COUNTS, &item(7), Tier::Disk).expect("reads").is_some());
     }

@@ -12,19 +12,19 @@ use crate::server;
 use crate::server::Told;
 use config::Config;
 use model::error::{Error, Result};
-use model::store::{Store, Tier, Watch, shown};
-use store::Rocks;
+use model::store::{Tier, Watch};
+use store::Store;
 
 /// Checks everything. Fails if anything differs, or if `stop` says so.
 pub(crate) fn run(config: &Config, told: Told, stop: &dyn Fn() -> bool) -> Result<i32> {
-    Rocks::must_be_there(&config.storage.data_dir)?;
+    Store::must_be_there(&config.storage.data_dir)?;
     let app = server::open(config, told)?;
     if !drain(&app, stop)? {
         return Err(interrupted());
     }
     let store = app.rest(config.server.shutdown_timeout.get())?;
     let mut findings = Findings::default();
-    let checked = check(&*store, &mut findings, stop);
+    let checked = check(&store, &mut findings, stop);
     print(|out| findings.lines.iter().try_for_each(|line| writeln!(out, "{line}")))?;
     let users = checked?;
     store.sync()?;
@@ -33,7 +33,7 @@ pub(crate) fn run(config: &Config, told: Told, stop: &dyn Fn() -> bool) -> Resul
 }
 
 /// Checks inboxes and tables, and returns the number of users.
-fn check(store: &dyn Store, findings: &mut Findings, stop: &dyn Fn() -> bool) -> Result<u64> {
+fn check(store: &Store, findings: &mut Findings, stop: &dyn Fn() -> bool) -> Result<u64> {
     let users = walk(store, findings, stop)?;
     let tables = store.stats()?.into_iter().map(|stats| (stats.table, stats.rows)).collect();
     store.audit(&mut Tables { findings, stop, tables, progress: None })?;
@@ -91,7 +91,7 @@ impl Watch for Tables<'_> {
 }
 
 /// Checks the inboxes of all users, and returns the number of users.
-fn walk(store: &dyn Store, findings: &mut Findings, stop: &dyn Fn() -> bool) -> Result<u64> {
+fn walk(store: &Store, findings: &mut Findings, stop: &dyn Fn() -> bool) -> Result<u64> {
     let mut total = 0;
     each_user(store, |_| {
         total += 1;
@@ -107,7 +107,7 @@ fn walk(store: &dyn Store, findings: &mut Findings, stop: &dyn Fn() -> bool) -> 
         match followees.and_then(|followees| inbox::check(store, user, &followees, findings)) {
             // An unreadable row does not end the check.
             Err(Error::Corrupt(what)) => {
-                findings.add(|| format!("user {}: a row cannot be read: {what}", shown(store, user)))
+                findings.add(|| format!("user {}: a row cannot be read: {what}", store.shown(user)))
             }
             checked => checked?,
         }

@@ -15,8 +15,9 @@ use crate::server::{App, Told};
 use config::Config;
 use feed::worker::slack;
 use model::error::Result;
-use model::store::{Store, TableStats, Tier};
+use model::store::{TableStats, Tier};
 use model::{Order, Span};
+use store::Store;
 
 /// Interval of the checks whether the trims are done.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
@@ -66,7 +67,7 @@ struct Inboxes {
 }
 
 impl Inboxes {
-    fn count(store: &dyn Store) -> Result<Self> {
+    fn count(store: &Store) -> Result<Self> {
         let mut inboxes = Self::default();
         each_user(store, |user| {
             let mut rows = 0;

@@ -13,8 +13,7 @@ use feed::{ERASURES_LISTED, erasure_hash};
 use model::Erasure;
 use model::clock::now;
 use model::error::Result;
-use model::store::Erasures;
-use store::{Options, Rocks, known_erasures};
+use store::{Options, Store, known_erasures};
 
 /// Begins the erasures of another directory in that of the settings, which was restored of a backup; the next start of a
 /// server goes on with them. Says which erasures it cannot know.
@@ -42,7 +41,7 @@ pub(super) fn begin_again(config: &Config, replaced: &Path, backup: &Manifest) -
             units::time(forgotten)
         ))?;
     }
-    let store = Rocks::open(&Options { keep_room: false, ..server::options(config) })?;
+    let store = Store::open(&Options { keep_room: false, ..server::options(config) })?;
     let begun = begin(&store, newest(known))?;
     print_line(format_args!("{begun} users who were erased after {taken} are erased again by the next start"))?;
     Ok(())
@@ -67,7 +66,7 @@ fn newest(known: Vec<(String, u64)>) -> HashMap<String, u64> {
 }
 
 /// Begins the erasures that the store does not know; how many.
-fn begin(store: &Rocks, mut known: HashMap<String, u64>) -> Result<u64> {
+fn begin(store: &Store, mut known: HashMap<String, u64>) -> Result<u64> {
     for erasure in store.erasures()? {
         known.remove(&erasure.hash);
     }

@@ -9,16 +9,16 @@ use crate::server::Told;
 use config::Config;
 use model::clock::now;
 use model::error::Result;
-use model::store::{Store, Tier};
+use model::store::Tier;
 use model::{ContentId, Cursor, Order, Span};
+use store::Store;
 
 /// Items of one user read at a time.
 const AT_ONCE: usize = 1000;
 
 pub(crate) fn run(config: &Config) -> Result<()> {
-    let (reset, items) = on_directory(config, Told::default(), |app| {
-        Ok((app.feed().reset_time()?, items_ahead(&**app.feed().store())?))
-    })?;
+    let (reset, items) =
+        on_directory(config, Told::default(), |app| Ok((app.feed().reset_time()?, items_ahead(app.feed().store())?)))?;
     print(|out| {
         match reset {
             Some(ahead) => {
@@ -32,7 +32,7 @@ pub(crate) fn run(config: &Config) -> Result<()> {
 }
 
 /// The items of all outboxes with times after the clock.
-fn items_ahead(store: &dyn Store) -> Result<u64> {
+fn items_ahead(store: &Store) -> Result<u64> {
     let now = Cursor { at: now(), id: ContentId::MAX };
     let mut count = 0;
     each_user(store, |user| {

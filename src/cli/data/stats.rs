@@ -9,9 +9,9 @@ use crate::cli::print;
 use crate::cli::terminal::table::{self, Column};
 use config::Config;
 use model::error::Result;
-use model::store::{Inboxes, TableStats, Upkeep};
+use model::store::TableStats;
 use model::{Job, Work};
-use store::{Options, Rocks};
+use store::{Options, Store};
 
 /// How to print.
 #[derive(Debug, Args)]
@@ -24,8 +24,8 @@ pub(crate) struct StatsArgs {
 /// Opens the store without workers, so that nothing changes.
 pub(crate) fn run(config: &Config, args: &StatsArgs) -> Result<()> {
     let dir = &config.storage.data_dir;
-    Rocks::must_be_there(dir)?;
-    let store = Rocks::open(&Options::new(dir))?;
+    Store::must_be_there(dir)?;
+    let store = Store::open(&Options::new(dir))?;
     let (tables, jobs) = (store.stats()?, counts(&store.jobs()?));
     print(|out| if args.json { json(out, &tables, jobs) } else { text(out, &tables, jobs) })
 }

@@ -2,13 +2,13 @@
 
 use model::UserId;
 use model::error::Result;
-use model::store::Store;
+use store::Store;
 
 /// Users read at a time.
 const AT_ONCE: usize = 1000;
 
 /// Visits all users, in the order of their numbers, until a visit fails.
-pub(super) fn each_user(store: &dyn Store, mut visit: impl FnMut(UserId) -> Result<()>) -> Result<()> {
+pub(super) fn each_user(store: &Store, mut visit: impl FnMut(UserId) -> Result<()>) -> Result<()> {
     let mut after = None;
     loop {
         let users = store.users_after(after, AT_ONCE)?;

@@ -21,8 +21,7 @@ use crate::server;
 use config::Config;
 use feed::backup::{Backup, Backups, Manifest, State};
 use model::error::{Error, Result};
-use model::store::Store;
-use store::{Options, Rocks};
+use store::{Options, Store};
 
 /// The interval of looks at a verification.
 const LOOK_EVERY: Duration = Duration::from_millis(200);
@@ -169,7 +168,7 @@ struct Local {
     options: Options,
     backups: Backups,
     /// Open from the first backup that is taken. What exists is read without the engine, which may be damaged.
-    store: OnceLock<Arc<dyn Store>>,
+    store: OnceLock<Arc<Store>>,
 }
 
 impl Local {
@@ -181,8 +180,8 @@ impl Local {
 
 impl BackupSource for Local {
     fn take(&self) -> Result<Backup> {
-        Rocks::must_be_there(&self.options.dir)?;
-        let opened: Arc<dyn Store> = Arc::new(Rocks::open(&self.options)?);
+        Store::must_be_there(&self.options.dir)?;
+        let opened: Arc<Store> = Arc::new(Store::open(&self.options)?);
         let store = self.store.get_or_init(|| opened);
         self.backups.resume(store)?;
         self.backups.take(store)
@@ -192,7 +191,7 @@ impl BackupSource for Local {
         let listed = self.backups.list()?;
         // Elsewhere they are there without the data directory.
         if listed.is_empty() {
-            Rocks::must_be_there(&self.options.dir)?;
+            Store::must_be_there(&self.options.dir)?;
         }
         Ok(listed)
     }

@@ -16,7 +16,7 @@ use cluster::{Founded, LEVEL, LogMembership};
 use config::{Config, Member};
 use feed::Feed;
 use model::error::{Error, Result};
-use store::Rocks;
+use store::Store;
 
 /// Longest wait for the answer of one node.
 const TIMEOUT: Duration = Duration::from_secs(5);
@@ -89,7 +89,7 @@ fn must_be_set(config: &Config) -> Result<()> {
 fn init(config: &Config) -> Result<()> {
     must_be_set(config)?;
     // An empty directory, or none, has no part in the beginning.
-    let (made, founded) = match Rocks::must_be_there(&config.storage.data_dir) {
+    let (made, founded) = match Store::must_be_there(&config.storage.data_dir) {
         Err(_) => begin(config, None)?,
         Ok(()) => on_feed(config, |feed| begin(config, Some(feed)))?,
     };
@@ -113,7 +113,7 @@ fn init(config: &Config) -> Result<()> {
 /// Makes the topic unless it is there, and begins the log in it. Tells whether the topic is new.
 fn begin(config: &Config, feed: Option<&Feed>) -> Result<(bool, Founded)> {
     // Before a topic is made for it.
-    feed.map_or(Ok(()), |feed| LogMembership::must_be_none(&**feed.store()))?;
+    feed.map_or(Ok(()), |feed| LogMembership::must_be_none(feed.store()))?;
     let made = cluster::make_topic(&config.cluster)?;
     let log = cluster::connect(&config.cluster)?;
     Ok((made, LogMembership::found(&*log, feed, config.agreed())?))
@@ -181,7 +181,7 @@ fn on_feed<T>(config: &Config, work: impl FnOnce(&Feed) -> Result<T>) -> Result<
 
 fn recover(config: &Config, args: &RecoverArgs) -> Result<()> {
     if args.check {
-        let (log, position) = on_feed(config, |feed| LogMembership::place(&**feed.store()))?;
+        let (log, position) = on_feed(config, |feed| LogMembership::place(feed.store()))?;
         return print_line(format_args!("this directory has the position {position} of the command log {log}"));
     }
     must_be_set(config)?;

@@ -8,9 +8,8 @@ use super::*;
 use config::{Config, Content};
 use feed::backlog::Backlog;
 use feed::streaming::Streaming;
-use model::store::Replica;
 use model::{HostId, UserId};
-use store::{Options, Rocks};
+use store::{Options, Store};
 
 /// A log in memory that does as it should.
 #[derive(Debug, Default)]
@@ -65,19 +64,19 @@ impl Log for Shelf {
 }
 
 /// An empty store.
-fn store() -> (TempDir, Rocks) {
+fn store() -> (TempDir, Store) {
     let dir = tempfile::tempdir().expect("a directory");
-    let store = Rocks::open(&Options::new(dir.path())).expect("opens");
+    let store = Store::open(&Options::new(dir.path())).expect("opens");
     (dir, store)
 }
 
-fn feed(store: Rocks, config: &Config) -> Feed {
+fn feed(store: Store, config: &Config) -> Feed {
     let (backlog, streaming) = (Arc::new(Backlog::new(10)), Arc::new(Streaming::new(1000)));
     Feed::new(Arc::new(store), backlog, streaming, config).expect("opens")
 }
 
 /// Lets a node have applied a log up to its end.
-fn apply_all(store: &dyn Store, shelf: &Shelf) {
+fn apply_all(store: &Store, shelf: &Shelf) {
     let mut mark = Mark::read(&store.note(MARK).expect("reads").expect("a mark")).expect("a mark");
     for record in shelf.0.lock().iter().skip(1) {
         (mark.last, mark.before, mark.hash) = (record.offset, mark.hash, chain(mark.hash, record));
@@ -86,7 +85,7 @@ fn apply_all(store: &dyn Store, shelf: &Shelf) {
 }
 
 /// A node that has applied a log of six records.
-fn node(shelf: &Shelf) -> (TempDir, Rocks, LogMembership) {
+fn node(shelf: &Shelf) -> (TempDir, Store, LogMembership) {
     let (dir, store) = store();
     let membership = LogMembership::join(shelf, &store).expect("joins");
     apply_all(&store, shelf);
@@ -95,7 +94,7 @@ fn node(shelf: &Shelf) -> (TempDir, Rocks, LogMembership) {
 
 /// A start fails with this message, and changes nothing.
 #[track_caller]
-fn stops(shelf: &Shelf, store: &Rocks, membership: &LogMembership, message: &str) {
+fn stops(shelf: &Shelf, store: &Store, membership: &LogMembership, message: &str) {
     let notes = || [ORIGIN, MARK].map(|name| store.note(name).expect("reads"));
     let before = notes();
     let why = membership.begin(shelf, store).expect_err("stops").to_string();
@@ -263,12 +262,12 @@ fn a_lost_log_is_begun_again_with_the_data_of_a_node() {
     assert!(alone.contains("not that of a node"), "{alone}");
     feed.give::<UserId>(&HostId::Name("n".into())).expect("has data");
     let old = LogMembership::found(&shelf, Some(&feed), agreed.agreed()).expect("begins");
-    assert_eq!(LogMembership::place(&**feed.store()).expect("a place"), (old.log.clone(), 1));
+    assert_eq!(LogMembership::place(feed.store()).expect("a place"), (old.log.clone(), 1));
     let refused = LogMembership::recover(&shelf, &feed).expect_err("the same topic").to_string();
     assert!(refused.contains("the command log of this directory"), "{refused}");
     let new = LogMembership::recover(&anew, &feed).expect("begins");
     assert!(new.is_new && new.has_base && new.log != old.log);
-    let membership = LogMembership::of(&**feed.store()).expect("reads").expect("a node");
+    let membership = LogMembership::of(feed.store()).expect("reads").expect("a node");
     assert_eq!((String::from(membership.log), membership.agreed), (new.log, agreed.agreed()), "the settings stay");
     assert_eq!(anew.0.lock().len(), 1);
 }
@@ -298,7 +297,7 @@ fn a_log_that_could_not_be_begun_again_can_be_tried_once_more() {
     let feed = feed(store, &agreed);
     feed.give::<UserId>(&HostId::Name("n".into())).expect("has data");
     LogMembership::found(&Shelf::default(), Some(&feed), agreed.agreed()).expect("begins");
-    let joined = || LogMembership::of(&**feed.store()).expect("reads").expect("a node");
+    let joined = || LogMembership::of(feed.store()).expect("reads").expect("a node");
     let old = joined();
     let why = LogMembership::recover(&Shut, &feed).expect_err("refused").to_string();
     assert!(why.contains("too few replicas"), "{why}");
@@ -322,7 +321,7 @@ fn a_directory_that_has_joined_a_log_begins_no_other_one() {
         assert!(why.contains("cluster.topic") && why.contains("\"tideline cluster recover\""), "{why}");
     }
     assert_eq!((joined.0.lock().len(), mistyped.0.lock().len()), (6, 0));
-    assert_eq!(LogMembership::of(&**feed.store()).expect("reads"), Some(membership));
+    assert_eq!(LogMembership::of(feed.store()).expect("reads"), Some(membership));
 }
 
 #[test]

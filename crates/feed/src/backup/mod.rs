@@ -26,7 +26,8 @@ use model::clock;
 use model::error::{Code, Error, Result};
 use model::failpoint;
 use model::failpoint::Failpoint;
-use model::store::{Copied, Store, Watch};
+use model::store::{Copied, Watch};
+use store::Store;
 
 pub use self::archive::Archive;
 pub use self::manifest::Manifest;
@@ -96,10 +97,10 @@ impl Backups {
 
     /// Takes a backup, which is then verified in the background. Refused with `backup_busy` while another one is being
     /// taken, or if more wait for their verification than are kept.
-    pub fn take(&self, store: &Arc<dyn Store>) -> Result<Backup> {
+    pub fn take(&self, store: &Arc<Store>) -> Result<Backup> {
         let shared = &self.shared;
         let taking = Taking::begin(shared)?;
-        let taken = shared.take(&**store);
+        let taken = shared.take(store);
         drop(taking);
         let manifest = taken.inspect_err(|error| {
             shared.figures.failed.fetch_add(1, Ordering::Relaxed);
@@ -113,7 +114,7 @@ impl Backups {
     }
 
     /// Makes the directory of the settings, removes what interrupted work has left, and verifies the backups that have no verdict.
-    pub fn resume(&self, store: &Arc<dyn Store>) -> Result<()> {
+    pub fn resume(&self, store: &Arc<Store>) -> Result<()> {
         let shelf = &self.shared.shelf;
         if self.shared.is_elsewhere {
             shelf.make()?;
@@ -187,7 +188,7 @@ impl Backups {
     }
 
     /// Lets a thread verify, unless one does.
-    fn verify(&self, store: &Arc<dyn Store>) {
+    fn verify(&self, store: &Arc<Store>) {
         let mut now = self.shared.now.lock();
         if now.is_verifying || now.is_stopping {
             return;
@@ -195,7 +196,7 @@ impl Backups {
         let (shared, store) = (Arc::clone(&self.shared), Arc::clone(store));
         let thread = std::thread::Builder::new().name("verify".to_owned()).spawn(move || {
             let _verifying = Verifying(&shared);
-            shared.verify_all(&*store);
+            shared.verify_all(&store);
             drop(store);
         });
         match thread {
@@ -206,7 +207,7 @@ impl Backups {
 }
 
 impl Shared {
-    fn take(&self, store: &dyn Store) -> Result<Manifest> {
+    fn take(&self, store: &Store) -> Result<Manifest> {
         self.shelf.make()?;
         self.shelf.tidy(PART)?;
         // Above the newest name, also if the clock was set back.
@@ -233,7 +234,7 @@ impl Shared {
         taken
     }
 
-    fn verify_all(&self, store: &dyn Store) {
+    fn verify_all(&self, store: &Store) {
         while let Some(name) = self.next_to_verify() {
             let verdict = self.verify(store, &name);
             let judged = verdict.and_then(|verdict| {
@@ -281,7 +282,7 @@ impl Shared {
     }
 
     /// Verifies a backup. Fails if that was not possible, which says nothing about the backup.
-    fn verify(&self, store: &dyn Store, name: &str) -> Result<Verdict> {
+    fn verify(&self, store: &Store, name: &str) -> Result<Verdict> {
         self.shelf.tidy(CHECK)?;
         let copy = self.shelf.find(name)?;
         let mut watched = Watched { name, shared: self, verdict: Verdict::default(), told: Instant::now() };

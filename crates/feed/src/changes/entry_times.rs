@@ -9,8 +9,9 @@ use super::txn::Txn;
 use crate::streaming::ChangeTime;
 use crate::timeline::lists::{EntryList, NEAR};
 use model::error::Result;
-use model::store::{Store, Tier};
+use model::store::Tier;
 use model::{Millis, Position, Side, Span, UserCursor, UserId};
+use store::Store;
 
 /// Entries further ahead than this have a time of the host, and do not move the times of later ones, milliseconds. So much
 /// more than [`NEAR`] that none of them counts as come before a write ends that has decided its time.
@@ -33,11 +34,11 @@ impl Txn<'_> {
         let mut time = from;
         for list in lists {
             let newest = match self.at {
-                ChangeTime::Log { .. } => newest(&*self.feed.store, list, time)?,
+                ChangeTime::Log { .. } => newest(&self.feed.store, list, time)?,
                 ChangeTime::Clock => match self.newest_entries.get(&list) {
                     Some(newest) => *newest,
                     None => {
-                        let newest = newest(&*self.written, list, from)?;
+                        let newest = newest(&self.written, list, from)?;
                         self.newest_entries.insert(list, newest);
                         newest
                     }
@@ -50,7 +51,7 @@ impl Txn<'_> {
 }
 
 /// The time of the newest entry of a list that is not earlier than a time, and not far ahead of it.
-fn newest(store: &dyn Store, list: EntryList, time: Millis) -> Result<Option<Millis>> {
+fn newest(store: &Store, list: EntryList, time: Millis) -> Result<Option<Millis>> {
     let ahead = Some(UserCursor { at: time + FAR, id: UserId::MIN });
     let near = Span { before: ahead, after: Position { at: time, id: UserId::MIN }.next_older() }.newest(1);
     let newest = match list {

@@ -8,9 +8,9 @@ use crate::Feed;
 use crate::streaming::ChangeTime;
 use crate::timeline::lists::EntryList;
 use model::error::Result;
-use model::store::Store;
 use model::versions::Thing;
 use model::{Content, Effect, Event, Millis, UserId};
+use store::Store;
 
 /// The state and the time for some changes, and the rest of them: all that comes once their rows are written.
 pub struct Txn<'f> {
@@ -22,7 +22,7 @@ pub struct Txn<'f> {
     /// The things that the rows concern.
     things: Vec<Thing>,
     /// The rows that others see.
-    pub(super) written: Arc<dyn Store>,
+    pub(super) written: Arc<Store>,
     /// The times of the newest entries of lists there, as far as they were looked up.
     pub(super) newest_entries: HashMap<EntryList, Option<Millis>>,
 }
@@ -88,7 +88,7 @@ impl<'f> Txn<'f> {
     pub(crate) fn change_sources(&mut self, readers: impl IntoIterator<Item = (UserId, Vec<UserId>)>) {
         let readers: Vec<_> = readers.into_iter().collect();
         self.concerns(readers.iter().map(|(reader, _)| Thing::Sources(*reader)));
-        self.keep(self.feed.followees.change(&*self.feed.store, readers));
+        self.keep(self.feed.followees.change(&self.feed.store, readers));
     }
 
     /// Adds a step that comes once the rows are written.

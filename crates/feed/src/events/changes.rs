@@ -7,8 +7,9 @@ use std::str::FromStr;
 use crate::{Feed, Read};
 use model::clock::now;
 use model::error::{Code, Error, Result};
-use model::store::{MARK, Store};
+use model::store::MARK;
 use model::{Changed, EffectKind, Mentions, Millis};
+use store::Store;
 
 /// The note with the histories of a directory, 16 bytes each: the id and the first number; the present one last.
 const NOTE: &str = "histories";
@@ -258,7 +259,7 @@ pub(super) struct Histories {
 }
 
 impl Histories {
-    fn read(store: &dyn Store) -> Result<Self> {
+    fn read(store: &Store) -> Result<Self> {
         let note = store.note(NOTE)?.unwrap_or_default();
         let number = |bytes: &[u8]| bytes.iter().fold(0, |all, byte| all << 8 | u64::from(*byte));
         let all = note.chunks_exact(16).map(|row| History { id: number(&row[..8]), first: number(&row[8..]) });
@@ -267,7 +268,7 @@ impl Histories {
 
     /// Those of a directory at `end`. A new one begins if there is none, if the last has ended, or if changes are told again
     /// (`keeps`) after a time in which they were not.
-    pub(super) fn open(store: &dyn Store, end: u64, (has_ended, keeps): (bool, bool)) -> Result<Self> {
+    pub(super) fn open(store: &Store, end: u64, (has_ended, keeps): (bool, bool)) -> Result<Self> {
         let mut histories = Self::read(store)?;
         // All nodes have one history.
         let is_node = store.note(MARK)?.is_some();
@@ -293,7 +294,7 @@ impl Histories {
     }
 
     /// Writes them, if they have changed. Without it the next start begins another history.
-    pub(super) fn save(&mut self, store: &dyn Store) -> Result<()> {
+    pub(super) fn save(&mut self, store: &Store) -> Result<()> {
         if self.is_saved {
             return Ok(());
         }
@@ -306,7 +307,7 @@ impl Histories {
 }
 
 /// Begins a history behind all changes so far, of a store without a feed: with a random id, or that of a command log.
-pub fn begin_history(store: &dyn Store, id: Option<u64>) -> Result<()> {
+pub fn begin_history(store: &Store, id: Option<u64>) -> Result<()> {
     let mut histories = Histories::read(store)?;
     if id.is_some() && histories.all.last().map(|history| history.id) == id {
         return Ok(());

@@ -9,9 +9,10 @@ use crate::streaming::{Kind, NewestRows, Sequencer, Streaming};
 use model::Millis;
 use model::clock::now;
 use model::error::{Error, Result};
-use model::store::{EVENTS_FROM, MARK, Store};
+use model::store::{EVENTS_FROM, MARK};
 use model::sync::Mutex;
 use model::sync::atomic::{AtomicU64, Ordering};
+use store::Store;
 
 /// Numbers whose events are kept on disk for streams, those in memory included; some 60 bytes each.
 const KEPT: u64 = 1_000_000;
@@ -38,10 +39,10 @@ pub(crate) struct OnDisk {
 
 impl OnDisk {
     /// Lets the sequencer continue after the events on disk, or after a gap if some may be lost.
-    pub(crate) fn open(store: &Arc<dyn Store>, streaming: &Streaming, keeps_changes: bool) -> Result<Self> {
+    pub(crate) fn open(store: &Arc<Store>, streaming: &Streaming, keeps_changes: bool) -> Result<Self> {
         let note = store.note(EVENTS_FROM)?.unwrap_or_default();
         let first = note.iter().fold(0, |number, byte| number << 8 | u64::from(*byte));
-        streaming.sequencer().restore(newest_rows(&**store, first)?, store.has_content()?);
+        streaming.sequencer().restore(newest_rows(store, first)?, store.has_content()?);
         // A node applies again what it has lost, under the same numbers.
         let is_node = store.note(MARK)?.is_some();
         let gap = (store.is_set_back() && !is_node).then(|| streaming.sequencer().break_off());
@@ -52,7 +53,7 @@ impl OnDisk {
             );
         }
         let end = streaming.sequencer().end();
-        let histories = Mutex::new(Histories::open(&**store, end, (gap.is_some(), keeps_changes))?);
+        let histories = Mutex::new(Histories::open(store, end, (gap.is_some(), keeps_changes))?);
         let gap_number = gap.as_ref().map(|gap| gap.number);
         store.begin_run(gap)?;
         // Also if the gap could not be written: events before it are never sent.
@@ -67,7 +68,7 @@ impl OnDisk {
 }
 
 /// The newest rows of a log, of which those below `first` were removed; `None` of an empty log.
-fn newest_rows(store: &dyn Store, first: u64) -> Result<Option<NewestRows>> {
+fn newest_rows(store: &Store, first: u64) -> Result<Option<NewestRows>> {
     let (mut events, mut newest, mut from, mut rows) = (Vec::new(), None, 0, 0);
     store.newest_logged(&mut |row| {
         newest.get_or_insert_with(|| row.replaced_by(Kind::Mark));
@@ -109,7 +110,7 @@ impl Feed {
     /// be called regularly; cheap if there is nothing to do.
     pub fn tend_events(&self) -> Result<()> {
         self.end_notices();
-        self.events_on_disk.histories.lock().save(&*self.store)?;
+        self.events_on_disk.histories.lock().save(&self.store)?;
         // It warns of a clock that is behind.
         let now = now();
         let end = self.streaming.sequencer().end();
@@ -175,7 +176,7 @@ impl Feed {
         self.store.trim_events(number)?;
         let mut histories = self.events_on_disk.histories.lock();
         histories.begin(None, number);
-        histories.save(&*self.store)?;
+        histories.save(&self.store)?;
         self.store.sync()?;
         Ok(Some(ahead))
     }
@@ -206,7 +207,7 @@ mod tests {
     use crate::events::changes::ChangesAfter;
     use config::{Config, Duration};
     use model::HostId;
-    use store::Rocks;
+    use store::Store;
 
     /// A feed with a change of each of these numbers, 1 to `many`.
     fn feed(many: u64, limit: u64) -> Feed {
@@ -216,7 +217,7 @@ mod tests {
     fn feed_that_keeps(many: u64, limit: u64, keep: Duration) -> Feed {
         let mut config = Config::default();
         (config.changes.limit, config.changes.keep) = (limit, keep);
-        let (store, backlog) = (Arc::new(Rocks::in_memory().expect("opens")), Arc::new(Backlog::new(10_000)));
+        let (store, backlog) = (Arc::new(Store::in_memory().expect("opens")), Arc::new(Backlog::new(10_000)));
         let feed = Feed::new(store, backlog, Arc::new(Streaming::new(1000)), &config).expect("opens");
         for user in 1..=many {
             feed.relate(HostId::Number(user), vec![(HostId::Number(user + 1), None)], vec![]).expect("follows");
@@ -226,10 +227,10 @@ mod tests {
 
     #[test]
     fn nothing_is_gone_because_a_change_was_refused_before_all_others() {
-        let store = Arc::new(Rocks::in_memory().expect("opens"));
+        let store = Arc::new(Store::in_memory().expect("opens"));
         let open = || {
             let (backlog, streaming) = (Arc::new(Backlog::new(100)), Arc::new(Streaming::new(1000)));
-            Feed::new(Arc::clone(&store) as Arc<dyn Store>, backlog, streaming, &Config::default()).expect("opens")
+            Feed::new(Arc::clone(&store) as Arc<Store>, backlog, streaming, &Config::default()).expect("opens")
         };
         let feed = open();
         let begin = feed.read().changes(ChangesAfter::Newest, 9, &[]).expect("reads").end;

@@ -8,7 +8,7 @@ use crate::Feed;
 use crate::changes::command::{Change, KeepReceiver};
 use crate::changes::txn::Txn;
 use model::error::{Code, Error, Result};
-use model::store::Store;
+use store::Store;
 
 /// Most nodes whose lines a note has.
 const MOST_LINES: usize = 64;
@@ -20,7 +20,7 @@ fn note_of(name: &str) -> String {
 
 /// The lines of the note of a receiver, that which was written last at the end: a node, which has no name without a cluster,
 /// and its position. `None` if they are damaged.
-fn lines(store: &dyn Store, name: &str) -> Result<Option<Vec<(String, ChangePosition)>>> {
+fn lines(store: &Store, name: &str) -> Result<Option<Vec<(String, ChangePosition)>>> {
     let note = store.note(&note_of(name))?.unwrap_or_default();
     let read = |line: &str| {
         let (node, position) = line.split_once(' ').unwrap_or(("", line));
@@ -33,7 +33,7 @@ impl Feed {
     /// The position of a receiver that this node has kept, or else another one last. `None` if none has; `Corrupt` if it is
     /// damaged.
     pub(super) fn kept_position(&self, name: &str) -> Result<Option<ChangePosition>> {
-        let lines = lines(&*self.store, name)?.ok_or_else(|| Error::Corrupt("its position is damaged".to_owned()))?;
+        let lines = lines(&self.store, name)?.ok_or_else(|| Error::Corrupt("its position is damaged".to_owned()))?;
         let own = lines.iter().find(|(node, _)| node == self.config.cluster.node.as_str());
         Ok(own.or(lines.last()).map(|(_, position)| *position))
     }
@@ -52,7 +52,7 @@ impl Change for KeepReceiver {
         let feed = txn.feed;
         let Self { receiver, node, position } = self;
         let position = position.parse::<ChangePosition>().map_err(|e| Error::refused(Code::InvalidParameter, e))?;
-        let mut lines = lines(&*feed.store, &receiver)?.unwrap_or_default();
+        let mut lines = lines(&feed.store, &receiver)?.unwrap_or_default();
         lines.retain(|(writer, _)| *writer != node);
         lines.drain(..lines.len().saturating_sub(MOST_LINES - 1));
         lines.push((node, position));

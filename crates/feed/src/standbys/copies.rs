@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use super::wire::{CopyFile, CopyPlan, LogState};
 use model::error::{Code, Error, Result};
 use model::private;
-use model::store::Store;
+use store::Store;
 
 /// The folder.
 const FOLDER: &str = "standbys";
@@ -62,7 +62,7 @@ impl Copies {
         }
     }
 
-    pub(super) fn take(&mut self, store: &dyn Store) -> Result<CopyPlan> {
+    pub(super) fn take(&mut self, store: &Store) -> Result<CopyPlan> {
         self.end_old(true);
         if self.present.len() >= MOST {
             return Err(Error::refused(

@@ -18,8 +18,9 @@ use parking_lot::Mutex;
 use config::Config;
 use model::clock::now;
 use model::error::{Code, Error, Result};
-use model::store::{LogReader, Store};
+use model::store::LogReader;
 use model::{Millis, is_topic, private};
+use store::Store;
 
 pub use self::copies::CopiedFile;
 pub use self::wire::{CopyFile, CopyPlan, End, Frame, Head, LogState};
@@ -107,20 +108,20 @@ impl Standbys {
     }
 
     /// Removes what an earlier run has left, and from now on ends copies and hand-overs that are given up.
-    pub fn resume(self: &Arc<Self>, store: &Arc<dyn Store>) -> Result<()> {
+    pub fn resume(self: &Arc<Self>, store: &Arc<Store>) -> Result<()> {
         self.copies.lock().tidy()?;
         // A standby called within this time before the start.
         let seen = fs::metadata(self.data.join(SEEN)).and_then(|found| found.modified()).ok();
         let ago = seen.and_then(|at| SystemTime::now().duration_since(at).ok());
         self.called.lock().0 = ago.filter(|ago| *ago < self.keep_for).and_then(|ago| Instant::now().checked_sub(ago));
-        self.keep_log(&**store);
-        let (standbys, store): (_, Weak<dyn Store>) = (Arc::downgrade(self), Arc::downgrade(store));
+        self.keep_log(store);
+        let (standbys, store): (_, Weak<Store>) = (Arc::downgrade(self), Arc::downgrade(store));
         let tend = move || {
             while let (Some(standbys), Some(store)) = (standbys.upgrade(), store.upgrade()) {
                 if standbys.stopping.load(Ordering::Relaxed) {
                     return;
                 }
-                standbys.tend(&*store);
+                standbys.tend(&store);
                 drop((standbys, store));
                 std::thread::sleep(TEND_EVERY);
             }
@@ -134,20 +135,20 @@ impl Standbys {
         self.stopping.store(true, Ordering::Relaxed);
     }
 
-    fn tend(&self, store: &dyn Store) {
+    fn tend(&self, store: &Store) {
         self.switch.lock().end_old(store);
         let has_room = self.keep_log(store);
         self.copies.lock().end_old(has_room);
     }
 
     /// Whether the device has room for what is kept for standbys.
-    fn keep_log(&self, store: &dyn Store) -> bool {
+    fn keep_log(&self, store: &Store) -> bool {
         let called = self.called.lock().0.is_some_and(|at| at.elapsed() < self.keep_for);
         store.keep_log(if called || self.started.elapsed() < AFTER_START { self.keep } else { 0 })
     }
 
     /// Notes that a standby has called, for the next start, too.
-    fn note_call(&self, store: &dyn Store) {
+    fn note_call(&self, store: &Store) {
         let mut called = self.called.lock();
         let is_first = called.0.replace(Instant::now()).is_none();
         if called.1.is_none_or(|written| written.elapsed() > SEE_EVERY) {
@@ -162,7 +163,7 @@ impl Standbys {
     }
 
     /// Makes a copy of the store for a standby, which lives while it is read.
-    pub fn take_copy(&self, store: &dyn Store) -> Result<CopyPlan> {
+    pub fn take_copy(&self, store: &Store) -> Result<CopyPlan> {
         self.note_call(store);
         let mut copies = self.copies.lock();
         copies.take(store)
@@ -179,7 +180,7 @@ impl Standbys {
     }
 
     /// Lets a standby follow the log with this id behind a row.
-    pub fn follow(self: &Arc<Self>, store: &dyn Store, name: &str, log: u64, after: u64) -> Result<Following> {
+    pub fn follow(self: &Arc<Self>, store: &Store, name: &str, log: u64, after: u64) -> Result<Following> {
         let state = LogState::of(store)?;
         if state.log != format!("{log:016x}") {
             return Err(Error::refused(
@@ -203,7 +204,7 @@ impl Standbys {
     }
 
     /// A standby has all rows up to this one on its device. Returns the last one here.
-    pub fn report(&self, store: &dyn Store, name: &str, applied: u64) -> Result<u64> {
+    pub fn report(&self, store: &Store, name: &str, applied: u64) -> Result<u64> {
         self.note_call(store);
         let flushed = store.log_facts()?.flushed;
         let mut known = self.known.lock();
@@ -216,7 +217,7 @@ impl Standbys {
     }
 
     /// All standbys that have called lately.
-    pub fn list(&self, store: &dyn Store) -> Result<Vec<KnownStandby>> {
+    pub fn list(&self, store: &Store) -> Result<Vec<KnownStandby>> {
         let mut known = self.known.lock();
         if known.is_empty() {
             return Ok(Vec::new());
@@ -238,18 +239,18 @@ impl Standbys {
 
     /// Takes no changes from now on, for a standby that is to take over within a minute. Returns the last row, and a ticket
     /// for the hand-over.
-    pub fn seal(&self, store: &dyn Store, name: &str) -> Result<(u64, u64)> {
+    pub fn seal(&self, store: &Store, name: &str) -> Result<(u64, u64)> {
         self.switch.lock().seal(store, name)
     }
 
     /// Takes changes again. If a standby is named, only if the server hands over to that one.
-    pub fn unseal(&self, store: &dyn Store, name: Option<&str>) -> Result<()> {
+    pub fn unseal(&self, store: &Store, name: Option<&str>) -> Result<()> {
         self.switch.lock().unseal(store, name)
     }
 
     /// Ends this server's part: the standby at `url`, which has the ticket of the present seal and all rows up to this one,
     /// takes over. From now on the data directory is that of a standby, and all calls of applications are refused.
-    pub fn hand_over(&self, store: &dyn Store, ticket: u64, url: &str, row: u64) -> Result<()> {
+    pub fn hand_over(&self, store: &Store, ticket: u64, url: &str, row: u64) -> Result<()> {
         self.switch.lock().hand_over(store, &self.data, ticket, url, row)?;
         self.handed_over.store(true, Ordering::Release);
         Ok(())

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use model::clock::now;
 use model::error::{Code, Error, Result};
 use model::private;
-use model::store::Store;
+use store::Store;
 
 /// A server that is not told of the end of a hand-over takes changes again after so long.
 const LASTS: Duration = Duration::from_secs(60);
@@ -30,7 +30,7 @@ struct Sealed {
 
 impl Switch {
     /// Returns the last row, and the ticket for the hand-over. A second seal of a standby ends its first.
-    pub(super) fn seal(&mut self, store: &dyn Store, standby: &str) -> Result<(u64, u64)> {
+    pub(super) fn seal(&mut self, store: &Store, standby: &str) -> Result<(u64, u64)> {
         if self.is_over {
             return Err(Code::HandingOver.into());
         }
@@ -46,7 +46,7 @@ impl Switch {
     }
 
     /// Ends a seal: that of this standby, if one is named.
-    pub(super) fn unseal(&mut self, store: &dyn Store, standby: Option<&str>) -> Result<()> {
+    pub(super) fn unseal(&mut self, store: &Store, standby: Option<&str>) -> Result<()> {
         let is_meant = |sealed: &Sealed| standby.is_none_or(|standby| standby == sealed.standby);
         if self.is_over || !self.sealed.as_ref().is_some_and(is_meant) {
             return Err(Code::NotHandingOver.into());
@@ -57,14 +57,14 @@ impl Switch {
         Ok(())
     }
 
-    pub(super) fn end_old(&mut self, store: &dyn Store) {
+    pub(super) fn end_old(&mut self, store: &Store) {
         if !self.is_over && self.sealed.as_ref().is_some_and(|sealed| sealed.since.elapsed() > LASTS) {
             // It is sealed.
             let _ = self.unseal(store, None);
         }
     }
 
-    pub(super) fn hand_over(&mut self, store: &dyn Store, data: &Path, ticket: u64, url: &str, row: u64) -> Result<()> {
+    pub(super) fn hand_over(&mut self, store: &Store, data: &Path, ticket: u64, url: &str, row: u64) -> Result<()> {
         let sealed = self.sealed.as_ref().filter(|sealed| sealed.ticket == ticket && sealed.row == row);
         let Some(Sealed { standby, .. }) = sealed else { return Err(Code::NotHandingOver.into()) };
         // Told twice, the answer to the first may be lost.

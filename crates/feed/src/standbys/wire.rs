@@ -7,7 +7,8 @@ use std::io::{self, Read};
 use serde::{Deserialize, Serialize};
 
 use model::error::{Error, Result};
-use model::store::{LogFacts, Store};
+use model::store::LogFacts;
+use store::Store;
 
 /// Most bytes of a frame: a batch of changes is smaller.
 const MOST: usize = 1 << 30;
@@ -33,7 +34,7 @@ pub struct LogState {
 
 impl LogState {
     /// That of a store, now.
-    pub fn of(store: &dyn Store) -> Result<Self> {
+    pub fn of(store: &Store) -> Result<Self> {
         let LogFacts { id, format, tables, flushed } = store.log_facts()?;
         let release = env!("CARGO_PKG_VERSION").to_owned();
         Ok(Self { log: format!("{id:016x}"), format, release, tables, flushed })

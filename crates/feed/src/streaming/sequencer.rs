@@ -103,7 +103,7 @@ impl Sequencer {
     }
 
     /// Adds a gap to the log in memory and returns it: changes that streams have sent may be lost, so no client can
-    /// resume before it. Must come right after [`Sequencer::restore`] or [`Sequencer::set_back`].
+    /// resume before it. Must come right after `Sequencer::restore` or [`Sequencer::set_back`].
     pub fn break_off(&self) -> Event {
         let mut state = self.change();
         let gap = state.take(EventKind::Gap, false, 0);

@@ -7,8 +7,9 @@ use crate::streaming::{ShownChange, Streaming};
 use model::cache;
 use model::cache::ReadThrough;
 use model::cache::memory::{CacheMemory, Share};
-use model::store::{Store, Tier};
+use model::store::Tier;
 use model::{Rule, UserId};
+use store::Store;
 
 /// Approximate bytes of a list: the ids, two parts of them that may be kept, the rules, the silenced authors, and their
 /// containers.
@@ -36,7 +37,7 @@ pub(crate) struct FolloweesChange<'a> {
 
 struct Tells<'a> {
     followees: &'a Followees,
-    store: &'a dyn Store,
+    store: &'a Store,
     user: UserId,
     authors: Vec<UserId>,
 }
@@ -51,7 +52,7 @@ impl Followees {
     /// dropped.
     pub(crate) fn change<'a>(
         &'a self,
-        store: &'a dyn Store,
+        store: &'a Store,
         lists: impl IntoIterator<Item = (UserId, Vec<UserId>)>,
     ) -> FolloweesChange<'a> {
         let tells: Vec<_> =

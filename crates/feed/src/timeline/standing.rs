@@ -84,13 +84,13 @@ mod tests {
     use crate::backlog::Backlog;
     use crate::streaming::Streaming;
     use config::Config;
-    use model::store::{Store, Tier};
+    use model::store::Tier;
     use model::{ContentId, Cursor, Entry, HostId, JobId, Reach, Work};
-    use store::Rocks;
+    use store::Store;
 
     #[test]
     fn what_is_kept_goes_with_the_changes() {
-        let store: Arc<dyn Store> = Arc::new(Rocks::in_memory().expect("opens"));
+        let store: Arc<Store> = Arc::new(Store::in_memory().expect("opens"));
         let (backlog, streaming) = (Arc::new(Backlog::new(100)), Arc::new(Streaming::new(1000)));
         let feed = Feed::new(Arc::clone(&store), backlog, streaming, &Config::default()).expect("events");
         let user = |raw| UserId::new(raw).expect("in range");

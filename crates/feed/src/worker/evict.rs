@@ -8,8 +8,9 @@ use crossbeam_channel::{Receiver, RecvTimeoutError};
 use super::{Context, is_over};
 use model::clock::now;
 use model::error::Result;
-use model::store::{Idle, Store, Tier};
+use model::store::{Idle, Tier};
 use model::{Members, Millis, Order, Span, UserId};
+use store::Store;
 
 /// Users read at once.
 const USERS: usize = 1000;
@@ -21,7 +22,7 @@ const TELL_EVERY: Duration = Duration::from_secs(5);
 
 /// Drops the inbox of a user last seen before `seen_before`; false if there is nothing to drop. The floor rises to the
 /// newest entry, not to the time of the clock: a clock that is ahead for a moment would leave later items below the floor.
-pub(super) fn evict(store: &dyn Store, user: UserId, seen_before: Millis) -> Result<bool> {
+pub(super) fn evict(store: &Store, user: UserId, seen_before: Millis) -> Result<bool> {
     let mut newest = None;
     store.inbox(user, Span::ALL, Order::NewestFirst, Tier::Disk, &mut |entry| {
         newest = Some(entry.cursor);
@@ -32,7 +33,7 @@ pub(super) fn evict(store: &dyn Store, user: UserId, seen_before: Millis) -> Res
 
 /// Drops the inboxes that this node does not keep, or keeps no more. Must come before the workers start, because
 /// fan-outs leave their users out.
-pub fn evict_others(store: &dyn Store, members: &Members) -> Result<()> {
+pub fn evict_others(store: &Store, members: &Members) -> Result<()> {
     let (mut seen, mut evicted, mut told) = (0_u64, 0_u64, Instant::now());
     each_idle(store, Millis::MAX, |idle| {
         seen += idle.users.len() as u64;
@@ -49,7 +50,7 @@ pub fn evict_others(store: &dyn Store, members: &Members) -> Result<()> {
 
 /// Visits the users last seen before a time who have an inbox, some at a time, until `visit` breaks.
 fn each_idle(
-    store: &dyn Store,
+    store: &Store,
     seen_before: Millis,
     mut visit: impl FnMut(&Idle) -> Result<ControlFlow<()>>,
 ) -> Result<()> {
@@ -83,9 +84,9 @@ impl Context {
     /// Evicts users last seen before `seen_before`; returns how many.
     fn evict_idle(&self, seen_before: Millis, stopped: &Receiver<()>) -> Result<u64> {
         let mut evicted = 0;
-        each_idle(&*self.store, seen_before, |idle| {
+        each_idle(&self.store, seen_before, |idle| {
             for user in &idle.users {
-                if evict(&*self.store, *user, seen_before)? {
+                if evict(&self.store, *user, seen_before)? {
                     self.tally.evicted.add(1);
                     evicted += 1;
                 }
@@ -109,11 +110,11 @@ mod tests {
     use crate::worker::Candidates;
     use config::Config;
     use model::{ContentId, Cursor, Draft, HostId, Work};
-    use store::Rocks;
+    use store::Store;
 
     /// User 9 follows authors 1 and 2, who published four items, and has an inbox.
     fn settled() -> (Feed, Context, UserId) {
-        let (store, config): (Arc<dyn Store>, _) = (Arc::new(Rocks::in_memory().expect("opens")), Config::default());
+        let (store, config): (Arc<Store>, _) = (Arc::new(Store::in_memory().expect("opens")), Config::default());
         let (backlog, streaming) = (Arc::new(Backlog::new(100)), Arc::new(Streaming::new(1000)));
         let feed =
             Feed::new(Arc::clone(&store), Arc::clone(&backlog), Arc::clone(&streaming), &config).expect("events");

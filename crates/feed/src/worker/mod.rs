@@ -27,8 +27,8 @@ use model::error::{Error, Result};
 use model::failpoint;
 use model::failpoint::Failpoint;
 use model::priority;
-use model::store::Store;
 use model::{Job, LANES, Lane, Members, UserId, Work};
+use store::Store;
 
 pub use evict::evict_others;
 pub use trim::{Candidate, Candidates, slack, topic_room};
@@ -37,7 +37,7 @@ pub use usage::{Figures, Usage};
 /// The state shared by all workers.
 #[derive(Debug)]
 struct Context {
-    store: Arc<dyn Store>,
+    store: Arc<Store>,
     backlog: Arc<Backlog>,
     streaming: Arc<Streaming>,
     config: Config,
@@ -63,7 +63,7 @@ pub struct Workers {
 impl Workers {
     /// Starts the threads. The store names lists to trim in `candidates`.
     pub fn start(
-        store: Arc<dyn Store>,
+        store: Arc<Store>,
         backlog: Arc<Backlog>,
         streaming: Arc<Streaming>,
         config: &Config,

@@ -48,7 +48,7 @@ impl Context {
         self.tally.settled.add(put);
         // The members have changed since the user returned. Fan-outs skip this user now.
         if !self.keeps_inbox_of(user) {
-            evict(&*self.store, user, Millis::MAX)?;
+            evict(&self.store, user, Millis::MAX)?;
         }
         Ok(())
     }

@@ -71,9 +71,8 @@ mod tests {
     use crate::worker::turns::Turns;
     use crate::worker::{Candidates, Context, Workers};
     use config::Config;
-    use model::store::Store;
     use model::{Draft, HostId, UserId};
-    use store::Rocks;
+    use store::Store;
 
     const FOLLOWERS: u64 = 3000;
     const PATIENCE: Duration = Duration::from_secs(60);
@@ -101,7 +100,7 @@ mod tests {
     fn items_of_others_are_delivered_while_a_large_fan_out_goes_on_and_a_stop_loses_none() {
         let mut config = Config::default();
         config.fanout.chunk = 1;
-        let store: Arc<dyn Store> = Arc::new(Rocks::in_memory().expect("opens"));
+        let store: Arc<Store> = Arc::new(Store::in_memory().expect("opens"));
         let (backlog, streaming) = (Arc::new(Backlog::new(100_000)), Arc::new(Streaming::new(1000)));
         let feed =
             Feed::new(Arc::clone(&store), Arc::clone(&backlog), Arc::clone(&streaming), &config).expect("events");

@@ -212,7 +212,7 @@ static ALERTS: &[Rule] = &[
         .if_grown(HOUR, |seen| seen.api.webhooks.iter().map(|webhook| webhook.gaps.load(Ordering::Relaxed)).sum()),
     Rule::ticket("TidelineStandbyBehind", "docs/operate/standby.md#how-far-it-is-behind")
         .if_so(|seen| {
-            let known = seen.api.standbys.list(&**seen.api.feed().store()).unwrap_or_default();
+            let known = seen.api.standbys.list(seen.api.feed().store()).unwrap_or_default();
             known.iter().any(|standby| standby.behind_for > 60_000)
         })
         .lasting(5 * MINUTE),

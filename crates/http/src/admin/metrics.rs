@@ -194,7 +194,7 @@ impl Scrape {
     }
 
     fn standbys(&self, page: &mut Page<'_>) -> fmt::Result {
-        let known = self.api.standbys.list(&**self.api.feed().store()).unwrap_or_default();
+        let known = self.api.standbys.list(self.api.feed().store()).unwrap_or_default();
         // A name without figures is not shown.
         let own = |figure: fn(&KnownStandby) -> u64| {
             let figures: Vec<_> = known.iter().map(|of| (&*of.name, figure(of))).collect();

@@ -401,7 +401,7 @@ pub(crate) async fn stats(call: Call) -> Answer {
     call.no_query()?;
     let sample = call.api.sample().await.ok_or(Code::Overloaded)?;
     let (backlog, workers) = (call.api.feed().backlog().usage(), call.api.workers.usage());
-    let standbys = call.api.standbys.list(&**call.api.feed().store())?;
+    let standbys = call.api.standbys.list(call.api.feed().store())?;
     let jobs = Jobs {
         waiting: backlog.places.used,
         limit: backlog.places.limit,

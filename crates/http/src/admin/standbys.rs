@@ -103,7 +103,7 @@ async fn take_copy(mut call: Call) -> Answer {
     let Nothing {} = call.json_or_default().await?;
     must_be_alone(&call)?;
     let standbys = Arc::clone(&call.api.standbys);
-    let plan = call.run(Wants::Change, move |feed| standbys.take_copy(&**feed.store())).await?;
+    let plan = call.run(Wants::Change, move |feed| standbys.take_copy(feed.store())).await?;
     reply::with(StatusCode::CREATED, &plan)
 }
 
@@ -175,7 +175,7 @@ async fn follow(call: Call) -> Answer {
     let standbys = Arc::clone(&call.api.standbys);
     // Before the head: a standby that lacks log gets the refusal.
     let begin = move |feed: &Feed| {
-        let mut following = standbys.follow(&**feed.store(), &name, log, after)?;
+        let mut following = standbys.follow(feed.store(), &name, log, after)?;
         let frames = following.read(PIECE)?;
         Ok::<_, Error>((following, frames))
     };
@@ -277,7 +277,7 @@ async fn report(mut call: Call) -> Answer {
     call.no_query()?;
     let Progress { standby, applied } = call.json().await?;
     let standbys = Arc::clone(&call.api.standbys);
-    let row = call.run(Wants::Read, move |feed| standbys.report(&**feed.store(), &standby, applied)).await?;
+    let row = call.run(Wants::Read, move |feed| standbys.report(feed.store(), &standby, applied)).await?;
     reply::ok(&Row { row })
 }
 
@@ -287,7 +287,7 @@ async fn seal(mut call: Call) -> Answer {
     let Named { standby } = call.json().await?;
     must_be_alone(&call)?;
     let standbys = Arc::clone(&call.api.standbys);
-    let (row, ticket) = call.run(Wants::Read, move |feed| standbys.seal(&**feed.store(), &standby)).await?;
+    let (row, ticket) = call.run(Wants::Read, move |feed| standbys.seal(feed.store(), &standby)).await?;
     reply::ok(&json!({ "row": row, "ticket": format!("{ticket:016x}") }))
 }
 
@@ -296,7 +296,7 @@ async fn unseal(call: Call) -> Answer {
     let [standby] = call.query(["standby"])?;
     let standby = standby.map(|name| name.into_owned());
     let standbys = Arc::clone(&call.api.standbys);
-    call.run(Wants::Read, move |feed| standbys.unseal(&**feed.store(), standby.as_deref())).await?;
+    call.run(Wants::Read, move |feed| standbys.unseal(feed.store(), standby.as_deref())).await?;
     Ok(HttpResponse::NoContent().finish())
 }
 
@@ -309,7 +309,7 @@ async fn hand_over(mut call: Call) -> Answer {
     }
     let ticket = u64::from_str_radix(&ticket, 16).map_err(|_| Problem::invalid_body("ticket: expected 16 digits"))?;
     let standbys = Arc::clone(&call.api.standbys);
-    call.run(Wants::Read, move |feed| standbys.hand_over(&**feed.store(), ticket, &url, row)).await?;
+    call.run(Wants::Read, move |feed| standbys.hand_over(feed.store(), ticket, &url, row)).await?;
     call.api.end_sending();
     reply::ok(&json!({ "row": row }))
 }

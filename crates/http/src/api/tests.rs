@@ -10,7 +10,7 @@ use crate::limits::LARGE_BODY;
 use feed::backlog::Backlog;
 use feed::streaming::Streaming;
 use model::error::Error;
-use store::Rocks;
+use store::Store;
 
 /// An API over an empty store.
 pub(crate) fn api() -> Arc<Api> {
@@ -24,7 +24,7 @@ pub(crate) fn api_with(config: Config) -> Arc<Api> {
 
 /// An API over an empty store, of a node of a cluster.
 pub(crate) fn api_of(config: &Config, node: impl FnOnce(&Arc<Feed>) -> Option<Arc<Node>>) -> Arc<Api> {
-    let store = Arc::new(Rocks::in_memory().expect("opens"));
+    let store = Arc::new(Store::in_memory().expect("opens"));
     let feed = Feed::new(store, Arc::new(Backlog::new(10)), Arc::new(Streaming::new(1000)), config).expect("opens");
     let (gate, backups) = (Authenticator::new(&config.auth).expect("no keys"), Backups::new(config));
     let (feed, backups, gate) = (Arc::new(feed), Arc::new(backups), Arc::new(gate));

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use model::clock::processor_time;
-use model::store::{Store, Usage};
+use model::store::Usage;
+use store::Store;
 
 /// Figures of one instant.
 #[derive(Debug, Clone)]
@@ -31,7 +32,7 @@ pub(crate) struct Process {
 
 impl DiskFigures {
     /// Those of now; `None`, and a line in the log, if the store cannot tell.
-    pub(crate) fn take(store: &dyn Store) -> Option<Self> {
+    pub(crate) fn take(store: &Store) -> Option<Self> {
         match store.usage() {
             Ok(store) => Some(Self { at: Instant::now(), store: Arc::new(store), process: Process::now() }),
             Err(error) => {

@@ -4,7 +4,7 @@
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CacheMemory(u64);
 
-/// The share of a cache, in [`PARTS`]ths.
+/// The share of a cache, in `PARTS`ths.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Share(u64);
 

@@ -17,27 +17,6 @@ pub struct LogFacts {
     pub flushed: u64,
 }
 
-/// The write-ahead log, which a standby applies to a copy of the store. Each row has a sequence number.
-pub trait Logs {
-    /// The facts of the log, now.
-    fn log_facts(&self) -> Result<LogFacts>;
-
-    /// Reads the log behind the row with this number. Only rows on the device are read, so that a standby never has more
-    /// than this store after a power cut. Refused with `log_gone` if there is no such row.
-    fn read_log(&self, after: u64) -> Result<Box<dyn LogReader>>;
-
-    /// From now on keeps so many bytes of log that the store itself needs no more; none while the device has little room.
-    /// The store keeps all of them until this is called first. Returns whether the device has room.
-    fn keep_log(&self, bytes: u64) -> bool;
-
-    /// Refuses all writes from now on with `handing_over`, and waits for those under way. Returns the number of the last
-    /// row, which is on the device. Reads go on.
-    fn seal(&self) -> Result<u64>;
-
-    /// Takes writes again.
-    fn unseal(&self);
-}
-
 /// A place in the log.
 pub trait LogReader: Debug + Send {
     /// The next batch of rows; `None` if no more are on the device now. A batch begins with its checksum. Refused with

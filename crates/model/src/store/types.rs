@@ -8,6 +8,9 @@ use crate::{
     TopicId, UserId,
 };
 
+/// An item that is not purged, and the time of its deletion if it is deleted.
+pub type Kept = (Content, Option<Millis>);
+
 /// How far a read may go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tier {
@@ -179,7 +182,7 @@ pub enum Then {
     End,
 }
 
-/// The result of [`Activities::touch`](super::Activities::touch).
+/// The result of `Store::touch`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Touched {
     /// The activity afterwards.
@@ -197,7 +200,7 @@ pub struct Split {
     pub lapsed: Vec<UserId>,
 }
 
-/// The result of [`Activities::idle`](super::Activities::idle).
+/// The result of `Store::idle`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Idle {
     /// Idle users, ascending.
@@ -333,7 +336,7 @@ impl std::fmt::Debug for Listeners {
     }
 }
 
-/// The receiver of the findings of [`Upkeep::audit`](super::Upkeep::audit).
+/// The receiver of the findings of `Store::audit`.
 pub trait Watch {
     /// A disagreement, in one line.
     fn finds(&mut self, line: String);

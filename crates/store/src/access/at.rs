@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use super::staged::Rows;
-use crate::Rocks;
+use crate::Store;
 use crate::kv::{Reads, Row, Scope};
 use crate::rows::keys;
 use crate::rows::tables::Table;
@@ -17,7 +17,7 @@ pub(crate) const MOST_KEYS: usize = 64;
 /// The rows as they are now or as of an instant, with the changes of the group on top.
 #[derive(Clone, Copy)]
 pub(crate) struct At<'a> {
-    store: &'a Rocks,
+    store: &'a Store,
     reads: &'a dyn Reads,
     pub(crate) tier: Tier,
 }
@@ -78,7 +78,7 @@ impl<'a> At<'a> {
     }
 }
 
-impl Rocks {
+impl Store {
     /// The rows as they are now.
     pub(crate) fn now(&self, tier: Tier) -> At<'_> {
         At { store: self, reads: &*self.kv, tier }

@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use super::staged::Rows;
-use crate::Rocks;
+use crate::Store;
 use crate::access::at::At;
 use crate::kv::Scope;
 use crate::rows::batch::WriteBatch;
@@ -98,7 +98,7 @@ pub(crate) fn go_on(goes_on: bool) -> Result<ControlFlow<()>> {
     Ok(if goes_on { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
 }
 
-impl Rocks {
+impl Store {
     /// Rows of a partition, each as `decode` reads it.
     pub(crate) fn listed<P: Partition, I: Copy + Ord + TryFrom<u64> + Into<u64>, T>(
         &self,
@@ -126,7 +126,7 @@ impl Rocks {
         self.delete_rows(change, table, &keys::head(partition), &keys::tail(partition))
     }
 
-    /// Removes all rows from a key on and before another one in a change, as [`Rocks::delete_partition`] does.
+    /// Removes all rows from a key on and before another one in a change, as [`Store::delete_partition`] does.
     pub(crate) fn delete_rows(&self, change: &mut WriteBatch, table: Table, from: &[u8], to: &[u8]) -> Result<()> {
         let mut rows = self.now(Tier::Disk).rows(table, Scope::Before(to))?;
         rows.seek(from);

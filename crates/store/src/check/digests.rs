@@ -5,7 +5,7 @@
 
 use std::sync::atomic::Ordering;
 
-use crate::Rocks;
+use crate::Store;
 use crate::access::at::At;
 use crate::access::staged::Rows;
 use crate::kv::Scope;
@@ -15,7 +15,7 @@ use crate::rows::{keys, values};
 use crate::subjects::archive::NOBODY;
 use model::error::Result;
 use model::priority;
-use model::store::{Digester, Digests, TableDigest, Tier, Watch, is_deleted_before};
+use model::store::{Digester, TableDigest, Tier, Watch, is_deleted_before};
 use model::{Cursor, Millis};
 
 /// Events that are compared; nodes keep more.
@@ -28,8 +28,10 @@ fn replicated() -> impl Iterator<Item = (Table, Counted)> {
     ALL.iter().filter_map(|table| Some((*table, table.counted?)))
 }
 
-impl Digests for Rocks {
-    fn has_data(&self) -> Result<bool> {
+impl Store {
+    /// Whether a node with this store has data that a node which starts empty would lack: whether any of these tables,
+    /// the log of events left out, has a row that counts.
+    pub fn has_data(&self) -> Result<bool> {
         let snapshot = self.kv.snapshot();
         let at = self.at(&*snapshot, Tier::Disk);
         for (table, counted) in replicated().filter(|(_, counted)| *counted != Counted::Newest) {
@@ -47,7 +49,23 @@ impl Digests for Rocks {
         Ok(false)
     }
 
-    fn digest(&self, final_before: Millis, taken: &mut dyn FnMut(), watch: &mut dyn Watch) -> Result<Vec<TableDigest>> {
+    /// The digests of the tables that are equal on all nodes of a cluster, as of one instant. Nodes that have applied the
+    /// same commands have the same digests, whenever each of them archives, purges or compacts.
+    ///
+    /// `taken` is called once, after that instant. Until then the caller makes no change that is replicated; later
+    /// changes do not count. The rest takes time in proportion to the rows, and bounded memory. Lowers the priority of
+    /// the calling thread for good.
+    ///
+    /// Notices count from the time of [`Store::keep_notices`] on: to be called before, with the same time on each node.
+    ///
+    /// Items deleted before `final_before` count only as deleted, because some nodes may have purged them. No item that
+    /// was deleted later may be purged yet. `watch` gets the rows looked at, and can end the walk.
+    pub fn digest(
+        &self,
+        final_before: Millis,
+        taken: &mut dyn FnMut(),
+        watch: &mut dyn Watch,
+    ) -> Result<Vec<TableDigest>> {
         // A compaction drops moved rows even if an older snapshot needs them. So no row moves until the files of the
         // snapshot are held, by an iterator over each table.
         let notices_since = self.notices_since.load(Ordering::Relaxed);
@@ -108,7 +126,7 @@ fn add_rows(
 
 /// Tells which rows of a table count.
 struct Rules<'a> {
-    store: &'a Rocks,
+    store: &'a Store,
     at: At<'a>,
     final_before: Millis,
     notices_since: Millis,
@@ -119,7 +137,7 @@ struct Rules<'a> {
 }
 
 impl<'a> Rules<'a> {
-    fn new(store: &'a Rocks, at: At<'a>, final_before: Millis) -> Self {
+    fn new(store: &'a Store, at: At<'a>, final_before: Millis) -> Self {
         Self { store, at, final_before, notices_since: 0, last: None, floor: None }
     }
 

@@ -14,12 +14,12 @@ use super::{directory, log, reserve};
 use crate::engine::disk::Disk;
 use crate::kv::Kv;
 use crate::rows::tables;
-use crate::{FORMAT, Options, Rocks, storage};
+use crate::{FORMAT, Options, Store, storage};
 use model::cache::memory::CacheMemory;
 use model::error::{Code, Error, Result};
 use model::failpoint;
 use model::failpoint::Failpoint;
-use model::store::{Copied, Copies, Inboxes, Upkeep, Watch};
+use model::store::{Copied, Watch};
 use model::{priority, private};
 
 /// The folder of the engine's files in a data directory.
@@ -35,8 +35,12 @@ const OPEN_FILES: i32 = 64;
 /// The interval of reports about the rows read.
 const ROWS: u64 = 10_000;
 
-impl Copies for Rocks {
-    fn copy_to(&self, dir: &Path) -> Result<Copied> {
+impl Store {
+    /// Makes a copy in `dir`, which must not exist, while others write. It has every change that was acknowledged
+    /// before the call, whatever the durability, and the changes after that up to some instant. It is on the device
+    /// when this returns. On one file system, table files are hard links, so that the copy takes room only as the
+    /// tables change. Refused with `no_room` if the device could become full in this way.
+    pub fn copy_to(&self, dir: &Path) -> Result<Copied> {
         let disk = self.disk()?;
         if disk.health.has_ended() {
             return Err(Code::StorageStopped.into());
@@ -62,10 +66,13 @@ impl Copies for Rocks {
         Ok(Copied { format: FORMAT, sequence })
     }
 
-    fn check_copy(&self, copy: &Path, scratch: &Path, watch: &mut dyn Watch) -> Result<()> {
+    /// Reads each row of a copy, and audits the copy like [`Store::audit`]. Works on `scratch`, which must not exist
+    /// and is removed afterwards; the copy stays as it is. Lowers the priority of the calling thread for good. Fails
+    /// if the copy cannot be opened or read.
+    pub fn check_copy(&self, copy: &Path, scratch: &Path, watch: &mut dyn Watch) -> Result<()> {
         priority::lower(priority::CHECKS);
         let checked = link(copy, scratch).map_err(|e| unwritten(scratch, &e)).and_then(|()| {
-            let store = Rocks::open(&Options {
+            let store = Store::open(&Options {
                 sync: false,
                 whole_log: true,
                 compacts: false,
@@ -97,7 +104,7 @@ impl Disk {
     }
 }
 
-impl Rocks {
+impl Store {
     /// Reads each row of each table, which verifies the checksums of all blocks.
     fn read_all(&self, watch: &mut dyn Watch) -> Result<()> {
         for table in tables::ALL {

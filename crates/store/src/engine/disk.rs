@@ -60,7 +60,7 @@ impl Disk {
     /// Opens a data directory, or makes one. Fails with a clear message if another process holds it or its format is
     /// unknown.
     pub(crate) fn open(options: &Options) -> Result<Self> {
-        let filters = Filters::new(options);
+        let filters = options.filters();
         let directory = Directory::claim(&options.dir)?;
         failpoint::pass(Failpoint::StartClaimed);
         let is_fresh = directory.is_fresh()?;

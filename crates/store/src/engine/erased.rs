@@ -7,9 +7,9 @@ use rocksdb::DB;
 use super::messages;
 use crate::rows::tables::{self, ERASED, ERASURES, Keys, Table};
 use crate::rows::values;
-use crate::{Rocks, storage};
+use crate::{Store, storage};
 use model::error::{Error, Result};
-use model::store::{Names, Tier};
+use model::store::Tier;
 use model::{HostId, MAX_ID, Millis, UserId};
 
 /// Users read at a time.
@@ -51,7 +51,7 @@ pub fn known_erasures(data_dir: &Path) -> Result<Vec<(String, Millis)>> {
     Ok(known)
 }
 
-impl Rocks {
+impl Store {
     /// Visits every user with any row, and the id that the host knows, in the order of the numbers, until a visit fails.
     pub fn each_user_named(&self, mut visit: impl FnMut(UserId, &HostId) -> Result<()>) -> Result<()> {
         let mut after = None;

@@ -51,8 +51,7 @@ fn count(line: &str, name: &str) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Options, Rocks};
-    use model::store::Upkeep;
+    use crate::{Options, Store};
 
     #[test]
     fn counts_are_read_as_the_engine_writes_them() {
@@ -64,7 +63,7 @@ mod tests {
     #[test]
     fn the_engine_has_every_figure() {
         let dir = tempfile::tempdir().expect("temp dir");
-        let store = Rocks::open(&Options::new(dir.path())).expect("opens");
+        let store = Store::open(&Options::new(dir.path())).expect("opens");
         let disk = store.disk().expect("on disk");
         assert!(disk.db.property_int_value(DELAYED_WRITE_RATE).expect("reads").is_some());
         assert_eq!(disk.text(INBOXES, FRESH_FILES).expect("reads").trim(), "0");

@@ -30,7 +30,7 @@ pub(crate) struct Memory {
 impl Memory {
     pub(crate) fn new(options: &Options) -> Self {
         let tables = RwLock::new(ALL.iter().map(|_| Rows::default()).collect());
-        Self { tables, filters: Filters::new(options), room: options.inbox_room }
+        Self { tables, filters: options.filters(), room: options.inbox_room }
     }
 
     fn table(&self, table: Table) -> Rows {

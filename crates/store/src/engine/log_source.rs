@@ -9,24 +9,27 @@ use super::health::is_tight;
 use super::log::{Flushed, Tail, varint};
 use crate::kv::Kv;
 use crate::rows::tables::{self, Table};
-use crate::{FORMAT, Rocks};
+use crate::{FORMAT, Store};
 use model::error::{Code, Error, Result};
-use model::store::{LogFacts, LogReader, Logs};
+use model::store::{LogFacts, LogReader};
 
 /// Bytes of a batch before its first row.
 const BATCH_HEAD: usize = 12;
 /// Bytes of the checksum before a batch.
 pub(crate) const SUM: usize = 4;
 
-impl Logs for Rocks {
-    fn log_facts(&self) -> Result<LogFacts> {
+impl Store {
+    /// The facts of the log, now.
+    pub fn log_facts(&self) -> Result<LogFacts> {
         // Not more than is on the device, so that a standby that has it never has more than this store.
         let disk = self.disk()?;
         let flushed = disk.flushed.through();
         Ok(LogFacts { id: disk.run.log(), format: FORMAT, tables: tables_in(&disk.db)?, flushed })
     }
 
-    fn read_log(&self, after: u64) -> Result<Box<dyn LogReader>> {
+    /// Reads the log behind the row with this number. Only rows on the device are read, so that a standby never has more
+    /// than this store after a power cut. Refused with `log_gone` if there is no such row.
+    pub fn read_log(&self, after: u64) -> Result<Box<dyn LogReader>> {
         let disk = self.disk()?;
         if after > disk.flushed.through() {
             return Err(Code::LogGone.into());
@@ -35,13 +38,17 @@ impl Logs for Rocks {
         Ok(Box::new(FlushedLog { tail, flushed: Arc::clone(&disk.flushed) }))
     }
 
-    fn keep_log(&self, bytes: u64) -> bool {
+    /// From now on keeps so many bytes of log that the store itself needs no more; none while the device has little room.
+    /// The store keeps all of them until this is called first. Returns whether the device has room.
+    pub fn keep_log(&self, bytes: u64) -> bool {
         let Some(disk) = &self.disk else { return true };
         disk.kept_log.store(bytes.min(u64::MAX - 1), Ordering::Relaxed);
         !is_tight(disk.path(), disk.health.min_free)
     }
 
-    fn seal(&self) -> Result<u64> {
+    /// Refuses all writes from now on with `handing_over`, and waits for those under way. Returns the number of the last
+    /// row, which is on the device. Reads go on.
+    pub fn seal(&self) -> Result<u64> {
         let disk = self.disk()?;
         if !disk.health.seal() {
             return Err(Code::StorageUnavailable.into());
@@ -50,7 +57,8 @@ impl Logs for Rocks {
         Ok(disk.db.latest_sequence_number())
     }
 
-    fn unseal(&self) {
+    /// Takes writes again.
+    pub fn unseal(&self) {
         if let Some(disk) = &self.disk {
             disk.health.unseal();
         }

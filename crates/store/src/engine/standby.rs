@@ -19,7 +19,6 @@ use super::log::{self, Flushed, Keeper};
 use super::log_source::{SUM, tables_in};
 use super::reserve::Reserve;
 use super::{advice, open, run};
-use crate::rows::filter::Filters;
 use crate::rows::tables;
 use crate::{FORMAT, Options, storage};
 use model::Millis;
@@ -264,7 +263,7 @@ impl Standby {
         let limit = open::log_limit(options.write_buffer);
         let mut reserve = options.keep_room.then(|| Reserve::for_start(dir, limit, options.min_free, &health));
         let cache = tables::cache(options.cache_memory);
-        let families = open::families(&cache, options.inbox_room, true, &Filters::new(options));
+        let families = open::families(&cache, options.inbox_room, true, &options.filters());
         let engine = open::options(&Options { keeps_log: false, ..options.clone() }, false, loses);
         let db = open::open(&engine, &dir.join(ENGINE), families)?;
         let db = Arc::new(db.map_err(|error| match advice::is_damage(&error) {

@@ -1,7 +1,7 @@
 //! The counts of items, in memory beside their table.
 
 use super::kinds::Known;
-use crate::Rocks;
+use crate::Store;
 use crate::rows::tables::ITEM_COUNTS;
 use crate::rows::values::ItemSteps;
 use crate::rows::{keys, values};
@@ -22,7 +22,7 @@ pub(crate) fn cache(memory: CacheMemory) -> ItemCountsCache {
     ReadThrough::new(memory.of(Share::ITEM_COUNTS), BYTES, |counts| BYTES + counts.reactions.more_bytes())
 }
 
-impl Rocks {
+impl Store {
     /// The counts of items, in the order of `ids`. Never older than the last acknowledged change.
     pub(crate) fn counts_of(&self, ids: &[ContentId], tier: Tier) -> Result<Vec<ItemCounts>> {
         // Not cached: they would fill the cache.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use parking_lot::{RwLock, RwLockReadGuard};
 
-use crate::Rocks;
+use crate::Store;
 use crate::access::walk::go_on;
 use crate::rows::batch::WriteBatch;
 use crate::rows::tables::KINDS;
@@ -96,7 +96,7 @@ impl Kinds {
         self.1.read()
     }
 
-    /// Names the kinds of reactions; see [`Reacting::name_reactions`](model::store::Reacting::name_reactions). Names without
+    /// Names the kinds of reactions; see [`Store::name_reactions`]. Names without
     /// room are the last ones, so the answer is the same before and after others of them get their numbers.
     pub(crate) fn name(&self, kinds: &ReactionKinds) -> ReactionKinds {
         let mut known = self.1.write();
@@ -129,7 +129,7 @@ impl Kinds {
     }
 
     /// Gives the next numbers to new names, in the present change.
-    pub(crate) fn give(self: &Arc<Self>, store: &Rocks, new: &[&str]) -> Result<()> {
+    pub(crate) fn give(self: &Arc<Self>, store: &Store, new: &[&str]) -> Result<()> {
         if new.is_empty() {
             return Ok(());
         }
@@ -148,7 +148,7 @@ impl Kinds {
     }
 
     /// Reads the names of a directory.
-    pub(crate) fn load(&self, store: &Rocks) -> Result<()> {
+    pub(crate) fn load(&self, store: &Store) -> Result<()> {
         let mut known = self.1.write();
         store.each_row(KINDS, &[self.0 as u8], |key, name| {
             if key.first() != Some(&(self.0 as u8)) {
@@ -177,7 +177,7 @@ mod tests {
     #[test]
     fn a_name_keeps_its_byte_and_comes_back_with_the_setting() {
         let dir = tempfile::tempdir().expect("temp dir");
-        let store = Rocks::open(&Options::new(dir.path())).expect("opens");
+        let store = Store::open(&Options::new(dir.path())).expect("opens");
         let all = kinds(&["a", "b", "👏"]);
         assert_eq!(store.kinds.name(&all), all);
         let [a, b, clap] = ["a", "b", "👏"].map(|name| all.named(name).expect("there"));
@@ -191,7 +191,7 @@ mod tests {
         assert_eq!((store.kinds.known().byte(clap), store.kinds.known().byte(b)), (Some(0), None));
         store.kinds.known().byte(a).expect("has a number");
         drop(store);
-        let store = Rocks::open(&Options::new(dir.path())).expect("opens");
+        let store = Store::open(&Options::new(dir.path())).expect("opens");
         store.kinds.name(&kinds(&["b", "a"]));
         let known = store.kinds.known();
         assert_eq!(known.used().map(|(kind, byte)| (kind.place(), byte)).collect::<Vec<_>>(), [(1, 1)]);

@@ -6,7 +6,7 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use crate::Rocks;
+use crate::Store;
 use crate::access::walk::Walk;
 use crate::rows::keys;
 use crate::rows::tables::{REACTIONS, REACTIONS_BY_USER};
@@ -57,7 +57,7 @@ pub(crate) fn cache(memory: CacheMemory) -> NewestReactionsCache {
     })
 }
 
-impl Rocks {
+impl Store {
     /// The reactions of a user to items, in their order. Never older than the last acknowledged change.
     pub(crate) fn reactions_of(&self, user: UserId, items: &[Cursor], tier: Tier) -> Result<Vec<Reactions>> {
         if items.is_empty() {

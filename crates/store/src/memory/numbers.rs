@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::Rocks;
+use crate::Store;
 use crate::rows::batch::WriteBatch;
 use crate::rows::tables::Table;
 use crate::rows::values;
@@ -53,7 +53,7 @@ impl Numbers {
     /// further rows of a new number, and `written` gets all new ones once their rows are written.
     pub(crate) fn give(
         self: &Arc<Self>,
-        store: &Rocks,
+        store: &Store,
         texts: &[&str],
         add: impl Fn(&mut WriteBatch, &str, u64),
         written: impl FnOnce(HashMap<Box<str>, u64>) + Send + 'static,
@@ -95,7 +95,7 @@ impl Numbers {
     }
 
     /// The number of a text; `None` if it has none.
-    pub(crate) fn find(&self, store: &Rocks, text: &str, tier: Tier) -> Result<Option<u64>> {
+    pub(crate) fn find(&self, store: &Store, text: &str, tier: Tier) -> Result<Option<u64>> {
         if let Some(number) = self.cached(text) {
             return Ok(Some(number));
         }
@@ -111,7 +111,7 @@ impl Numbers {
     }
 
     /// The numbers of texts, in their order; `None` for a text that has none.
-    pub(crate) fn find_all(&self, store: &Rocks, texts: &[&str]) -> Result<Vec<Option<u64>>> {
+    pub(crate) fn find_all(&self, store: &Store, texts: &[&str]) -> Result<Vec<Option<u64>>> {
         let mut numbers: Vec<_> = texts.iter().map(|text| self.cached(text)).collect();
         let missed: Vec<_> = (0..texts.len()).filter(|place| numbers[*place].is_none()).collect();
         if missed.is_empty() {

@@ -10,7 +10,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::tables::{CONTENT, COUNTS, ITEM_COUNTS, NOTICES, OUTBOX, TOPIC_CONTENT, Table};
-use crate::Options;
 use crate::rows::{keys, values};
 use model::ContentId;
 use model::store::Listeners;
@@ -32,13 +31,8 @@ pub struct Filters {
 }
 
 impl Filters {
-    pub(crate) fn new(options: &Options) -> Self {
-        Self {
-            listeners: options.listeners.clone(),
-            notice_outbox_above: options.notice_outbox_above,
-            notice_topic_above: options.notice_topic_above,
-            notices_since: Arc::default(),
-        }
+    pub(crate) fn new(listeners: Listeners, notice_outbox_above: usize, notice_topic_above: usize) -> Self {
+        Self { listeners, notice_outbox_above, notice_topic_above, notices_since: Arc::default() }
     }
 
     /// The time before which notices are neither written nor kept.

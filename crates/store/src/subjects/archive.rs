@@ -8,7 +8,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::Rocks;
+use crate::Store;
 use crate::access::at::At;
 use crate::access::walk::{Visit, Walk, go_on};
 use crate::rows::batch::WriteBatch;
@@ -48,7 +48,7 @@ pub(crate) struct Floors<'a> {
 /// One walk over both tables. The archive is opened when it is first needed, so after the hot table. Rows moved
 /// meanwhile are in at least one of them, and the floor in the opened hot table tells which one is valid.
 pub(crate) struct Walks<'a> {
-    store: &'a Rocks,
+    store: &'a Store,
     of: &'a Archived,
     tier: Tier,
     hot: Walk<'a>,
@@ -66,7 +66,7 @@ impl Archived {
     }
 
     /// Looks up at start whether any partition has a floor.
-    pub(crate) fn look_for_floors(&self, store: &Rocks) -> Result<()> {
+    pub(crate) fn look_for_floors(&self, store: &Store) -> Result<()> {
         let mark = store.get(self.archive, &keys::head(NOBODY), Tier::Disk)?;
         self.any.store(mark.is_some(), Ordering::SeqCst);
         Ok(())
@@ -89,7 +89,7 @@ impl Archived {
 
     /// Moves rows of a partition to the archive, oldest first, up to and including `newest`, at most `most`, in one
     /// write. Returns how many. No change may be under way.
-    pub(crate) fn move_rows(&self, store: &Rocks, partition: u64, newest: Cursor, most: usize) -> Result<usize> {
+    pub(crate) fn move_rows(&self, store: &Store, partition: u64, newest: Cursor, most: usize) -> Result<usize> {
         let _lock = self.locks.of(partition).write();
         // Before the floor is visible: a reader that sees a floor looks into the archive.
         self.any.store(true, Ordering::SeqCst);
@@ -120,7 +120,7 @@ impl Floors<'_> {
     /// Puts a row of a partition into a change, in the table of its place, or removes it from both (`None`).
     pub(crate) fn set(
         &self,
-        store: &Rocks,
+        store: &Store,
         change: &mut WriteBatch,
         partition: u64,
         place: Cursor,
@@ -139,7 +139,7 @@ impl Floors<'_> {
     }
 
     /// The table for a new row of a partition.
-    fn table_of(&self, store: &Rocks, partition: u64, place: Cursor) -> Result<Table> {
+    fn table_of(&self, store: &Store, partition: u64, place: Cursor) -> Result<Table> {
         let Archived { hot, archive, .. } = *self.of;
         if !self.of.has_floors() {
             return Ok(hot);
@@ -159,13 +159,13 @@ impl Floors<'_> {
 
 impl<'a> Walks<'a> {
     /// Over the rows present from now on; the archive may be read at a later instant than the hot table.
-    pub(crate) fn new(store: &'a Rocks, of: &'a Archived, tier: Tier) -> Result<Self> {
+    pub(crate) fn new(store: &'a Store, of: &'a Archived, tier: Tier) -> Result<Self> {
         Ok(Self { store, of, tier, hot: Walk::new(store.now(tier), of.hot)?, archive: None })
     }
 
     /// Over both tables at one instant. The caller holds the partitions to be walked while this is made: a compaction
     /// drops moved rows even if an older snapshot needs them.
-    pub(crate) fn at(store: &'a Rocks, of: &'a Archived, at: At<'a>) -> Result<Self> {
+    pub(crate) fn at(store: &'a Store, of: &'a Archived, at: At<'a>) -> Result<Self> {
         let archive = Some(Walk::new(at, of.archive)?);
         Ok(Self { store, of, tier: at.tier, hot: Walk::new(at, of.hot)?, archive })
     }

@@ -1,17 +1,21 @@
 //! Barriers.
 
-use crate::Rocks;
+use crate::Store;
 use crate::access::at::At;
 use crate::rows::batch::WriteBatch;
 use crate::rows::tables::{BLOCKED_BY, BLOCKS, FOLLOWING, HIDDEN_TO, LIST_MEMBERS, MUTES, Table, of_barrier};
 use crate::rows::{keys, values};
 use model::error::{Error, Result};
 use model::failpoint::Write;
-use model::store::{Barred, Barriers, Graph, Tier};
+use model::store::{Barred, Tier};
 use model::{Barrier, Effect, Millis, Position, Relation, Rule, ShownSources, UserId};
 
-impl Barriers for Rocks {
-    fn set_barrier(
+impl Store {
+    /// Raises a barrier of a user against a target since a time, or lifts it (`None`); returns the relation afterwards.
+    /// A standing barrier keeps its `since`. A block that is raised ends the follows and requests between the two in the same
+    /// change, as unfollows do. Refused with the barrier's own code, and nothing written, if the user would have more than `limit`
+    /// of the kind. Acknowledges.
+    pub fn set_barrier(
         &self,
         user: UserId,
         target: UserId,
@@ -53,7 +57,12 @@ impl Barriers for Rocks {
         Ok(barred)
     }
 
-    fn authors(&self, reader: UserId, tier: Tier) -> Result<ShownSources> {
+    /// The authors whose content a reader sees, ascending: the followees, less those whom the reader mutes, those who hide
+    /// from the reader, those with a block between, and the members of the reader's exclusive lists. All of these are of
+    /// one instant. Costs no more than a few look-ups for each
+    /// followee, however many barriers there are, and next to nothing if there are none. With the rules of the follows, and
+    /// with the authors whom the reader silences.
+    pub fn authors(&self, reader: UserId, tier: Tier) -> Result<ShownSources> {
         // With two instants, an unfollow and then an unmute between two reads would show items that were never to be
         // seen.
         let snapshot = self.kv.snapshot();
@@ -73,7 +82,8 @@ impl Barriers for Rocks {
         Ok(ShownSources::new(authors, rules).silencing(silenced))
     }
 
-    fn authors_among(&self, reader: UserId, users: &[UserId], tier: Tier) -> Result<ShownSources> {
+    /// Those of `users` whose content a reader sees, as [`Store::authors`] has them. Each comes once.
+    pub fn authors_among(&self, reader: UserId, users: &[UserId], tier: Tier) -> Result<ShownSources> {
         // One instant, as in `authors`.
         let snapshot = self.kv.snapshot();
         let at = self.at(&*snapshot, tier);
@@ -99,25 +109,38 @@ impl Barriers for Rocks {
         Ok(ShownSources::new(authors, rules))
     }
 
-    fn silences(&self, pairs: &[(UserId, UserId)], tier: Tier) -> Result<Vec<bool>> {
+    /// For each pair of a reader and an author, whether the reader *silences* the author, so is shown nothing of the author
+    /// on any path: the reader mutes the author, the author hides from the reader, or a block lies between. As of one
+    /// instant.
+    pub fn silences(&self, pairs: &[(UserId, UserId)], tier: Tier) -> Result<Vec<bool>> {
         self.have_rows(&AGAINST_READER, pairs, tier)
     }
 
-    fn hiders_among(&self, reader: UserId, users: &[UserId], tier: Tier) -> Result<Vec<UserId>> {
+    /// Those of `users` who hide from a reader, in their order.
+    pub fn hiders_among(&self, reader: UserId, users: &[UserId], tier: Tier) -> Result<Vec<UserId>> {
         self.now(tier).with_row(HIDDEN_TO, reader, users.to_vec(), true)
     }
 
-    fn blocked_among(&self, user: UserId, users: &[UserId], tier: Tier) -> Result<Vec<UserId>> {
+    /// Those of `users` whom a user has blocked, or who have blocked the user, in their order. As of one instant.
+    pub fn blocked_among(&self, user: UserId, users: &[UserId], tier: Tier) -> Result<Vec<UserId>> {
         let pairs: Vec<_> = users.iter().map(|other| (user, *other)).collect();
         let blocked = self.have_rows(&[BLOCKS, BLOCKED_BY], &pairs, tier)?;
         Ok(users.iter().zip(blocked).filter(|(_, blocked)| *blocked).map(|(other, _)| *other).collect())
     }
 
-    fn barred_after(&self, user: UserId, barrier: Barrier, after: Option<UserId>, limit: usize) -> Result<Vec<UserId>> {
+    /// Up to `limit` users above `after` against whom a user has a barrier, ascending.
+    pub fn barred_after(
+        &self,
+        user: UserId,
+        barrier: Barrier,
+        after: Option<UserId>,
+        limit: usize,
+    ) -> Result<Vec<UserId>> {
         self.now(Tier::Disk).seconds(of_barrier(barrier).0, user, after, limit)
     }
 
-    fn hiders_after(&self, reader: UserId, after: Option<UserId>, limit: usize) -> Result<Vec<UserId>> {
+    /// Up to `limit` users above `after` who hide from a reader, ascending.
+    pub fn hiders_after(&self, reader: UserId, after: Option<UserId>, limit: usize) -> Result<Vec<UserId>> {
         self.now(Tier::Disk).seconds(HIDDEN_TO, reader, after, limit)
     }
 }
@@ -125,7 +148,7 @@ impl Barriers for Rocks {
 /// Sources with their rules, ascending.
 type Rules = Vec<(UserId, Rule)>;
 
-impl Rocks {
+impl Store {
     /// For each pair whether it has a row in one of these tables, as of one instant.
     fn have_rows(&self, of: &[Table], pairs: &[(UserId, UserId)], tier: Tier) -> Result<Vec<bool>> {
         let snapshot = self.kv.snapshot();

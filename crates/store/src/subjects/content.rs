@@ -5,7 +5,7 @@
 
 use super::index::{Becomes, Indexing};
 use super::lists::{purged_rows, unlisted_rows};
-use crate::Rocks;
+use crate::Store;
 use crate::rows::batch::WriteBatch;
 use crate::rows::keys;
 use crate::rows::tables::{COMMENTS, CONTENT, DELETED, ITEM_COUNTS, JOBS, UNLISTED};
@@ -15,14 +15,21 @@ use crate::rows::values::deletions::Purged;
 use model::error::Result;
 use model::failpoint::Write;
 use model::priority::Pace;
-use model::store::{Batch, Contents, Erasures, FINAL, Kept, Published, Push, Restored, Tier, is_deleted_before};
+use model::store::{Batch, FINAL, Kept, Published, Push, Restored, Tier, is_deleted_before};
 use model::{
     Content, ContentId, Edit, Effect, EffectKind, Event, ItemCounts, Job, KindId, Millis, Moment, Publish, Reach,
     UserId, Work,
 };
 
-impl Contents for Rocks {
-    fn publish(&self, items: &[Publish], batch: Batch, push: Push) -> Result<Vec<Published>> {
+impl Store {
+    /// Publishes items, all new ones in one atomic change: the content, and for each path its row in the outbox of this
+    /// source and a fan-out job, or instead of the jobs the record that it reaches no inbox, see [`Push`].
+    /// If the host has named the id and it exists, the result is `Same` if the item is not deleted and has the same fingerprint
+    /// (and time, if given); else `Taken`. With [`Batch::AllOrNone`] nothing is written if any item is `Taken`. Of two publishes
+    /// of one id, at most one is new. Ids within one call must differ. Acknowledges.
+    ///
+    /// The event of a new item is written in the same change.
+    pub fn publish(&self, items: &[Publish], batch: Batch, push: Push) -> Result<Vec<Published>> {
         // Ids that are made here are free.
         let named: Vec<_> = items.iter().filter(|item| !item.id_made).map(|item| item.content.id).collect();
         let mut stored = self.stored(&named, Tier::Disk)?.into_iter();
@@ -60,23 +67,30 @@ impl Contents for Rocks {
         Ok(results)
     }
 
-    fn give_kinds(&self, kinds: &[&str]) -> Result<Vec<KindId>> {
+    /// The numbers of kinds for a change, in their order. A kind without a number gets the next one, which stays if the change
+    /// is made; see [`Store::end_change`]. `too_many_kinds` if none is left, and then none is
+    /// given.
+    pub fn give_kinds(&self, kinds: &[&str]) -> Result<Vec<KindId>> {
         let (numbers, new) = self.content_kinds.numbers(kinds);
         let numbers = numbers.into_iter().map(|number| number.map(KindId)).collect::<Result<_>>()?;
         self.content_kinds.give(self, &new)?;
         Ok(numbers)
     }
 
-    fn known_kinds(&self, kinds: &[&str]) -> Result<Vec<Option<KindId>>> {
+    /// The numbers of kinds, in their order; `None` for one without a number.
+    pub fn known_kinds(&self, kinds: &[&str]) -> Result<Vec<Option<KindId>>> {
         let known = self.content_kinds.known();
         Ok(kinds.iter().map(|kind| known.number(kind).map(KindId)).collect())
     }
 
-    fn kind_names(&self) -> Result<Vec<String>> {
+    /// The names of all kinds with a number, each at the place that is its number.
+    pub fn kind_names(&self) -> Result<Vec<String>> {
         Ok(self.content_kinds.known().names().to_vec())
     }
 
-    fn edit(&self, id: ContentId, edit: &Edit, moment: Moment) -> Result<Option<Content>> {
+    /// Changes an item and returns its new state; `None` if it is missing or deleted. Concurrent edits of one item
+    /// apply one after the other. Acknowledges.
+    pub fn edit(&self, id: ContentId, edit: &Edit, moment: Moment) -> Result<Option<Content>> {
         let Some(mut stored) = self.live(id)? else { return Ok(None) };
         let content = &mut stored.content;
         if let Some(text) = &edit.text {
@@ -96,7 +110,10 @@ impl Contents for Rocks {
         Ok(Some(stored.content))
     }
 
-    fn delete(&self, id: ContentId, moment: Moment) -> Result<bool> {
+    /// Deletes an item: marks the content, records the deletion, and removes its outbox row, its rows in lists and its
+    /// part in counts, in one change. Entries in inboxes stay and are ignored; items that point at it stay. False if it is
+    /// missing or already deleted. Acknowledges.
+    pub fn delete(&self, id: ContentId, moment: Moment) -> Result<bool> {
         let Some(mut stored) = self.live(id)? else { return Ok(false) };
         let indexing = self.indexing([&stored.content])?;
         stored.deleted_at = Some(moment.at);
@@ -111,7 +128,11 @@ impl Contents for Rocks {
         Ok(true)
     }
 
-    fn delete_for_good(&self, id: ContentId, deleted_since: Millis, event: Option<Event>) -> Result<bool> {
+    /// Deletes an item for good: makes a deletion final, of a live item like [`Store::delete`], and takes the text, the
+    /// media, `extra` and the topics out of the row, in one change with the event, if the item is live. What is left goes with
+    /// [`Store::purge_reactions`] and [`Store::purge`]. False, and nothing written, if it is missing or was deleted
+    /// before `deleted_since`: such a deletion is final already. Acknowledges.
+    pub fn delete_for_good(&self, id: ContentId, deleted_since: Millis, event: Option<Event>) -> Result<bool> {
         let Some(stored) = self.stored(&[id], Tier::Disk)?.pop().flatten() else { return Ok(false) };
         if stored.deleted_at.is_some_and(|at| is_deleted_before(at, deleted_since)) {
             return Ok(false);
@@ -131,11 +152,15 @@ impl Contents for Rocks {
         Ok(true)
     }
 
-    fn take_off(&self, id: ContentId, source: UserId, at: Millis, event: &Event) -> Result<bool> {
+    /// Takes an item off one of its paths, at a time: the item loses the path, its outbox row there and its part in the
+    /// source's count, in one change with the event. Entries in inboxes stay and are ignored. False, and nothing written, if
+    /// the item is missing or deleted, or has no such path. Acknowledges.
+    pub fn take_off(&self, id: ContentId, source: UserId, at: Millis, event: &Event) -> Result<bool> {
         self.take_off_path(id, source, at, event)
     }
 
-    fn taken_off(
+    /// Those of some paths that their items were taken off. Costs next to nothing if none was.
+    pub fn taken_off(
         &self,
         paths: &mut dyn Iterator<Item = (ContentId, UserId)>,
         tier: Tier,
@@ -143,7 +168,11 @@ impl Contents for Rocks {
         self.paths_taken_off(paths, tier)
     }
 
-    fn purge(&self, id: ContentId, deleted_before: Millis) -> Result<bool> {
+    /// Purges an item deleted before `deleted_before`: removes the content, its counts and the list of its comments, in
+    /// one write. No change may be under way. The deletion stays recorded, so the id stays taken and its entries in inboxes stay hidden; and so do the
+    /// author and the sources, until a purge while the author is being erased. False, and nothing changed, if there is nothing
+    /// to purge, or the item still has reactions.
+    pub fn purge(&self, id: ContentId, deleted_before: Millis) -> Result<bool> {
         let Some(stored) = self.stored(&[id], Tier::Disk)?.pop().flatten() else { return self.forget_purged(id) };
         let over = |stored: Stored| Some((stored.content, stored.deleted_at?));
         let over = over(stored).filter(|(_, at)| is_deleted_before(*at, deleted_before));
@@ -170,7 +199,10 @@ impl Contents for Rocks {
         Ok(true)
     }
 
-    fn take_id(&self, id: ContentId) -> Result<Option<bool>> {
+    /// Makes an id without an item that of a purged one: records a deletion that is final, and removes its counts and the
+    /// list of its comments, in one change. `Some(false)`, and nothing written, for the id of a purged item; `None` if there
+    /// is an item, live or deleted. Acknowledges.
+    pub fn take_id(&self, id: ContentId) -> Result<Option<bool>> {
         if let Some(stored) = self.stored(&[id], Tier::Disk)?.pop().flatten() {
             // One that is deleted for good is purged soon.
             return Ok((stored.deleted_at == Some(FINAL)).then_some(false));
@@ -186,7 +218,9 @@ impl Contents for Rocks {
         Ok(Some(true))
     }
 
-    fn restore(&self, id: ContentId, deleted_since: Millis, event: Option<Event>, push: Push) -> Result<Restored> {
+    /// Restores an item that was deleted at `deleted_since` or later and of which nothing is purged: it is live again
+    /// as it was, with new fan-out jobs or none, in one change. Acknowledges.
+    pub fn restore(&self, id: ContentId, deleted_since: Millis, event: Option<Event>, push: Push) -> Result<Restored> {
         let Some(mut stored) = self.stored(&[id], Tier::Disk)?.pop().flatten() else { return Ok(Restored::Gone) };
         match stored.deleted_at {
             // An erasure that has passed the item would miss it.
@@ -215,17 +249,20 @@ impl Contents for Rocks {
         Ok(Restored::Now(stored.content, jobs))
     }
 
-    fn contents(&self, ids: &[ContentId], tier: Tier) -> Result<Vec<Option<Content>>> {
+    /// The live items among `ids`, in their order; `None` for missing and deleted ones.
+    pub fn contents(&self, ids: &[ContentId], tier: Tier) -> Result<Vec<Option<Content>>> {
         let stored = self.stored(ids, tier)?;
         Ok(stored.into_iter().map(|s| s.filter(|s| s.deleted_at.is_none()).map(|s| s.content)).collect())
     }
 
-    fn kept(&self, ids: &[ContentId]) -> Result<Vec<Option<Kept>>> {
+    /// The items among `ids` that are not purged, in their order, each with the time of its deletion if it is deleted.
+    pub fn kept(&self, ids: &[ContentId]) -> Result<Vec<Option<Kept>>> {
         let stored = self.stored(ids, Tier::Disk)?.into_iter();
         Ok(stored.map(|stored| stored.map(|Stored { content, deleted_at }| (content, deleted_at))).collect())
     }
 
-    fn deleted(&self, ids: &[ContentId], tier: Tier) -> Result<Vec<bool>> {
+    /// Which of `ids` are deleted, in their order. Costs next to nothing if none is.
+    pub fn deleted(&self, ids: &[ContentId], tier: Tier) -> Result<Vec<bool>> {
         let mut deleted: Vec<_> = ids.iter().map(|id| self.deleted.may_have(id.get())).collect();
         if deleted.contains(&true) {
             let asked = ids.iter().zip(&deleted).filter(|(_, may)| **may).map(|(id, _)| keys::id(id.get()));
@@ -237,12 +274,14 @@ impl Contents for Rocks {
         Ok(deleted)
     }
 
-    fn item_counts(&self, ids: &[ContentId], tier: Tier) -> Result<Vec<ItemCounts>> {
+    /// The counts of items, in the order of `ids`. Comments on and reposts of a missing or deleted item count too;
+    /// those of a purged item do not.
+    pub fn item_counts(&self, ids: &[ContentId], tier: Tier) -> Result<Vec<ItemCounts>> {
         self.counts_of(ids, tier)
     }
 }
 
-impl Rocks {
+impl Store {
     /// The result of a publish whose id is known; `None` if the id is free.
     fn known(&self, item: &Publish, stored: Option<Stored>) -> Result<Option<Published>> {
         Ok(match stored {

@@ -4,21 +4,21 @@ use std::ops::ControlFlow;
 
 use super::index::Becomes;
 use super::lists::unlisted_row;
-use crate::Rocks;
+use crate::Store;
 use crate::rows::batch::WriteBatch;
 use crate::rows::tables::{CONTENT, DELETED, ERASURES, EVENTS, LIST_MEMBERS, REACTIONS, TAKEN_OFF, UNLISTED};
 use crate::rows::values::{ItemSteps, Stored};
 use crate::rows::{keys, values};
 use model::error::{Error, Result};
 use model::failpoint::Write;
-use model::store::{Contents, Events, FINAL, Graph, Notices, Tier, UserLists};
+use model::store::{FINAL, Tier};
 use model::{
     Barrier, Changed, ContentId, Cursor, EffectKind, Entry, ErasedPart, EventKind, Id, Job, ListId, Logged, Millis,
     Position, Relation, UserId,
 };
 
-impl Rocks {
-    /// See [`Erasures::erase`](model::store::Erasures::erase).
+impl Store {
+    /// See [`Store::erase`].
     pub(super) fn erase_part(&self, user: UserId, part: &ErasedPart) -> Result<Vec<Job>> {
         match part {
             ErasedPart::Items(ids) => self.erase_items(user, &ids_of(ids)?),

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use parking_lot::RwLock;
 
 use super::archive::Walks;
-use crate::Rocks;
+use crate::Store;
 use crate::access::walk::go_on;
 use crate::rows::batch::WriteBatch;
 use crate::rows::tables::{
@@ -19,7 +19,7 @@ use crate::rows::tables::{
 use crate::rows::{keys, values};
 use model::error::{Error, Result};
 use model::failpoint::Write;
-use model::store::{Erasures, Inboxes, Notices, Records, Tier, UserLists};
+use model::store::Tier;
 use model::{
     ContentId, Cursor, Effect, EffectKind, ErasedPart, ErasedUser, Erasure, ErasurePlace, Event, Job, MAX_ID, Millis,
     Order, Position, Span, Unpushed, UserCursor, UserId,
@@ -100,8 +100,10 @@ const SEARCHES: [Search; 20] = [
     Search::Log,
 ];
 
-impl Erasures for Rocks {
-    fn begin_erasure(&self, erasure: &Erasure, event: Option<&Event>) -> Result<bool> {
+impl Store {
+    /// Begins the erasure of a user, with the event and the effect, which has the hash as its name, in the same change; without
+    /// an event it is not told. False, and nothing written, if it is under way already. Acknowledges.
+    pub fn begin_erasure(&self, erasure: &Erasure, event: Option<&Event>) -> Result<bool> {
         let user = erasure.user;
         if self.erasing.has(user) {
             return Ok(false);
@@ -125,7 +127,8 @@ impl Erasures for Rocks {
         Ok(true)
     }
 
-    fn erasures(&self) -> Result<Vec<Erasure>> {
+    /// The erasures under way, by their users.
+    pub fn erasures(&self) -> Result<Vec<Erasure>> {
         let mut found = Vec::new();
         self.each_row(ERASURES, &[], |key, value| {
             let user = keys::number(key).and_then(|raw| UserId::new(raw).ok());
@@ -136,15 +139,19 @@ impl Erasures for Rocks {
         Ok(found)
     }
 
-    fn has_erasures(&self) -> bool {
+    /// Whether any erasure is under way. Reads memory only, like the next.
+    pub fn has_erasures(&self) -> bool {
         self.erasing.any()
     }
 
-    fn is_erasing(&self, user: UserId) -> bool {
+    /// Whether a user is being erased.
+    pub fn is_erasing(&self, user: UserId) -> bool {
         self.erasing.has(user)
     }
 
-    fn to_erase(&self, user: UserId, place: &mut ErasurePlace, most: usize) -> Result<Option<ErasedPart>> {
+    /// The next rows that name a user who is erased, about `most`; none where none were found yet. `None` at the end, when only
+    /// those are left that [`Store::end_erasure`] removes. Moves the place, which is the default one at first.
+    pub fn to_erase(&self, user: UserId, place: &mut ErasurePlace, most: usize) -> Result<Option<ErasedPart>> {
         while let Some(search) = SEARCHES.get(place.table) {
             let (part, last) = match *search {
                 Search::Log => self.changes_of(user, place.after, most)?,
@@ -162,14 +169,19 @@ impl Erasures for Rocks {
         Ok(None)
     }
 
-    fn erase(&self, user: UserId, part: &ErasedPart) -> Result<Vec<Job>> {
+    /// Removes the rows of a part, as far as they are there and name the user, in one change. Items of the user have no text
+    /// any more, and are to be purged; users who follow the user no more have settle jobs, and so has the user. Returns the
+    /// jobs. Nothing is written if no erasure of the user is under way. Acknowledges.
+    pub fn erase(&self, user: UserId, part: &ErasedPart) -> Result<Vec<Job>> {
         if !self.erasing.has(user) {
             return Ok(Vec::new());
         }
         self.erase_part(user, part)
     }
 
-    fn erased_paths(&self, ids: &[ContentId]) -> Result<Vec<UserId>> {
+    /// Of all paths that these items have, also purged ones, and of those that they were taken off, the sources that are not
+    /// the author.
+    pub fn erased_paths(&self, ids: &[ContentId]) -> Result<Vec<UserId>> {
         let mut sources = Vec::new();
         for stored in self.stored(ids, Tier::Disk)?.into_iter().flatten() {
             sources.extend(stored.content.to);
@@ -181,11 +193,15 @@ impl Erasures for Rocks {
         Ok(sources)
     }
 
-    fn clear_inboxes(&self, readers: &[UserId], author: UserId) -> Result<()> {
+    /// Removes all entries of an author from the inboxes of these readers, on whatever paths they came.
+    pub fn clear_inboxes(&self, readers: &[UserId], author: UserId) -> Result<()> {
         readers.iter().try_for_each(|reader| self.forget_author(*reader, author))
     }
 
-    fn end_erasure(&self, user: UserId, at: Millis, forgotten: Millis) -> Result<bool> {
+    /// Ends the erasure of a user at a time: removes the records of the user and the name, and keeps the hash instead, also
+    /// in the effect of the begin; in one change. Forgets erasures that were over before `forgotten`. False, and nothing written, if it is not under way.
+    /// Acknowledges.
+    pub fn end_erasure(&self, user: UserId, at: Millis, forgotten: Millis) -> Result<bool> {
         self.write_arrivals()?;
         let _user = self.user_locks.of(user.get()).lock();
         let _activity = self.activity_locks.of(user.get()).lock();
@@ -227,11 +243,12 @@ impl Erasures for Rocks {
             drop(changes);
         })?;
         // Before the locks are released: whoever waits for them must find no row of the user.
-        self.write_staged()?;
+        self.write_group()?;
         Ok(true)
     }
 
-    fn erased(&self) -> Result<Vec<ErasedUser>> {
+    /// The erasures that are over, in any order.
+    pub fn erased(&self) -> Result<Vec<ErasedUser>> {
         let mut found = Vec::new();
         self.each_row(ERASED, &[], |key, value| {
             let hash = std::str::from_utf8(key).map_err(|_| Error::Corrupt("a key in erased".to_owned()))?.to_owned();
@@ -246,7 +263,7 @@ impl Erasures for Rocks {
 /// A part, if there is any, and the place of the last row that was looked at, if more may follow.
 type Found = (Option<ErasedPart>, Option<(u64, u64)>);
 
-impl Rocks {
+impl Store {
     /// The erasure of a user that is under way.
     pub(super) fn erasure(&self, user: UserId) -> Result<Option<Erasure>> {
         let read = |row: &[u8]| values::erasures::read_erasure(user, row);

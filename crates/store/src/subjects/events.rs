@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use crate::Rocks;
+use crate::Store;
 use crate::access::walk::go_on;
 use crate::kv::Scope;
 use crate::rows::batch::WriteBatch;
@@ -10,11 +10,12 @@ use crate::rows::keys;
 use crate::rows::tables::{CONTENT, EVENTS, REPLICA};
 use crate::rows::values::events::{event, logged, read_logged};
 use model::error::{Error, Result};
-use model::store::{EVENTS_FROM, Events, Tier};
+use model::store::{EVENTS_FROM, Tier};
 use model::{Content, Event, Logged};
 
-impl Events for Rocks {
-    fn logged(&self, from: u64, limit: usize) -> Result<Vec<Logged>> {
+impl Store {
+    /// The first `limit` rows with this number or a higher one, ascending.
+    pub fn logged(&self, from: u64, limit: usize) -> Result<Vec<Logged>> {
         let mut found = Vec::new();
         self.each_row(EVENTS, &keys::id(from), |key, value| {
             if found.len() < limit {
@@ -25,7 +26,8 @@ impl Events for Rocks {
         Ok(found)
     }
 
-    fn newest_logged(&self, visit: &mut dyn FnMut(Logged) -> ControlFlow<()>) -> Result<()> {
+    /// The newest rows, from the last one on, until `visit` breaks.
+    pub fn newest_logged(&self, visit: &mut dyn FnMut(Logged) -> ControlFlow<()>) -> Result<()> {
         let mut rows = self.now(Tier::Disk).rows(EVENTS, Scope::Table)?;
         rows.seek_to_last();
         while let Some((key, value)) = rows.item() {
@@ -37,7 +39,8 @@ impl Events for Rocks {
         rows.status()
     }
 
-    fn log_effects(&self, rows: &[Logged]) -> Result<()> {
+    /// Writes the rows of the effects of a change, in its group.
+    pub fn log_effects(&self, rows: &[Logged]) -> Result<()> {
         let mut change = WriteBatch::default();
         for row in rows {
             change.put(EVENTS, keys::id(row.number()), logged(row));
@@ -46,7 +49,8 @@ impl Events for Rocks {
         self.put(None, change, false, Box::new(|_| ()))
     }
 
-    fn trim_events(&self, from: u64) -> Result<()> {
+    /// Forgets the rows below this number, and notes it as [`EVENTS_FROM`].
+    pub fn trim_events(&self, from: u64) -> Result<()> {
         let mut change = WriteBatch::default();
         change.delete_range(EVENTS, keys::id(0), keys::id(from));
         change.put(REPLICA, EVENTS_FROM, from.to_be_bytes());
@@ -54,11 +58,15 @@ impl Events for Rocks {
         self.commit(change, false)
     }
 
-    fn is_set_back(&self) -> bool {
+    /// Whether changes that streams have announced may be lost: after a power cut, after a start that gave up part of
+    /// the log, or because the directory is a copy.
+    pub fn is_set_back(&self) -> bool {
         self.disk.as_ref().is_some_and(|disk| disk.run.is_set_back())
     }
 
-    fn begin_run(&self, gap: Option<Event>) -> Result<()> {
+    /// Records that streams announce changes from now on; until then the record of the last run is kept. A `gap`, for a
+    /// store that was set back, is written first, durably.
+    pub fn begin_run(&self, gap: Option<Event>) -> Result<()> {
         if let Some(gap) = gap {
             let mut change = WriteBatch::default();
             change.put(EVENTS, keys::id(gap.number), event(&gap));
@@ -74,7 +82,8 @@ impl Events for Rocks {
         Ok(())
     }
 
-    fn has_content(&self) -> Result<bool> {
+    /// Whether there is any content, deleted content included.
+    pub fn has_content(&self) -> Result<bool> {
         let mut has_content = false;
         self.each_row(CONTENT, &[], |_, _| {
             has_content = true;
@@ -84,7 +93,7 @@ impl Events for Rocks {
     }
 }
 
-impl Rocks {
+impl Store {
     /// Adds the event of a change to it.
     pub(crate) fn put_event(&self, change: &mut WriteBatch, of: Option<&Event>, content: &Content) {
         if let Some(of) = of {

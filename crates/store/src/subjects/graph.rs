@@ -1,6 +1,6 @@
 //! The follow graph, and the counters of users: merged sums, read by their keys.
 
-use crate::Rocks;
+use crate::Store;
 use crate::access::at::At;
 use crate::access::walk::MOST_ROWS;
 use crate::kv::Scope;
@@ -14,14 +14,23 @@ use crate::rows::tables::{
 use crate::rows::values;
 use model::error::{Code, Error, Result};
 use model::failpoint::Write;
-use model::store::{Approval, Barriers, Change, Graph, Records, Related, Tier, too_many_follows};
+use model::store::{Approval, Change, Related, Tier, too_many_follows};
 use model::{
     Barrier, Effect, Job, Membership, Millis, NoticeCursor, NoticeId, NoticeKind, Position, Relation, Scan, Side,
     UserCounts, UserCursor, UserId, Work,
 };
 
-impl Graph for Rocks {
-    fn relate(&self, user: UserId, changes: &[Change], follow_limit: usize) -> Result<Vec<Related>> {
+impl Store {
+    /// Applies follows and unfollows of one user. For each pair that changes, writes the relation in both directions,
+    /// the counts, the friends rows and a settle job; all pairs in one change. A follow whose [`Approval`] is not given may
+    /// become a request, without a job; another follow ends the request that waits. An unfollow ends a request, too. A pair
+    /// already in the wanted state keeps its `since` and gets no job; its rule may change. Targets must differ from each
+    /// other and from the user. Refused, and nothing written: with `blocked` if there is a block between the user and one
+    /// to follow, with `follow_limit` if the user's follows and requests together would be more than `follow_limit` and
+    /// more than before. Acknowledges.
+    ///
+    /// [`Approval`]: model::store::Approval
+    pub fn relate(&self, user: UserId, changes: &[Change], follow_limit: usize) -> Result<Vec<Related>> {
         let targets: Vec<_> = changes.iter().map(|change| change.target).collect();
         let of =
             |which: fn(&Change) -> bool| changes.iter().filter(move |change| which(change)).map(|change| change.target);
@@ -74,7 +83,9 @@ impl Graph for Rocks {
         Ok(related)
     }
 
-    fn answer_request(&self, target: UserId, user: UserId, follow: Option<Millis>) -> Result<Option<Related>> {
+    /// Answers the request of a user to follow `target`: makes the follow since a time, as [`Store::relate`] does, or ends
+    /// only the request. `None`, and nothing written, if no request waits. Acknowledges.
+    pub fn answer_request(&self, target: UserId, user: UserId, follow: Option<Millis>) -> Result<Option<Related>> {
         let before = self.relations(user, &[target], Tier::Disk)?.pop();
         let Some(before) = before.filter(|before| before.requested_since.is_some()) else { return Ok(None) };
         let rule = follow.and(before.rule);
@@ -90,7 +101,8 @@ impl Graph for Rocks {
         Ok(Some(Related { relation, job }))
     }
 
-    fn relations(&self, user: UserId, targets: &[UserId], tier: Tier) -> Result<Vec<Relation>> {
+    /// The relations of a user to `targets`, in their order.
+    pub fn relations(&self, user: UserId, targets: &[UserId], tier: Tier) -> Result<Vec<Relation>> {
         let both = targets.iter().flat_map(|target| [keys::pair(user, *target), keys::pair(*target, user)]);
         let follows = self.read_many(FOLLOWING, both, tier, values::read_membership)?;
         let since = |follow: Option<Membership>| follow.map(|follow| follow.since);
@@ -112,11 +124,13 @@ impl Graph for Rocks {
         Ok(targets.iter().enumerate().map(relation).collect())
     }
 
-    fn followees(&self, user: UserId, tier: Tier) -> Result<Vec<UserId>> {
+    /// All followees of a user, ascending.
+    pub fn followees(&self, user: UserId, tier: Tier) -> Result<Vec<UserId>> {
         self.now(tier).seconds(FOLLOWING, user, None, usize::MAX)
     }
 
-    fn members(&self, user: UserId, side: Side, scan: Scan<UserId>, tier: Tier) -> Result<Vec<UserCursor>> {
+    /// Users of one side of the graph, by `since`.
+    pub fn members(&self, user: UserId, side: Side, scan: Scan<UserId>, tier: Tier) -> Result<Vec<UserCursor>> {
         let table = match side {
             Side::Following => FOLLOWING_BY_TIME,
             Side::Followers => FOLLOWERS_BY_TIME,
@@ -128,11 +142,13 @@ impl Graph for Rocks {
         self.listed((table, user.get()), scan, tier, |place, _| Ok(place))
     }
 
-    fn followers_after(&self, author: UserId, after: Option<UserId>, limit: usize) -> Result<Vec<UserId>> {
+    /// Up to `limit` followers with ids above `after`, ascending.
+    pub fn followers_after(&self, author: UserId, after: Option<UserId>, limit: usize) -> Result<Vec<UserId>> {
         self.now(Tier::Disk).seconds(FOLLOWERS, author, after, limit)
     }
 
-    fn user_counts(&self, user: UserId, tier: Tier) -> Result<UserCounts> {
+    /// The counts of a user.
+    pub fn user_counts(&self, user: UserId, tier: Tier) -> Result<UserCounts> {
         Ok(UserCounts {
             following: self.count(user, Counter::Following, tier)?,
             followers: self.count(user, Counter::Followers, tier)?,
@@ -141,12 +157,13 @@ impl Graph for Rocks {
         })
     }
 
-    fn follower_count(&self, author: UserId) -> Result<u64> {
+    /// The number of the author's followers.
+    pub fn follower_count(&self, author: UserId) -> Result<u64> {
         self.count(author, Counter::Followers, Tier::Disk)
     }
 }
 
-impl Rocks {
+impl Store {
     /// Puts the rows of a follow since a time into a change, or removes those of the present follow (`None`); all but the
     /// follow itself.
     fn set_follow(&self, batch: &mut WriteBatch, before: &Relation, follow: Option<Millis>) {

@@ -4,7 +4,7 @@
 use super::archive::Floors;
 use super::lists::{is_listed, unlisted_row, unlisted_rows};
 use super::topics::TopicEndsChange;
-use crate::Rocks;
+use crate::Store;
 use crate::memory::outbox_parts::OutboxPartsChange;
 use crate::rows::batch::WriteBatch;
 use crate::rows::keys;
@@ -41,7 +41,7 @@ pub(crate) enum Becomes {
     Deleted,
 }
 
-impl Rocks {
+impl Store {
     /// Announces to caches a change that makes items live, or removes them.
     pub(crate) fn indexing<'c>(&self, contents: impl IntoIterator<Item = &'c Content> + Clone) -> Result<Indexing<'_>> {
         let counted = contents.clone().into_iter().filter_map(counted_on);
@@ -53,7 +53,7 @@ impl Rocks {
     }
 
     /// Puts the index rows of an item that becomes live into a change, or removes those of an item that is deleted. The
-    /// item is one of those given to [`Rocks::indexing`].
+    /// item is one of those given to [`Store::indexing`].
     pub(crate) fn change_index(
         &self,
         change: &mut WriteBatch,

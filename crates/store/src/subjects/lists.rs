@@ -1,7 +1,7 @@
 //! Outboxes, newest entries first, the older ones perhaps in the archive; and comments.
 
 use super::archive::Walks;
-use crate::Rocks;
+use crate::Store;
 use crate::access::walk::{MOST_SEEKS, go_on};
 use crate::memory::outbox_parts::{First, Rest};
 use crate::rows::batch::WriteBatch;
@@ -9,11 +9,13 @@ use crate::rows::tables::{COMMENTS, Table, UNLISTED, USER_COMMENTS};
 use crate::rows::values::deletions::Purged;
 use crate::rows::{keys, values};
 use model::error::{Error, Result};
-use model::store::{Lists, Tier};
+use model::store::Tier;
 use model::{COMMENT, Content, ContentId, Cursor, Entry, Order, Scan, Span, UserId};
 
-impl Lists for Rocks {
-    fn outboxes(&self, sources: &[UserId], scan: Scan<ContentId>, tier: Tier) -> Result<Vec<Entry>> {
+impl Store {
+    /// Entries of the merged outboxes of `authors`. Costs one seek for each author, and then only entries that are among
+    /// the first so far.
+    pub fn outboxes(&self, sources: &[UserId], scan: Scan<ContentId>, tier: Tier) -> Result<Vec<Entry>> {
         let Scan { span, order, limit } = scan;
         if sources.is_empty() || scan.is_empty() {
             return Ok(Vec::new());
@@ -45,26 +47,34 @@ impl Lists for Rocks {
         Ok(first.into_entries())
     }
 
-    fn archive_outbox(&self, source: UserId, newest: Cursor, most: usize) -> Result<usize> {
+    /// Moves entries of an outbox to the archive, oldest first, up to and including `newest`, at most `most` in one
+    /// write. Returns how many were moved; 0 if there is nothing to gain. No answer depends on it. No change may be under way.
+    pub fn archive_outbox(&self, source: UserId, newest: Cursor, most: usize) -> Result<usize> {
         self.outboxes.move_rows(self, source.get(), newest, most)
     }
 
-    fn comments(&self, subject: ContentId, scan: Scan<ContentId>, tier: Tier) -> Result<Vec<Entry>> {
+    /// Comments that point at an item. The item may be missing. A purged item has none.
+    pub fn comments(&self, subject: ContentId, scan: Scan<ContentId>, tier: Tier) -> Result<Vec<Entry>> {
         self.listed((COMMENTS, subject.get()), scan, tier, values::read_listed)
     }
 
-    fn user_comments(&self, author: UserId, scan: Scan<ContentId>, tier: Tier) -> Result<Vec<Entry>> {
+    /// Comments of a user.
+    pub fn user_comments(&self, author: UserId, scan: Scan<ContentId>, tier: Tier) -> Result<Vec<Entry>> {
         self.listed((USER_COMMENTS, author.get()), scan, tier, |cursor, value| {
             values::read_entry(cursor, author, value)
         })
     }
 
-    fn unlisted(&self, author: UserId, scan: Scan<ContentId>, tier: Tier) -> Result<Vec<Cursor>> {
+    /// The *unlisted* items of a user: those that neither the outbox nor the comments of the user have, because they are not
+    /// broadcast, or are deleted and not purged; deleted items of others with a path through the user; and the places of
+    /// such items that are purged, which [`Store::kept`] does not have. So the three lists have all items of the user;
+    /// only comments that are broadcast are in two of them.
+    pub fn unlisted(&self, author: UserId, scan: Scan<ContentId>, tier: Tier) -> Result<Vec<Cursor>> {
         self.listed((UNLISTED, author.get()), scan, tier, |cursor, _| Ok(cursor))
     }
 }
 
-impl Rocks {
+impl Store {
     /// Gives the rest of an outbox above `after` to `first`, and keeps it with some entries more.
     fn read_ahead(&self, walks: &mut Walks<'_>, rest: &Rest, after: Option<Cursor>, first: &mut First) -> Result<()> {
         let (mut found, mut wanted, mut whole) = (Vec::with_capacity(rest.ahead()), true, true);

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use super::unpushed::UnpushedRows;
 use super::users::PartialPushRecipients;
-use crate::Rocks;
+use crate::Store;
 use crate::kv::{Kv, Scope};
 use crate::memory::key_filter::KeyFilter;
 use crate::rows::tables::{ACTIVITY, DELETED, SETTINGS, SUSPENDED, TAKEN_OFF, Table, UNPUSHED};
@@ -62,7 +62,7 @@ struct Loading {
 
 impl Loader {
     /// Starts the thread, and waits for it a moment. Loads few rows itself: a thread may come late on a busy machine.
-    pub(crate) fn start(store: &Rocks) -> Result<Self> {
+    pub(crate) fn start(store: &Store) -> Result<Self> {
         let (stop, stopped) = mpsc::channel();
         let (tell, told) = mpsc::channel();
         let mut loading = Loading::of(store, stopped);
@@ -98,7 +98,7 @@ impl Loader {
 }
 
 impl Loading {
-    fn of(store: &Rocks, stopped: Receiver<()>) -> Self {
+    fn of(store: &Store, stopped: Receiver<()>) -> Self {
         Self {
             kv: Arc::clone(&store.kv),
             unpushed: Arc::clone(&store.unpushed),
@@ -243,7 +243,7 @@ fn user(table: Table, key: u64) -> Result<UserId> {
     UserId::new(key).map_err(|_| Error::Corrupt(format!("a key in {table}")))
 }
 
-impl Rocks {
+impl Store {
     /// A filter over a table, of which nothing is loaded yet.
     pub(crate) fn filter_to_load(&self, table: Table) -> Result<Arc<KeyFilter>> {
         Ok(Arc::new(KeyFilter::to_load(self.kv.size(table)?.rows)))

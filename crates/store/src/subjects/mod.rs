@@ -1,4 +1,4 @@
-//! The subjects of the contract, one file each.
+//! The subjects of the store, one file each.
 
 pub(crate) mod archive;
 pub(crate) mod barriers;

@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use crate::Rocks;
+use crate::Store;
 use crate::kv::Scope;
 use crate::memory::numbers::Numbers;
 use crate::rows::batch::WriteBatch;
@@ -13,7 +13,6 @@ use crate::rows::{keys, values};
 use model::cache::Cache;
 use model::cache::memory::{CacheMemory, Share};
 use model::error::{Error, Result};
-use model::store;
 use model::store::Tier;
 use model::{CacheUsage, MAX_ID};
 
@@ -49,7 +48,7 @@ impl Names {
     }
 }
 
-impl Rocks {
+impl Store {
     /// Continues after the highest number on disk.
     pub(crate) fn load_names(&self) -> Result<()> {
         let mut rows = self.now(Tier::Disk).rows(NAMES_BY_NUMBER, Scope::Table)?;
@@ -85,15 +84,19 @@ impl Rocks {
     }
 }
 
-impl store::Names for Rocks {
-    fn numbers(&self, names: &[&str], tier: Tier) -> Result<Vec<Option<u64>>> {
+impl Store {
+    /// The numbers of names, in their order; `None` for a name without a number.
+    pub fn numbers(&self, names: &[&str], tier: Tier) -> Result<Vec<Option<u64>>> {
         if tier == Tier::Memory || names.len() == 1 {
             return names.iter().map(|name| self.names.numbers.find(self, name, tier)).collect();
         }
         self.names.numbers.find_all(self, names)
     }
 
-    fn give_numbers(&self, names: &[&str]) -> Result<Vec<u64>> {
+    /// The number of each name, for a change. A name that has none gets one: new numbers ascend in the order of the names, above
+    /// all numbers before. They stay if the change is made; see [`Store::end_change`].
+    /// Acknowledges.
+    pub fn give_numbers(&self, names: &[&str]) -> Result<Vec<u64>> {
         let by_number = |rows: &mut WriteBatch, name: &str, number| {
             rows.put(NAMES_BY_NUMBER, keys::id(number), name.as_bytes());
         };
@@ -103,13 +106,16 @@ impl store::Names for Rocks {
         })
     }
 
-    fn names_beginning(&self, text: &str, limit: usize) -> Result<Vec<(Arc<str>, u64)>> {
+    /// The first `limit` written names that begin with `text`, in the order of their bytes, with their numbers.
+    pub fn names_beginning(&self, text: &str, limit: usize) -> Result<Vec<(Arc<str>, u64)>> {
         self.rows_beginning(NAMES, text, limit, |name, number| {
             Some((std::str::from_utf8(name).ok()?.into(), values::read_given(number).ok()?))
         })
     }
 
-    fn names(&self, numbers: &[u64], tier: Tier) -> Result<Vec<Arc<str>>> {
+    /// The names of numbers, in their order; an empty one for a number whose name was erased with its user. What others
+    /// have may still mention it, as the item of a marker or of a `ref_id`. `Corrupt` if one never had a name.
+    pub fn names(&self, numbers: &[u64], tier: Tier) -> Result<Vec<Arc<str>>> {
         let mut names: Vec<_> = numbers.iter().map(|number| self.names.names.get(number)).collect();
         let missed: Vec<_> = (0..numbers.len()).filter(|place| names[*place].is_none()).collect();
         if !missed.is_empty() {
@@ -125,6 +131,14 @@ impl store::Names for Rocks {
             }
         }
         Ok(names.into_iter().flatten().collect())
+    }
+
+    /// The id of a user or an item for a report: the name of a number in quotes. A number without a name stays as it is.
+    pub fn shown(&self, id: impl Into<u64>) -> String {
+        let id = id.into();
+        let name =
+            if id > MAX_ID { self.names(&[id], Tier::Disk).ok().and_then(|mut names| names.pop()) } else { None };
+        name.filter(|name| !name.is_empty()).map_or_else(|| id.to_string(), |name| format!("{name:?}"))
     }
 }
 

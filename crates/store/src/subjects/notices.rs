@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
 
-use crate::Rocks;
+use crate::Store;
 use crate::access::walk::MOST_ROWS;
 use crate::kv::Scope;
 use crate::rows::batch::WriteBatch;
@@ -11,18 +11,22 @@ use crate::rows::tables::{MENTIONED_IN, NOTICE_MARKERS, NOTICE_MARKERS_AT, NOTIC
 use crate::rows::{keys, values};
 use model::error::{Error, Result};
 use model::failpoint::Write;
-use model::store::{Notices, Tier};
+use model::store::Tier;
 use model::{
     Content, ContentId, Effect, EffectKind, Millis, Notice, NoticeCursor, NoticeId, NoticeKind, Order, ReactionKind,
     Scan, UserId,
 };
 
-impl Notices for Rocks {
-    fn keep_notices(&self, since: Millis) {
+impl Store {
+    /// Notices before a time are neither written nor listed from now on, and compactions remove them. [`Millis::MAX`] is for no
+    /// notices at all. Times must rise, and on a node of a cluster be made of the time of its log.
+    pub fn keep_notices(&self, since: Millis) {
         self.notices_since.fetch_max(since, Ordering::Relaxed);
     }
 
-    fn notices(&self, user: UserId, scan: Scan<NoticeId>, tier: Tier) -> Result<Vec<Notice>> {
+    /// Notices of a user, whatever became of their actors and items. One of a reaction that is neither taken nor shown has no
+    /// kind of reaction.
+    pub fn notices(&self, user: UserId, scan: Scan<NoticeId>, tier: Tier) -> Result<Vec<Notice>> {
         let Scan { span, order, limit } = scan;
         // Older rows stay until a compaction.
         let ended = self.notices_since.load(Ordering::Relaxed).checked_sub(1);
@@ -67,15 +71,19 @@ impl Notices for Rocks {
         Ok(found)
     }
 
-    fn reaction_byte(&self, kind: ReactionKind) -> Option<u8> {
+    /// What stands for a kind of reactions in places; `None` before its first reaction.
+    pub fn reaction_byte(&self, kind: ReactionKind) -> Option<u8> {
         self.kinds.known().byte(kind)
     }
 
-    fn notice_marker(&self, user: UserId, tier: Tier) -> Result<Option<NoticeCursor>> {
+    /// The place up to which a user has read the notices; `None` until one was set.
+    pub fn notice_marker(&self, user: UserId, tier: Tier) -> Result<Option<NoticeCursor>> {
         self.read(NOTICE_MARKERS, &keys::id(user.get()), tier, values::read_notice_marker)
     }
 
-    fn move_notice_marker(&self, user: UserId, place: NoticeCursor) -> Result<NoticeCursor> {
+    /// Moves the marker of a user's notices up to `place`, and returns its place afterwards. If it is there or beyond,
+    /// nothing is written. Moves of one user apply one after the other. Acknowledges.
+    pub fn move_notice_marker(&self, user: UserId, place: NoticeCursor) -> Result<NoticeCursor> {
         let present = self.notice_marker(user, Tier::Disk)?;
         if let Some(present) = present.filter(|present| *present >= place) {
             return Ok(present);
@@ -88,7 +96,7 @@ impl Notices for Rocks {
     }
 }
 
-impl Rocks {
+impl Store {
     /// Moves the marker of the notices of a user in a change, or removes it (`None`).
     pub(super) fn put_notice_marker(
         &self,

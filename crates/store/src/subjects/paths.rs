@@ -1,6 +1,6 @@
 //! Paths that items were taken off: a row for each, which hides the item's entries of this path in inboxes.
 
-use crate::Rocks;
+use crate::Store;
 use crate::rows::batch::WriteBatch;
 use crate::rows::tables::{CONTENT, EVENTS, TAKEN_OFF};
 use crate::rows::{keys, values};
@@ -9,8 +9,8 @@ use model::failpoint::Write;
 use model::store::Tier;
 use model::{ContentId, Event, Millis, UserId};
 
-impl Rocks {
-    /// See [`Contents::take_off`](model::store::Contents::take_off).
+impl Store {
+    /// See [`Store::take_off`].
     pub(crate) fn take_off_path(&self, id: ContentId, source: UserId, at: Millis, event: &Event) -> Result<bool> {
         let Some(mut stored) = self.live(id)?.filter(|stored| stored.content.paths().any(|path| path == source)) else {
             return Ok(false);
@@ -45,7 +45,7 @@ impl Rocks {
         }
     }
 
-    /// See [`Contents::taken_off`](model::store::Contents::taken_off).
+    /// See [`Store::taken_off`].
     pub(crate) fn paths_taken_off(
         &self,
         paths: &mut dyn Iterator<Item = (ContentId, UserId)>,

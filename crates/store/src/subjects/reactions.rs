@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashSet};
 use std::ops::ControlFlow;
 
-use crate::Rocks;
+use crate::Store;
 use crate::access::walk::Walk;
 use crate::rows::batch::WriteBatch;
 use crate::rows::keys;
@@ -12,7 +12,7 @@ use crate::rows::values;
 use crate::rows::values::{ItemSteps, Stored};
 use model::error::{Error, Result};
 use model::failpoint::Write;
-use model::store::{Contents, FINAL, Reacting, Tier, is_deleted_before};
+use model::store::{FINAL, Tier, is_deleted_before};
 use model::{
     ContentId, Cursor, Effect, EffectKind, Entry, ItemCounts, Millis, NoticeCursor, NoticeId, NoticeKind, Reacted,
     Reaction, ReactionKind, ReactionKinds, ReactionPlace, Reactions, Scan, Span, UserCursor, UserId,
@@ -50,12 +50,17 @@ fn effect_of(before: Option<Millis>, after: Option<Millis>) -> Option<EffectKind
 /// The reactions in a change: the state before, and after.
 type Pairs = BTreeMap<(ReactionKind, UserId), (Option<Millis>, Option<Millis>)>;
 
-impl Reacting for Rocks {
-    fn name_reactions(&self, kinds: &ReactionKinds) -> ReactionKinds {
+impl Store {
+    /// Gives the kinds of reactions their names from now on, and returns those that are used: on disk a byte stands for a
+    /// name that was ever used, so a name may find no room. To be called before any other method, if the names are not
+    /// the default ones.
+    pub fn name_reactions(&self, kinds: &ReactionKinds) -> ReactionKinds {
         self.kinds.name(kinds)
     }
 
-    fn number_reactions(&self, kinds: &[String]) -> Result<Vec<Result<bool>>> {
+    /// Gives kinds that were never used the next numbers, in this order: notices of one time are in the order of these numbers.
+    /// Returns for each whether it was never used; `too_many_kinds` if there is no room for it. Acknowledges.
+    pub fn number_reactions(&self, kinds: &[String]) -> Result<Vec<Result<bool>>> {
         let kinds: Vec<_> = kinds.iter().map(String::as_str).collect();
         let (numbers, new) = self.kinds.numbers(&kinds);
         self.kinds.give(self, &new)?;
@@ -63,7 +68,11 @@ impl Reacting for Rocks {
         Ok(kinds.iter().zip(numbers).map(|(kind, number)| number.map(|_| new.remove(kind))).collect())
     }
 
-    fn react(&self, id: ContentId, wishes: &[Reaction]) -> Result<Vec<Reacted>> {
+    /// Applies the wishes of any users about one item, in their order and in one change, with one step of the item's
+    /// counts. Returns for each wish the state right after it. A wish that is already fulfilled changes nothing: a
+    /// present reaction keeps its `since`. A user may occur more than once. `content_not_found`, and nothing written,
+    /// if the item is missing or deleted. Acknowledges.
+    pub fn react(&self, id: ContentId, wishes: &[Reaction]) -> Result<Vec<Reacted>> {
         let stored = self.live(id)?.ok_or_else(Error::content_not_found)?;
         let mut counts = self.item_counts(&[id], Tier::Disk)?.pop().unwrap_or_default();
         let mut pairs = self.present(id, wishes)?;
@@ -93,12 +102,26 @@ impl Reacting for Rocks {
         Ok(reacted)
     }
 
-    fn reactors(&self, id: ContentId, kind: ReactionKind, scan: Scan<UserId>, tier: Tier) -> Result<Vec<UserCursor>> {
+    /// Users who reacted to an item, deleted or not, by `since`.
+    pub fn reactors(
+        &self,
+        id: ContentId,
+        kind: ReactionKind,
+        scan: Scan<UserId>,
+        tier: Tier,
+    ) -> Result<Vec<UserCursor>> {
         let Some(byte) = self.kinds.known().byte(kind) else { return Ok(Vec::new()) };
         self.listed((REACTIONS_BY_TIME, (id.get(), byte)), scan, tier, |place, _| Ok(place))
     }
 
-    fn reacted_by(&self, user: UserId, kind: ReactionKind, scan: Scan<ContentId>, tier: Tier) -> Result<Vec<Entry>> {
+    /// Live items that a user reacted to, by their publishing.
+    pub fn reacted_by(
+        &self,
+        user: UserId,
+        kind: ReactionKind,
+        scan: Scan<ContentId>,
+        tier: Tier,
+    ) -> Result<Vec<Entry>> {
         let Scan { span, order, limit } = scan;
         let Some(byte) = self.kinds.known().byte(kind) else { return Ok(Vec::new()) };
         let mut live = Live { found: Vec::new(), limit, passed: 0, group: Vec::new(), full: limit.max(1) };
@@ -117,11 +140,14 @@ impl Reacting for Rocks {
         Ok(live.found)
     }
 
-    fn reacted(&self, user: UserId, items: &[Cursor], tier: Tier) -> Result<Vec<Reactions>> {
+    /// The reactions of a user to each of `items`, in their order; also to deleted items. A place that is not that of an
+    /// item may have any answer.
+    pub fn reacted(&self, user: UserId, items: &[Cursor], tier: Tier) -> Result<Vec<Reactions>> {
         self.reactions_of(user, items, tier)
     }
 
-    fn reacted_to(&self, id: ContentId, users: &[UserId], tier: Tier) -> Result<Vec<Reactions>> {
+    /// The reactions of each of `users` to an item, in their order; also to a deleted item.
+    pub fn reacted_to(&self, id: ContentId, users: &[UserId], tier: Tier) -> Result<Vec<Reactions>> {
         let mut reactions = vec![Reactions::default(); users.len()];
         let used: Vec<_> = self.kinds.known().used().collect();
         for (kind, byte) in used {
@@ -132,7 +158,12 @@ impl Reacting for Rocks {
         Ok(reactions)
     }
 
-    fn purge_reactions(
+    /// Removes up to `most` reactions to an item that was deleted before `deleted_before`, and their part in its
+    /// counts. The same change makes the deletion final: it cannot be taken back, and counts as made before any time.
+    /// Order: see [`ReactionPlace`]. Continues behind `after`, the last place of the call before, so
+    /// that no call wades through the rows removed by earlier ones. Returns the removed reactions in this order. Fewer
+    /// than `most` means that no more are left, or that there is no such item. Comes before [`Store::purge`].
+    pub fn purge_reactions(
         &self,
         id: ContentId,
         deleted_before: Millis,
@@ -171,7 +202,7 @@ impl Reacting for Rocks {
     }
 }
 
-impl Rocks {
+impl Store {
     /// The byte of a kind, which gets one if it has none.
     fn byte_of(&self, kind: ReactionKind) -> Result<u8> {
         let known = self.kinds.known();

@@ -2,17 +2,23 @@
 
 use std::collections::BTreeMap;
 
-use crate::Rocks;
+use crate::Store;
 use crate::rows::batch::WriteBatch;
 use crate::rows::tables::{EVENTS, MARKERS, NICKNAMES, PROFILES, SETTINGS, SUSPENDED, Table};
 use crate::rows::{keys, values};
 use model::error::Result;
 use model::failpoint::Write;
-use model::store::{Records, Tier};
+use model::store::Tier;
 use model::{Cursor, Effect, EffectKind, Event, Millis, Profile, UserId, UserSettings};
 
-impl Records for Rocks {
-    fn put_profiles(&self, profiles: &[(UserId, Profile)]) -> Result<()> {
+impl Store {
+    /// Replaces a user's whole profile. Acknowledges.
+    pub fn put_profile(&self, user: UserId, profile: &Profile) -> Result<()> {
+        self.put_profiles(&[(user, profile.clone())])
+    }
+
+    /// Replaces the profiles of several users in one change; if a user occurs twice, the later profile counts. Acknowledges.
+    pub fn put_profiles(&self, profiles: &[(UserId, Profile)]) -> Result<()> {
         let mut batch = WriteBatch::default();
         let users: Vec<_> = profiles.iter().map(|(user, _)| *user).collect();
         let before = self.profiles(&users, Tier::Disk)?;
@@ -30,36 +36,47 @@ impl Records for Rocks {
         if batch.is_empty() { Ok(()) } else { self.acknowledge(Write::Record, batch, effects, |_| ()) }
     }
 
-    fn users_named(&self, text: &str, limit: usize) -> Result<Vec<UserId>> {
+    /// The users with a nickname in which one of its [`beginnings`](model::nickname::beginnings) begins with `text`, which
+    /// is folded: in the order of these beginnings, then of the users, who may come more than once. The first `limit`.
+    pub fn users_named(&self, text: &str, limit: usize) -> Result<Vec<UserId>> {
         self.rows_beginning(NICKNAMES, text, limit, |key, _| Some(keys::split_nickname(key)?.1))
     }
 
-    fn profiles(&self, users: &[UserId], tier: Tier) -> Result<Vec<Option<Profile>>> {
+    /// The profiles of `users`, in their order; `None` for a user without one.
+    pub fn profiles(&self, users: &[UserId], tier: Tier) -> Result<Vec<Option<Profile>>> {
         self.read_many(PROFILES, users.iter().map(|user| keys::id(user.get())), tier, values::read_profile)
     }
 
-    fn put_settings(&self, user: UserId, settings: UserSettings) -> Result<()> {
+    /// Replaces a user's settings. A follow that begins after it goes by them. Acknowledges.
+    pub fn put_settings(&self, user: UserId, settings: UserSettings) -> Result<()> {
         self.with_settings.add(user.get());
         let mut change = WriteBatch::default();
         change.put(SETTINGS, keys::id(user.get()), values::settings(settings)?);
         self.acknowledge(Write::Record, change, vec![Effect::on(EffectKind::SettingsChanged, user)], |_| ())
     }
 
-    fn settings(&self, user: UserId, tier: Tier) -> Result<UserSettings> {
+    /// The settings of a user; the default for a user without any.
+    pub fn settings(&self, user: UserId, tier: Tier) -> Result<UserSettings> {
         if !self.with_settings.may_have(user.get()) {
             return Ok(UserSettings::default());
         }
         Ok(self.read(SETTINGS, &keys::id(user.get()), tier, values::read_settings)?.unwrap_or_default())
     }
 
-    fn marker(&self, user: UserId, tier: Tier) -> Result<Option<Cursor>> {
+    /// The place in the home timeline up to which a user has read; `None` until one was set.
+    pub fn marker(&self, user: UserId, tier: Tier) -> Result<Option<Cursor>> {
         self.read(MARKERS, &keys::id(user.get()), tier, values::read_marker)
     }
 
-    fn move_marker(&self, user: UserId, place: Cursor, wrong: Option<Cursor>) -> Result<Cursor> {
+    /// Moves a user's marker up to `place` and returns its place afterwards. If it is there or beyond, nothing is
+    /// written; but from `wrong`, if that is given, it moves back, too. Moves of one user apply one after the other.
+    /// Acknowledges.
+    pub fn move_marker(&self, user: UserId, place: Cursor, wrong: Option<Cursor>) -> Result<Cursor> {
         self.move_place((MARKERS, user.get()), (user, None), place, wrong)
     }
-    fn set_suspension(&self, user: UserId, since: Option<Millis>, event: Event) -> Result<bool> {
+    /// Suspends a user from a time on, or takes that back (`None`), with the event in the same change. Returns whether
+    /// anything changed: a suspended user keeps its time. Acknowledges.
+    pub fn set_suspension(&self, user: UserId, since: Option<Millis>, event: Event) -> Result<bool> {
         if self.suspended_since(user, Tier::Disk)?.is_some() == since.is_some() {
             return Ok(false);
         }
@@ -73,14 +90,17 @@ impl Records for Rocks {
         Ok(true)
     }
 
-    fn suspended_since(&self, user: UserId, tier: Tier) -> Result<Option<Millis>> {
+    /// Since when a user is suspended; `None` for all others.
+    pub fn suspended_since(&self, user: UserId, tier: Tier) -> Result<Option<Millis>> {
         if !self.suspended.may_have(user.get()) {
             return Ok(None);
         }
         self.read(SUSPENDED, &keys::id(user.get()), tier, values::read_millis)
     }
 
-    fn suspended_among(&self, users: &mut dyn Iterator<Item = UserId>, tier: Tier) -> Result<Vec<UserId>> {
+    /// The suspended ones among `users` and those who are being erased, each once, ascending. Costs next to nothing if there
+    /// are none.
+    pub fn suspended_among(&self, users: &mut dyn Iterator<Item = UserId>, tier: Tier) -> Result<Vec<UserId>> {
         if self.suspended.is_empty() && !self.erasing.any() {
             return Ok(Vec::new());
         }
@@ -94,14 +114,14 @@ impl Records for Rocks {
     }
 }
 
-impl Rocks {
+impl Store {
     /// Removes the rows by which a user with this profile is found.
     pub(crate) fn remove_nickname(&self, change: &mut WriteBatch, user: UserId, of: Option<&Profile>) {
         let table = NICKNAMES;
         of.into_iter().flat_map(|of| keys::nicknames(of, user)).for_each(|key| change.delete(table, key));
     }
 
-    /// Moves the marker in this row; see [`Records::move_marker`].
+    /// Moves the marker in this row; see [`Store::move_marker`].
     pub(crate) fn move_place(
         &self,
         (table, id): (Table, u64),

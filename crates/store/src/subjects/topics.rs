@@ -7,7 +7,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use super::archive::Walks;
-use crate::Rocks;
+use crate::Store;
 use crate::access::walk::go_on;
 use crate::memory::numbers::Numbers;
 use crate::rows::batch::WriteBatch;
@@ -16,7 +16,6 @@ use crate::rows::{keys, values};
 use model::cache::memory::{CacheMemory, Share};
 use model::cache::{CacheChange, ReadThrough};
 use model::error::{Error, Result};
-use model::store;
 use model::store::Tier;
 use model::{CacheUsage, Content, ContentId, Cursor, Entry, Order, Scan, Span, TopicId};
 
@@ -66,12 +65,14 @@ impl TopicEndsChange {
     }
 }
 
-impl store::Topics for Rocks {
-    fn topic(&self, name: &str, tier: Tier) -> Result<Option<TopicId>> {
+impl Store {
+    /// The id of a topic; `None` if no published item has named it.
+    pub fn topic(&self, name: &str, tier: Tier) -> Result<Option<TopicId>> {
         self.topics.ids.find(self, name, tier)?.map(topic_id).transpose()
     }
 
-    fn topic_content(&self, topic: TopicId, scan: Scan<ContentId>, depth: usize, tier: Tier) -> Result<Vec<Entry>> {
+    /// Items among the topic's `depth` newest items. The answer is of one instant. Walks over `depth` rows at most, or twice as many if it needs the archive.
+    pub fn topic_content(&self, topic: TopicId, scan: Scan<ContentId>, depth: usize, tier: Tier) -> Result<Vec<Entry>> {
         let Scan { span, order, limit } = scan;
         if depth == 0 || scan.is_empty() {
             return Ok(Vec::new());
@@ -99,12 +100,14 @@ impl store::Topics for Rocks {
         Ok(listed)
     }
 
-    fn archive_topic(&self, topic: TopicId, newest: Cursor, most: usize) -> Result<usize> {
+    /// Moves items of a list to the archive, oldest first, up to and including `newest`, at most `most` in one write.
+    /// Returns how many were moved; 0 if there is nothing to gain. No answer depends on it. No change may be under way.
+    pub fn archive_topic(&self, topic: TopicId, newest: Cursor, most: usize) -> Result<usize> {
         self.topic_lists.move_rows(self, topic.get(), newest, most)
     }
 }
 
-impl Rocks {
+impl Store {
     /// Announces a change of rows of items. Gives ids to their topics that have none.
     pub(crate) fn change_topics<'c>(&self, items: impl IntoIterator<Item = &'c Content>) -> Result<TopicEndsChange> {
         let names: BTreeSet<&str> = items.into_iter().flat_map(|item| &item.topics).map(String::as_str).collect();

@@ -5,13 +5,13 @@ use std::collections::hash_map::Entry as Slot;
 use foldhash::HashMap;
 use parking_lot::{Mutex, MutexGuard};
 
-use crate::Rocks;
+use crate::Store;
 use crate::memory::mirror::Mirror;
 use crate::rows::batch::WriteBatch;
 use crate::rows::tables::UNPUSHED;
 use crate::rows::{keys, values};
 use model::error::Result;
-use model::store::{Activities, Tier};
+use model::store::Tier;
 use model::stripes::Striped;
 use model::{Entry, Reach, Unpushed, UserId};
 
@@ -47,7 +47,7 @@ impl Raise<'_> {
     }
 }
 
-impl Rocks {
+impl Store {
     /// Adds to a change that these items do not reach all followers, if that is so.
     pub(crate) fn put_unpushed(&self, change: &mut WriteBatch, items: &[Entry], reach: Reach) -> Result<Raise<'_>> {
         let items = if reach == Reach::All { &[] } else { items };

@@ -1,21 +1,26 @@
 //! The whole directory: users, durability, compaction, figures.
 
-use crate::Rocks;
+use crate::Store;
 use crate::kv::Scope;
 use crate::rows::inbox;
 use crate::rows::tables;
 use crate::rows::tables::{COUNTS, INBOXES, Keys, Table};
 use crate::rows::{keys, values};
 use model::error::{Error, Result};
-use model::store::{FilterUsage, Inboxes, TableStats, Tier, Upkeep, Usage, Watch};
+use model::store::{FilterUsage, TableStats, Tier, Usage, Watch};
 use model::{CacheUsage, UserId};
 
-impl Upkeep for Rocks {
-    fn audit(&self, watch: &mut dyn Watch) -> Result<()> {
+impl Store {
+    /// Compares all data kept in more than one place, except inboxes, and each count with its rows. Reports a line for
+    /// each disagreement, in no particular order. Nobody may write meanwhile. Walks over every table several times, in
+    /// bounded memory.
+    pub fn audit(&self, watch: &mut dyn Watch) -> Result<()> {
         self.compare_tables(watch)
     }
 
-    fn users_after(&self, after: Option<UserId>, limit: usize) -> Result<Vec<UserId>> {
+    /// Up to `limit` users with ids above `after`, ascending, who have a row that must agree with others: in an inbox
+    /// or an own page, a follow, a request or a barrier that the other side must know, a count.
+    pub fn users_after(&self, after: Option<UserId>, limit: usize) -> Result<Vec<UserId>> {
         self.write_arrivals()?;
         let mut partitions = Vec::new();
         let of_users = |table: &&Table| match table.keys {
@@ -31,28 +36,35 @@ impl Upkeep for Rocks {
         Ok(partitions)
     }
 
-    fn sync(&self) -> Result<()> {
+    /// Makes every write so far durable, whatever the settings say.
+    pub fn sync(&self) -> Result<()> {
         self.kv.sync()
     }
 
-    fn compact(&self) -> Result<()> {
+    /// Rewrites all tables, which drops rows that are deleted or below a floor, and removes log that was
+    /// kept for standbys if none is to be kept.
+    pub fn compact(&self) -> Result<()> {
         self.write_arrivals()?;
         self.kv.compact()
     }
 
-    fn stats(&self) -> Result<Vec<TableStats>> {
+    /// Rows and bytes of each table, by the engine's estimates.
+    pub fn stats(&self) -> Result<Vec<TableStats>> {
         tables::ALL.iter().map(|table| self.kv.size(table)).collect()
     }
 
-    fn needs_restart(&self) -> bool {
+    /// Whether the store takes no changes until it is opened again. Reads go on. Neither looks at the disk nor waits.
+    pub fn needs_restart(&self) -> bool {
         self.disk.as_ref().is_some_and(|disk| disk.health.has_ended())
     }
 
-    fn refusal(&self) -> Option<String> {
+    /// Why changes are refused at present; `None` if the last one was not. Neither looks at the disk nor waits.
+    pub fn refusal(&self) -> Option<String> {
         self.disk.as_ref()?.health.refusal()
     }
 
-    fn usage(&self) -> Result<Usage> {
+    /// Memory and disk that the store uses, with [`Store::stats`]. May look at the disk.
+    pub fn usage(&self) -> Result<Usage> {
         let (unpushed, unpushed_left_out) = self.unpushed.rows.usage();
         let (partial_push_recipients, partial_push_recipients_left_out) = self.partial_push_recipients.usage();
         Ok(Usage {
@@ -70,7 +82,7 @@ impl Upkeep for Rocks {
     }
 }
 
-impl Rocks {
+impl Store {
     /// The filters in figures.
     pub(crate) fn filters(&self) -> Vec<FilterUsage> {
         vec![
@@ -138,12 +150,12 @@ mod tests {
     use crate::rows::tables::{
         FOLLOWERS, FOLLOWING, HIDDEN, ITEM_COUNTS, MARKERS, MUTES, PROFILES, REACTIONS, TOPIC_IDS,
     };
-    use model::store::{Change, Graph};
+    use model::store::Change;
 
     const MIB: u64 = 1 << 20;
     const TABLES: [Table; 8] = [FOLLOWERS, FOLLOWING, HIDDEN, MARKERS, MUTES, PROFILES, REACTIONS, TOPIC_IDS];
 
-    fn write_row(store: &Rocks, table: Table, row: u64, bytes: usize) {
+    fn write_row(store: &Store, table: Table, row: u64, bytes: usize) {
         let mut batch = WriteBatch::default();
         let key = [&[0; 8], &row.to_be_bytes()[..]].concat();
         batch.put(table, key, vec![7; bytes]);
@@ -151,7 +163,7 @@ mod tests {
     }
 
     /// Writes this much to each of the tables, less than the size of one write buffer.
-    fn write(store: &Rocks, mebibytes: u64) {
+    fn write(store: &Store, mebibytes: u64) {
         for row in 0..mebibytes * 8 {
             for table in TABLES {
                 write_row(store, table, row, 128 << 10);
@@ -162,7 +174,7 @@ mod tests {
     #[test]
     fn a_compaction_leaves_no_count_of_nothing() {
         let dir = tempfile::tempdir().expect("temp dir");
-        let store = Rocks::open(&Options::new(dir.path())).expect("opens");
+        let store = Store::open(&Options::new(dir.path())).expect("opens");
         let disk = store.disk().expect("on disk");
         let [ana, bo] = [1, 2].map(|raw| UserId::new(raw).expect("in range"));
         let both = |follow: Option<u64>, likes| {
@@ -193,7 +205,7 @@ mod tests {
     #[test]
     fn small_changes_of_all_tables_fit_the_smallest_write_buffer() {
         let dir = tempfile::tempdir().expect("temp dir");
-        let store = Rocks::open(&Options { write_buffer: 8 << 20, ..Options::new(dir.path()) }).expect("opens");
+        let store = Store::open(&Options { write_buffer: 8 << 20, ..Options::new(dir.path()) }).expect("opens");
         for row in 0..200 {
             for table in tables::ALL {
                 write_row(&store, table, row, 8);
@@ -206,7 +218,7 @@ mod tests {
     #[test]
     fn a_write_buffer_holds_what_it_says_and_no_more() {
         let dir = tempfile::tempdir().expect("temp dir");
-        let large = Rocks::open(&Options { write_buffer: 128 << 20, ..Options::new(dir.path()) }).expect("opens");
+        let large = Store::open(&Options { write_buffer: 128 << 20, ..Options::new(dir.path()) }).expect("opens");
         write(&large, 6);
         let Usage { write_buffers, log, .. } = large.usage().expect("figures");
         assert_eq!((write_buffers.limit, log.limit), (128 * MIB, 64 * MIB));
@@ -214,7 +226,7 @@ mod tests {
         drop(large);
 
         let dir = tempfile::tempdir().expect("temp dir");
-        let small = Rocks::open(&Options { write_buffer: 8 << 20, ..Options::new(dir.path()) }).expect("opens");
+        let small = Store::open(&Options { write_buffer: 8 << 20, ..Options::new(dir.path()) }).expect("opens");
         write(&small, 6);
         let began = Instant::now();
         loop {

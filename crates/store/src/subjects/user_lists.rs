@@ -1,6 +1,6 @@
 //! Lists of sources that users keep.
 
-use crate::Rocks;
+use crate::Store;
 use crate::access::at::At;
 use crate::kv::Scope;
 use crate::rows::batch::WriteBatch;
@@ -8,14 +8,16 @@ use crate::rows::tables::{LIST_MARKERS, LIST_MEMBERS, LIST_MEMBERS_BY_TIME, LIST
 use crate::rows::{keys, values};
 use model::error::{Error, Result};
 use model::failpoint::Write;
-use model::store::{Change, Tier, UserLists, too_many_lists, too_many_members};
+use model::store::{Change, Tier, too_many_lists, too_many_members};
 use model::{
     Cursor, Effect, EffectKind, ListId, ListSettings, Membership, Position, Rule, Scan, ShownSources, UserCursor,
     UserId, UserList,
 };
 
-impl UserLists for Rocks {
-    fn put_list(&self, user: UserId, name: &str, settings: &ListSettings, limit: usize) -> Result<UserList> {
+impl Store {
+    /// Makes a list, or replaces its settings; returns the list. Refused with `list_limit`, and nothing written, if the
+    /// user would have more than `limit` lists. Acknowledges.
+    pub fn put_list(&self, user: UserId, name: &str, settings: &ListSettings, limit: usize) -> Result<UserList> {
         let present = self.list(user, name, Tier::Disk)?;
         if let Some(present) = present.as_ref().filter(|present| present.settings == *settings) {
             return Ok(present.clone());
@@ -39,7 +41,8 @@ impl UserLists for Rocks {
         Ok(UserList { id, name: name.to_owned(), settings: settings.clone() })
     }
 
-    fn delete_list(&self, user: UserId, name: &str) -> Result<bool> {
+    /// Deletes a list with its members and its marker; false if there is none of this name. Acknowledges.
+    pub fn delete_list(&self, user: UserId, name: &str) -> Result<bool> {
         let Some(list) = self.list(user, name, Tier::Disk)? else { return Ok(false) };
         let mut change = WriteBatch::default();
         self.remove_list(&mut change, user, &list)?;
@@ -47,18 +50,24 @@ impl UserLists for Rocks {
         Ok(true)
     }
 
-    fn list(&self, user: UserId, name: &str, tier: Tier) -> Result<Option<UserList>> {
+    /// A list by its name.
+    pub fn list(&self, user: UserId, name: &str, tier: Tier) -> Result<Option<UserList>> {
         self.read(LISTS, &keys::of_user(user, name), tier, |row| {
             let (id, settings) = values::read_list(row)?;
             Ok(UserList { id, name: name.to_owned(), settings })
         })
     }
 
-    fn lists(&self, user: UserId, tier: Tier) -> Result<Vec<UserList>> {
+    /// All lists of a user, by the bytes of their names.
+    pub fn lists(&self, user: UserId, tier: Tier) -> Result<Vec<UserList>> {
         self.now(tier).lists(user)
     }
 
-    fn change_members(
+    /// Adds members and removes others, all in one change; returns the state of each afterwards. A present member keeps its
+    /// time; its rule may change. Members must differ from each other. `None`, and nothing written, if there is no
+    /// list of this name. Refused with `member_limit`, and nothing written, if the list would have more than `limit`
+    /// members and more than before. Acknowledges.
+    pub fn change_members(
         &self,
         user: UserId,
         name: &str,
@@ -106,16 +115,21 @@ impl UserLists for Rocks {
         Ok(Some(after))
     }
 
-    fn list_members(&self, list: ListId, scan: Scan<UserId>, tier: Tier) -> Result<Vec<UserCursor>> {
+    /// Members of a list, by the time since when they are in it.
+    pub fn list_members(&self, list: ListId, scan: Scan<UserId>, tier: Tier) -> Result<Vec<UserCursor>> {
         self.listed((LIST_MEMBERS_BY_TIME, list.get()), scan, tier, |place, _| Ok(place))
     }
 
-    fn memberships(&self, list: ListId, users: &[UserId], tier: Tier) -> Result<Vec<Option<Membership>>> {
+    /// For each of `users`, in their order, since when it is a member of a list and its rule; `None` for those who are not.
+    pub fn memberships(&self, list: ListId, users: &[UserId], tier: Tier) -> Result<Vec<Option<Membership>>> {
         let rows = users.iter().map(|user| keys::pair(list, *user));
         self.read_many(LIST_MEMBERS, rows, tier, values::read_membership)
     }
 
-    fn list_authors(&self, reader: UserId, list: ListId, tier: Tier) -> Result<ShownSources> {
+    /// The members of a list whose content its user is shown, ascending: less those whom the user mutes and those who hide
+    /// from the user, as in [`Store::authors`]. All of one instant. With the rules of the
+    /// members.
+    pub fn list_authors(&self, reader: UserId, list: ListId, tier: Tier) -> Result<ShownSources> {
         let snapshot = self.kv.snapshot();
         let at = self.at(&*snapshot, tier);
         let (members, rules) = at.sources(LIST_MEMBERS, list)?;
@@ -123,11 +137,14 @@ impl UserLists for Rocks {
         Ok(ShownSources::new(members, rules).silencing(silenced))
     }
 
-    fn list_marker(&self, list: ListId, tier: Tier) -> Result<Option<Cursor>> {
+    /// The place in the timeline of a list up to which its user has read; `None` until one was set.
+    pub fn list_marker(&self, list: ListId, tier: Tier) -> Result<Option<Cursor>> {
         self.read(LIST_MARKERS, &keys::id(list.get()), tier, values::read_marker)
     }
 
-    fn move_list_marker(
+    /// Moves the marker of a list by the rule of [`Store::move_marker`]. `None`, and nothing
+    /// written, if there is no list of this name.
+    pub fn move_list_marker(
         &self,
         user: UserId,
         name: &str,
@@ -139,7 +156,7 @@ impl UserLists for Rocks {
     }
 }
 
-impl Rocks {
+impl Store {
     /// Removes the rows of a list in a change. Of a long one only the mirror takes a step for each member.
     pub(crate) fn remove_list(&self, change: &mut WriteBatch, user: UserId, list: &UserList) -> Result<()> {
         for member in self.now(Tier::Disk).seconds(LIST_MEMBERS, list.id, None, usize::MAX)? {

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::ops::ControlFlow;
 
-use crate::Rocks;
+use crate::Store;
 use crate::access::at::MOST_KEYS;
 use crate::engine::health::unavailable;
 use crate::memory::mirror::{Known, Mirror};
@@ -15,7 +15,7 @@ use model::cache::ReadThrough;
 use model::cache::memory::{CacheMemory, Share};
 use model::error::{Error, Result};
 use model::failpoint::Write;
-use model::store::{Activities, Idle, Inboxes, Lists, Split, Tier, Touched};
+use model::store::{Idle, Split, Tier, Touched};
 use model::{Activity, Cursor, Entry, JobId, Millis, Span, Unpushed, UserId, Work};
 
 /// The size of one activity, bytes.
@@ -33,22 +33,28 @@ pub(crate) const MOST_RECIPIENTS: usize = 1_800_000;
 /// million users looks up each. A user comes in before the row is visible, and goes after that.
 pub(crate) type PartialPushRecipients = Mirror<Millis, 64>;
 
-impl Activities for Rocks {
-    fn activity(&self, user: UserId, tier: Tier) -> Result<Activity> {
+impl Store {
+    /// The activity of a user.
+    pub fn activity(&self, user: UserId, tier: Tier) -> Result<Activity> {
         self.activities.get(user, || {
             Ok(self.read(ACTIVITY, &keys::id(user.get()), tier, values::read_activity)?.unwrap_or_default())
         })
     }
 
-    fn meet(&self, user: UserId, now: Millis) -> Result<()> {
+    /// Records the time of a new user's first appearance, unless the user has an activity already. From that time on
+    /// the user counts as idle; see [`Store::idle`].
+    pub fn meet(&self, user: UserId, now: Millis) -> Result<()> {
         self.write_first(user, Activity::Dormant { seen: Some(now) })
     }
 
-    fn keep_no_inbox(&self, user: UserId) -> Result<()> {
+    /// Records that a new user has no inbox here, unless the user has an activity already: the user counts as evicted.
+    pub fn keep_no_inbox(&self, user: UserId) -> Result<()> {
         self.write_first(user, Activity::Evicted)
     }
 
-    fn touch(&self, user: UserId, now: Millis) -> Result<Touched> {
+    /// Marks a user as seen. A dormant or evicted user becomes returning, with a rebuild job in the same change. Calls
+    /// for one user apply one after the other, also with [`Store::split_active`] and [`Store::evict`].
+    pub fn touch(&self, user: UserId, now: Millis) -> Result<Touched> {
         // A reader can do without this: at most some wait for a device that stalls, and none once the stall is known.
         let health = self.disk.as_deref().map(|disk| &*disk.health);
         let _turn = health.map(|health| health.begin_touch().ok_or_else(unavailable)).transpose()?;
@@ -66,7 +72,9 @@ impl Activities for Rocks {
         Ok(Touched { activity, job })
     }
 
-    fn split_active(&self, users: &[UserId], seen_since: Millis) -> Result<Split> {
+    /// Selects the users that get partial pushes. Those last seen before `seen_since` become dormant instead; the new
+    /// state is visible before this returns.
+    pub fn split_active(&self, users: &[UserId], seen_since: Millis) -> Result<Split> {
         let mut split = Split::default();
         for (user, seen) in users.iter().zip(self.last_seen(users)?) {
             match seen {
@@ -88,7 +96,8 @@ impl Activities for Rocks {
         Ok(split)
     }
 
-    fn not_evicted(&self, users: Vec<UserId>) -> Result<Vec<UserId>> {
+    /// Leaves out evicted users. Costs next to nothing if there are none.
+    pub fn not_evicted(&self, users: Vec<UserId>) -> Result<Vec<UserId>> {
         let maybe: Vec<_> = users.iter().filter(|user| self.evicted.may_have(user.get())).collect();
         if maybe.is_empty() {
             return Ok(users);
@@ -100,7 +109,9 @@ impl Activities for Rocks {
         Ok(users.into_iter().filter(|user| !evicted.contains(user)).collect())
     }
 
-    fn idle(&self, after: Option<UserId>, limit: usize, seen_before: Millis) -> Result<Idle> {
+    /// Finds, among the next `limit` users above `after`, those who have an inbox and were last seen, or first
+    /// appeared, before `seen_before`.
+    pub fn idle(&self, after: Option<UserId>, limit: usize, seen_before: Millis) -> Result<Idle> {
         let mut idle = Idle::default();
         let mut looked_at = 0;
         self.each_user(ACTIVITY, after, values::read_activity, |user, activity| {
@@ -117,7 +128,9 @@ impl Activities for Rocks {
         Ok(idle)
     }
 
-    fn evict(&self, user: UserId, seen_before: Millis, floor: Option<Cursor>) -> Result<bool> {
+    /// Evicts a user last seen before `seen_before` and raises the inbox's floor to `floor`, if any, in one change. False,
+    /// and nothing changed, if the user was seen since or has no inbox.
+    pub fn evict(&self, user: UserId, seen_before: Millis, floor: Option<Cursor>) -> Result<bool> {
         let _lock = self.activity_locks.of(user.get()).lock();
         if !self.activity(user, Tier::Disk)?.is_idle(seen_before) {
             return Ok(false);
@@ -128,7 +141,12 @@ impl Activities for Rocks {
         Ok(true)
     }
 
-    fn rebuild(&self, job: JobId, user: UserId, authors: &[UserId], room: usize) -> Result<usize> {
+    /// Rebuilds an inbox, in one change: puts in the newest `room` entries of the outboxes of those of `authors` whom
+    /// the user follows, as far as they lie above the floor, makes the user active, and removes the job. If there are more
+    /// entries, the floor rises to the first one left out. If the user is not returning because of this job, only
+    /// removes it: the user has been dormant again, and `authors` may be out of date. No follow or unfollow of the user
+    /// takes effect meanwhile. Returns how many entries were put in, or were there already.
+    pub fn rebuild(&self, job: JobId, user: UserId, authors: &[UserId], room: usize) -> Result<usize> {
         // An unfollow comes before the look at the follows, or after the entries: then its settle job removes them.
         let _user = self.user_locks.of(user.get()).lock();
         self.drop_if_damaged(user)?;
@@ -152,7 +170,8 @@ impl Activities for Rocks {
         Ok(kept.len())
     }
 
-    fn unpushed(&self, author: UserId, tier: Tier) -> Result<Unpushed> {
+    /// The author's newest items that did not reach every follower.
+    pub fn unpushed(&self, author: UserId, tier: Tier) -> Result<Unpushed> {
         let mut row = Known::Unknown;
         self.unpushed.rows.look(&[author], |_, known| row = known);
         match row {
@@ -161,17 +180,23 @@ impl Activities for Rocks {
         }
     }
 
-    fn unpushed_version(&self) -> u64 {
+    /// A number that differs once an author may have unpushed items who was not one of [`Store::may_have_unpushed`]
+    /// before.
+    pub fn unpushed_version(&self) -> u64 {
         self.unpushed.rows.version()
     }
 
-    fn may_have_unpushed(&self, authors: &[UserId]) -> (u64, Vec<UserId>) {
+    /// Those of `authors` who may have unpushed items, in their order. It is all of them while
+    /// [`Store::unpushed_version`] is the number returned.
+    pub fn may_have_unpushed(&self, authors: &[UserId]) -> (u64, Vec<UserId>) {
         let (version, mut found) = (self.unpushed.rows.version(), Vec::new());
         self.unpushed.rows.look(authors, |author, known| found.extend((known != Known::NoRow).then_some(author)));
         (version, found)
     }
 
-    fn authors_with_unpushed(
+    /// Those of `authors` of whom an inbox with this floor may lack entries above it; see [`Unpushed::leaves_gaps`]. In
+    /// any order. Costs next to nothing for authors without unpushed items.
+    pub fn authors_with_unpushed(
         &self,
         authors: &[UserId],
         floor: Option<Cursor>,
@@ -196,7 +221,7 @@ impl Activities for Rocks {
     }
 }
 
-impl Rocks {
+impl Store {
     /// Writes the activity of a user who has none.
     fn write_first(&self, user: UserId, first: Activity) -> Result<()> {
         if self.activity(user, Tier::Disk)? != Activity::default() {

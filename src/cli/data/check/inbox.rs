@@ -6,15 +6,16 @@ use std::ops::ControlFlow;
 
 use super::Findings;
 use model::error::Result;
-use model::store::{Store, Tier, shown};
+use model::store::Tier;
 use model::{Activity, Entry, Order, Span, Unpushed, UserId};
+use store::Store;
 
 /// Outbox entries read at a time.
 const PAGE: usize = 4096;
 
 /// Checks the part of a user's inbox above its floor; an inbox claims nothing below. No job may be waiting, but erasures may:
 /// no page shows an entry of a user who is being erased, and nobody reads that user's inbox.
-pub(super) fn check(store: &dyn Store, user: UserId, followees: &[UserId], findings: &mut Findings) -> Result<()> {
+pub(super) fn check(store: &Store, user: UserId, followees: &[UserId], findings: &mut Findings) -> Result<()> {
     if store.is_erasing(user) {
         return Ok(());
     }
@@ -46,7 +47,7 @@ pub(super) fn check(store: &dyn Store, user: UserId, followees: &[UserId], findi
                 None => *unpushed.entry(entry.source).or_insert(store.unpushed(entry.source, Tier::Disk)?),
             };
             if !may_lack(&entry, of_source, activity) {
-                let (user, place, source) = (shown(store, user), place(store, &entry), shown(store, entry.source));
+                let (user, place, source) = (store.shown(user), place(store, &entry), store.shown(entry.source));
                 findings.add(|| format!("user {user}: inbox lacks {place} of source {source}"));
             }
         }
@@ -105,14 +106,14 @@ fn may_lack(entry: &Entry, unpushed: Unpushed, activity: Activity) -> bool {
 }
 
 /// The place of an entry, with its id as the host writes it.
-fn place(store: &dyn Store, entry: &Entry) -> String {
-    format!("{}-{}", entry.cursor.at, shown(store, entry.cursor.id))
+fn place(store: &Store, entry: &Entry) -> String {
+    format!("{}-{}", entry.cursor.at, store.shown(entry.cursor.id))
 }
 
-fn surplus(store: &dyn Store, user: UserId, entry: &Entry, followees: &[UserId]) -> String {
+fn surplus(store: &Store, user: UserId, entry: &Entry, followees: &[UserId]) -> String {
     let why =
         if followees.contains(&entry.source) { "that is not in the outbox" } else { "that the user does not follow" };
-    let (user, place, source) = (shown(store, user), place(store, entry), shown(store, entry.source));
+    let (user, place, source) = (store.shown(user), place(store, entry), store.shown(entry.source));
     format!("user {user}: inbox has {place} of source {source} {why}")
 }
 

@@ -6,7 +6,7 @@ use crate::backlog::Backlog;
 use crate::streaming::{FIRST_LEVEL, Streaming};
 use config::Config;
 use model::{Barrier, ContentId, PageRequest, UserPage};
-use store::Rocks;
+use store::Store;
 
 /// Later than the clock, which a feed begins with.
 const NOW: Millis = 4_000_000_000_000;
@@ -23,7 +23,7 @@ fn user(raw: u64) -> UserId {
 
 /// A feed at a time of a log.
 fn feed() -> Feed {
-    let (store, backlog) = (Arc::new(Rocks::in_memory().expect("opens")), Arc::new(Backlog::new(1000)));
+    let (store, backlog) = (Arc::new(Store::in_memory().expect("opens")), Arc::new(Backlog::new(1000)));
     let streaming = Arc::new(Streaming::new(1000));
     streaming.set_log_time(NOW);
     Feed::new(store, backlog, streaming, &Config::default()).expect("opens")

@@ -5,12 +5,12 @@ use crate::backlog::Backlog;
 use crate::streaming::Streaming;
 use config::{AcceptedIds, Config};
 use model::{Barrier, HostId, MOST_KINDS, Relation, RuleDraft};
-use store::Rocks;
+use store::Store;
 
 fn feed(accept: AcceptedIds, jobs: usize) -> Feed {
     let mut config = Config::default();
     config.ids.accept = accept;
-    let (store, backlog) = (Arc::new(Rocks::in_memory().expect("opens")), Arc::new(Backlog::new(jobs)));
+    let (store, backlog) = (Arc::new(Store::in_memory().expect("opens")), Arc::new(Backlog::new(jobs)));
     Feed::new(store, backlog, Arc::new(Streaming::new(1000)), &config).expect("opens")
 }
 

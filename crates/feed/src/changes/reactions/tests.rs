@@ -5,10 +5,10 @@ use super::*;
 use crate::backlog::Backlog;
 use crate::streaming::Streaming;
 use config::Config;
-use store::Rocks;
+use store::Store;
 
 fn feed() -> Feed {
-    let (store, backlog) = (Arc::new(Rocks::in_memory().expect("opens")), Arc::new(Backlog::new(100)));
+    let (store, backlog) = (Arc::new(Store::in_memory().expect("opens")), Arc::new(Backlog::new(100)));
     let feed = Feed::new(store, backlog, Arc::new(Streaming::new(1000)), &Config::default()).expect("opens");
     let draft = serde_json::from_str(r#"{"author_id":9,"content_id":1,"published_at":5}"#).expect("a draft");
     feed.publish_one(draft).expect("publishes");

@@ -49,7 +49,7 @@ async fn node_on_a_log(other: &str) -> (Arc<Api>, Arc<Slow>) {
     let (log, config) = (Arc::new(Slow::default()), settings(other, LONGEST));
     let api = api_of(&config, |feed| {
         LogMembership::found(&*log, None, config.agreed()).expect("begins");
-        let origin = LogMembership::join(&*log, &**feed.store()).expect("joins");
+        let origin = LogMembership::join(&*log, feed.store()).expect("joins");
         Some(Arc::new(Node::start(Arc::clone(&log) as Arc<_>, feed, &origin, &config, true).expect("starts")))
     });
     until(async || readiness(&api).await == 200).await;

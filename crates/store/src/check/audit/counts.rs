@@ -177,8 +177,8 @@ fn next_reaction(rows: &mut Rows<'_>) -> Option<(u64, u8)> {
 mod tests {
     use super::*;
     use crate::Options;
-    use crate::Rocks;
-    use model::store::{Batch, Contents, Push, Reacting, Watch};
+    use crate::Store;
+    use model::store::{Batch, Push, Watch};
     use model::{Audience, Content, ContentId, KindId, Publish, Reaction, ReactionKind, UserId};
 
     #[derive(Default)]
@@ -194,7 +194,7 @@ mod tests {
         }
     }
 
-    fn publish(store: &Rocks, id: u64, kind: &str, ref_id: Option<u64>) {
+    fn publish(store: &Store, id: u64, kind: &str, ref_id: Option<u64>) {
         let number = |raw| ContentId::new(raw).expect("in range");
         let content = Content {
             id: number(id),
@@ -221,7 +221,7 @@ mod tests {
     #[test]
     fn items_are_counted_the_same_in_any_number_of_passes() {
         let dir = tempfile::tempdir().expect("temp dir");
-        let store = Rocks::open(&Options::new(dir.path())).expect("opens");
+        let store = Store::open(&Options::new(dir.path())).expect("opens");
         for id in 1..=9 {
             publish(&store, id, "post", None);
             for n in 0..id % 4 {

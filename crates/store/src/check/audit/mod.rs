@@ -23,11 +23,11 @@ mod window;
 use std::collections::BTreeSet;
 
 use self::names::{ids, is_readable, named};
-use crate::Rocks;
+use crate::Store;
 use crate::rows::tables::{ALL, LISTS, Table};
 use crate::rows::{keys, values};
 use model::error::Result;
-use model::store::{Tier, Watch, shown};
+use model::store::{Tier, Watch};
 use model::{Millis, UserId};
 
 /// Most rows in a batch.
@@ -77,8 +77,8 @@ enum Way {
     Back,
 }
 
-impl Rocks {
-    /// See [`Upkeep::audit`](model::store::Upkeep::audit).
+impl Store {
+    /// See [`Store::audit`].
     pub(crate) fn compare_tables(&self, watch: &mut dyn Watch) -> Result<()> {
         let mut audit = Audit { store: self, watch, looked: BTreeSet::new() };
         audit.follows()?;
@@ -104,7 +104,7 @@ impl Rocks {
 
 /// An audit under way.
 struct Audit<'a> {
-    store: &'a Rocks,
+    store: &'a Store,
     watch: &'a mut dyn Watch,
     /// The tables in which the numbers of names were looked up.
     looked: BTreeSet<&'static str>,
@@ -129,7 +129,7 @@ impl<'a> Audit<'a> {
 
     /// A user or an item as the host writes it.
     fn id(&self, id: u64) -> String {
-        shown(self.store, id)
+        self.store.shown(id)
     }
 
     /// The name of a kind of reactions.

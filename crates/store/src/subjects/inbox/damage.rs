@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use parking_lot::Mutex;
 
 use super::{Inbox, TOP};
-use crate::Rocks;
+use crate::Store;
 use crate::engine::advice;
 use crate::engine::disk::Disk;
 use crate::kv::Kv;
@@ -20,7 +20,7 @@ use crate::rows::tables::{ACTIVITY, FOLLOWING, INBOXES};
 use crate::rows::{keys, values};
 use model::error::{Error, Result};
 use model::failpoint::Write;
-use model::store::{Activities, Inboxes, Tier, shown};
+use model::store::Tier;
 use model::{Activity, UserId};
 
 /// Users in one change of a start that dropped the table.
@@ -62,7 +62,7 @@ impl Inbox {
     }
 }
 
-impl Rocks {
+impl Store {
     /// Notes that a read found the inbox of a user damaged.
     pub(super) fn note_damaged(&self, user: UserId) {
         self.damaged.note(user, "its row, or a change of it, cannot be decoded");
@@ -113,7 +113,7 @@ impl Rocks {
         self.damaged.dropped.fetch_add(1, Ordering::Relaxed);
         let cause = self.damaged.noted.lock().remove(&user);
         tracing::warn!(
-            user = %shown(self, user.get()),
+            user = %self.shown(user.get()),
             cause,
             "a damaged inbox was dropped; pages stay right, and the user's next read rebuilds it"
         );

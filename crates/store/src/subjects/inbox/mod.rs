@@ -17,7 +17,7 @@ pub(crate) use self::arrivals::Arrivals;
 use self::arrivals::{DEEP, Record};
 pub(crate) use self::damage::DamagedInboxes;
 use self::set::Set;
-use crate::Rocks;
+use crate::Store;
 use crate::access::walk::go_on;
 use crate::rows::batch::WriteBatch;
 use crate::rows::inbox::TOP;
@@ -30,7 +30,7 @@ use model::cache::{CacheChange, ReadThrough};
 use model::error::{Error, Result};
 use model::failpoint::Write;
 use model::priority::Pace;
-use model::store::{Delivery, Inboxes, Lists, Then, Tier};
+use model::store::{Delivery, Then, Tier};
 use model::{ContentId, Cursor, Entry, Job, JobId, Order, Progress, Reach, Span, UserId, Work};
 
 /// A usual row: 300 entries.
@@ -54,8 +54,14 @@ const MOST_ENTRIES: usize = 16_384;
 /// Most inboxes or jobs that one write changes: a publish waits for the write before it.
 const MOST_ROWS: usize = 256;
 
-impl Inboxes for Rocks {
-    fn inbox(
+impl Store {
+    /// Visits the entries of an inbox above its floor within `span`, in `order`, until `visit` breaks. Returns the
+    /// floor, at or below which the inbox claims nothing; `None` means that the inbox is complete. Floor and rows are
+    /// of one instant.
+    ///
+    /// An inbox that cannot be read has its floor at [`Cursor::NEWEST`]. That may show only after some entries were
+    /// visited: entries at or below the floor do not count.
+    pub fn inbox(
         &self,
         user: UserId,
         span: Span<ContentId>,
@@ -94,13 +100,16 @@ impl Inboxes for Rocks {
         Ok(floor)
     }
 
-    fn raise_floor(&self, user: UserId, floor: Cursor) -> Result<()> {
+    /// Raises the floor of an inbox; never lowers it. Merges and settles also raise floors themselves.
+    pub fn raise_floor(&self, user: UserId, floor: Cursor) -> Result<()> {
         self.make_room()?;
         self.arrivals.change(user, Change::of(Some(floor), Vec::new()));
         Ok(())
     }
 
-    fn begin_fan_out(&self, job: JobId, entry: Entry, reach: Reach) -> Result<()> {
+    /// Records the reach of an item before the first recipient is chosen, and for a reach short of all the author's
+    /// [`Unpushed`](model::Unpushed).
+    pub fn begin_fan_out(&self, job: JobId, entry: Entry, reach: Reach) -> Result<()> {
         let mut batch = WriteBatch::default();
         let progress = Some(Progress { reach, done_to: None });
         batch.put(JOBS, keys::job(job), values::job(&Work::FanOut { entry }, progress)?);
@@ -110,7 +119,9 @@ impl Inboxes for Rocks {
         Ok(())
     }
 
-    fn deliver(&self, delivery: &Delivery<'_>) -> Result<()> {
+    /// Puts an entry into inboxes and records the job's progress or end. Reads see the entry at once. On disk, the
+    /// record of a job never comes before the entries; both may come much later.
+    pub fn deliver(&self, delivery: &Delivery<'_>) -> Result<()> {
         self.make_room()?;
         let deep = self.arrivals.add(delivery.recipients, Step::Add(delivery.entry));
         if !deep.is_empty() {
@@ -127,7 +138,11 @@ impl Inboxes for Rocks {
         Ok(())
     }
 
-    fn settle(&self, job: JobId, user: UserId, source: UserId, room: usize) -> Result<usize> {
+    /// Makes a user's entries of one source agree with the present relation, and ends the job, like
+    /// [`Store::deliver`]. A follower gets the source's newest `room` entries above the floor; if there are more, the
+    /// floor rises to the first one left out. A user who does not follow loses all entries. Returns how many entries
+    /// above the floor changed.
+    pub fn settle(&self, job: JobId, user: UserId, source: UserId, room: usize) -> Result<usize> {
         self.make_room()?;
         // A rebuild comes before the look at the outbox, or after the steps.
         let _user = self.user_locks.of(user.get()).lock();
@@ -157,22 +172,27 @@ impl Inboxes for Rocks {
         Ok(changed)
     }
 
-    fn drop_job(&self, job: JobId) -> Result<()> {
+    /// Ends a job that has nothing left to do, once its entries are on disk.
+    pub fn drop_job(&self, job: JobId) -> Result<()> {
         // Not before the entries that it delivered.
         self.make_room()?;
         self.arrivals.record(job, None);
         Ok(())
     }
 
-    fn write_arrivals(&self) -> Result<()> {
+    /// Writes what [`Store::deliver`] and [`Store::settle`] have in memory, and the records of their jobs. After an
+    /// error the next call, or a delivery, tries it again.
+    pub fn write_arrivals(&self) -> Result<()> {
         self.write_in_turn(&self.arrivals.turn())
     }
 
-    fn drop_damaged_inboxes(&self) -> Result<()> {
+    /// Drops the inboxes that reads found damaged, and evicts their users, so that their next reads rebuild the inboxes.
+    pub fn drop_damaged_inboxes(&self) -> Result<()> {
         self.drop_noted()
     }
 
-    fn jobs(&self) -> Result<Vec<Job>> {
+    /// All jobs on disk, by lane, then by age, oldest first.
+    pub fn jobs(&self) -> Result<Vec<Job>> {
         self.write_arrivals()?;
         let mut jobs = Vec::new();
         self.each_row(JOBS, &[], |key, value| {
@@ -216,7 +236,7 @@ impl Inbox {
     }
 }
 
-impl Rocks {
+impl Store {
     /// Row and changes of one instant.
     fn read_inbox(&self, user: UserId, tier: Tier) -> Result<Inbox> {
         loop {

@@ -4,12 +4,12 @@ use crate::InboxRoom;
 use crate::Options;
 use model::Lane;
 
-fn open(dir: &tempfile::TempDir) -> Rocks {
+fn open(dir: &tempfile::TempDir) -> Store {
     let inbox_room = InboxRoom { limit: 2 * MOST_ENTRIES, slack: 16 };
-    Rocks::open(&Options { inbox_room, ..Options::new(dir.path()) }).expect("opens")
+    Store::open(&Options { inbox_room, ..Options::new(dir.path()) }).expect("opens")
 }
 
-fn end(store: &Rocks, seq: usize) {
+fn end(store: &Store, seq: usize) {
     store.drop_job(JobId { lane: Lane::of(UserId::MIN), seq: seq as u64 }).expect("ends");
 }
 

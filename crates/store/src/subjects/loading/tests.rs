@@ -7,7 +7,7 @@ use super::*;
 use crate::Options;
 use crate::rows::batch::WriteBatch;
 use crate::subjects::users::PartialPushRecipients;
-use model::store::{Activities, Contents, Inboxes, Records, Split, Tier};
+use model::store::{Split, Tier};
 use model::{ContentId, Cursor, Entry, Event, EventKind, JobId, Lane, Reach, Work};
 
 fn user(raw: u64) -> UserId {
@@ -15,11 +15,11 @@ fn user(raw: u64) -> UserId {
 }
 
 /// A store of which nothing is loaded.
-fn unloaded(dir: &TempDir) -> Rocks {
-    Rocks::open(&Options { sync: false, loads: false, ..Options::new(dir.path()) }).expect("opens")
+fn unloaded(dir: &TempDir) -> Store {
+    Store::open(&Options { sync: false, loads: false, ..Options::new(dir.path()) }).expect("opens")
 }
 
-fn put(store: &Rocks, table: Table, rows: impl Iterator<Item = (u64, Vec<u8>)>) {
+fn put(store: &Store, table: Table, rows: impl Iterator<Item = (u64, Vec<u8>)>) {
     for part in rows.collect::<Vec<_>>().chunks(1000) {
         let mut change = WriteBatch::default();
         part.iter().for_each(|(key, row)| change.put(table, keys::id(*key), row));
@@ -187,7 +187,7 @@ fn a_table_that_cannot_be_read_is_looked_up_row_by_row() {
     put(&store, ACTIVITY, (1..=3).map(|raw| (raw, values::activity(Activity::Evicted).to_vec())));
     put(&store, ACTIVITY, [(2, vec![0xFF])].into_iter());
     drop(store);
-    let store = Rocks::open(&Options::new(dir.path())).expect("opens");
+    let store = Store::open(&Options::new(dir.path())).expect("opens");
     assert_eq!(store.not_evicted([1, 3, 4].map(user).to_vec()).expect("reads"), [user(4)]);
     let usage = store.filters();
     let loaded = |name| usage.iter().find(|filter| filter.name == name).map(|filter| filter.is_loaded);

@@ -11,21 +11,21 @@ use crate::engine::disk::Disk;
 use crate::reader::Reader as Reads;
 use crate::rows::batch::WriteBatch;
 use crate::rows::tables::MARKERS;
-use crate::{Options, Rocks};
+use crate::{Options, Store};
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A store with rows 1, 2, 3 …, each written by a change of its own.
 struct Written {
     dir: TempDir,
-    store: Rocks,
+    store: Store,
     rows: u64,
 }
 
 impl Written {
     fn new() -> Self {
         let dir = tempfile::tempdir().expect("temp dir");
-        let store = Rocks::open(&Options::new(dir.path())).expect("opens");
+        let store = Store::open(&Options::new(dir.path())).expect("opens");
         Self { dir, store, rows: 0 }
     }
 
@@ -100,7 +100,7 @@ fn change(path: &Path, how: impl FnOnce(&mut Vec<u8>)) {
 
 /// The number of rows that an engine finds: from 1 on, without a gap.
 fn replayed(data: &Path) -> u64 {
-    let store = Rocks::open(&Options::new(data)).expect("opens");
+    let store = Store::open(&Options::new(data)).expect("opens");
     let disk = store.disk().expect("on disk");
     let table = disk.family(MARKERS).expect("there");
     let is_there = |row: u64| disk.db.get_cf(table, row.to_be_bytes()).expect("reads").is_some();
@@ -161,15 +161,15 @@ fn a_refusal_says_how_much_would_be_lost_and_can_be_overruled() {
     };
     // A kind that puts the engine into an endless loop.
     change(&log, |bytes| bytes[at + 6] ^= 4);
-    let error = Rocks::open(&Options::new(copy.path())).expect_err("damaged").to_string();
+    let error = Store::open(&Options::new(copy.path())).expect_err("damaged").to_string();
     let said = [format!("damaged at byte {at}"), "At least 50 writes from".to_owned(), "(50 rows,".to_owned()];
     assert!(said.iter().all(|words| error.contains(words)), "{error}");
-    let error = Rocks::open(&Options::new(copy.path())).expect_err("again").to_string();
+    let error = Store::open(&Options::new(copy.path())).expect_err("again").to_string();
     assert!(error.contains(&said[0]), "{error}");
     let command = format!("tideline serve --data-dir {} --accept-log-loss", copy.path().display());
     assert!(error.ends_with(&command), "{error}");
     let accepting = Options { accept_log_loss: true, ..Options::new(copy.path()) };
-    drop(Rocks::open(&accepting).expect("opens"));
+    drop(Store::open(&accepting).expect("opens"));
     assert_eq!(replayed(copy.path()), 150);
 }
 
@@ -288,7 +288,7 @@ fn nothing_is_replayed_behind_a_missing_piece() {
     for damage in damages {
         let copy = written.copy();
         damage(&files(&copy.path().join("db")).expect("listed")[0].path);
-        let refused = Rocks::open(&Options::new(copy.path())).expect_err("damaged").to_string();
+        let refused = Store::open(&Options::new(copy.path())).expect_err("damaged").to_string();
         assert!(refused.contains("log"), "{refused}");
     }
 }
