@@ -22,7 +22,8 @@ use super::parts::{CROWD, WIDER, digests};
 use super::tape::Tape;
 use crate::promises::replay::made;
 use crate::promises::shape::small;
-use store::Store;
+use store::kv::Kv;
+use store::{Options, Store, in_memory};
 
 /// Mistakes of a reader of the log that its digests must show.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,6 +47,7 @@ pub(crate) type Kinds = BTreeMap<String, (u64, u64)>;
 /// The state after the records so far.
 pub(crate) struct Fold {
     pub(crate) feed: Arc<Feed>,
+    engine: Arc<dyn Kv>,
     config: Config,
     workers: Option<Workers>,
     candidates: Candidates,
@@ -79,12 +81,11 @@ impl Fold {
         let (candidates, mut config) = (Candidates::default(), small());
         config.fanout.queue = WIDER;
         config.adopt(&agreed);
-        let store: Arc<Store> = Arc::new(Store::in_memory().expect("opens"));
-        // Numbers of names are given as on a node.
-        store.keep_mark(Arc::new(Vec::new));
-        let feed = feed(&store, &config, SequenceState::new(time), time, 0);
+        let engine = in_memory(&Options::new(""));
+        let feed = feed(&engine, &config, SequenceState::new(time), time, 0);
         let mut fold = Self {
             feed,
+            engine,
             config,
             workers: None,
             candidates,
@@ -198,7 +199,9 @@ impl Fold {
         self.config.adopt(agreed);
         self.stop();
         let course = self.feed.streaming().sequencer().course();
-        self.feed = feed(self.feed.store(), &self.config, course, self.time, self.final_before);
+        // The store is opened anew: its counts in memory go by the kinds of reactions in the settings.
+        self.feed.store().write_arrivals().expect("writes");
+        self.feed = feed(&self.engine, &self.config, course, self.time, self.final_before);
         self.work();
     }
 
@@ -226,12 +229,13 @@ fn is_refusal(error: &Error) -> bool {
     error.code().is_some_and(|code| code.status() < 500)
 }
 
-fn feed(store: &Arc<Store>, config: &Config, course: SequenceState, time: Millis, final_before: Millis) -> Arc<Feed> {
+fn feed(engine: &Arc<dyn Kv>, config: &Config, course: SequenceState, time: Millis, final_before: Millis) -> Arc<Feed> {
+    let store = Arc::new(Store::on(Arc::clone(engine), &Options::new("")).expect("opens"));
     let (backlog, streaming) = (Arc::new(Backlog::new(config.fanout.queue)), Arc::new(Streaming::new(60_000)));
     backlog.restore(store.jobs().expect("jobs"));
     // Before the feed opens, which ends notices by this time. Without one it takes the clock's, years after the log's.
     streaming.set_log_time(time.max(1));
-    let feed = Arc::new(Feed::new(Arc::clone(store), backlog, streaming, config).expect("a feed"));
+    let feed = Arc::new(Feed::new(store, backlog, streaming, config).expect("a feed"));
     feed.streaming().sequencer().take_course(&course);
     feed.streaming().set_final_before(final_before);
     feed
