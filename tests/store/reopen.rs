@@ -2,7 +2,6 @@
 
 use std::path::Path;
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
 
 use model::error::Error;
 use model::store::{Batch, Listeners, Published, Push, Then, Tier};
@@ -57,12 +56,7 @@ fn everything_is_there_before_anything_is_loaded_into_memory() {
     assert!(!loaded(&store));
     assert_eq!(everything(&store), before);
     let store = reopened(dir.path(), store);
-    // A thread loads while the store answers.
-    let began = Instant::now();
-    while !loaded(&store) {
-        assert!(began.elapsed() < Duration::from_secs(60), "nothing is loaded");
-        std::thread::sleep(Duration::from_millis(5));
-    }
+    assert!(loaded(&store), "few rows are loaded by the start itself");
     assert_eq!(everything(&store), before);
 }
 
