@@ -1,4 +1,5 @@
-//! Ordered rows in tables, above which all else is written: on RocksDB, or on ordered maps in memory.
+//! The interface of an engine: ordered rows in tables. There are two, RocksDB and maps in memory. Backups, the log, standbys and
+//! exports use RocksDB itself.
 
 use std::ops::Deref;
 use std::sync::Arc;
@@ -43,8 +44,8 @@ impl Deref for Row<'_> {
 /// The rows at which a walk looks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scope<'k> {
-    /// Those of one partition: with the first eight bytes of the key that was sought last; each seek needs one. A walk from memory ends with
-    /// `NotCached` where it would pass over many deleted rows.
+    /// Those whose keys begin with the first eight bytes of the key that was sought last; each seek needs one. A walk with
+    /// [`Tier::Memory`] ends with `NotCached` where it would pass over many deleted rows.
     Partition,
     /// All.
     Table,
@@ -54,13 +55,13 @@ pub enum Scope<'k> {
     Once,
 }
 
-/// Rows, as they are now or as of an instant. Those of [`Tier::Memory`] are read without the disk; `NotCached` where that
-/// cannot be.
+/// Rows, as they are now or as of an instant. A read with [`Tier::Memory`] never touches the disk: it fails with `NotCached`
+/// instead.
 pub trait Reads {
     /// A row.
     fn get(&self, table: Table, key: &[u8], tier: Tier) -> Result<Option<Row<'_>>>;
 
-    /// Rows, in the order of their keys; also from the disk.
+    /// A row for each of `keys`, in the order of `keys`; `None` where there is none. Also from the disk.
     fn get_many(&self, table: Table, keys: &[&[u8]]) -> Result<Vec<Option<Row<'_>>>>;
 
     /// A walk over the rows of a table as they are when this returns.
@@ -76,7 +77,7 @@ pub trait RowWalk {
     /// Goes to the last row with a key or a smaller one; without a key to the last row.
     fn seek_back(&mut self, key: Option<&[u8]>);
 
-    /// Goes to the next row, or to the one before. It must be at a row.
+    /// Goes to the next row (`forward`), or to the one before. The walk must be at a row.
     fn step(&mut self, forward: bool);
 
     /// Key and value of the row.
@@ -91,8 +92,8 @@ pub trait Kv: Reads + Send + Sync {
     /// The rows as they are now.
     fn snapshot(&self) -> Box<dyn Reads + '_>;
 
-    /// Writes changes at once, in their order. They are in the log when this returns, and with `sync` on the device. `bytes` is
-    /// about how many they have.
+    /// Writes all changes as one, in their order. With RocksDB they are in the write-ahead log when this returns, and with `sync`
+    /// on the device. `bytes` is about how many they have.
     fn write(&self, changes: &mut dyn Iterator<Item = (Table, Change<'_>)>, bytes: usize, sync: bool) -> Result<()>;
 
     /// Makes all writes so far durable.

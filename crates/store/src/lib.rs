@@ -1,11 +1,12 @@
-//! The store: operations of the domain on rows in tables, each with its atomicity stated. Each table consists of partitions (a
-//! user, an item, a lane) with ordered rows, and no operation needs an order across partitions.
+//! The store: operations of the domain on rows in tables, each with its atomicity stated. Most tables consist of partitions (a
+//! user, an item, a lane) with ordered rows.
 //!
 //! - A write is one atomic change: a reader, and a restart after a crash, sees all of it or none.
 //! - Writes become durable in the order in which they were made; a crash loses only a tail of them. A method that
 //!   *acknowledges* returns once its change is as durable as the settings ask; the others are durable no later than the next
 //!   write that acknowledges.
-//! - Reads see every write that had returned before they began.
+//! - Reads see every write that had returned before they began. Of the store that [`Store::grouping`] makes, others see a change
+//!   once [`Store::write_group`] has returned.
 //! - A read with [`Tier::Memory`](model::store::Tier::Memory) fails with [`Error::NotCached`] instead of touching the disk.
 
 mod access;
@@ -69,7 +70,7 @@ pub fn in_memory(options: &Options) -> Arc<dyn Kv> {
     Arc::new(engine::in_memory::Memory::new(options))
 }
 
-/// An open store.
+/// A view of an open engine. All views of one engine share all but the changes that are not written yet.
 pub struct Store {
     inner: Arc<Inner>,
     /// Of the store of the thread that makes changes: those that are not written yet.

@@ -50,8 +50,8 @@ impl<'a> At<'a> {
         keys: impl IntoIterator<Item = K>,
     ) -> Result<Vec<Option<Row<'a>>>> {
         if self.tier == Tier::Memory {
-            // One by one: the engine's MultiGet goes to the disk for blocks in any tier. Where it may not, it answers a
-            // key that a filter lets pass with an empty value.
+            // One by one: RocksDB's MultiGet reads blocks from the disk even if it may not. If nothing else is left, it gives an
+            // empty value for a key that its filter lets pass.
             let mut left = MOST_KEYS;
             let get = |key: K| {
                 left = usize::checked_sub(left, 1).ok_or(Error::NotCached)?;
@@ -141,7 +141,7 @@ impl Store {
         self.now(Tier::Disk).rows(table, Scope::Once)
     }
 
-    /// Visits the rows of a table without partitions, from a key on, until `visit` breaks.
+    /// Visits the rows of a whole table, from a key on, until `visit` breaks.
     pub(crate) fn each_row(
         &self,
         table: Table,

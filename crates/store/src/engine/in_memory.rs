@@ -37,7 +37,7 @@ impl Memory {
         self.tables.read().get(table.place).cloned().unwrap_or_default()
     }
 
-    /// The row after a step. Tables other than these get no steps.
+    /// The row after a step. Only `inboxes` and tables with a merge get steps.
     fn merged(&self, table: Table, present: Option<&[u8]>, step: &[u8]) -> Vec<u8> {
         match table.merge {
             Some(add) => add(present, step),
@@ -149,6 +149,7 @@ struct MapWalk {
     at: Option<(Box<[u8]>, Value)>,
 }
 
+/// A [`Scope`] that has its key.
 enum OwnScope {
     Partition,
     Table,
