@@ -86,7 +86,7 @@ class Backups(chaos.Chaos):
             file.write_text("tideline format 3\n")
             code = self.tideline.command(command, *arguments).wait(PATIENCE)
             told = self.tideline.output(command)
-            if code != 1 or "format 3, which only versions before the first release wrote" not in told:
+            if code != 1 or "an earlier version wrote it in format 3" not in told:
                 self.shared.fail(f"tideline {command} of format 3: exit code {code}, {told}")
         file.write_text(now)
         return not self.shared.wrong
