@@ -20,7 +20,7 @@ fn a_stop_does_not_wait_for_a_long_purge() {
     const LIKES: u64 = 200_000;
     let dir = tempfile::tempdir().expect("temp dir");
     let options = Options { sync: false, ..Options::new(dir.path()) };
-    let store: Arc<Store> = Arc::new(Store::open(&options).expect("opens"));
+    let store = Arc::new(Store::open(&options).expect("opens"));
     // A purge may be over before a busy machine stops it, so one success of some is enough.
     let left = (10..15).map(|id| left_by_a_stop(&store, item(id), LIKES)).find(|left| *left > 0);
     assert!(left.is_some_and(|left| left < LIKES), "{left:?} left");

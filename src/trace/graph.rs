@@ -34,7 +34,7 @@ impl Graph {
         graph
     }
 
-    /// For users that are added in order; see [`Store::add_user`].
+    /// For users that are added in order; see [`Graph::add_user`].
     pub(super) fn without_follows(users: u32) -> Self {
         let users = users as usize;
         Self { ends: Vec::with_capacity(users), targets: Vec::new(), audiences: vec![0; users] }

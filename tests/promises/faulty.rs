@@ -84,10 +84,6 @@ impl Reads for Faulty {
         self.engine.get(table, key, tier)
     }
 
-    fn get_many(&self, table: Table, keys: &[&[u8]]) -> Result<Vec<Option<Row<'_>>>> {
-        self.engine.get_many(table, keys)
-    }
-
     fn walk(&self, table: Table, tier: Tier, scope: Scope<'_>) -> Result<Box<dyn RowWalk + '_>> {
         self.engine.walk(table, tier, scope)
     }

@@ -15,7 +15,7 @@ use super::shape::ANY;
 
 #[test]
 fn made_ids_that_are_taken_are_left_behind() {
-    let store: Arc<Store> = Arc::new(Store::in_memory().expect("opens"));
+    let store = Arc::new(Store::in_memory().expect("opens"));
     // Far ahead of the clock, so that the server's next times and ids follow this time.
     let at = now() + 86_400_000;
     let event = Event::new(1, EventKind::Publish, true, at, at);

@@ -62,7 +62,9 @@ pub trait Reads {
     fn get(&self, table: Table, key: &[u8], tier: Tier) -> Result<Option<Row<'_>>>;
 
     /// A row for each of `keys`, in the order of `keys`; `None` where there is none. Also from the disk.
-    fn get_many(&self, table: Table, keys: &[&[u8]]) -> Result<Vec<Option<Row<'_>>>>;
+    fn get_many(&self, table: Table, keys: &[&[u8]]) -> Result<Vec<Option<Row<'_>>>> {
+        keys.iter().map(|key| self.get(table, key, Tier::Disk)).collect()
+    }
 
     /// A walk over the rows of a table as they are when this returns.
     fn walk(&self, table: Table, tier: Tier, scope: Scope<'_>) -> Result<Box<dyn RowWalk + '_>>;
@@ -71,11 +73,9 @@ pub trait Reads {
 /// A walk over rows in the order of their keys. It is at a row, or at none: before the first seek, behind the last row, and
 /// after an error.
 pub trait RowWalk {
-    /// Goes to the first row with a key or a greater one; without a key to the first row.
-    fn seek(&mut self, key: Option<&[u8]>);
-
-    /// Goes to the last row with a key or a smaller one; without a key to the last row.
-    fn seek_back(&mut self, key: Option<&[u8]>);
+    /// Goes to the first row with a key or a greater one (`forward`), or to the last row with the key or a smaller one. Without a
+    /// key it goes to the first row, or to the last.
+    fn seek(&mut self, forward: bool, key: Option<&[u8]>);
 
     /// Goes to the next row (`forward`), or to the one before. The walk must be at a row.
     fn step(&mut self, forward: bool);

@@ -140,8 +140,6 @@ pub struct Inner {
     damaged: DamagedInboxes,
     /// Makes the mark of each group, if this is the store of a node.
     mark: OnceLock<MakeMark>,
-    /// Notices before this time are neither written nor kept.
-    notices_since: Arc<AtomicU64>,
 }
 
 impl fmt::Debug for Store {
@@ -171,7 +169,6 @@ impl Store {
     }
 
     fn over(kv: Arc<dyn Kv>, disk: Option<Arc<Disk>>, options: &Options) -> Result<Self> {
-        let notices_since = kv.filters().notices_since();
         let inner = Inner {
             kv,
             disk,
@@ -203,7 +200,6 @@ impl Store {
             inbox_rows: crate::subjects::inbox::rows(options.cache_memory),
             damaged: DamagedInboxes::default(),
             mark: OnceLock::new(),
-            notices_since,
         };
         let mut store = Self { inner: Arc::new(inner), group: None };
         if let Some(disk) = &store.disk {

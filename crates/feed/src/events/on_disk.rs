@@ -230,7 +230,7 @@ mod tests {
         let store = Arc::new(Store::in_memory().expect("opens"));
         let open = || {
             let (backlog, streaming) = (Arc::new(Backlog::new(100)), Arc::new(Streaming::new(1000)));
-            Feed::new(Arc::clone(&store) as Arc<Store>, backlog, streaming, &Config::default()).expect("opens")
+            Feed::new(Arc::clone(&store), backlog, streaming, &Config::default()).expect("opens")
         };
         let feed = open();
         let begin = feed.read().changes(ChangesAfter::Newest, 9, &[]).expect("reads").end;

@@ -90,7 +90,7 @@ mod tests {
 
     #[test]
     fn what_is_kept_goes_with_the_changes() {
-        let store: Arc<Store> = Arc::new(Store::in_memory().expect("opens"));
+        let store = Arc::new(Store::in_memory().expect("opens"));
         let (backlog, streaming) = (Arc::new(Backlog::new(100)), Arc::new(Streaming::new(1000)));
         let feed = Feed::new(Arc::clone(&store), backlog, streaming, &Config::default()).expect("events");
         let user = |raw| UserId::new(raw).expect("in range");

@@ -114,7 +114,7 @@ mod tests {
 
     /// User 9 follows authors 1 and 2, who published four items, and has an inbox.
     fn settled() -> (Feed, Context, UserId) {
-        let (store, config): (Arc<Store>, _) = (Arc::new(Store::in_memory().expect("opens")), Config::default());
+        let (store, config) = (Arc::new(Store::in_memory().expect("opens")), Config::default());
         let (backlog, streaming) = (Arc::new(Backlog::new(100)), Arc::new(Streaming::new(1000)));
         let feed =
             Feed::new(Arc::clone(&store), Arc::clone(&backlog), Arc::clone(&streaming), &config).expect("events");

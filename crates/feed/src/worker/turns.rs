@@ -100,7 +100,7 @@ mod tests {
     fn items_of_others_are_delivered_while_a_large_fan_out_goes_on_and_a_stop_loses_none() {
         let mut config = Config::default();
         config.fanout.chunk = 1;
-        let store: Arc<Store> = Arc::new(Store::in_memory().expect("opens"));
+        let store = Arc::new(Store::in_memory().expect("opens"));
         let (backlog, streaming) = (Arc::new(Backlog::new(100_000)), Arc::new(Streaming::new(1000)));
         let feed =
             Feed::new(Arc::clone(&store), Arc::clone(&backlog), Arc::clone(&streaming), &config).expect("events");

@@ -1,4 +1,4 @@
-//! What the store takes and gives, besides the words of the domain.
+//! Arguments and results of the store, besides the words of the domain.
 
 mod digest;
 mod logs;

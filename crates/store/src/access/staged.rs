@@ -246,27 +246,25 @@ impl<'a> Rows<'a> {
     }
 
     pub(crate) fn seek(&mut self, key: impl AsRef<[u8]>) {
-        self.written.seek(Some(key.as_ref()));
-        self.begin(true, Bound::Included(key.as_ref()));
+        self.begin(true, Some(key.as_ref()));
     }
 
     pub(crate) fn seek_to_first(&mut self) {
-        self.written.seek(None);
-        self.begin(true, Bound::Unbounded);
+        self.begin(true, None);
     }
 
     pub(crate) fn seek_for_prev(&mut self, key: impl AsRef<[u8]>) {
-        self.written.seek_back(Some(key.as_ref()));
-        self.begin(false, Bound::Included(key.as_ref()));
+        self.begin(false, Some(key.as_ref()));
     }
 
     pub(crate) fn seek_to_last(&mut self) {
-        self.written.seek_back(None);
-        self.begin(false, Bound::Unbounded);
+        self.begin(false, None);
     }
 
-    fn begin(&mut self, forward: bool, from: Bound<&[u8]>) {
+    fn begin(&mut self, forward: bool, key: Option<&[u8]>) {
+        self.written.seek(forward, key);
         if let Some(staged) = &self.staged {
+            let from = key.map_or(Bound::Unbounded, Bound::Included);
             (self.forward, self.place) = (forward, beyond(staged, forward, from));
             self.settle();
         }

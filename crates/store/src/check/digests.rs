@@ -68,7 +68,7 @@ impl Store {
     ) -> Result<Vec<TableDigest>> {
         // A compaction drops moved rows even if an older snapshot needs them. So no row moves until the files of the
         // snapshot are held, by an iterator over each table.
-        let notices_since = self.notices_since.load(Ordering::Relaxed);
+        let notices_since = self.kv.filters().notices_since().load(Ordering::Relaxed);
         let floors = [self.outboxes.hold_all(), self.topic_lists.hold_all()];
         let snapshot = self.kv.snapshot();
         let at = self.at(&*snapshot, Tier::Disk);

@@ -27,8 +27,17 @@ pub(crate) fn is_damage(error: &rocksdb::Error) -> bool {
     }
 }
 
+/// The cause of an error of the store that is due to damaged or missing files.
+pub(crate) fn damage(error: &Error) -> Option<&str> {
+    match error {
+        Error::Corrupt(cause) => Some(cause),
+        Error::Storage(cause) if is_missing(cause) => Some(cause),
+        _ => None,
+    }
+}
+
 /// Whether the engine says that a file is missing.
-pub(crate) fn is_missing(said: &str) -> bool {
+fn is_missing(said: &str) -> bool {
     said.contains("No such file")
 }
 

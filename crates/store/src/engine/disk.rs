@@ -38,7 +38,6 @@ const MOST_SKIPPED: u64 = 1000;
 /// An open data directory.
 pub(crate) struct Disk {
     pub(crate) db: Arc<DB>,
-    pub(crate) sync: bool,
     pub(crate) health: Arc<Health>,
     /// The place up to which the log is on the device.
     pub(crate) flushed: Arc<Flushed>,
@@ -101,17 +100,15 @@ impl Disk {
         let kept_log = Arc::new(AtomicU64::new(if options.keeps_log { u64::MAX } else { 0 }));
         let archive = options.keeps_log.then(|| Arc::clone(&kept_log));
         let keeper = Mutex::new(Keeper::start(&db, &flushed, &health, (reserve, archive), options.sync)?);
-        let (sync, write_buffer) = (options.sync, options.write_buffer);
         Ok(Self {
             db,
-            sync,
             health,
             flushed,
             keeper,
             run,
             rebuild,
             kept_log,
-            write_buffer,
+            write_buffer: options.write_buffer,
             filters,
             _directory: directory,
         })
@@ -171,15 +168,9 @@ impl Disk {
 
     /// The error for a reader of whole tables. Damage of inboxes needs no restore.
     pub(crate) fn failure(&self, error: Error) -> Error {
-        match error {
-            Error::Storage(cause) if !advice::is_missing(&cause) => Error::Storage(cause),
-            Error::Corrupt(cause) | Error::Storage(cause) if names_inboxes(&self.db, &cause) => {
-                self.rebuild_inboxes_later(&cause);
-                let said = "a file of the table inboxes is damaged; the next start drops the table";
-                Error::Storage(format!("{said}: {cause}"))
-            }
-            error => error,
-        }
+        let Some(cause) = advice::damage(&error).filter(|cause| names_inboxes(&self.db, cause)) else { return error };
+        self.rebuild_inboxes_later(cause);
+        Error::Storage(format!("a file of the table inboxes is damaged; the next start drops the table: {cause}"))
     }
 
     /// Lets the next start make the table of inboxes anew, because a file of it is damaged: a compaction of this file
@@ -249,17 +240,12 @@ impl Reads for Snapshot<'_> {
 struct Walk<'a>(DBRawIterator<'a>);
 
 impl RowWalk for Walk<'_> {
-    fn seek(&mut self, key: Option<&[u8]>) {
-        match key {
-            Some(key) => self.0.seek(key),
-            None => self.0.seek_to_first(),
-        }
-    }
-
-    fn seek_back(&mut self, key: Option<&[u8]>) {
-        match key {
-            Some(key) => self.0.seek_for_prev(key),
-            None => self.0.seek_to_last(),
+    fn seek(&mut self, forward: bool, key: Option<&[u8]>) {
+        match (forward, key) {
+            (true, Some(key)) => self.0.seek(key),
+            (true, None) => self.0.seek_to_first(),
+            (false, Some(key)) => self.0.seek_for_prev(key),
+            (false, None) => self.0.seek_to_last(),
         }
     }
 

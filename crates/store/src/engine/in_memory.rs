@@ -55,11 +55,6 @@ impl Reads for Memory {
         Ok(self.table(table).get(key).cloned().map(Row::Kept))
     }
 
-    fn get_many(&self, table: Table, keys: &[&[u8]]) -> Result<Vec<Option<Row<'_>>>> {
-        let rows = self.table(table);
-        Ok(keys.iter().map(|key| rows.get(*key).cloned().map(Row::Kept)).collect())
-    }
-
     fn walk(&self, table: Table, _: Tier, scope: Scope<'_>) -> Result<Box<dyn RowWalk + '_>> {
         Ok(Box::new(MapWalk::new(self.table(table), scope)))
     }
@@ -68,10 +63,6 @@ impl Reads for Memory {
 impl Reads for Snapshot {
     fn get(&self, table: Table, key: &[u8], _: Tier) -> Result<Option<Row<'_>>> {
         Ok(self.0.get(table.place).and_then(|rows| rows.get(key)).cloned().map(Row::Kept))
-    }
-
-    fn get_many(&self, table: Table, keys: &[&[u8]]) -> Result<Vec<Option<Row<'_>>>> {
-        keys.iter().map(|key| self.get(table, key, Tier::Disk)).collect()
     }
 
     fn walk(&self, table: Table, _: Tier, scope: Scope<'_>) -> Result<Box<dyn RowWalk + '_>> {
@@ -180,8 +171,10 @@ impl MapWalk {
         };
         self.at = found.filter(|(key, _)| is_inside(key)).map(|(key, value)| (key.clone(), Arc::clone(value)));
     }
+}
 
-    fn begin(&mut self, forward: bool, key: Option<&[u8]>) {
+impl RowWalk for MapWalk {
+    fn seek(&mut self, forward: bool, key: Option<&[u8]>) {
         self.partition = key.and_then(|key| key.get(..ID)).map(Into::into);
         let end = match &self.scope {
             OwnScope::Before(end) if !forward && key.is_none_or(|key| key >= end) => Some(end.clone()),
@@ -189,16 +182,6 @@ impl MapWalk {
         };
         let from = end.as_ref().map(|end| Bound::Excluded(&**end));
         self.go(forward, from.unwrap_or_else(|| key.map_or(Bound::Unbounded, Bound::Included)));
-    }
-}
-
-impl RowWalk for MapWalk {
-    fn seek(&mut self, key: Option<&[u8]>) {
-        self.begin(true, key);
-    }
-
-    fn seek_back(&mut self, key: Option<&[u8]>) {
-        self.begin(false, key);
     }
 
     fn step(&mut self, forward: bool) {

@@ -23,8 +23,9 @@ pub(crate) fn cache(memory: CacheMemory) -> ItemCountsCache {
 }
 
 impl Store {
-    /// The counts of items, in the order of `ids`. Never older than the last acknowledged change.
-    pub(crate) fn counts_of(&self, ids: &[ContentId], tier: Tier) -> Result<Vec<ItemCounts>> {
+    /// The counts of items, in the order of `ids`. Comments on and reposts of a missing or deleted item count too;
+    /// those of a purged item do not. Never older than the last acknowledged change.
+    pub fn item_counts(&self, ids: &[ContentId], tier: Tier) -> Result<Vec<ItemCounts>> {
         // Not cached: they would fill the cache.
         if ids.iter().all(|id| self.highest.lacks(ITEM_COUNTS, &keys::id(id.get()))) {
             return Ok(vec![ItemCounts::default(); ids.len()]);

@@ -58,8 +58,9 @@ pub(crate) fn cache(memory: CacheMemory) -> NewestReactionsCache {
 }
 
 impl Store {
-    /// The reactions of a user to items, in their order. Never older than the last acknowledged change.
-    pub(crate) fn reactions_of(&self, user: UserId, items: &[Cursor], tier: Tier) -> Result<Vec<Reactions>> {
+    /// The reactions of a user to each of `items`, in their order; also to deleted items. A place that is not that of an
+    /// item may have any answer. Never older than the last acknowledged change.
+    pub fn reacted(&self, user: UserId, items: &[Cursor], tier: Tier) -> Result<Vec<Reactions>> {
         if items.is_empty() {
             return Ok(Vec::new());
         }

@@ -36,8 +36,8 @@ impl Filters {
     }
 
     /// The time before which notices are neither written nor kept.
-    pub(crate) fn notices_since(&self) -> Arc<AtomicU64> {
-        Arc::clone(&self.notices_since)
+    pub(crate) fn notices_since(&self) -> &AtomicU64 {
+        &self.notices_since
     }
 
     /// The filter of a table, if it has one.

@@ -16,10 +16,7 @@ use model::error::Result;
 use model::failpoint::Write;
 use model::priority::Pace;
 use model::store::{Batch, FINAL, Kept, Published, Push, Restored, Tier, is_deleted_before};
-use model::{
-    Content, ContentId, Edit, Effect, EffectKind, Event, ItemCounts, Job, KindId, Millis, Moment, Publish, Reach,
-    UserId, Work,
-};
+use model::{Content, ContentId, Edit, Effect, EffectKind, Event, Job, KindId, Millis, Moment, Publish, Reach, Work};
 
 impl Store {
     /// Publishes items, all new ones in one atomic change: the content, and for each path its row in the outbox of this
@@ -152,26 +149,10 @@ impl Store {
         Ok(true)
     }
 
-    /// Takes an item off one of its paths, at a time: the item loses the path, its outbox row there and its part in the
-    /// source's count, in one change with the event. Entries in inboxes stay and are ignored. False, and nothing written, if
-    /// the item is missing or deleted, or has no such path. Acknowledges.
-    pub fn take_off(&self, id: ContentId, source: UserId, at: Millis, event: &Event) -> Result<bool> {
-        self.take_off_path(id, source, at, event)
-    }
-
-    /// Those of some paths that their items were taken off. Costs next to nothing if none was.
-    pub fn taken_off(
-        &self,
-        paths: &mut dyn Iterator<Item = (ContentId, UserId)>,
-        tier: Tier,
-    ) -> Result<Vec<(ContentId, UserId)>> {
-        self.paths_taken_off(paths, tier)
-    }
-
     /// Purges an item deleted before `deleted_before`: removes the content, its counts and the list of its comments, in
-    /// one write. No change may be under way. The deletion stays recorded, so the id stays taken and its entries in inboxes stay hidden; and so do the
-    /// author and the sources, until a purge while the author is being erased. False, and nothing changed, if there is nothing
-    /// to purge, or the item still has reactions.
+    /// one write. No change may be under way. The deletion stays recorded, so the id stays taken and its entries in inboxes
+    /// stay hidden; and so do the author and the sources, until a purge while the author is being erased. False, and nothing
+    /// changed, if there is nothing to purge, or the item still has reactions.
     pub fn purge(&self, id: ContentId, deleted_before: Millis) -> Result<bool> {
         let Some(stored) = self.stored(&[id], Tier::Disk)?.pop().flatten() else { return self.forget_purged(id) };
         let over = |stored: Stored| Some((stored.content, stored.deleted_at?));
@@ -272,12 +253,6 @@ impl Store {
             }
         }
         Ok(deleted)
-    }
-
-    /// The counts of items, in the order of `ids`. Comments on and reposts of a missing or deleted item count too;
-    /// those of a purged item do not.
-    pub fn item_counts(&self, ids: &[ContentId], tier: Tier) -> Result<Vec<ItemCounts>> {
-        self.counts_of(ids, tier)
     }
 }
 

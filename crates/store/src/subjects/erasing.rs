@@ -18,8 +18,13 @@ use model::{
 };
 
 impl Store {
-    /// See [`Store::erase`].
-    pub(super) fn erase_part(&self, user: UserId, part: &ErasedPart) -> Result<Vec<Job>> {
+    /// Removes the rows of a part, as far as they are there and name the user, in one change. Items of the user have no text
+    /// any more, and are to be purged; users who follow the user no more have settle jobs, and so has the user. Returns the
+    /// jobs. Nothing is written if no erasure of the user is under way. Acknowledges.
+    pub fn erase(&self, user: UserId, part: &ErasedPart) -> Result<Vec<Job>> {
+        if !self.erasing.has(user) {
+            return Ok(Vec::new());
+        }
         match part {
             ErasedPart::Items(ids) => self.erase_items(user, &ids_of(ids)?),
             ErasedPart::Others(ids) => self.erase_others(user, &ids_of(ids)?),

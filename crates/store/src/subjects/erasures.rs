@@ -21,8 +21,8 @@ use model::error::{Error, Result};
 use model::failpoint::Write;
 use model::store::Tier;
 use model::{
-    ContentId, Cursor, Effect, EffectKind, ErasedPart, ErasedUser, Erasure, ErasurePlace, Event, Job, MAX_ID, Millis,
-    Order, Position, Span, Unpushed, UserCursor, UserId,
+    ContentId, Cursor, Effect, EffectKind, ErasedPart, ErasedUser, Erasure, ErasurePlace, Event, MAX_ID, Millis, Order,
+    Position, Span, Unpushed, UserCursor, UserId,
 };
 
 /// Rows of the log of events that one search looks at.
@@ -167,16 +167,6 @@ impl Store {
             }
         }
         Ok(None)
-    }
-
-    /// Removes the rows of a part, as far as they are there and name the user, in one change. Items of the user have no text
-    /// any more, and are to be purged; users who follow the user no more have settle jobs, and so has the user. Returns the
-    /// jobs. Nothing is written if no erasure of the user is under way. Acknowledges.
-    pub fn erase(&self, user: UserId, part: &ErasedPart) -> Result<Vec<Job>> {
-        if !self.erasing.has(user) {
-            return Ok(Vec::new());
-        }
-        self.erase_part(user, part)
     }
 
     /// Of all paths that these items have, also purged ones, and of those that they were taken off, the sources that are not

@@ -77,7 +77,7 @@ impl Store {
             }
         }
         if let Some(disk) = &self.disk {
-            disk.run.begin(disk.sync);
+            disk.run.begin(self.syncs);
         }
         Ok(())
     }

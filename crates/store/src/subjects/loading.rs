@@ -217,7 +217,7 @@ impl Loading {
     fn each_row(&mut self, table: Table, mut visit: impl FnMut(u64, &[u8]) -> Result<()>) -> Result<bool> {
         let kv = Arc::clone(&self.kv);
         let mut rows = kv.walk(table, Tier::Disk, Scope::Once)?;
-        rows.seek(None);
+        rows.seek(true, None);
         let mut pace = Pace::default();
         while let Some((key, value)) = rows.item() {
             visit(keys::number(key).ok_or_else(|| Error::Corrupt(format!("a key in {table}")))?, value)?;

@@ -21,7 +21,7 @@ impl Store {
     /// Notices before a time are neither written nor listed from now on, and compactions remove them. [`Millis::MAX`] is for no
     /// notices at all. Times must rise, and on a node of a cluster be made of the time of its log.
     pub fn keep_notices(&self, since: Millis) {
-        self.notices_since.fetch_max(since, Ordering::Relaxed);
+        self.kv.filters().notices_since().fetch_max(since, Ordering::Relaxed);
     }
 
     /// Notices of a user, whatever became of their actors and items. One of a reaction that is neither taken nor shown has no
@@ -29,7 +29,7 @@ impl Store {
     pub fn notices(&self, user: UserId, scan: Scan<NoticeId>, tier: Tier) -> Result<Vec<Notice>> {
         let Scan { span, order, limit } = scan;
         // Older rows stay until a compaction.
-        let ended = self.notices_since.load(Ordering::Relaxed).checked_sub(1);
+        let ended = self.kv.filters().notices_since().load(Ordering::Relaxed).checked_sub(1);
         let span = span.newer_than(ended.map(|at| NoticeCursor { at, id: NoticeId::MAX }));
         let mut found = Vec::new();
         if limit == 0 || span.is_empty() {
@@ -71,7 +71,7 @@ impl Store {
         Ok(found)
     }
 
-    /// What stands for a kind of reactions in places; `None` before its first reaction.
+    /// The byte of a kind of reactions in the places of notices; `None` before its first reaction.
     pub fn reaction_byte(&self, kind: ReactionKind) -> Option<u8> {
         self.kinds.known().byte(kind)
     }
@@ -121,7 +121,7 @@ impl Store {
     /// Puts the row of a notice into a change, or removes it (`None`). Of oneself there is none, nor of times that are not
     /// kept.
     pub(crate) fn put_notice(&self, change: &mut WriteBatch, owner: UserId, place: NoticeCursor, value: Option<&[u8]>) {
-        let is_kept = || place.at >= self.notices_since.load(Ordering::Relaxed);
+        let is_kept = || place.at >= self.kv.filters().notices_since().load(Ordering::Relaxed);
         if owner == place.id.actor || (value.is_some() && !is_kept()) {
             return;
         }

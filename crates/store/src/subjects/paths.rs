@@ -10,8 +10,10 @@ use model::store::Tier;
 use model::{ContentId, Event, Millis, UserId};
 
 impl Store {
-    /// See [`Store::take_off`].
-    pub(crate) fn take_off_path(&self, id: ContentId, source: UserId, at: Millis, event: &Event) -> Result<bool> {
+    /// Takes an item off one of its paths, at a time: the item loses the path, its outbox row there and its part in the
+    /// source's count, in one change with the event. Entries in inboxes stay and are ignored. False, and nothing written, if
+    /// the item is missing or deleted, or has no such path. Acknowledges.
+    pub fn take_off(&self, id: ContentId, source: UserId, at: Millis, event: &Event) -> Result<bool> {
         let Some(mut stored) = self.live(id)?.filter(|stored| stored.content.paths().any(|path| path == source)) else {
             return Ok(false);
         };
@@ -45,8 +47,8 @@ impl Store {
         }
     }
 
-    /// See [`Store::taken_off`].
-    pub(crate) fn paths_taken_off(
+    /// Those of some paths that their items were taken off. Costs next to nothing if none was.
+    pub fn taken_off(
         &self,
         paths: &mut dyn Iterator<Item = (ContentId, UserId)>,
         tier: Tier,

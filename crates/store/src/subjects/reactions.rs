@@ -140,12 +140,6 @@ impl Store {
         Ok(live.found)
     }
 
-    /// The reactions of a user to each of `items`, in their order; also to deleted items. A place that is not that of an
-    /// item may have any answer.
-    pub fn reacted(&self, user: UserId, items: &[Cursor], tier: Tier) -> Result<Vec<Reactions>> {
-        self.reactions_of(user, items, tier)
-    }
-
     /// The reactions of each of `users` to an item, in their order; also to a deleted item.
     pub fn reacted_to(&self, id: ContentId, users: &[UserId], tier: Tier) -> Result<Vec<Reactions>> {
         let mut reactions = vec![Reactions::default(); users.len()];

@@ -7,17 +7,10 @@ use crate::rows::tables;
 use crate::rows::tables::{COUNTS, INBOXES, Keys, Table};
 use crate::rows::{keys, values};
 use model::error::{Error, Result};
-use model::store::{FilterUsage, TableStats, Tier, Usage, Watch};
+use model::store::{FilterUsage, TableStats, Tier, Usage};
 use model::{CacheUsage, UserId};
 
 impl Store {
-    /// Compares all data kept in more than one place, except inboxes, and each count with its rows. Reports a line for
-    /// each disagreement, in no particular order. Nobody may write meanwhile. Walks over every table several times, in
-    /// bounded memory.
-    pub fn audit(&self, watch: &mut dyn Watch) -> Result<()> {
-        self.compare_tables(watch)
-    }
-
     /// Up to `limit` users with ids above `after`, ascending, who have a row that must agree with others: in an inbox
     /// or an own page, a follow, a request or a barrier that the other side must know, a count.
     pub fn users_after(&self, after: Option<UserId>, limit: usize) -> Result<Vec<UserId>> {

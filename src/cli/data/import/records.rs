@@ -25,7 +25,7 @@ pub(super) enum Shape {
 pub(super) struct Record {
     /// The number of its first line, from 1.
     pub(super) line: u64,
-    /// The bytes without the line end, available from [`Store::bytes`] until the next call; or a reason.
+    /// The bytes without the line end, available from [`Records::bytes`] until the next call; or a reason.
     pub(super) found: Result<Range<usize>, &'static str>,
     /// The bytes that a message can show; empty if the record was too long to be held.
     pub(super) shown: Range<usize>,

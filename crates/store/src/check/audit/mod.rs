@@ -78,8 +78,10 @@ enum Way {
 }
 
 impl Store {
-    /// See [`Store::audit`].
-    pub(crate) fn compare_tables(&self, watch: &mut dyn Watch) -> Result<()> {
+    /// Compares all data kept in more than one place, except inboxes, and each count with its rows. Reports a line for
+    /// each disagreement, in no particular order. Nobody may write meanwhile. Walks over every table several times, in
+    /// bounded memory.
+    pub fn audit(&self, watch: &mut dyn Watch) -> Result<()> {
         let mut audit = Audit { store: self, watch, looked: BTreeSet::new() };
         audit.follows()?;
         audit.lists_of_pairs()?;

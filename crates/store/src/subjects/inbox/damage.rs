@@ -71,20 +71,14 @@ impl Store {
     /// Notes an inbox that the engine cannot read.
     pub(super) fn note_unreadable(&self, user: UserId, error: &Error) {
         self.damaged.note(user, &error.to_string());
-        match error {
-            Error::Storage(cause) if !advice::is_missing(cause) => {}
-            Error::Corrupt(cause) | Error::Storage(cause) => {
-                if let Some(disk) = &self.disk {
-                    disk.rebuild_inboxes_later(cause);
-                }
-            }
-            _ => {}
+        if let Some((disk, cause)) = self.disk.as_ref().zip(advice::damage(error)) {
+            disk.rebuild_inboxes_later(cause);
         }
     }
 
-    /// Drops the damaged inboxes that were noted. What is left after an error is dropped by the next call, or noted by
-    /// another read.
-    pub(super) fn drop_noted(&self) -> Result<()> {
+    /// Drops the inboxes that reads found damaged, and evicts their users, so that their next reads rebuild the inboxes.
+    /// After an error the next call, or another read, goes on.
+    pub fn drop_damaged_inboxes(&self) -> Result<()> {
         let noted: Vec<_> = self.damaged.noted.lock().keys().copied().collect();
         for user in noted {
             let dropped = {

@@ -186,11 +186,6 @@ impl Store {
         self.write_in_turn(&self.arrivals.turn())
     }
 
-    /// Drops the inboxes that reads found damaged, and evicts their users, so that their next reads rebuild the inboxes.
-    pub fn drop_damaged_inboxes(&self) -> Result<()> {
-        self.drop_noted()
-    }
-
     /// All jobs on disk, by lane, then by age, oldest first.
     pub fn jobs(&self) -> Result<Vec<Job>> {
         self.write_arrivals()?;
