@@ -85,32 +85,3 @@ impl Vitals {
         }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_worst_counts() {
-        let vitals = Vitals::default();
-        assert_eq!(vitals.health(), Health::CatchingUp);
-        assert!(vitals.health().is_ready().is_err() && vitals.health().can_wait().is_ok());
-        vitals.served.send_replace(1);
-        assert_eq!(vitals.health(), Health::Serving);
-        vitals.is_slow.store(true, Ordering::Relaxed);
-        assert!(vitals.health() == Health::Slow && vitals.health().is_ready().is_ok());
-        vitals.reads.note();
-        assert_eq!(vitals.health(), Health::Slow, "an outage of a moment");
-        vitals.reads.begin_long_ago();
-        assert_eq!(vitals.health(), Health::CutOff);
-        vitals.is_blocked.store(true, Ordering::Relaxed);
-        let code = |error: Error| error.code();
-        assert_eq!(vitals.health().can_wait().map_err(code), Err(Some(Code::StorageUnavailable)));
-        assert!(vitals.health().goes_on().is_ok());
-        vitals.fault.send_replace(Some("why".to_owned()));
-        assert_eq!(vitals.health(), Health::Stopped("why".to_owned()));
-        for refusal in [vitals.health().is_ready(), vitals.health().can_wait(), vitals.health().goes_on()] {
-            assert_eq!(refusal.map_err(code), Err(Some(Code::LogUnavailable)));
-        }
-    }
-}

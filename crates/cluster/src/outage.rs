@@ -30,30 +30,8 @@ impl Outage {
         self.0.lock().is_some()
     }
 
-    /// Lets the outage last.
-    #[cfg(test)]
-    pub(super) fn begin_long_ago(&self) {
-        *self.0.lock() = Instant::now().checked_sub(GRACE);
-    }
-
     /// Whether that lasts, so that callers should not wait.
     pub(super) fn lasts(&self) -> bool {
         self.0.lock().is_some_and(|since| since.elapsed() >= GRACE)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_outage_lasts_only_after_a_while() {
-        let outage = Outage::default();
-        assert!(!outage.is_on() && !outage.end());
-        assert!(outage.note() && !outage.note());
-        assert!(outage.is_on() && !outage.lasts());
-        outage.begin_long_ago();
-        assert!(outage.lasts() && !outage.note());
-        assert!(outage.end() && !outage.is_on() && !outage.lasts());
     }
 }

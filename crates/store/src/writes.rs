@@ -169,8 +169,6 @@ fn end(what: Option<Write>, after: After, is_written: bool) {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::atomic::{AtomicUsize, Ordering};
-
     use fastrand::Rng;
 
     use super::*;
@@ -180,8 +178,6 @@ mod tests {
     use crate::rows::tables::{COUNTS, ITEM_COUNTS, MARKERS, Table};
     use crate::rows::values;
     use crate::rows::values::ItemSteps;
-    use model::Profile;
-    use model::UserId;
     use model::store::Tier;
 
     const KEYS: u8 = 12;
@@ -265,44 +261,6 @@ mod tests {
                 assert_eq!(seen(&alone, table, 0, true), seen(&shared, table, 0, true));
             }
         }
-    }
-
-    #[test]
-    fn what_a_failed_group_has_named_is_known_to_nobody() {
-        let dir = tempfile::tempdir().expect("temp dir");
-        let (store, grouping) = group_of(Store::open(&Options::new(dir.path())).expect("opens"));
-        let number = |store: &Store| store.numbers(&["a"], Tier::Disk).expect("reads")[0];
-        let given = grouping.give_numbers(&["a"]).expect("gives")[0];
-        let user = UserId::new(given).expect("in range");
-        grouping.put_profile(user, &Profile::default()).expect("stages");
-        assert_eq!((number(&grouping), number(&store)), (Some(given), None));
-        assert_eq!(&*grouping.names(&[given], Tier::Disk).expect("reads")[0], "a");
-        grouping.end_change(true);
-        assert!(store.disk().expect("on disk").health.seal());
-        grouping.write_group().expect_err("the store takes no writes");
-        assert_eq!((number(&grouping), number(&store)), (None, None));
-        store.names(&[given], Tier::Disk).expect_err("it has no name");
-    }
-
-    #[test]
-    fn a_group_that_fails_is_taken_back_from_its_end() {
-        static ORDER: AtomicUsize = AtomicUsize::new(0);
-        let dir = tempfile::tempdir().expect("temp dir");
-        let store = Store::open(&Options::new(dir.path())).expect("opens");
-        let (store, grouping) = group_of(store);
-        for number in [1, 0] {
-            let mut change = WriteBatch::default();
-            change.put(COUNTS, [number], [1]);
-            let after = move |is_written: bool| {
-                assert!(!is_written);
-                assert_eq!(ORDER.fetch_add(1, Ordering::Relaxed), usize::from(number));
-            };
-            grouping.put(None, change, true, Box::new(after)).expect("stages");
-        }
-        assert!(store.disk().expect("on disk").health.seal());
-        grouping.write_group().expect_err("the store takes no writes");
-        assert_eq!(ORDER.load(Ordering::Relaxed), 2);
-        assert!(grouping.get(COUNTS, &[1], Tier::Disk).expect("reads").is_none());
     }
 
     #[test]

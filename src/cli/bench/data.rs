@@ -70,35 +70,3 @@ pub(super) fn read(graphs: &[PathBuf], posts: &[PathBuf], interrupt: &Interrupt)
     let graph = Graph::new(numbers.0.len() as u32, follows);
     Ok((graph, (!posts.is_empty()).then_some(listed)))
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn ids_of_both_files_are_the_same_users() {
-        let (_sender, interrupt) = Interrupt::never();
-        let dir = tempfile::tempdir().expect("temp dir");
-        let file = |name: &str, text: &str| {
-            let path = dir.path().join(name);
-            std::fs::write(&path, text).expect("writes");
-            vec![path]
-        };
-        let graphs = file("g.csv", "user_id,target_id\nann,7\nbob,7\n7,ann\n");
-        let posts = file(
-            "p.ndjson",
-            "{\"content_id\":1,\"author_id\":7,\"text\":\"four\"}\n{\"content_id\":2,\"author_id\":\"zoe\"}\n\
-             {\"content_id\":3,\"author_id\":7,\"broadcast\":false}\n",
-        );
-        let (graph, listed) = read(&graphs, &posts, &interrupt).expect("reads");
-        assert_eq!(graph.follows().collect::<Vec<_>>(), [(0, 1), (1, 0), (2, 1)]);
-        assert_eq!(graph.users(), 4);
-        let post = |author, length| Post { author, length };
-        assert_eq!(listed.expect("posts"), [post(1, 4), post(3, Post::LENGTH)]);
-        assert_eq!(read(&graphs, &[], &interrupt).expect("reads").1, None);
-        let empty = file("e.csv", "user_id,target_id\n");
-        assert!(read(&empty, &[], &interrupt).expect_err("empty").to_string().contains("no follows"));
-        let refused = read(&graphs, &graphs, &interrupt).expect_err("other columns").to_string();
-        assert!(refused.contains("g.csv:1: "), "{refused}");
-    }
-}

@@ -99,38 +99,3 @@ pub(super) fn tide(at: u64) -> String {
     let [hours, minutes, seconds] = [time / 3600, time / 60 % 60, time % 60];
     format!("{hours:02}:{minutes:02}:{seconds:02} UTC: {height:.3} m at the old harbour, {word}.")
 }
-
-#[cfg(test)]
-mod tests {
-    use std::collections::HashSet;
-
-    use super::*;
-    use model::is_topic;
-
-    #[test]
-    fn no_text_is_there_twice_and_topics_are_as_the_api_takes_them() {
-        let mut seen = HashSet::new();
-        for (index, subject) in SUBJECTS[..ANY].iter().enumerate() {
-            assert!(!subject.topics.is_empty() && subject.topics.iter().all(|topic| is_topic(topic)));
-            assert!(subject.comments.len() >= 2 && (Some(index) == named("town") || !bio(index, 7).is_empty()));
-            let texts = subject.posts.iter().chain(&subject.comments);
-            texts.for_each(|text| assert!(!text.is_empty() && seen.insert(text), "{text}"));
-        }
-        assert!(seen.len() > 300, "{} texts", seen.len());
-    }
-
-    #[test]
-    fn the_names_of_the_subjects_are_in_their_order() {
-        assert_eq!([FERRY, NEWS, ADVERTS, TIDE].map(|subject| topics(subject)[0]), ["ferry", "news", "offers", "tide"]);
-        assert_eq!([CHINESE, ARABIC].map(|subject| topics(subject)[0]), ["海边", "البحر"]);
-        assert_eq!(SUBJECTS.len(), REMARKS + 1);
-    }
-
-    #[test]
-    fn the_water_rises_and_falls_and_each_second_differs() {
-        let half = (6.21 * 3_600_000.0) as u64;
-        let (one, other) = (tide(1_000_000), tide(1_000_000 + half));
-        assert!(one.contains("rising") != other.contains("rising"), "{one} {other}");
-        assert!(one.starts_with("00:16:40 UTC: ") && tide(1_001_000) != one, "{one}");
-    }
-}

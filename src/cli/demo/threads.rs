@@ -30,19 +30,3 @@ pub(super) static THREADS: LazyLock<Vec<Thread>> = LazyLock::new(|| {
     }
     threads
 });
-
-#[cfg(test)]
-mod tests {
-    use super::super::people::CAST;
-    use super::*;
-
-    #[test]
-    fn each_thread_has_its_subject_its_age_and_lines_of_the_cast() {
-        let told: Vec<_> = THREADS.iter().map(|thread| (thread.subject, thread.age, thread.lines.len())).collect();
-        let [baking, ferry, town] = ["baking", "ferry", "town"].map(|topic| texts::named(topic).expect("a subject"));
-        assert_eq!(told, [(baking, 95, 13), (ferry, 1560, 13), (town, 4520, 14)]);
-        let lines = THREADS.iter().flat_map(|thread| &thread.lines);
-        assert!(lines.clone().all(|(author, text)| *author < CAST.len() && !text.is_empty()));
-        assert!(THREADS.iter().all(|thread| thread.lines.iter().any(|(author, _)| *author != thread.lines[0].0)));
-    }
-}

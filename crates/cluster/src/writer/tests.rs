@@ -8,18 +8,13 @@ use super::super::mark::Mark;
 use super::super::record::Envelope;
 use super::appending::{ATTEMPT, attempt};
 use super::*;
-use feed::streaming::FIRST_LEVEL;
 use feed::{DeleteItem, PutProfiles, answered_at};
 use model::{HostId, Profile};
 
 /// A timeout that no test reaches, however busy the machine is.
 const NEVER: Duration = Duration::from_secs(60);
-/// For a record that is given up after this time, and whose fate is told before twice the time.
-const SOON: Duration = Duration::from_secs(8);
 /// How far the clock of the log is ahead, milliseconds.
 const AHEAD: i64 = 500_000;
-/// Long enough for a thread to do what it must not do.
-const WHILE: Duration = Duration::from_millis(30);
 
 /// The result of one append of the script.
 #[derive(Debug, Clone, Copy)]
@@ -28,17 +23,12 @@ enum Line {
     Takes,
     /// Takes it, once [`Script::opens`] is set.
     Waits,
-    /// Has no answer.
-    Silent,
-    Refuses,
 }
 
 /// A log that does what it is told, and then takes everything.
 #[derive(Debug, Default)]
 struct Script {
     lines: Mutex<VecDeque<Line>>,
-    /// Numbers of records that never have an answer.
-    silent: Mutex<Vec<u64>>,
     opens: AtomicBool,
     /// All that was sent, and how long each might take.
     sent: Mutex<Vec<Envelope>>,
@@ -50,21 +40,13 @@ impl Log for Script {
         self.waits.lock().push(timeout);
         let mut sent = self.sent.lock();
         sent.push(Envelope::read(bytes).expect("a record"));
-        let (offset, number) = (sent.len() as u64, sent[sent.len() - 1].number);
+        let offset = sent.len() as u64;
         drop(sent);
-        if self.silent.lock().contains(&number) {
-            return Err(NotAppended::Unknown("silent".to_owned()));
+        let line = self.lines.lock().pop_front();
+        if let Some(Line::Waits) = line {
+            wait_until(|| self.opens.load(Ordering::SeqCst));
         }
-        let line = self.lines.lock().pop_front().unwrap_or(Line::Takes);
-        match line {
-            Line::Takes => Ok(offset),
-            Line::Waits => {
-                wait_until(|| self.opens.load(Ordering::SeqCst));
-                Ok(offset)
-            }
-            Line::Silent => Err(NotAppended::Unknown("silent".to_owned())),
-            Line::Refuses => Err(NotAppended::Refused("no".to_owned())),
-        }
+        Ok(offset)
     }
 
     fn read(&self, _: u64, _: Duration) -> Result<Vec<Record>, NotRead> {
@@ -97,13 +79,6 @@ impl Running {
         let writer = Arc::new(Writer::new(Arc::clone(&log) as Arc<_>, Arc::new(shared), name, 9, timeout));
         let runs = Arc::clone(&writer);
         Self { log, writer, thread: Some(thread::spawn(move || runs.run())) }
-    }
-
-    /// One on a log that never answers these records, which are given up.
-    fn without_answer(timeout: Duration, numbers: impl IntoIterator<Item = u64>, lines: &[Line]) -> Self {
-        let running = Self::with_timeout(timeout, lines);
-        running.log.silent.lock().extend(numbers);
-        running
     }
 
     fn propose(&self) -> JoinHandle<Result<Box<dyn Outcome>>> {
@@ -160,12 +135,6 @@ fn wait_until(holds: impl Fn() -> bool) {
 }
 
 #[track_caller]
-fn is_open(proposal: &JoinHandle<Result<Box<dyn Outcome>>>) {
-    thread::sleep(WHILE);
-    assert!(!proposal.is_finished(), "it is answered too early");
-}
-
-#[track_caller]
 fn refusal(proposal: JoinHandle<Result<Box<dyn Outcome>>>) -> (Code, String) {
     let error = proposal.join().expect("no panic").expect_err("refused");
     (error.code().expect("a code"), error.to_string())
@@ -173,26 +142,6 @@ fn refusal(proposal: JoinHandle<Result<Box<dyn Outcome>>>) -> (Code, String) {
 
 fn is_done(proposal: JoinHandle<Result<Box<dyn Outcome>>>) -> bool {
     proposal.join().expect("no panic").is_ok()
-}
-
-#[test]
-fn a_command_is_answered_once_it_is_kept_and_applied() {
-    let running = Running::new(&[]);
-    let proposal = running.propose();
-    running.wait_for(1);
-    is_open(&proposal);
-    running.apply(1);
-    assert!(is_done(proposal));
-    let sent = running.log.sent.lock();
-    let Envelope { level, log, session, number, seen, sent: at, until, .. } = &sent[0];
-    let expected = (FIRST_LEVEL, Token(7), Token(9), 1, Some((3, Token(4))));
-    assert_eq!((*level, *log, *session, *number, *seen), expected);
-    assert_eq!(sent[0].commands.len(), 1);
-    assert_eq!(sent[0].node.as_ref().map(|run| (run.name.as_str(), run.since)), Some(("a", None)));
-    // By the clock of the log, and no later than the caller's answer.
-    let left = until.expect("a deadline") - at - AHEAD as u64;
-    let (least, most) = (NEVER.as_millis() as u64, 2 * NEVER.as_millis() as u64);
-    assert!((least..=most).contains(&left), "{left}");
 }
 
 #[test]
@@ -217,21 +166,6 @@ fn a_command_that_is_not_sent_in_time_is_refused_for_certain() {
     running.wait_for(2);
     let sent = running.log.sent.lock();
     assert!(sent[1..].iter().all(|record| record.commands.is_empty()), "{later}: none of them is sent later");
-}
-
-#[test]
-fn a_command_whose_caller_is_about_to_go_is_not_sent() {
-    let running = Running::new(&[Line::Waits]);
-    let under_way = running.propose();
-    running.wait_for(1);
-    let waits = running.propose();
-    wait_until(|| running.writer.waiting() == 2);
-    // As after the process was stopped for a while.
-    running.writer.queue.lock().waiting[0].send_by = Instant::now();
-    running.log.opens.store(true, Ordering::SeqCst);
-    assert_eq!(refusal(waits).0, Code::LogUnavailable);
-    running.apply(1);
-    assert!(is_done(under_way));
 }
 
 /// Its request may have waited for a thread before.
@@ -259,109 +193,6 @@ fn a_command_has_no_later_deadline_than_its_request() {
 }
 
 #[test]
-fn the_first_record_of_a_run_is_followed_by_one_that_names_it() {
-    let running = Running::new(&[]);
-    running.writer.ask().expect("open");
-    running.wait_for(1);
-    assert_eq!(running.writer.since(), None);
-    running.writer.begins_at(70);
-    running.wait_for(2);
-    running.writer.begins_at(71);
-    assert_eq!(running.writer.since(), Some(70));
-    let sent = running.log.sent.lock();
-    let since: Vec<_> = sent.iter().map(|record| record.node.as_ref().and_then(|run| run.since)).collect();
-    assert_eq!(since, [None, Some(70)]);
-}
-
-#[test]
-fn digests_are_told_once() {
-    let running = Running::new(&[]);
-    let digests = Digests { of: Token(3), tables: [("likes".to_owned(), Token(4))].into() };
-    running.writer.report(digests.clone());
-    running.wait_for(1);
-    running.writer.ask().expect("open");
-    running.wait_for(2);
-    let sent = running.log.sent.lock();
-    assert_eq!((sent[0].digests.as_ref(), sent[1].digests.as_ref()), (Some(&digests), None));
-}
-
-#[test]
-fn a_change_applied_before_it_is_kept_waits_for_its_answer() {
-    let running = Running::new(&[Line::Waits]);
-    let proposal = running.propose();
-    running.wait_for(1);
-    running.apply(1);
-    is_open(&proposal);
-    assert!(!running.is_served(1), "readers may see it, and it may be lost");
-    running.log.opens.store(true, Ordering::SeqCst);
-    assert!(is_done(proposal));
-    wait_until(|| running.is_served(1));
-}
-
-#[test]
-fn an_append_without_an_answer_is_sent_again_with_the_same_number() {
-    let running = Running::new(&[Line::Silent, Line::Silent, Line::Waits]);
-    let proposal = running.propose();
-    running.wait_for(3);
-    assert!(running.writer.shared.vitals.appends.is_on());
-    running.writer.shared.vitals.appends.begin_long_ago();
-    let other = propose(&running.writer);
-    assert_eq!(other.expect_err("refused at once").code(), Some(Code::LogUnavailable));
-    running.log.opens.store(true, Ordering::SeqCst);
-    running.apply(1);
-    assert!(is_done(proposal));
-    assert_eq!(running.numbers(), [1, 1, 1]);
-    assert!(!running.writer.shared.vitals.appends.is_on());
-}
-
-#[test]
-fn a_change_given_up_is_refused_after_a_later_record() {
-    let running = Running::without_answer(SOON, [1], &[]);
-    let proposal = running.propose();
-    wait_until(|| running.numbers().contains(&2));
-    is_open(&proposal);
-    running.writer.applied(2, Vec::new());
-    let (code, detail) = refusal(proposal);
-    assert_eq!(code, Code::LogUnavailable, "{detail}");
-    assert!(detail.contains("nothing has changed"), "{detail}");
-}
-
-#[test]
-fn a_change_given_up_but_applied_is_answered_after_a_later_record_is_kept() {
-    let running = Running::without_answer(SOON, [1], &[Line::Waits]);
-    let proposal = running.propose();
-    running.wait_for(1);
-    running.apply(1);
-    is_open(&proposal);
-    wait_until(|| running.numbers().contains(&2));
-    running.log.opens.store(true, Ordering::SeqCst);
-    running.writer.applied(2, Vec::new());
-    assert!(is_done(proposal), "a record that is kept vouches for those before");
-}
-
-#[test]
-fn a_fate_that_stays_unknown_is_told_as_such() {
-    let running = Running::without_answer(Duration::from_secs(1), 1..100, &[]);
-    let (code, _) = refusal(running.propose());
-    assert_eq!(code, Code::OutcomeUnknown);
-}
-
-#[test]
-fn a_refused_record_changes_nothing_and_another_follows() {
-    let running = Running::new(&[Line::Refuses]);
-    let (code, detail) = refusal(running.propose());
-    assert_eq!(code, Code::LogUnavailable);
-    assert!(detail.contains("nothing has changed: no"), "{detail}");
-    wait_until(|| !running.writer.shared.vitals.appends.is_on());
-    let proposal = running.propose();
-    wait_until(|| running.log.sent.lock().iter().filter(|record| !record.commands.is_empty()).count() == 2);
-    running.writer.applied(2, Vec::new());
-    running.apply(3);
-    assert!(is_done(proposal));
-    assert_eq!(running.numbers(), [1, 2, 3]);
-}
-
-#[test]
 fn a_record_that_cannot_be_written_refuses_its_changes_and_another_follows() {
     let running = Running::new(&[Line::Waits]);
     let under_way = running.propose();
@@ -378,33 +209,6 @@ fn a_record_that_cannot_be_written_refuses_its_changes_and_another_follows() {
     running.wait_for(3);
     running.apply(3);
     assert!(is_done(proposal));
-}
-
-#[test]
-fn a_refusal_after_an_attempt_without_an_answer_proves_nothing() {
-    let running = Running::new(&[Line::Silent, Line::Refuses]);
-    let proposal = running.propose();
-    running.wait_for(3);
-    // The first attempt was in the log, after all.
-    running.apply(1);
-    assert!(is_done(proposal));
-    assert_eq!(running.numbers(), [1, 1, 1]);
-}
-
-#[test]
-fn a_barrier_is_never_a_record_that_was_sent_before() {
-    let running = Running::new(&[Line::Waits]);
-    let proposal = running.propose();
-    running.wait_for(1);
-    assert_eq!(running.writer.ask().expect("open"), 2, "the first record is under way");
-    running.log.opens.store(true, Ordering::SeqCst);
-    running.apply(1);
-    assert!(is_done(proposal));
-    assert!(!running.is_served(2));
-    running.wait_for(2);
-    running.writer.applied(2, Vec::new());
-    wait_until(|| running.is_served(2));
-    assert_eq!(running.log.sent.lock()[1].commands.len(), 0);
 }
 
 #[test]
@@ -433,17 +237,6 @@ fn a_writer_is_slow_until_a_record_is_served_in_time() {
 }
 
 #[test]
-fn a_record_that_is_kept_at_a_place_before_its_own_raises_doubts() {
-    // The writer has seen the record at offset 3.
-    let running = Running::new(&[]);
-    for number in 1..=4 {
-        running.writer.ask().expect("open");
-        wait_until(|| running.writer.flights.lock().kept == number);
-        assert_eq!(running.writer.doubts.swap(false, Ordering::SeqCst), number <= 3, "{number}");
-    }
-}
-
-#[test]
 fn a_large_record_has_more_time() {
     assert_eq!(attempt(0), ATTEMPT);
     assert_eq!(attempt(16_000_000), ATTEMPT + Duration::from_secs(16));
@@ -460,20 +253,6 @@ fn a_large_record_has_more_time() {
     let waits = running.log.waits.lock();
     assert!(waits[0] < Duration::from_secs(3), "a small one is sent again soon: {waits:?}");
     assert_eq!(waits[1], Duration::from_secs(10), "never longer than cluster.timeout");
-}
-
-#[test]
-fn commands_that_wait_share_a_record() {
-    let running = Running::new(&[Line::Waits]);
-    let first = running.propose();
-    running.wait_for(1);
-    let others = [running.propose(), running.propose(), running.propose()];
-    wait_until(|| running.writer.waiting() == 4);
-    running.log.opens.store(true, Ordering::SeqCst);
-    running.wait_for(2);
-    running.apply(1);
-    running.writer.applied(2, vec![done(), done(), done()]);
-    assert!(is_done(first) && others.into_iter().all(is_done));
 }
 
 #[test]

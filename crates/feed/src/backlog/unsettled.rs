@@ -129,31 +129,3 @@ impl Drop for Unsettling<'_> {
         }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use model::Work;
-
-    #[test]
-    fn a_pair_is_unsettled_until_its_last_step_ends() {
-        let backlog = Backlog::new(10);
-        let user = |raw| UserId::new(raw).expect("in range");
-        let work = Work::Settle { user: user(1), source: user(2) };
-        let job = |seq| Job { id: JobId { lane: work.lane(), seq }, work, progress: None };
-        let mut room = backlog.reserve(3).expect("room");
-        backlog.unsettle(user(1), user(2)).commit(&mut room, job(1));
-        let second = backlog.unsettle(user(1), user(2));
-        assert!(!backlog.is_superseded(user(1), user(2), job(1).id), "the second may still fail");
-        second.commit(&mut room, job(2));
-        assert!(backlog.is_superseded(user(1), user(2), job(1).id));
-        drop(backlog.unsettle(user(1), user(2)));
-        backlog.finish(&job(1));
-        assert_eq!(backlog.unsettled(user(1)), [user(2)]);
-        backlog.finish(&job(2));
-        assert!(backlog.unsettled(user(1)).is_empty());
-        drop(room);
-        assert!(backlog.is_empty());
-        assert_eq!(backlog.coalesced(), 1);
-    }
-}

@@ -111,14 +111,3 @@ fn or_abort<T>(work: impl FnOnce() -> T) -> T {
 fn over() -> Error {
     Error::Panicked("in a group of changes".to_owned())
 }
-
-#[cfg(test)]
-impl Feed {
-    /// Makes one change at a time of a log.
-    pub(crate) fn apply(&self, change: Command, at: ChangeTime) -> Made {
-        let making = self.for_changes();
-        let mut group = Group::begin(&making, at);
-        let made = group.make(change);
-        group.end().and(made)
-    }
-}

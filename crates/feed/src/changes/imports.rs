@@ -325,16 +325,3 @@ fn groups<T, W: PartialEq, K: Hash + Eq>(
     }
     groups
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_group_ends_where_a_key_comes_again_or_the_whole_is_another() {
-        let lines = vec![("a", 1), ("a", 2), ("a", 1), ("a", 3), ("b", 3), ("b", 3), ("a", 4), ("a", 5), ("a", 6)];
-        let cut = groups(lines, 2, |line| line.0, |line| Some(line.1));
-        let cut: Vec<Vec<_>> = cut.into_iter().map(|group| group.into_iter().map(|line| line.1).collect()).collect();
-        assert_eq!(cut, [vec![1, 2], vec![1, 3], vec![3], vec![3], vec![4, 5], vec![6]]);
-    }
-}

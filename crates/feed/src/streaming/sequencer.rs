@@ -326,16 +326,4 @@ impl Sequencer {
     pub fn place(&self, cursor: Cursor) -> Option<u64> {
         self.look().log.place(cursor)
     }
-
-    /// Logs an event of an item without a write.
-    #[cfg(test)]
-    pub(crate) fn changed(&self, kind: EventKind, entry: model::Entry) {
-        self.begin_group(ChangeTime::Clock);
-        let event = self.take(kind);
-        self.add(Event { entry, broadcast: true, ..event });
-        self.end_group(true);
-    }
 }
-
-#[cfg(test)]
-mod tests;

@@ -346,6 +346,3 @@ impl Read<'_> {
         ReadStart::of(self).page(request, &|part| self.seen_segment(part, &scan))
     }
 }
-
-#[cfg(test)]
-mod tests;

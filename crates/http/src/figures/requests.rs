@@ -95,26 +95,3 @@ impl Requests {
         self.routes.lock().clone()
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_request_is_counted_once_in_its_class() {
-        let requests = Requests::default();
-        let route = requests.route("/a", "GET");
-        assert!(Arc::ptr_eq(&route, &requests.route("/a", "GET")));
-        assert!(!Arc::ptr_eq(&route, &requests.route("/a", "PUT")));
-        assert_eq!(requests.all().len(), 2);
-        route.count(StatusCode::NO_CONTENT, Duration::from_micros(50));
-        route.count(StatusCode::CONFLICT, Duration::from_micros(51));
-        route.count(StatusCode::SERVICE_UNAVAILABLE, Duration::from_secs(31));
-        assert_eq!(route.classes.each_ref().map(Counter::get), [1, 1, 1]);
-        assert!(requests.problems().all(|(_, count)| count == 0));
-        Code::ALL.iter().chain([&Code::Overloaded]).for_each(|code| requests.problem(*code));
-        let more = |name: &str| 1 + u64::from(name == Code::Overloaded.name());
-        assert!(requests.problems().all(|(name, count)| count == more(name)));
-        assert_eq!(requests.problems().count(), Code::ALL.len());
-    }
-}

@@ -130,7 +130,7 @@ fn every_call_is_described_in_full() {
                 assert_eq!(media_type == "application/problem+json", status == "default", "{name} {status}");
             }
         }
-        // The fuzz test reads it: statuses, each with its codes.
+        // Statuses, each with its codes.
         let problems = call["responses"]["default"]["description"].as_str().expect("which problems");
         assert!(whole.is_match(problems) && problems.contains("500 `internal`"), "{name}: {problems}");
     }

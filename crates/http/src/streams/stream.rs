@@ -310,6 +310,3 @@ impl MessageBody for Body {
         self.heartbeat.poll_tick(context).map(|_| Some(Ok(Bytes::from_static(events::COMMENT.as_bytes()))))
     }
 }
-
-#[cfg(test)]
-mod tests;

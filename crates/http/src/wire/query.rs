@@ -253,37 +253,3 @@ pub(crate) fn page(values: [Option<Cow<'_, str>>; 3]) -> Result<(PageRequest<Hos
         Kept { limit, view: None, kinds: RuleDraft::All, viewer: None, group: false, peek: false, span: span.clone() };
     Ok((PageRequest { span, limit: limit.unwrap_or(DEFAULT_LIMIT) }, kept))
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn known_parameters_come_back_in_order() {
-        let ([a, b, c], also) = parse("b=%31+%C3%A9&a=x&d=y", ["a", "b", "c"], Some("d")).expect("parses");
-        assert_eq!((a.as_deref(), b.as_deref(), c, also.as_deref()), (Some("x"), Some("1 é"), None, Some("y")));
-        assert!(parse("", [], None).is_ok());
-    }
-
-    #[test]
-    fn anything_else_is_refused() {
-        for bad in ["x=1", "a", "a=1&a=1", "a=%", "a=%f", "a=%zz", "a=%00", "a=%ff", "%ff=1", "a=1&=2", "a=1&%61=2"] {
-            let parsed = parse(bad, ["a"], None).and_then(|([a], _)| required::<HostId>("a", a));
-            assert!(parsed.is_err(), "{bad}");
-            let also = bad.replace('a', "b");
-            assert!(parse(&also, [], Some("b")).and_then(|(_, b)| required::<HostId>("b", b)).is_err(), "{also}");
-        }
-    }
-
-    #[test]
-    fn numbers_and_lists_are_plain() {
-        for bad in ["", "0", "01", "+1", "-1", "101", "1.0", " 1", "99999999999999999999"] {
-            assert!(number("n", Some(bad.into()), 100).is_err(), "{bad}");
-        }
-        let ids = |text: &str| text.parse::<Ids>().map(|ids| ids.0.iter().map(HostId::to_string).collect::<Vec<_>>());
-        assert_eq!(ids(r"1,a b,1,\,\\,\"), Ok(["1", "a b", r",\", r"\"].map(str::to_owned).to_vec()));
-        for bad in ["", ",", "1,", "1,,2", "a\n", &format!("1{}", ",1".repeat(100))] {
-            assert!(ids(bad).is_err(), "{bad}");
-        }
-    }
-}

@@ -134,19 +134,6 @@ mod tests {
     }
 
     #[test]
-    fn made_ids_have_the_number_in_hexadecimal_digits() {
-        NEXT.store(0xfff0, Ordering::Relaxed);
-        for _ in 0..0x20 {
-            let (next, id) = (NEXT.load(Ordering::Relaxed), made());
-            let (run, number) = id.to_str().expect("text").split_once('-').expect("two parts");
-            assert!(run.len() == 16 && u64::from_str_radix(run, 16).is_ok(), "{run}");
-            // Other tests make ids too.
-            let number_of = u64::from_str_radix(number, 16).expect("a number");
-            assert!(number_of >= next && format!("{number_of:x}") == number, "{number}");
-        }
-    }
-
-    #[test]
     fn a_traceparent_is_read_strictly() {
         let with = |from: &str, to: &str| PARENT.replacen(from, to, 1);
         for good in [PARENT.to_owned(), with("00-", "01-"), with("00-", "cc-") + "-more"] {

@@ -114,22 +114,3 @@ pub struct UserCounts {
     /// Live items on the user's own page.
     pub content: u64,
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn counts_of_many_kinds_are_kept_in_their_order() {
-        let mut counts = ReactionCounts::default();
-        for place in [31, 1, 7, 2, 0] {
-            counts.set(ReactionKind::at(place), place as u64 + 1);
-        }
-        counts.set(ReactionKind::at(7), 0);
-        let all: Vec<_> = counts.iter().map(|(kind, count)| (kind.place(), count)).collect();
-        assert_eq!(all, [(0, 1), (1, 2), (2, 3), (31, 32)]);
-        assert_eq!((counts.get(ReactionKind::at(31)), counts.get(ReactionKind::at(7))), (32, 0));
-        [31, 1, 2, 0].into_iter().for_each(|place| counts.set(ReactionKind::at(place), 0));
-        assert!(counts.is_empty() && counts == ReactionCounts::default());
-    }
-}

@@ -268,17 +268,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_process_at_a_time() {
-        let dir = tempfile::tempdir().expect("temp dir");
-        let held = Directory::claim(dir.path()).expect("first");
-        let error = Directory::claim(dir.path()).expect_err("second").to_string();
-        let said = format!("is in use by process {}. Stop that process, or", std::process::id());
-        assert!(error.contains(&said), "{error}");
-        drop(held);
-        Directory::claim(dir.path()).expect("after the first is gone");
-    }
-
-    #[test]
     fn a_database_that_was_there_is_not_made_anew() {
         let dir = tempfile::tempdir().expect("temp dir");
         let directory = Directory::claim(dir.path()).expect("claims");
@@ -327,24 +316,5 @@ mod tests {
         fs::create_dir(dir.path().join("db")).expect("mkdir");
         let error = Directory::claim(dir.path()).expect_err("no format").to_string();
         assert!(error.contains("no FORMAT"), "{error}");
-    }
-
-    #[test]
-    fn a_directory_with_something_else_is_left_as_it_is() {
-        let dir = tempfile::tempdir().expect("temp dir");
-        fs::write(dir.path().join("thesis.tex"), "x").expect("write");
-        let error = Directory::claim(dir.path()).expect_err("not ours").to_string();
-        assert!(error.contains("not empty") && error.contains("thesis.tex") && error.contains("--data-dir"), "{error}");
-        let names: Vec<_> = fs::read_dir(dir.path()).expect("listed").map(|entry| entry.expect("listed")).collect();
-        assert_eq!(names.len(), 1, "{names:?}");
-        // Files of a file system or of version control in an empty directory, and those of an interrupted start.
-        for name in NOTHING {
-            let dir = tempfile::tempdir().expect("temp dir");
-            match name {
-                "lost+found" => fs::create_dir(dir.path().join(name)).expect("mkdir"),
-                _ => fs::write(dir.path().join(name), "").expect("write"),
-            }
-            Directory::claim(dir.path()).expect(name);
-        }
     }
 }

@@ -377,6 +377,3 @@ fn is_scarce(free: u64, least: u64, was_scarce: bool) -> bool {
     let margin = if was_scarce { least / MARGIN_PART } else { 0 };
     free < least.saturating_add(margin)
 }
-
-#[cfg(test)]
-mod tests;

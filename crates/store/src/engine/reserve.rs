@@ -98,35 +98,3 @@ pub(crate) fn log_bytes(engine: &Path) -> u64 {
     let logs = files.filter(|file| file.path().extension() == Some(OsStr::new("log")));
     logs.filter_map(|file| file.metadata().ok()).map(|file| file.len()).sum()
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn room_is_kept_while_there_is_enough() {
-        let dir = tempfile::tempdir().expect("temp dir");
-        let health = Health::new(dir.path(), 0);
-        let mut reserve = Reserve::for_start(dir.path(), 1 << 20, 0, &health);
-        reserve.look(&health);
-        let file = dir.path().join(NAME);
-        assert_eq!(file.metadata().expect("there").len(), 9 << 20);
-        assert!(!health.owes_room.load(Ordering::Acquire));
-        // More than any device has.
-        let mut greedy = Reserve { size: u64::MAX / 4, held: false, ..Reserve::for_start(dir.path(), 1, 0, &health) };
-        greedy.look(&health);
-        assert!(!greedy.held);
-        assert_eq!(file.metadata().expect("untouched").len(), 9 << 20);
-    }
-
-    #[test]
-    fn changes_wait_for_the_room_that_a_start_has_used() {
-        let dir = tempfile::tempdir().expect("temp dir");
-        let health = Health::new(dir.path(), 0);
-        let mut reserve = Reserve::for_start(dir.path(), 1 << 20, 0, &health);
-        health.owes_room.store(true, Ordering::Release);
-        assert!(health.admit().is_err() && !health.takes_writes());
-        reserve.look(&health);
-        assert!(health.admit().is_ok());
-    }
-}

@@ -141,6 +141,3 @@ impl Store {
         name.filter(|name| !name.is_empty()).map_or_else(|| id.to_string(), |name| format!("{name:?}"))
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -196,19 +196,6 @@ mod tests {
     }
 
     #[test]
-    fn small_changes_of_all_tables_fit_the_smallest_write_buffer() {
-        let dir = tempfile::tempdir().expect("temp dir");
-        let store = Store::open(&Options { write_buffer: 8 << 20, ..Options::new(dir.path()) }).expect("opens");
-        for row in 0..200 {
-            for table in tables::ALL {
-                write_row(&store, table, row, 8);
-            }
-        }
-        let write_buffers = store.usage().expect("figures").write_buffers;
-        assert_eq!(store.disk().expect("on disk").db.live_files().expect("files").len(), 0, "{write_buffers:?}");
-    }
-
-    #[test]
     fn a_write_buffer_holds_what_it_says_and_no_more() {
         let dir = tempfile::tempdir().expect("temp dir");
         let large = Store::open(&Options { write_buffer: 128 << 20, ..Options::new(dir.path()) }).expect("opens");

@@ -314,6 +314,3 @@ impl Arrivals {
         Fill::of(self.used(), self.limit)
     }
 }
-
-#[cfg(test)]
-mod tests;
