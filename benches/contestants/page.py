@@ -49,7 +49,7 @@ FAIR = """
   play one after the other, so other work of the machine lengthens the times of some: compare orders of magnitude. Tideline and
   PostgreSQL have each change on the device before the answer, Redis within a second. Disk includes the write-ahead log of
   Tideline, but not that of PostgreSQL.
-- Tideline's own team has written the trace, the judge and the adapters. All are in `tests/contestants`, and corrections are
+- Tideline's own team has written the trace, the judge and the adapters. All are in `benches/contestants`, and corrections are
   welcome.
 """
 

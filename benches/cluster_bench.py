@@ -18,6 +18,9 @@ import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
+# Servers, clients and the model are those of the tests.
+sys.path.append(str(Path(__file__).resolve().parent.parent / "tests"))
+
 from support.brokers import Failed
 from support.client import Unexpected
 from support.cluster import Cluster, Node

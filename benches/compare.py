@@ -18,13 +18,16 @@ import venv
 from pathlib import Path
 from typing import Any
 
+# Servers, clients and the model are those of the tests.
+sys.path.append(str(Path(__file__).resolve().parent.parent / "tests"))
+
 from contestants import judge, page, trace
 from contestants.about import ABOUT, About
 from support.postgres import programs
 from support.redis_server import program
 from support.server import Workspace
 
-TESTS = Path(__file__).resolve().parent
+HERE = Path(__file__).resolve().parent
 # Each environment has the packages of some contestants. Old setuptools have `distutils`, which redis 3 needs in new Python.
 PACKAGES = {
     "feeds": ("redis==3.5.3", "stream-framework-plus==1.4.0.3", "celery==5.4.0", "setuptools==75.8.0", "psycopg[binary]==3.2.10"),
@@ -132,7 +135,7 @@ def run(key: str, given: argparse.Namespace, workspace: Path) -> dict[str, Any] 
     data = workspace / key
     data.mkdir()
     passed = [f"--{name}={value}" for name in ("binary", "seed", "users", "steps") if (value := getattr(given, name)) is not None]
-    command = [python, TESTS / "compare.py", *passed, *(["--quick"] if given.quick else []), "--play", key, "--data", data]
+    command = [python, HERE / "compare.py", *passed, *(["--quick"] if given.quick else []), "--play", key, "--data", data]
     begin = time.monotonic()
     if subprocess.run(command, stdin=subprocess.DEVNULL, stdout=sys.stderr).returncode != 0:
         raise SystemExit(f"{key} failed")
@@ -156,7 +159,7 @@ def loads() -> str:
 
 def machine(begin: float, before: str, old: list[str]) -> str:
     """When and on which machine, for the page. `old` have figures of an earlier run."""
-    commit = subprocess.run(["git", "rev-parse", "--short=10", "HEAD"], cwd=TESTS, capture_output=True, text=True).stdout.strip()
+    commit = subprocess.run(["git", "rev-parse", "--short=10", "HEAD"], cwd=HERE, capture_output=True, text=True).stdout.strip()
     told = f"`make compare` wrote the page on {time.strftime('%Y-%m-%d', time.gmtime())} at commit {commit or '?'}"
     told += f" on {os.cpu_count()} cores ({platform.machine()})"
     if len(old) < len(ABOUT):
