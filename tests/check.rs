@@ -6,11 +6,10 @@ mod digests;
 #[path = "store/everything.rs"]
 mod everything;
 mod names;
+mod rows;
 #[allow(dead_code, reason = "shared with tests/store")]
 #[path = "store/support.rs"]
 mod support;
-mod tables;
-mod unreadable;
 
 use std::time::Duration;
 
