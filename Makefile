@@ -31,7 +31,7 @@ ROUNDS ?= 200
 # These tests have failpoints built in, so that our crate is compiled once for them.
 CARGO_TEST := cargo --config .cargo/tests.toml test --release --locked --features failpoints
 QUICK_TEST := $(subst test --,--config .cargo/quick.toml test --,$(CARGO_TEST))
-UNIT_TEST := $(QUICK_TEST) --workspace --lib
+UNIT_TEST := $(CARGO_TEST) --workspace --lib
 # Most tests wait more than they compute.
 export RUST_TEST_THREADS ?= $(shell cores=$$(getconf _NPROCESSORS_ONLN); echo $$((cores > 9 ? 20 : 2 * cores + 2)))
 # Where flushing to the device costs nothing. Tests there do not prove durability.
@@ -77,6 +77,7 @@ test: setup ## run all tests, and short shares of the proof machines; says which
 	cargo build --release --locked
 	@install -D $(TIDELINE) $(SHIPPED)
 	$(CARGO_TEST) --test '*' --no-run
+	$(UNIT_TEST) --no-run
 	@$(MAKE) --no-print-directory --jobs 3 --keep-going test-library test-program test-machines
 	@cargo build --release --locked --quiet
 	@! grep 'left out' $(MACHINES_LOG) || echo 'make test: all other tests passed; the lines above name the tests whose tools are missing'
@@ -85,8 +86,9 @@ test: setup ## run all tests, and short shares of the proof machines; says which
 test-library: ; $(CARGO_TEST) --test library
 test-program: ; $(CARGO_TEST) --test program
 
-# MORE= names further ones. Each tells all that it has to say at its end.
+# MORE= names further ones. Each tells all that it has to say at its end, with the time that it took.
 .PHONY: test-machines
+test-machines: export TIMEFORMAT := took %R s
 test-machines:
 	@set -o pipefail; env -u MAKEFLAGS make --no-print-directory --jobs 3 --output-sync=target --keep-going \
 	  TIDELINE=$(SHIPPED) $(addprefix machine-,$(MORE) $(MACHINES)) | tee $(MACHINES_LOG)
@@ -94,22 +96,22 @@ test-machines:
 # Short shares of the proof machines, each in some seconds to two minutes; the longest come first.
 MACHINES := slow-clients console python-client typescript-client unit examples chaos docs recipes backups standby power-cuts lying-disk alerts site install
 .PHONY: $(addprefix machine-,$(MACHINES))
-machine-unit: ; $(CARGO_TEST) --workspace --doc && $(UNIT_TEST)
-machine-docs: ; python3 tests/docs.py --binary $(TIDELINE)
-machine-chaos: ; python3 tests/chaos.py --binary $(TIDELINE) --rounds 5 --seed 20260101
-machine-backups: ; python3 tests/backups.py --binary $(TIDELINE) --backups 3 --seed 20260101
-machine-standby: ; python3 tests/standby_chaos.py --binary $(TIDELINE) --rounds 4 --seed 20260101
-machine-power-cuts: ; python3 tests/power_cuts.py --binary $(TIDELINE) --cuts 3 --seconds 0.6 --seed 20260101
-machine-lying-disk: ; python3 tests/power_cuts.py --binary $(TIDELINE) --cuts 5 --seconds 0.6 --seed 20260101 --lying-disk
-machine-slow-clients: ; python3 tests/slow_clients.py --binary $(TIDELINE) --clients 200 --seconds 13 --timeout 6 --untimed
-machine-python-client: ; python3 tests/clients.py --binary $(TIDELINE) --only python
-machine-typescript-client: ; python3 tests/clients.py --binary $(TIDELINE) --only typescript
-machine-recipes: ; python3 tests/recipes.py --binary $(TIDELINE) --rows 50000
-machine-examples: ; python3 tests/examples.py --binary $(TIDELINE)
-machine-site: ; python3 tests/doc_site.py
-machine-alerts: ; python3 tests/alerts.py --binary $(TIDELINE)
-machine-install: ; python3 tests/install.py
-machine-console: ; python3 tests/console.py --binary $(TIDELINE) --items 1000 --arrivals 100
+machine-unit: ; time { $(CARGO_TEST) --doc && $(UNIT_TEST); }
+machine-docs: ; time python3 tests/docs.py --binary $(TIDELINE)
+machine-chaos: ; time python3 tests/chaos.py --binary $(TIDELINE) --rounds 5 --seed 20260101
+machine-backups: ; time python3 tests/backups.py --binary $(TIDELINE) --backups 3 --seed 20260101
+machine-standby: ; time python3 tests/standby_chaos.py --binary $(TIDELINE) --rounds 4 --seed 20260101
+machine-power-cuts: ; time python3 tests/power_cuts.py --binary $(TIDELINE) --cuts 3 --seconds 0.6 --seed 20260101
+machine-lying-disk: ; time python3 tests/power_cuts.py --binary $(TIDELINE) --cuts 5 --seconds 0.6 --seed 20260101 --lying-disk
+machine-slow-clients: ; time python3 tests/slow_clients.py --binary $(TIDELINE) --clients 200 --seconds 13 --timeout 6 --untimed
+machine-python-client: ; time python3 tests/clients.py --binary $(TIDELINE) --only python
+machine-typescript-client: ; time python3 tests/clients.py --binary $(TIDELINE) --only typescript
+machine-recipes: ; time python3 tests/recipes.py --binary $(TIDELINE) --rows 50000
+machine-examples: ; time python3 tests/examples.py --binary $(TIDELINE)
+machine-site: ; time python3 tests/doc_site.py
+machine-alerts: ; time python3 tests/alerts.py --binary $(TIDELINE)
+machine-install: ; time python3 tests/install.py
+machine-console: ; time python3 tests/console.py --binary $(TIDELINE) --items 1000 --arrivals 100
 
 .PHONY: fmt
 fmt: ## format the code
@@ -211,7 +213,7 @@ test-cluster-short: build ## a short share of test-cluster
 	@$(MAKE) --no-print-directory machine-cluster
 
 .PHONY: machine-cluster
-machine-cluster: ; python3 tests/cluster_chaos.py --binary $(TIDELINE) --optional --rounds 2 --times 1 --seed 20260101 --case rounds --case paused-leader
+machine-cluster: ; time python3 tests/cluster_chaos.py --binary $(TIDELINE) --optional --rounds 2 --times 1 --seed 20260101 --case rounds --case paused-leader
 
 .PHONY: fuzz
 fuzz: setup ## any bytes as keys, values, cursors, imports and bodies, SECONDS= each; installs a nightly compiler
@@ -276,7 +278,7 @@ units-test: build image-setup ## the systemd units, with the commands of the doc
 	@$(MAKE) --no-print-directory machine-units
 
 .PHONY: machine-units
-machine-units: ; python3 tests/units.py --binary $(TIDELINE) $(ARGS)
+machine-units: ; time python3 tests/units.py --binary $(TIDELINE) $(ARGS)
 
 # Where they cannot be installed, the test says so.
 .PHONY: image-test
@@ -284,7 +286,7 @@ image-test: build image-setup ## the container image and compose files (root, pa
 	@$(MAKE) --no-print-directory machine-image
 
 .PHONY: machine-image
-machine-image: ; python3 tests/image.py --binary $(TIDELINE) $(ARGS)
+machine-image: ; time python3 tests/image.py --binary $(TIDELINE) $(ARGS)
 
 .PHONY: image-setup
 image-setup:

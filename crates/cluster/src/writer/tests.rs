@@ -1,4 +1,3 @@
-use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::atomic::AtomicBool;
 use std::thread::{self, JoinHandle};
@@ -16,19 +15,10 @@ const NEVER: Duration = Duration::from_secs(60);
 /// How far the clock of the log is ahead, milliseconds.
 const AHEAD: i64 = 500_000;
 
-/// The result of one append of the script.
-#[derive(Debug, Clone, Copy)]
-enum Line {
-    /// Takes the record.
-    Takes,
-    /// Takes it, once [`Script::opens`] is set.
-    Waits,
-}
-
-/// A log that does what it is told, and then takes everything.
+/// A log that takes everything; the first append perhaps only once [`Script::opens`] is set.
 #[derive(Debug, Default)]
 struct Script {
-    lines: Mutex<VecDeque<Line>>,
+    waits_first: AtomicBool,
     opens: AtomicBool,
     /// All that was sent, and how long each might take.
     sent: Mutex<Vec<Envelope>>,
@@ -42,8 +32,7 @@ impl Log for Script {
         sent.push(Envelope::read(bytes).expect("a record"));
         let offset = sent.len() as u64;
         drop(sent);
-        let line = self.lines.lock().pop_front();
-        if let Some(Line::Waits) = line {
+        if self.waits_first.swap(false, Ordering::SeqCst) {
             wait_until(|| self.opens.load(Ordering::SeqCst));
         }
         Ok(offset)
@@ -67,12 +56,12 @@ struct Running {
 
 impl Running {
     /// One that gives up nothing.
-    fn new(lines: &[Line]) -> Self {
-        Self::with_timeout(NEVER, lines)
+    fn new(waits_first: bool) -> Self {
+        Self::with_timeout(NEVER, waits_first)
     }
 
-    fn with_timeout(timeout: Duration, lines: &[Line]) -> Self {
-        let log = Arc::new(Script { lines: Mutex::new(lines.iter().copied().collect()), ..Script::default() });
+    fn with_timeout(timeout: Duration, waits_first: bool) -> Self {
+        let log = Arc::new(Script { waits_first: waits_first.into(), ..Script::default() });
         let shared = Shared::new(Mark { last: 3, hash: 4, ..Mark::first(Token(7)) });
         shared.clock_drift.note(1, AHEAD as u64, None, 0);
         let name = Some(serde_json::from_value("a".into()).expect("a name"));
@@ -147,7 +136,7 @@ fn is_done(proposal: JoinHandle<Result<Box<dyn Outcome>>>) -> bool {
 #[test]
 fn a_command_that_is_not_sent_in_time_is_refused_for_certain() {
     const TIMEOUT: Duration = Duration::from_secs(1);
-    let running = Running::with_timeout(TIMEOUT, &[Line::Waits]);
+    let running = Running::with_timeout(TIMEOUT, true);
     let under_way = running.propose();
     running.wait_for(1);
     let waits = [running.propose(), running.propose()];
@@ -171,7 +160,7 @@ fn a_command_that_is_not_sent_in_time_is_refused_for_certain() {
 /// Its request may have waited for a thread before.
 #[test]
 fn a_command_has_no_later_deadline_than_its_request() {
-    let running = Running::new(&[Line::Waits]);
+    let running = Running::new(true);
     let propose = |patience: Duration| {
         let (writer, due) = (Arc::clone(&running.writer), Instant::now() + patience);
         thread::spawn(move || answered_at(Some(due), || propose(&writer)))
@@ -194,7 +183,7 @@ fn a_command_has_no_later_deadline_than_its_request() {
 
 #[test]
 fn a_record_that_cannot_be_written_refuses_its_changes_and_another_follows() {
-    let running = Running::new(&[Line::Waits]);
+    let running = Running::new(true);
     let under_way = running.propose();
     running.wait_for(1);
     // No command makes such a record, so the one under way stands for it.
@@ -213,7 +202,7 @@ fn a_record_that_cannot_be_written_refuses_its_changes_and_another_follows() {
 
 #[test]
 fn a_writer_is_slow_until_a_record_is_served_in_time() {
-    let running = Running::new(&[]);
+    let running = Running::new(false);
     let first = running.propose();
     running.wait_for(1);
     running.apply(1);
@@ -240,7 +229,7 @@ fn a_writer_is_slow_until_a_record_is_served_in_time() {
 fn a_large_record_has_more_time() {
     assert_eq!(attempt(0), ATTEMPT);
     assert_eq!(attempt(16_000_000), ATTEMPT + Duration::from_secs(16));
-    let running = Running::with_timeout(Duration::from_secs(10), &[]);
+    let running = Running::with_timeout(Duration::from_secs(10), false);
     running.writer.ask().expect("open");
     running.wait_for(1);
     let text = serde_json::value::to_raw_value(&"x".repeat(12_000_000)).expect("writes");
@@ -257,7 +246,7 @@ fn a_large_record_has_more_time() {
 
 #[test]
 fn more_than_may_wait_is_refused() {
-    let running = Running::new(&[Line::Waits]);
+    let running = Running::new(true);
     drop(running.propose());
     running.wait_for(1);
     running.writer.queue.lock().bytes = MOST_WAITING_BYTES;
@@ -268,7 +257,7 @@ fn more_than_may_wait_is_refused() {
 
 #[test]
 fn a_writer_that_closes_refuses_what_waits() {
-    let running = Running::new(&[Line::Waits]);
+    let running = Running::new(true);
     let under_way = running.propose();
     running.wait_for(1);
     let waits = running.propose();
@@ -283,7 +272,7 @@ fn a_writer_that_closes_refuses_what_waits() {
 
 #[test]
 fn of_commands_proposed_together_none_is_sent_after_one_that_is_refused() {
-    let running = Running::new(&[]);
+    let running = Running::new(false);
     // Its record would be too large.
     let large = PutProfiles {
         profiles: vec![(HostId::Number(1), Profile { nickname: Some("n".repeat(MOST_BYTES)), ..Profile::default() })],
