@@ -1,7 +1,9 @@
-use std::future::poll_fn;
+use std::convert::Infallible;
 use std::task::Waker;
 
+use actix_web::body::MessageBody;
 use actix_web::test::TestRequest;
+use actix_web::web::Bytes;
 
 use super::*;
 use crate::api::tests::api;
@@ -94,14 +96,18 @@ async fn a_restored_item_is_sent_once_and_its_place_resumes() {
     assert_eq!(after(&api, missed[3].place()), Some(vec![]));
 }
 
-fn body(api: &Arc<Api>, missed: VecDeque<Event>) -> Pin<Box<Body>> {
+type Body = Pin<Box<dyn MessageBody<Error = Infallible>>>;
+
+fn body(api: &Arc<Api>, missed: VecDeque<Event>) -> Body {
     let stream = api.feed().listen(user(1), 1).expect("open");
     let request = TestRequest::default().to_http_request();
     let caller = api.admit(&request, &RequestId::begin(&request), Permit::default()).expect("there are no keys");
-    Box::pin(Body::new(api, Opened { reader: user(1), stream, text: events::COMMENT.to_owned(), missed }, None, caller))
+    let opened = Opened { reader: user(1), stream, text: events::COMMENT.to_owned(), missed };
+    let source = Events::new(api, caller.holder, opened);
+    Box::pin(response::body(api, caller, None, source))
 }
 
-fn poll(body: &mut Pin<Box<Body>>) -> Poll<Option<Bytes>> {
+fn poll(body: &mut Body) -> Poll<Option<Bytes>> {
     let polled = body.as_mut().poll_next(&mut Context::from_waker(Waker::noop()));
     polled.map(|piece| piece.map(|Ok(bytes)| bytes))
 }
