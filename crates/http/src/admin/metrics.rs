@@ -4,34 +4,24 @@
 
 mod cluster;
 mod storage;
-mod webhooks;
 
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use actix_web::HttpResponseBuilder;
-use actix_web::http::StatusCode;
-use prometheus_client::collector::Collector;
-use prometheus_client::encoding::{DescriptorEncoder, text};
-use prometheus_client::registry::Registry;
-
 use crate::api::Api;
 use crate::call::Call;
 use crate::endpoint::{Endpoint, get, group};
 use crate::figures::disk::DiskFigures;
-use crate::figures::page::{Family, Page, by, figures};
+use crate::figures::page::{self, Family, Figure, Page, by, figures};
 use crate::figures::requests::CLASSES;
+use crate::figures::webhooks::WebhookState;
 use crate::nodes::peers::Peers;
-use crate::wire::problem::Problem;
 use crate::wire::reply::Answer;
 use ::cluster::Status;
 use feed::standbys::KnownStandby;
 use model::CacheUsage;
 use model::clock::now;
-
-/// The text format that every version of Prometheus reads.
-const TEXT: &str = "text/plain; version=0.0.4; charset=utf-8";
 
 /// The call of this file.
 pub(crate) fn endpoints() -> Vec<Endpoint> {
@@ -47,28 +37,19 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
 async fn metrics(call: Call) -> Answer {
     call.no_query()?;
     let (sample, node) = (call.api.sample().await, call.api.sample_node().await);
-    let mut registry = Registry::default();
-    registry.register_collector(Box::new(Scrape { api: Arc::clone(&call.api), sample, node }));
-    let mut page = String::with_capacity(64 << 10);
-    text::encode_registry(&mut page, &registry).map_err(Problem::internal)?;
-    Ok(HttpResponseBuilder::new(StatusCode::OK).content_type(TEXT).body(page))
+    let scrape = Scrape { api: Arc::clone(&call.api), sample, node };
+    page::answer(move |page| scrape.figures(page))
 }
 
-/// One answer to Prometheus.
-#[derive(Debug)]
+/// What is seen for one answer.
 struct Scrape {
     api: Arc<Api>,
     sample: Option<DiskFigures>,
     node: Option<Status>,
 }
 
-impl Collector for Scrape {
-    fn encode(&self, encoder: DescriptorEncoder<'_>) -> fmt::Result {
-        let page = &mut Page(encoder);
-        figures! { page =>
-            /// The version of the server.
-            tideline_build_info = by("version", [(env!("CARGO_PKG_VERSION"), 1)]);
-        }?;
+impl Scrape {
+    fn figures(&self, page: &mut Page<'_>) -> fmt::Result {
         let of_all = [Self::jobs, Self::changes, Self::workers, Self::limits, Self::rates, Self::streaming];
         let others = [Self::requests, Self::caches, Self::backups, Self::standbys, Self::webhooks];
         for figures in of_all.into_iter().chain(others) {
@@ -87,9 +68,7 @@ impl Collector for Scrape {
         let planned = |sample: &DiskFigures| self.api.planned_memory(&sample.store);
         self.sample.as_ref().map_or(Ok(()), |sample| storage::figures(page, sample, planned(sample)))
     }
-}
 
-impl Scrape {
     fn jobs(&self, page: &mut Page<'_>) -> fmt::Result {
         let backlog = self.api.feed().backlog();
         let usage = backlog.usage();
@@ -190,16 +169,23 @@ impl Scrape {
     }
 
     fn webhooks(&self, page: &mut Page<'_>) -> fmt::Result {
-        if self.api.webhooks.is_empty() { Ok(()) } else { webhooks::figures(page, &self.api.webhooks) }
+        let known: Vec<_> = self.api.webhooks.iter().map(|webhook| webhook.now()).collect();
+        let own = |figure: fn(&WebhookState) -> u64| by_name("webhook", &known, |of| &of.name, figure);
+        figures! { page =>
+            /// The age of the oldest change that a webhook has not taken.
+            tideline_webhook_lag_seconds = own(|of| of.lag_seconds);
+            /// Changes that a webhook has taken.
+            tideline_webhook_changes_total = own(|of| of.taken);
+            /// Requests to a webhook that failed.
+            tideline_webhook_failures_total = own(|of| of.failures);
+            /// How often changes that a webhook had not taken were gone from the feed.
+            tideline_webhook_gaps_total = own(|of| of.gaps);
+        }
     }
 
     fn standbys(&self, page: &mut Page<'_>) -> fmt::Result {
         let known = self.api.standbys.list(self.api.feed().store()).unwrap_or_default();
-        // A name without figures is not shown.
-        let own = |figure: fn(&KnownStandby) -> u64| {
-            let figures: Vec<_> = known.iter().map(|of| (&*of.name, figure(of))).collect();
-            (!figures.is_empty()).then(|| by("standby", figures))
-        };
+        let own = |figure: fn(&KnownStandby) -> u64| by_name("standby", &known, |of| &of.name, figure);
         figures! { page =>
             /// 1 if the standby follows at present.
             tideline_standby_following = own(|of| of.following_since.is_some().into());
@@ -351,4 +337,14 @@ impl Scrape {
             tideline_cache_evictions_total = by("cache", own(|cache| cache.evictions));
         }
     }
+}
+
+/// A family by the names of things of which a server may have none: then there is none.
+fn by_name<'t, T>(
+    label: &'static str,
+    known: &'t [T],
+    name: fn(&T) -> &String,
+    figure: fn(&T) -> u64,
+) -> Option<impl Figure + use<'t, T>> {
+    (!known.is_empty()).then(|| by(label, known.iter().map(move |of| (name(of).as_str(), figure(of)))))
 }
