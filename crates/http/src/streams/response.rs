@@ -2,10 +2,9 @@
 
 use std::convert::Infallible;
 use std::fmt::Display;
-use std::future::poll_fn;
+use std::future::pending;
 use std::str::FromStr;
 use std::sync::Arc;
-use std::task::Poll;
 
 use actix_web::body::{BodyStream, MessageBody};
 use actix_web::http::header::CACHE_CONTROL;
@@ -127,11 +126,12 @@ impl<S: Source> Stream<S> {
         if !self.api.gate.still_admits(&self.caller) {
             return None;
         }
-        let client = self.client.as_ref();
-        let is_closed = poll_fn(|context| match client.is_some_and(|client| client.is_closed(context)) {
-            true => Poll::Ready(()),
-            false => Poll::Pending,
-        });
+        let is_closed = async {
+            match &self.client {
+                Some(client) => client.closed().await,
+                None => pending().await,
+            }
+        };
         let Piece { bytes, memory } = tokio::select! {
             biased;
             () = is_closed => return None,
