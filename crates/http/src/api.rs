@@ -9,8 +9,8 @@ use actix_web::http::header::{HeaderValue, X_CONTENT_TYPE_OPTIONS};
 use actix_web::{HttpRequest, HttpResponse};
 use tokio::sync::watch;
 
-use super::kind::{API, OPERATORS};
 use super::pools::{Pools, Wants};
+use super::route_info::{API, OPERATORS};
 use crate::figures::disk::DiskFigures;
 use crate::figures::firing::Firing;
 use crate::figures::history::History;

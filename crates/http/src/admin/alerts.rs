@@ -43,7 +43,6 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
 
 /// `GET /v1/admin/alerts`
 async fn list(call: Call) -> Answer {
-    call.no_query()?;
     let (sample, node) = (call.api.sample().await, call.api.sample_node().await);
     let firing = look(&call.api, sample, node);
     let mut items: Vec<_> =

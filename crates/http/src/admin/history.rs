@@ -13,7 +13,6 @@ use crate::endpoint::{Endpoint, get, group};
 use crate::figures::disk::DiskFigures;
 use crate::figures::history::{Counters, Sample, rounded};
 use crate::figures::requests::CLASSES;
-use crate::wire::query;
 use crate::wire::reply::{self, Answer};
 use model::clock::now;
 use model::{Distribution, Millis};
@@ -45,8 +44,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
 
 /// `GET /v1/admin/history`
 async fn history(call: Call) -> Answer {
-    let [after] = call.query(["after"])?;
-    let after = query::number("after", after, LATEST)?.unwrap_or_default();
+    let after = call.query()?.number("after", LATEST)?.unwrap_or_default();
     let samples = call.api.history.after(after as Millis);
     let items: Vec<&Sample> = samples.iter().map(Arc::as_ref).collect();
     reply::ok(&json!({ "items": items }))

@@ -45,7 +45,6 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
 
 /// `GET /metrics`
 async fn metrics(call: Call) -> Answer {
-    call.no_query()?;
     let (sample, node) = (call.api.sample().await, call.api.sample_node().await);
     let mut registry = Registry::default();
     registry.register_collector(Box::new(Scrape { api: Arc::clone(&call.api), sample, node }));

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use super::*;
 use crate::ENDPOINTS;
+use crate::guards::auth::Permit;
 use crate::wire::problem::Problem;
 use config::Act;
 
@@ -68,7 +69,7 @@ const OPEN: [&str; 10] = [
 ];
 
 fn names(which: impl Fn(&Permit) -> bool) -> BTreeSet<String> {
-    let chosen = ENDPOINTS.iter().filter(|call| which(&call.permit));
+    let chosen = ENDPOINTS.iter().map(|call| &call.info).filter(|call| which(&call.permit));
     chosen.map(|call| format!("{} {}", call.method, call.path)).collect()
 }
 
@@ -111,6 +112,6 @@ fn an_endpoint_that_says_nothing_is_for_keys() {
     for (new, changes_nothing) in
         [(get("/v1/users/{uid}/new", handler, "", ""), true), (post("/v1/new", handler, "", ""), false)]
     {
-        assert_eq!(new.permit, Permit { read: changes_nothing, ..Permit::default() });
+        assert_eq!(new.info.permit, Permit { read: changes_nothing, ..Permit::default() });
     }
 }

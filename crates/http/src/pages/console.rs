@@ -28,7 +28,6 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
 
 /// `GET /`: the page, or without the console a redirect to the description of the API.
 async fn start(call: Call) -> Answer {
-    call.no_query()?;
     if !call.api.config().server.console {
         let text = concat!(
             "Tideline ",
@@ -67,7 +66,6 @@ async fn start(call: Call) -> Answer {
 /// `GET /console/{version}/{file}`. A page of an earlier release may still ask for its version of a part. It gets this
 /// one, and its browser does not keep it.
 async fn part(call: Call) -> Answer {
-    call.no_query()?;
     let mut segments = call.request.path().splitn(4, '/').skip(2);
     let (version, path) = (segments.next().unwrap_or_default(), segments.next().unwrap_or_default());
     let Some(part) = PARTS.get(path).filter(|_| call.api.config().server.console) else {

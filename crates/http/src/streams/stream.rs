@@ -18,7 +18,7 @@ use crate::calls::show;
 use crate::connections::watch::Watch;
 use crate::endpoint::{Endpoint, get, group};
 use crate::endpoint::{Shape, parameters};
-use crate::guards::auth::{ACCESS_TOKEN, Caller, TokenUse};
+use crate::guards::auth::{Caller, TokenUse};
 use crate::limits::Holder;
 use crate::pools::Wants;
 use crate::wire::problem::Problem;
@@ -78,8 +78,6 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
 pub(crate) async fn listen(call: Call) -> Answer {
     call.api.access.check_stream(&call.request)?;
     let user = call.user()?;
-    // The gate has checked its value, if it counts.
-    let [_] = call.query([ACCESS_TOKEN])?;
     let after = last_event_id(&call)?;
     let Some(place) = response::place(&call)? else { return Ok(response::head()) };
     let most = call.api.config().server.max_streams_per_user;

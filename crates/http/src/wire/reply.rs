@@ -1,7 +1,7 @@
 //! Successful answers: JSON objects and pages.
 
 use std::collections::VecDeque;
-use std::fmt::Write as _;
+use std::fmt::Display;
 use std::io::{self, Write as _};
 
 use actix_web::http::StatusCode;
@@ -14,7 +14,7 @@ use super::problem::Problem;
 use super::query::{Kept, escaped};
 use crate::connections::answer_memory::{self, MemoryReservation, PIECE};
 use model::error::Error;
-use model::{HostId, Page, Position, ShownId};
+use model::{Page, Position, ShownId};
 
 /// The result of a handler.
 pub(crate) type Answer = Result<HttpResponse, Problem>;
@@ -212,40 +212,31 @@ pub(crate) fn with(status: StatusCode, value: &impl Serialize) -> Answer {
 }
 
 /// 200 with a page of a list, and its neighbours in a `Link` header.
-pub(crate) fn page<T: Serialize>(page: Page<T, HostId>, kept: &Kept) -> Answer {
+pub(crate) fn page<T: Serialize, I: Display>(page: Page<T, I>, kept: &Kept) -> Answer {
     let mut text = Text::new(None);
     let ends = write_page(page, &mut text, |item, text| text.write(&item))?;
     Ok(text_page(text, &ends, kept))
 }
 
 /// Writes a page, each item by `write`. Returns only its neighbours.
-pub(crate) fn write_page<T>(
-    page: Page<T, HostId>,
+pub(crate) fn write_page<T, I: Display>(
+    page: Page<T, I>,
     text: &mut Text,
     write: impl FnMut(T, &mut Text) -> Result<(), Problem>,
-) -> Result<Page<(), HostId>, Problem> {
+) -> Result<Page<(), I>, Problem> {
     let Page { items, next, prev } = page;
     text.push(r#"{"items":["#)?;
     text.each(items, write)?;
-    for (name, place) in [(r#"],"next":"#, &next), (r#","prev":"#, &prev)] {
-        text.push(name)?;
-        match place {
-            Some(Position { at, id: HostId::Number(raw) }) => {
-                text.push("\"")?;
-                text.number(*at)?;
-                text.push("-")?;
-                text.number(*raw)?;
-                text.push("\"")?;
-            }
-            place => text.write(place)?,
-        }
-    }
+    text.push(r#"],"next":"#)?;
+    text.write(&next)?;
+    text.push(r#","prev":"#)?;
+    text.write(&prev)?;
     text.push("}")?;
     Ok(Page { items: Vec::new(), next, prev })
 }
 
 /// 200 with a written page.
-pub(crate) fn text_page(text: Text, ends: &Page<(), HostId>, kept: &Kept) -> HttpResponse {
+pub(crate) fn text_page<I: Display>(text: Text, ends: &Page<(), I>, kept: &Kept) -> HttpResponse {
     let mut response = HttpResponseBuilder::new(StatusCode::OK);
     if let Some(links) = links(ends, kept) {
         response.insert_header((LINK, links));
@@ -263,42 +254,19 @@ pub(crate) fn is_known(request: &HttpRequest, tag: &HeaderValue) -> bool {
     }
 }
 
-/// The header of the links to the neighbours of a page, if it has some. The links are relative to the address of the request, because a proxy may have removed a prefix from that.
-pub(crate) fn links(page: &Page<(), HostId>, kept: &Kept) -> Option<HeaderValue> {
-    if page.next.is_none() && page.prev.is_none() {
-        return None;
-    }
-    let mut links = String::with_capacity(192);
+/// The header of the links to the neighbours of a page, if it has some. The links are relative to the address of the request,
+/// because a proxy may have removed a prefix from that.
+pub(crate) fn links<I: Display>(page: &Page<(), I>, kept: &Kept) -> Option<HeaderValue> {
     // A list between two bounds keeps them; with one bound, the page moves on from it.
-    let bounds = kept.span.before.as_ref().zip(kept.span.after.as_ref());
-    let (before, after) = bounds.unzip();
-    for (place, parameter, rel, other, bound) in
-        [(&page.next, "before", "next", "after", after), (&page.prev, "after", "prev", "before", before)]
-    {
-        if let Some(place) = place {
-            let comma = if links.is_empty() { "" } else { ", " };
-            // Writing to a string does not fail.
-            let _ = write!(links, "{comma}<?{kept}{parameter}=");
-            add_escaped(&mut links, place);
-            if let Some(bound) = bound {
-                let _ = write!(links, "&{other}=");
-                add_escaped(&mut links, bound);
-            }
-            let _ = write!(links, ">; rel=\"{rel}\"");
-        }
-    }
+    let (before, after) = kept.before.as_ref().zip(kept.after.as_ref()).unzip();
+    let link = |place: &Option<Position<I>>, parameter, rel, other, bound: Option<&String>| {
+        let place = escaped(place.as_ref()?);
+        let bound = bound.map(|bound| format!("&{other}={bound}")).unwrap_or_default();
+        Some(format!("<?{}{parameter}={place}{bound}>; rel=\"{rel}\"", kept.start))
+    };
+    let next = link(&page.next, "before", "next", "after", after);
+    let prev = link(&page.prev, "after", "prev", "before", before);
+    let links: Vec<_> = next.into_iter().chain(prev).collect();
     // Escaped, it has only characters that a header takes.
-    HeaderValue::try_from(links).ok()
-}
-
-/// Adds a cursor, escaped for an address.
-fn add_escaped(text: &mut String, place: &Position<HostId>) {
-    match place.id {
-        HostId::Number(raw) => {
-            text.push_str(itoa::Buffer::new().format(place.at));
-            text.push('-');
-            text.push_str(itoa::Buffer::new().format(raw));
-        }
-        HostId::Name(_) => text.push_str(&escaped(place)),
-    }
+    HeaderValue::try_from(links.join(", ")).ok().filter(|links| !links.is_empty())
 }
