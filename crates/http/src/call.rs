@@ -24,12 +24,12 @@ use super::pools::Wants;
 use super::route_info::{BodyKind, RouteInfo};
 use crate::connections::attend::Upload;
 use crate::guards::auth::{ACCESS_TOKEN, Caller, Who};
-use crate::limits::{ChangePlace, Limits};
+use crate::limits::Limits;
 use crate::nodes::consistency;
 use crate::wire::body::{self, Body};
 use crate::wire::problem::Problem;
 use crate::wire::query::{self, CONSISTENCY, Query};
-use feed::{Change, Feed, OnDone, Read, Visibility, answered_at};
+use feed::{Change, Feed, Read, Visibility, answered_at};
 use model::error::{Code, Error, Result};
 use model::store::Tier;
 use model::{HostId, Id, InvalidId, Millis, Time, UserId, is_topic};
@@ -248,14 +248,6 @@ impl Call {
         self.run(Wants::Change, change).await
     }
 
-    /// Makes one change.
-    pub(super) async fn submit<C: Change + Send + 'static>(&self, change: C) -> Result<C::Outcome, Problem>
-    where
-        C::Outcome: Send + 'static,
-    {
-        self.change(move |feed| feed.submit(change)).await
-    }
-
     /// Runs `work` on a thread that may block, and waits for it until the request times out.
     pub(super) async fn run<T, E>(
         &self,
@@ -272,15 +264,15 @@ impl Call {
             .await?
     }
 
-    /// Hands over a change to the thread that makes changes, and waits for the result without a thread, but to read what is on
-    /// the disk before. `place` is that of this request among changes.
-    pub(super) async fn ask<C: Change + Send + 'static, R: Send + 'static>(
-        &self,
-        place: ChangePlace,
-        mut change: C,
-        ask: impl FnOnce(&Feed, C, OnDone<R>) -> Result<()>,
-    ) -> Result<R, Problem> {
-        if let Err(Error::NotCached) = change.warm(self.api.feed().read().within(Tier::Memory)) {
+    /// Makes a change. Waits for it without a thread, but to read what is on the disk before; on a node of a cluster a thread
+    /// waits.
+    pub(super) async fn submit<C: Change + Send + 'static>(&self, mut change: C) -> Result<C::Outcome, Problem> {
+        let feed = self.api.feed();
+        if feed.is_node() {
+            return self.change(move |feed| feed.submit(change)).await;
+        }
+        let place = self.api.limits.place_for_change(self.caller.holder)?;
+        if let Err(Error::NotCached) = change.warm(feed.read().within(Tier::Memory)) {
             let warmed = self.run(Wants::Read, move |feed| {
                 // The change itself tells what is wrong.
                 let _ = change.warm(feed.read());
@@ -297,7 +289,7 @@ impl Call {
                 let _ = tell.send(result);
             });
         });
-        answered_at(Some(self.due()), || ask(self.api.feed(), change, tell))?;
+        answered_at(Some(self.due()), || feed.ask(change, tell))?;
         let told = self.in_time(told).await?;
         Ok(told.map_err(|_| Problem::internal("a change ended without a result"))??)
     }

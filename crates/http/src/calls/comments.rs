@@ -1,10 +1,11 @@
 //! Comments on an item.
 
-use super::content::{BY_AUTHOR, BY_ID, answer_published, as_shown};
+use super::content::{BY_AUTHOR, BY_ID, answer_published};
 use super::prelude::*;
 use super::show::Item;
 use super::timelines::{list, list_of, pages};
 use crate::guards::auth::Who;
+use feed::PublishItems;
 use model::CommentDraft;
 
 /// The calls of this file.
@@ -45,14 +46,9 @@ async fn comment(mut call: Call) -> Answer {
     let (subject, sight) = (call.id("content_id")?, call.sight());
     let draft: CommentDraft = call.json().await?;
     may_comment(&call.caller.who, &draft)?;
-    let commented = move |feed: &Feed| -> Result<_> {
-        feed.may_name(&draft.author_id, draft.mentions.iter(), sight)?;
-        let (comment, new) = feed.comment(subject, draft, sight)?;
-        Ok((as_shown(feed, [comment])?, new))
-    };
-    let ((shown, ids), new) = call.change(commented).await?;
-    let shown = shown.first().ok_or_else(|| Problem::internal("a publish returned no item"))?;
-    answer_published(&call, shown, &ids, "../", new)
+    call.api.feed().may_name(&draft.author_id, draft.mentions.iter(), sight)?;
+    let comment = PublishItems { drafts: vec![draft.on(subject)], on_live_items: Some(sight) };
+    answer_published(&call, comment, "../").await
 }
 
 /// Refuses what a token must not do: speak for another user, at another time, to the followers of anybody, and with an id

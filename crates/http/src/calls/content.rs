@@ -90,7 +90,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
                  gone at once, also of an item that is deleted already, and a compaction removes them from the disk. This can \
                  be repeated.",
             )
-            .query([parameters::shown("purge", "Whether the item is deleted for good", parameters::flag(), true)])
+            .query([parameters::flag("purge", "Whether the item is deleted for good")])
             .answers_nothing("The item is deleted")
             .refuses(&[Code::ContentNotFound])
             .leads_to(&["restoreContent"], &[("content_id", "$request.path.content_id")]),
@@ -137,23 +137,18 @@ fn new_items() -> Array {
 /// `POST /v1/content`
 async fn publish(mut call: Call) -> Answer {
     let draft: Draft = call.json().await?;
-    let published = if call.api.feed().is_node() {
-        call.change(move |feed| feed.publish_one(draft)).await?
-    } else {
-        let place = call.api.limits.place_for_change(call.caller.holder)?;
-        let published = call.ask(place, PublishItems::one(draft), Feed::ask_publish).await?;
-        call.read_in_any_case(move |read| read.published(&published)).await?
-    };
-    let PublishedItem { shown, ids, is_new } = published;
-    answer_published(&call, &shown, &ids, "content/", is_new)
+    answer_published(&call, PublishItems::one(draft), "content/").await
 }
 
-/// 201 with a new item, or 200 with an item published before. `Location` is below `folder`, relative to the address of
-/// the request, because a proxy may have removed a prefix from that.
-pub(crate) fn answer_published(call: &Call, shown: &ItemView, ids: &HostIds, folder: &str, new: bool) -> Answer {
-    let mut response = HttpResponseBuilder::new(status(new));
+/// Publishes one item. Answers 201 if it is new, or 200 if it was published before. `Location` is below `folder`, relative to
+/// the address of the request, because a proxy may have removed a prefix from that.
+pub(crate) async fn answer_published(call: &Call, publish: PublishItems, folder: &str) -> Answer {
+    let published = call.submit(publish).await?.pop();
+    let published = published.ok_or_else(|| Problem::internal("a publish returned no item"))?;
+    let PublishedItem { shown, ids, is_new } = call.read_in_any_case(move |read| read.published(&published)).await?;
+    let mut response = HttpResponseBuilder::new(status(is_new));
     response.insert_header((LOCATION, format!("{folder}{}", query::escaped(&ids.of(shown.content.id)))));
-    Ok(reply::body(response, show::item(shown, ids, call.api.feed().reaction_kinds())?))
+    Ok(reply::body(response, show::item(&shown, &ids, call.api.feed().reaction_kinds())?))
 }
 
 /// `POST /v1/content/batch`
@@ -196,7 +191,7 @@ fn publish_all(feed: &Feed, mut body: Body, limit: usize, patience: Duration) ->
     let published = feed.publish(drafts)?;
     let new = published.iter().any(|(_, new)| *new);
     // Counts can be above 0, because comments may come before their subject.
-    let (published, ids) = as_shown(feed, published.into_iter().map(|(content, _)| content))?;
+    let (published, ids) = as_shown(feed.read(), published.into_iter().map(|(content, _)| content))?;
     let mut text = Text::new(Some(room));
     let published = published.into_iter().inspect(|_| pace.step());
     show::write_items(published, &ids, feed.reaction_kinds(), &mut text)?;
@@ -204,12 +199,9 @@ fn publish_all(feed: &Feed, mut body: Body, limit: usize, patience: Duration) ->
 }
 
 /// Items as they are after a change, with the ids that they mention.
-pub(crate) fn as_shown(
-    feed: &Feed,
-    contents: impl IntoIterator<Item = Content>,
-) -> Result<(Vec<ItemView>, HostIds), Error> {
+fn as_shown(read: Read<'_>, contents: impl IntoIterator<Item = Content>) -> Result<(Vec<ItemView>, HostIds)> {
     let contents = contents.into_iter().map(|content| Arc::new(content.into())).collect();
-    feed.read().named(feed.read().with_counts(contents)?)
+    read.named(read.with_counts(contents)?)
 }
 
 fn status(new: bool) -> StatusCode {
@@ -276,7 +268,8 @@ async fn restore(mut call: Call) -> Answer {
 
 /// Answers with an item after a change.
 async fn change(call: &Call, change: impl Change<Outcome = Content> + Send + 'static) -> Answer {
-    let (items, ids) = call.change(move |feed| as_shown(feed, [feed.submit(change)?])).await?;
+    let changed = call.submit(change).await?;
+    let (items, ids) = call.read_in_any_case(move |read| as_shown(read, [changed.clone()])).await?;
     let item = items.first().ok_or_else(Error::content_not_found)?;
     Ok(reply::body(HttpResponse::Ok(), show::item(item, &ids, call.api.feed().reaction_kinds())?))
 }

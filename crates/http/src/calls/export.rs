@@ -161,7 +161,7 @@ fn write(read: Read<'_>, user: &HostId, found: Vec<Exported>, text: &mut Text) -
                 text.push("{\"type\":\"content\",")?;
                 if let Some(at) = deleted_at {
                     text.push("\"deleted_at\":")?;
-                    text.number(*at)?;
+                    text.write(at)?;
                     text.push(",")?;
                 }
                 text.push("\"content\":")?;

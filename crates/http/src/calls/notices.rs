@@ -42,7 +42,10 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
                  that mention the user. What is taken back leaves the list. With `group=true` neighbours of one kind about \
                  one item are one element with `count`, `actors`, `newest` and `oldest` in place of `at` and `actor`.",
             )
-            .query([parameters::group()])
+            .query([parameters::flag(
+                "group",
+                "Whether neighbours of one kind about one item are one element. Default: `false`",
+            )])
             .answers_pages::<NoticeItem>(parameters::notice_page(), "NoticePage", NoticeItem::example_page())
             .refuses(&[Code::UnknownCursor]),
     ];

@@ -83,7 +83,7 @@ struct ReactionItem<'a> {
     counts: Counts<'a>,
 }
 
-/// The time of the reaction
+// A body with an optional time.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 struct NewSince {
@@ -107,16 +107,11 @@ async fn set(mut call: Call, active: bool) -> Answer {
     let (content_id, kind, user_id) = (call.id("content_id")?, kind(&call)?, call.user()?);
     let NewSince { since } = if active { call.json().await? } else { NewSince { since: None } };
     let since = call.since(since)?;
-    let feed = call.api.feed();
-    let kinds = feed.reaction_kinds();
+    let kinds = call.api.feed().reaction_kinds();
     let (item, sight) = (content_id.clone(), call.sight());
     let wish = Wish { user: user_id.clone(), kind: kinds.name(kind).to_owned(), active, since, sight };
-    let reacted = if feed.is_node() {
-        call.change(move |feed| feed.react(item, wish)).await?
-    } else {
-        let place = call.api.limits.place_for_change(call.caller.holder)?;
-        call.ask(place, React::one(item, wish), Feed::ask_reaction).await?
-    };
+    let reacted = call.submit(React::one(item, wish)).await?.pop();
+    let reacted = reacted.ok_or_else(|| Problem::internal("a reaction has no result"))??;
     reply::ok(&ReactionItem {
         content_id,
         user_id,

@@ -47,7 +47,10 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
                  authors, and authors who hide their content from the user. `viewer` has the reactions of the user to \
                  each item. The call marks the user as active, but for a key with `peek=true`.",
             )
-            .query([parameters::peek()])
+            .query([parameters::flag(
+                "peek",
+                "Whether the user stays as active or dormant as before. For keys. Default: `false`",
+            )])
             .answers_unchanged("Nothing has changed since the answer whose `ETag` the request has in `If-None-Match`")
             .header("ETag")
             .header("Link")
@@ -135,47 +138,41 @@ where
         let found = find(read)?;
         read_page(read, found, &read.find_span(&request, sight)?)
     };
-    let (ends, text, basis) = match view {
-        View::Ids => {
-            let viewer = viewer.filter(|_| is_home);
-            let look = move |read: Read<'_>| {
-                let noted = RefCell::default();
-                let named = read.named(read_page(read.noting(is_home.then_some(&noted)))?)?;
-                let reader = viewer.as_ref().map(|viewer| read.find(viewer)).transpose()?;
-                Ok((named, Basis { reader, dependencies: noted.into_inner() }))
-            };
-            let ((page, ids), basis) = call.read(look).await?;
-            let (ids, mut text) = (ids.with_unknown(after.as_ref()), Text::new(None));
-            let write = |entry, text: &mut Text| ItemId::new(entry, &ids).write(text);
-            (reply::write_page(ids.page(page, |entry| entry), &mut text, write)?, text, basis)
-        }
-        View::Full => {
-            let look = move |read: Read<'_>| {
-                let noted = RefCell::default();
-                let read = read.noting(is_home.then_some(&noted));
-                let reader = viewer.as_ref().map(|viewer| read.find(viewer)).transpose()?;
-                let named = read.named(read.hydrate(read_page(read)?, reader)?)?;
-                Ok((named, Basis { reader, dependencies: noted.take() }))
-            };
-            type Seen = ((Page<ItemView, ContentId>, HostIds), Basis);
-            let write = move |((page, ids), basis): Seen, kinds: &ReactionKinds, text: &mut Text| {
-                let ids = ids.with_unknown(after.as_ref());
-                let write = |item, text: &mut Text| show::write_item(&item, &ids, kinds, text);
-                Ok((reply::write_page(ids.page(page, |item| item), text, write)?, basis))
-            };
-            let ((ends, basis), text) = call.show(look, write).await?;
-            (ends, text, basis)
-        }
+    let look = move |read: Read<'_>| {
+        let noted = RefCell::default();
+        let read = read.noting(is_home.then_some(&noted));
+        let reader = viewer.as_ref().map(|viewer| read.find(viewer)).transpose()?;
+        let page = read_page(read)?;
+        let (page, ids) = match view {
+            View::Full => read.named(read.hydrate(page, reader)?).map(|(page, ids)| (Seen::Items(page), ids))?,
+            View::Ids => read.named(page).map(|(page, ids)| (Seen::Ids(page), ids))?,
+        };
+        Ok((page, ids.with_unknown(after.as_ref()), reader, noted.take()))
     };
-    let Some(reader) = basis.reader.filter(|_| is_home && text.is_short()) else {
+    type Looked = (Seen, HostIds, Option<UserId>, Dependencies);
+    let write = move |(seen, ids, reader, dependencies): Looked, kinds: &ReactionKinds, text: &mut Text| {
+        let ends = match seen {
+            Seen::Items(page) => {
+                let write = |item, text: &mut Text| show::write_item(&item, &ids, kinds, text);
+                reply::write_page(ids.page(page, |item| item), text, write)?
+            }
+            Seen::Ids(page) => {
+                let write = |entry, text: &mut Text| text.write(&ItemId::new(entry, &ids));
+                reply::write_page(ids.page(page, |entry| entry), text, write)?
+            }
+        };
+        Ok((ends, reader, dependencies))
+    };
+    let ((ends, reader, dependencies), text) = call.show(look, write).await?;
+    let Some(reader) = reader.filter(|_| is_home && text.is_short()) else {
         return Ok(reply::text_page(text, &ends, &kept));
     };
-    let page = KeptPage::new((reader, peek), text.into_bytes(), reply::links(&ends, &kept), basis.dependencies);
+    let page = KeptPage::new((reader, peek), text.into_bytes(), reply::links(&ends, &kept), dependencies);
     Ok(call.api.kept_pages.keep(&call.request, page).answer(&call.request))
 }
 
-/// The viewer of a page, who is the reader of a home timeline, and all that the page depends on.
-struct Basis {
-    reader: Option<UserId>,
-    dependencies: Dependencies,
+/// A page as it is shown.
+enum Seen {
+    Items(Page<ItemView, ContentId>),
+    Ids(ContentPage),
 }

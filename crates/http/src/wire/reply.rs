@@ -14,7 +14,7 @@ use super::problem::Problem;
 use super::query::{Kept, escaped};
 use crate::connections::answer_memory::{self, MemoryReservation, PIECE};
 use model::error::Error;
-use model::{Page, Position, ShownId};
+use model::{Page, Position};
 
 /// The result of a handler.
 pub(crate) type Answer = Result<HttpResponse, Problem>;
@@ -33,19 +33,17 @@ pub(crate) struct Text {
     pieces: VecDeque<Bytes>,
     /// Counts the pieces; `None` for a text that is certainly short.
     room: Option<MemoryReservation>,
-    /// Why writing stopped.
-    refused: Option<Error>,
 }
 
 impl Text {
     /// An empty text.
     pub(crate) fn new(room: Option<MemoryReservation>) -> Self {
-        Self { last: Vec::with_capacity(FIRST_BYTES), pieces: VecDeque::new(), room, refused: None }
+        Self { last: Vec::with_capacity(FIRST_BYTES), pieces: VecDeque::new(), room }
     }
 
     /// Room for about this many bytes, which are not counted.
     pub(crate) fn of_about(bytes: usize) -> Self {
-        Self { last: Vec::with_capacity(bytes.max(FIRST_BYTES)), pieces: VecDeque::new(), room: None, refused: None }
+        Self { last: Vec::with_capacity(bytes.max(FIRST_BYTES)), pieces: VecDeque::new(), room: None }
     }
 
     /// Reserves memory for the whole text, which is about as large as its source. Fails before any write.
@@ -67,50 +65,17 @@ impl Text {
 
     /// Adds a value as JSON.
     pub(crate) fn write(&mut self, value: &impl Serialize) -> Result<(), Problem> {
-        if self.room.is_none() {
+        let written = match self.room {
             // Directly into the buffer: JSON is written a few bytes at a time, so each extra step costs.
-            return serde_json::to_writer(&mut self.last, value).map_err(Problem::internal);
-        }
-        let written = serde_json::to_writer(&mut Counting(self), value);
-        match self.refused.take() {
-            Some(refused) => Err(refused.into()),
-            None => written.map_err(Problem::internal),
-        }
+            None => serde_json::to_writer(&mut self.last, value),
+            Some(_) => serde_json::to_writer(&mut *self, value),
+        };
+        written.map_err(|error| failed(error.into()))
     }
 
     /// Adds a part of a JSON text.
-    #[inline]
     pub(crate) fn push(&mut self, part: &str) -> Result<(), Problem> {
-        if self.room.is_none() {
-            self.last.extend_from_slice(part.as_bytes());
-            return Ok(());
-        }
-        self.push_counted(part)
-    }
-
-    fn push_counted(&mut self, part: &str) -> Result<(), Problem> {
-        let written = Counting(self).write_all(part.as_bytes());
-        match self.refused.take() {
-            Some(refused) => Err(refused.into()),
-            None => written.map_err(Problem::internal),
-        }
-    }
-
-    /// Adds a number.
-    pub(crate) fn number(&mut self, number: u64) -> Result<(), Problem> {
-        self.push(itoa::Buffer::new().format(number))
-    }
-
-    /// Adds an id, as a string.
-    pub(crate) fn id(&mut self, id: ShownId<'_>) -> Result<(), Problem> {
-        match id {
-            ShownId::Number(raw) => {
-                self.push("\"")?;
-                self.number(raw)?;
-                self.push("\"")
-            }
-            ShownId::Name(_) => self.write(&id),
-        }
+        self.write_all(part.as_bytes()).map_err(failed)
     }
 
     /// Adds the elements of a list, with commas between them.
@@ -144,7 +109,7 @@ impl Text {
 
     /// Ends a response with this text.
     pub(crate) fn answer(self, mut response: HttpResponseBuilder) -> HttpResponse {
-        let Self { last, mut pieces, room, .. } = self;
+        let Self { last, mut pieces, room } = self;
         response.insert_header((CONTENT_TYPE, JSON));
         match room {
             Some(room) if !pieces.is_empty() => {
@@ -157,23 +122,21 @@ impl Text {
 }
 
 /// Writes in pieces, and reserves their memory.
-struct Counting<'a>(&'a mut Text);
-
-impl io::Write for Counting<'_> {
+impl io::Write for Text {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let Text { last, pieces, room, refused } = &mut *self.0;
+        let Some(room) = &mut self.room else {
+            self.last.extend_from_slice(bytes);
+            return Ok(bytes.len());
+        };
         let mut rest = bytes;
         while !rest.is_empty() {
-            if last.len() == PIECE {
-                let whole = std::mem::replace(last, Vec::with_capacity(PIECE));
-                pieces.push_back(whole.into());
+            if self.last.len() == PIECE {
+                let whole = std::mem::replace(&mut self.last, Vec::with_capacity(PIECE));
+                self.pieces.push_back(whole.into());
             }
-            let (now, later) = rest.split_at(rest.len().min(PIECE - last.len()));
-            if let Err(full) = room.as_mut().map_or(Ok(()), |room| room.grow(now.len())) {
-                *refused = Some(full);
-                return Err(io::ErrorKind::OutOfMemory.into());
-            }
-            last.extend_from_slice(now);
+            let (now, later) = rest.split_at(rest.len().min(PIECE - self.last.len()));
+            room.grow(now.len()).map_err(io::Error::other)?;
+            self.last.extend_from_slice(now);
             rest = later;
         }
         Ok(bytes.len())
@@ -184,6 +147,14 @@ impl io::Write for Counting<'_> {
     }
 }
 
+/// Why a text could not be written: mostly there is no room for it.
+fn failed(error: io::Error) -> Problem {
+    match error.downcast::<Error>() {
+        Ok(refused) => refused.into(),
+        Err(error) => Problem::internal(error),
+    }
+}
+
 /// A value as JSON text.
 pub(crate) fn text(value: &impl Serialize) -> Result<String, Problem> {
     serde_json::to_string(value).map_err(Problem::internal)
@@ -191,9 +162,7 @@ pub(crate) fn text(value: &impl Serialize) -> Result<String, Problem> {
 
 /// A value as bytes of JSON text.
 pub(crate) fn encode(value: &impl Serialize) -> Result<Vec<u8>, Problem> {
-    let mut bytes = Vec::with_capacity(FIRST_BYTES);
-    serde_json::to_writer(&mut bytes, value).map_err(Problem::internal)?;
-    Ok(bytes)
+    serde_json::to_vec(value).map_err(Problem::internal)
 }
 
 /// Ends a response with JSON text.
