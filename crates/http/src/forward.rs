@@ -179,7 +179,7 @@ fn outgoing(call: &Call, peers: &Peers, owner: usize, body: Bytes) -> Option<hyp
     if let Some(id) = call.request.extensions().get::<RequestId>() {
         request = request.header(X_REQUEST_ID.as_str(), id.as_str());
     }
-    if let Some(client) = call.api.address(&call.request) {
+    if let Some(client) = call.api.admission.address(&call.request) {
         request = request.header(X_FORWARDED_FOR, client.to_string());
     }
     if *call.request.method() != Method::GET {

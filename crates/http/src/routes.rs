@@ -85,7 +85,7 @@ impl Routes {
                 }
             }
         }
-        let others = api.requests.route("other", "other");
+        let others = api.observed.requests.route("other", "other");
         Self { api: ThreadApi::new(api), paths, others }
     }
 
@@ -111,15 +111,16 @@ impl Routes {
         let id = RequestId::begin(request);
         let permit = Permit::for_keys(request.method().is_safe());
         // The question of a browser before a request is not counted: it costs little, and the request itself counts.
-        let answer = match api.cors.preflight(request) {
-            Some(answer) => api.check_page(request).map(|()| answer),
-            None => api
-                .receive(request)
-                .and_then(|()| api.admit(request, &id, permit))
-                .and_then(|_| Err(if query::is_text(request.path()) { problem() } else { Code::InvalidPath.into() })),
+        let answer = match api.admission.cors.preflight(request) {
+            Some(answer) => api.admission.check_page(request).map(|()| answer),
+            None => {
+                api.admission.receive(request).and_then(|()| api.admission.admit(request, &id, permit)).and_then(|_| {
+                    Err(if query::is_text(request.path()) { problem() } else { Code::InvalidPath.into() })
+                })
+            }
         };
         let mut response = answer.unwrap_or_else(|refused| {
-            api.requests.problem(refused.code());
+            api.observed.requests.problem(refused.code());
             refused.respond(request, &id)
         });
         self.others.count(response.status(), began.elapsed());
@@ -167,7 +168,7 @@ impl Path {
 
 impl Route {
     fn new(endpoint: &'static Endpoint, api: &Api) -> Self {
-        Self { counts: api.requests.route(endpoint.info.path, endpoint.info.method), endpoint }
+        Self { counts: api.observed.requests.route(endpoint.info.path, endpoint.info.method), endpoint }
     }
 
     /// The sender of a request that is served. On a connection beyond the limit, only one who has a place of its own. The
@@ -179,9 +180,9 @@ impl Route {
             return Err(Code::HandingOver.into());
         }
         if !info.any_host {
-            api.receive(request)?;
+            api.admission.receive(request)?;
         }
-        let caller = api.admit(request, id, info.permit)?;
+        let caller = api.admission.admit(request, id, info.permit)?;
         if let (Some(seat), Who::Key(..)) = (seat, &caller.who) {
             seat.is_of_key();
         }
@@ -223,7 +224,7 @@ impl Route {
             answer => answer,
         };
         let mut response = answer.unwrap_or_else(|problem| {
-            api.requests.problem(problem.code());
+            api.observed.requests.problem(problem.code());
             problem.respond(request, &id)
         });
         // A client that sends its next request here, just when the connection ends, would not know what became of it.
@@ -232,7 +233,7 @@ impl Route {
         }
         let took = began.elapsed();
         self.counts.count(response.status(), took);
-        api.slow.note(&id, (info.method, info.path), caller, took, &response);
+        api.observed.slow.note(&id, (info.method, info.path), caller, took, &response);
         if let Some(caller) = caller.filter(|_| info.is_audited()) {
             auth::administered(request, &id, caller, response.status());
         }

@@ -125,7 +125,7 @@ fn hide_secrets(value: &mut Value) {
 
 /// `GET /v1/admin/keys`
 async fn list_keys(call: Call) -> Answer {
-    let items: Vec<_> = call.api.gate.keys().into_iter().map(KeyBody::from).collect();
+    let items: Vec<_> = call.api.admission.gate.keys().into_iter().map(KeyBody::from).collect();
     reply::ok(&json!({ "items": items }))
 }
 
@@ -136,6 +136,6 @@ async fn make_token(mut call: Call) -> Answer {
     if !(Duration::from_secs(1)..=LONGEST).contains(&lasts) {
         return Err(Problem::invalid_body("expires_in: expected 1 to 86400 seconds"));
     }
-    let (token, until) = call.api.gate.sign(&user_id, lasts).ok_or(Code::NoTokenSecret)?;
+    let (token, until) = call.api.admission.gate.sign(&user_id, lasts).ok_or(Code::NoTokenSecret)?;
     reply::with(StatusCode::CREATED, &TokenBody { token, expires_at: until * 1000 })
 }

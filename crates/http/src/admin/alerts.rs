@@ -59,7 +59,7 @@ pub(super) fn look(api: &Arc<Api>, sample: Option<DiskFigures>, node: Option<Sta
         grows: rule.grows.map(|(count, within)| (count(&seen), Duration::from_secs(within))),
         lasts: Duration::from_secs(rule.lasts),
     };
-    api.firing.look(Instant::now(), ALERTS.iter().map(condition))
+    api.observed.firing.look(Instant::now(), ALERTS.iter().map(condition))
 }
 
 /// An alert.
@@ -139,7 +139,7 @@ impl Seen<'_> {
     }
 
     fn webhook(&self, is_so: impl Fn(&WebhookFigures) -> bool) -> bool {
-        self.api.webhooks.iter().any(|webhook| is_so(webhook))
+        self.api.observed.webhooks.iter().any(|webhook| is_so(webhook))
     }
 }
 
@@ -158,7 +158,7 @@ static ALERTS: &[Rule] = &[
     Rule::page("TidelineStorageStopped", "docs/operate/faults.md#damage")
         .if_so(|seen| seen.disk(|disk| disk.store.needs_restart)),
     Rule::page("TidelineDiskHangs", "docs/operate/disk.md#disk-space").if_so(|seen| {
-        let age = seen.api.sampler.age(seen.sample.as_ref().map(|sample| sample.at));
+        let age = seen.api.observed.sampler.age(seen.sample.as_ref().map(|sample| sample.at));
         age > Duration::from_secs(60)
     }),
     Rule::page("TidelineMemory", "docs/operate/capacity.md")
@@ -170,7 +170,7 @@ static ALERTS: &[Rule] = &[
         .if_so(|seen| seen.node(|node| !node.reachable))
         .lasting(MINUTE),
     Rule::ticket("TidelineOverloaded", "docs/operate/faults.md#503-overloaded").if_grown(5 * MINUTE, |seen| {
-        let mut problems = seen.api.requests.problems();
+        let mut problems = seen.api.observed.requests.problems();
         problems.find(|(code, _)| *code == "overloaded").map_or(0, |(_, count)| count)
     }),
     Rule::ticket("TidelineJobsPileUp", "docs/operate/faults.md#jobs-pile-up")
@@ -181,7 +181,7 @@ static ALERTS: &[Rule] = &[
         .lasting(10 * MINUTE),
     Rule::ticket("TidelineJobsFail", "docs/operate/alerts.md#pages-stay-right")
         .if_so(|seen| seen.api.feed().backlog().usage().parked > 0)
-        .if_grown(5 * MINUTE, |seen| seen.api.workers.usage().failures),
+        .if_grown(5 * MINUTE, |seen| seen.api.observed.workers.usage().failures),
     // The oldest job tells it also while no fan-out ends.
     Rule::ticket("TidelineLateDelivery", "docs/operate/faults.md#jobs-pile-up")
         .if_so(|seen| seen.api.feed().backlog().oldest().is_some_and(|age| age > Duration::from_secs(60)))
@@ -201,14 +201,16 @@ static ALERTS: &[Rule] = &[
         figures.failed.load(Ordering::Relaxed) + figures.copies_failed.load(Ordering::Relaxed)
     }),
     Rule::ticket("TidelineReloadFailed", "docs/operate/faults.md#keys-and-the-certificate")
-        .if_so(|seen| seen.api.reloads.have_failed())
+        .if_so(|seen| seen.api.observed.reloads.have_failed())
         .lasting(5 * MINUTE),
-    Rule::ticket("TidelineCertificateEnds", "docs/operate/faults.md#keys-and-the-certificate")
-        .if_so(|seen| seen.api.reloads.certificate_ends().is_some_and(|end| end < seen.now / 1000 + CERTIFICATE_ENDS)),
+    Rule::ticket("TidelineCertificateEnds", "docs/operate/faults.md#keys-and-the-certificate").if_so(|seen| {
+        seen.api.observed.reloads.certificate_ends().is_some_and(|end| end < seen.now / 1000 + CERTIFICATE_ENDS)
+    }),
     Rule::ticket("TidelineWebhookLate", "docs/use/webhooks.md#when-a-receiver-is-away")
         .if_so(|seen| seen.webhook(|webhook| webhook.lag() > 600)),
-    Rule::ticket("TidelineWebhookGap", "docs/use/webhooks.md#when-a-receiver-is-away")
-        .if_grown(HOUR, |seen| seen.api.webhooks.iter().map(|webhook| webhook.gaps.load(Ordering::Relaxed)).sum()),
+    Rule::ticket("TidelineWebhookGap", "docs/use/webhooks.md#when-a-receiver-is-away").if_grown(HOUR, |seen| {
+        seen.api.observed.webhooks.iter().map(|webhook| webhook.gaps.load(Ordering::Relaxed)).sum()
+    }),
     Rule::ticket("TidelineStandbyBehind", "docs/operate/standby.md#how-far-it-is-behind")
         .if_so(|seen| {
             let known = seen.api.standbys.list(seen.api.feed().store()).unwrap_or_default();

@@ -45,7 +45,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
 /// `GET /v1/admin/history`
 async fn history(call: Call) -> Answer {
     let after = call.query()?.number("after", LATEST)?.unwrap_or_default();
-    let samples = call.api.history.after(after as Millis);
+    let samples = call.api.observed.history.after(after as Millis);
     let items: Vec<&Sample> = samples.iter().map(Arc::as_ref).collect();
     reply::ok(&json!({ "items": items }))
 }
@@ -54,7 +54,7 @@ async fn history(call: Call) -> Answer {
 pub async fn keep_history(api: Arc<Api>) {
     loop {
         let (sample, node) = (api.sample().await, api.sample_node().await);
-        api.history.add(counters(&api, sample.as_ref()), gauges(&api, sample.as_ref()));
+        api.observed.history.add(counters(&api, sample.as_ref()), gauges(&api, sample.as_ref()));
         alerts::look(&api, sample, node);
         tokio::time::sleep(EVERY).await;
     }
@@ -62,7 +62,7 @@ pub async fn keep_history(api: Arc<Api>) {
 
 fn counters(api: &Api, sample: Option<&DiskFigures>) -> Counters {
     let (feed, mut requests, mut answers) = (api.feed(), [0; CLASSES.len()], Distribution::default());
-    for route in api.requests.all() {
+    for route in api.observed.requests.all() {
         requests.iter_mut().zip(&route.classes).for_each(|(sum, class)| *sum += class.get());
         answers.add(&route.seconds.read());
     }
@@ -70,10 +70,10 @@ fn counters(api: &Api, sample: Option<&DiskFigures>) -> Counters {
     Counters {
         at: now(),
         requests,
-        problems: api.requests.problems().collect(),
+        problems: api.observed.requests.problems().collect(),
         answers,
         published: feed.published(),
-        deliveries: api.workers.usage().deliveries,
+        deliveries: api.observed.workers.usage().deliveries,
         lag: feed.backlog().lag().read(),
         stream_events: feed.streaming().streams().usage().events,
         cache_hits: caches.iter().map(|(_, cache)| cache.hits).sum(),

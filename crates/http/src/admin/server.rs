@@ -394,7 +394,7 @@ impl PathExplanationBody {
 /// `GET /v1/admin/stats`
 pub(crate) async fn stats(call: Call) -> Answer {
     let sample = call.api.sample().await.ok_or(Code::Overloaded)?;
-    let (backlog, workers) = (call.api.feed().backlog().usage(), call.api.workers.usage());
+    let (backlog, workers) = (call.api.feed().backlog().usage(), call.api.observed.workers.usage());
     let standbys = call.api.standbys.list(call.api.feed().store())?;
     let jobs = Jobs {
         waiting: backlog.places.used,

@@ -242,7 +242,7 @@ impl MessageBody for Log {
 
     fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Result<Bytes, Infallible>>> {
         let is_gone = self.client.as_ref().is_some_and(|client| client.is_closed(context));
-        if is_gone || self.api.is_stopping() || !self.api.gate.still_admits(&self.caller) {
+        if is_gone || self.api.is_stopping() || !self.api.admission.gate.still_admits(&self.caller) {
             return Poll::Ready(None);
         }
         let Some(reading) = &mut self.reading else { return Poll::Ready(None) };

@@ -92,7 +92,8 @@ mod tests {
 
     async fn call(api: &Arc<Api>) -> Call {
         let request = TestRequest::default().to_http_request();
-        let caller = api.admit(&request, &RequestId::begin(&request), Permit::default()).expect("there are no keys");
+        let caller =
+            api.admission.admit(&request, &RequestId::begin(&request), Permit::default()).expect("there are no keys");
         let info = Box::leak(Box::new(RouteInfo::new("GET", "/")));
         Call::new(ThreadApi::new(api), info, request, caller, Instant::now())
     }

@@ -90,7 +90,7 @@ impl Follower {
         let mut at = self.told;
         let silent_until = Instant::now() + self.api.config().presence.heartbeat.get();
         loop {
-            if self.api.is_stopping() || !self.api.gate.still_admits(&self.caller) {
+            if self.api.is_stopping() || !self.api.admission.gate.still_admits(&self.caller) {
                 return None;
             }
             self.news.borrow_and_update();

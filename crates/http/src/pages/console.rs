@@ -43,7 +43,7 @@ async fn start(call: Call) -> Answer {
     let avatars: String = origins.iter().map(|origin| format!(" {origin}")).collect();
     // `access` tells the page whether it must ask for credentials. Otherwise it would have to send a request that may be
     // refused.
-    let is_open = call.api.gate.is_open();
+    let is_open = call.api.admission.gate.is_open();
     let page = PAGES[usize::from(is_open)].get_or_init(|| {
         let access = if is_open { "open" } else { "keys" };
         let kinds: Value = call.api.feed().reaction_kinds().iter().map(|(_, name)| name).collect();

@@ -76,7 +76,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
 
 /// `GET /v1/users/{uid}/stream`
 pub(crate) async fn listen(call: Call) -> Answer {
-    call.api.access.check_stream(&call.request)?;
+    call.api.admission.access.check_stream(&call.request)?;
     let user = call.user()?;
     let after = last_event_id(&call)?;
     let Some(place) = response::place(&call)? else { return Ok(response::head()) };
@@ -296,7 +296,7 @@ impl MessageBody for Body {
         if self.client.as_ref().is_some_and(|client| client.is_closed(context)) {
             return Poll::Ready(None);
         }
-        self.over = self.over || !self.api.gate.still_admits(&self.caller) || !self.gather(context);
+        self.over = self.over || !self.api.admission.gate.still_admits(&self.caller) || !self.gather(context);
         if !self.text.is_empty() {
             self.heartbeat.reset();
             // If the stream is over, the next poll ends it.

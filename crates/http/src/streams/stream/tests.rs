@@ -97,7 +97,8 @@ async fn a_restored_item_is_sent_once_and_its_place_resumes() {
 fn body(api: &Arc<Api>, missed: VecDeque<Event>) -> Pin<Box<Body>> {
     let stream = api.feed().listen(user(1), 1).expect("open");
     let request = TestRequest::default().to_http_request();
-    let caller = api.admit(&request, &RequestId::begin(&request), Permit::default()).expect("there are no keys");
+    let caller =
+        api.admission.admit(&request, &RequestId::begin(&request), Permit::default()).expect("there are no keys");
     Box::pin(Body::new(api, Opened { reader: user(1), stream, text: events::COMMENT.to_owned(), missed }, None, caller))
 }
 
