@@ -1,6 +1,5 @@
 //! The HTTP side of a standby: health, figures and its promotion. It answers no calls of applications.
 
-use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
@@ -17,7 +16,7 @@ use crate::guards::address;
 use crate::guards::auth::{Authenticator, Permit};
 use crate::limits::{Holder, Limits};
 use crate::wire::problem::Problem;
-use crate::wire::query;
+use crate::wire::query::Query;
 use crate::wire::request_id::RequestId;
 use config::Config;
 use model::error::{Code, Result};
@@ -175,15 +174,9 @@ impl StandbyApi {
     }
 
     async fn promote(&self, request: &HttpRequest) -> Result<HttpResponse, Problem> {
-        let names = ["switch", "force", "accept_loss"];
-        let ([switch, force, accept_loss], _) = query::parse(request.query_string(), names, None)?;
-        let flag = |name: &str, value: Option<Cow<'_, str>>| match value.as_deref() {
-            None | Some("false") => Ok(false),
-            Some("true") => Ok(true),
-            Some(_) => Err(Problem::invalid_parameter(format_args!("{name}: expected true or false"))),
-        };
-        let (switch, force) = (flag("switch", switch)?, flag("force", force)?);
-        let accept_loss = flag("accept_loss", accept_loss)?;
+        let query = Query::parse(request.query_string(), &[], &["switch", "force", "accept_loss"])?;
+        let (switch, force) = (query.flag("switch")?, query.flag("force")?);
+        let accept_loss = query.flag("accept_loss")?;
         let (done, outcome) = oneshot::channel();
         let busy = || Problem::new(Code::Standby, "the standby is being promoted or stopped");
         self.promotions.try_send(Promotion { switch, force, accept_loss, done }).map_err(|_| busy())?;

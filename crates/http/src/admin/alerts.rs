@@ -39,7 +39,6 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
 
 /// `GET /v1/admin/alerts`
 async fn list(call: Call) -> Answer {
-    call.no_query()?;
     let (sample, node) = (call.api.sample().await, call.api.sample_node().await);
     let firing = look(&call.api, sample, node);
     let mut items: Vec<_> = RULES.iter().zip(firing).filter(|(_, fires)| *fires).map(|(rule, _)| &rule.alert).collect();
@@ -56,7 +55,7 @@ pub(super) fn look(api: &Arc<Api>, sample: Option<DiskFigures>, node: Option<Sta
         window: rule.window,
         lasts: rule.lasts,
     };
-    api.firing.look(Instant::now(), RULES.iter().map(condition))
+    api.observed.firing.look(Instant::now(), RULES.iter().map(condition))
 }
 
 /// An alert.
@@ -159,7 +158,7 @@ static CHECKS: &[Check] = &[
     when("TidelineDiskFills", |seen| seen.disk(|disk| disk.store.device.used > disk.store.device.limit / 10 * 9)),
     when("TidelineStorageStopped", |seen| seen.disk(|disk| disk.store.needs_restart)),
     when("TidelineDiskHangs", |seen| {
-        let age = seen.api.sampler.age(seen.sample.as_ref().map(|sample| sample.at));
+        let age = seen.api.observed.sampler.age(seen.sample.as_ref().map(|sample| sample.at));
         age > Duration::from_secs(60)
     }),
     when("TidelineMemory", |seen| {
@@ -167,7 +166,7 @@ static CHECKS: &[Check] = &[
     }),
     when("TidelineLogUnreachable", |seen| seen.node(|node| !node.reachable)),
     risen("TidelineOverloaded", |seen| {
-        let mut problems = seen.api.requests.problems();
+        let mut problems = seen.api.observed.requests.problems();
         problems.find(|(code, _)| *code == "overloaded").map_or(0, |(_, count)| count)
     }),
     when("TidelineJobsPileUp", |seen| {
@@ -175,7 +174,7 @@ static CHECKS: &[Check] = &[
         2 * places.used > places.limit
     }),
     when("TidelineJobsFail", |seen| seen.api.feed().backlog().usage().parked > 0)
-        .or_risen(|seen| seen.api.workers.usage().failures),
+        .or_risen(|seen| seen.api.observed.workers.usage().failures),
     // The oldest job tells it also while no fan-out ends.
     when("TidelineLateDelivery", |seen| {
         seen.api.feed().backlog().oldest().is_some_and(|age| age > Duration::from_secs(60))
@@ -188,12 +187,14 @@ static CHECKS: &[Check] = &[
         let figures = seen.api.backups.figures();
         figures.failed.load(Ordering::Relaxed) + figures.copies_failed.load(Ordering::Relaxed)
     }),
-    when("TidelineReloadFailed", |seen| seen.api.reloads.have_failed()),
+    when("TidelineReloadFailed", |seen| seen.api.observed.reloads.have_failed()),
     when("TidelineCertificateEnds", |seen| {
-        seen.api.reloads.certificate_ends().is_some_and(|end| end < seen.now / 1000 + CERTIFICATE_ENDS)
+        seen.api.observed.reloads.certificate_ends().is_some_and(|end| end < seen.now / 1000 + CERTIFICATE_ENDS)
     }),
-    when("TidelineWebhookLate", |seen| seen.api.webhooks.iter().any(|webhook| webhook.now().lag_seconds > 600)),
-    risen("TidelineWebhookGap", |seen| seen.api.webhooks.iter().map(|webhook| webhook.now().gaps).sum()),
+    when("TidelineWebhookLate", |seen| {
+        seen.api.observed.webhooks.iter().any(|webhook| webhook.now().lag_seconds > 600)
+    }),
+    risen("TidelineWebhookGap", |seen| seen.api.observed.webhooks.iter().map(|webhook| webhook.now().gaps).sum()),
     when("TidelineStandbyBehind", |seen| {
         let known = seen.api.standbys.list(seen.api.feed().store()).unwrap_or_default();
         known.iter().any(|standby| standby.behind_for > 60_000)

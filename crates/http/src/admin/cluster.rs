@@ -123,7 +123,6 @@ struct MemberBody {
 
 /// `GET /v1/admin/cluster`
 async fn show(call: Call) -> Answer {
-    call.no_query()?;
     let Some(node) = call.api.node.clone() else { return reply::ok(&ClusterBody::default()) };
     let status = call.run(Wants::Read, move |_: &Feed| -> Result<_> { Ok(node.status()) }).await?;
     reply::ok(&ClusterBody::new(&call.api.config().cluster, status))

@@ -13,7 +13,6 @@ use crate::endpoint::{Endpoint, get, group};
 use crate::figures::disk::DiskFigures;
 use crate::figures::history::{Reading, Sample, rounded};
 use crate::figures::requests::CLASSES;
-use crate::wire::query;
 use crate::wire::reply::{self, Answer};
 use model::clock::now;
 use model::{Distribution, Millis};
@@ -45,9 +44,8 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
 
 /// `GET /v1/admin/history`
 async fn history(call: Call) -> Answer {
-    let [after] = call.query(["after"])?;
-    let after = query::number("after", after, LATEST)?.unwrap_or_default();
-    let samples = call.api.history.after(after as Millis);
+    let after = call.query()?.number("after", LATEST)?.unwrap_or_default();
+    let samples = call.api.observed.history.after(after as Millis);
     let items: Vec<&Sample> = samples.iter().map(Arc::as_ref).collect();
     reply::ok(&json!({ "items": items }))
 }
@@ -56,7 +54,7 @@ async fn history(call: Call) -> Answer {
 pub async fn keep_history(api: Arc<Api>) {
     loop {
         let (sample, node) = (api.sample().await, api.sample_node().await);
-        api.history.add(reading(&api, sample.as_ref()));
+        api.observed.history.add(reading(&api, sample.as_ref()));
         alerts::look(&api, sample, node);
         tokio::time::sleep(EVERY).await;
     }
@@ -67,7 +65,7 @@ fn reading(api: &Api, sample: Option<&DiskFigures>) -> Reading {
     let (backlog, streaming, caches) = (feed.backlog(), feed.streaming(), feed.caches());
     let (jobs, streams) = (backlog.usage(), streaming.streams().usage());
     let (mut requests, mut answers) = ([0; CLASSES.len()], Distribution::default());
-    for route in api.requests.all() {
+    for route in api.observed.requests.all() {
         requests.iter_mut().zip(&route.classes).for_each(|(sum, class)| *sum += class.get());
         answers.add(&route.seconds.read());
     }
@@ -77,9 +75,9 @@ fn reading(api: &Api, sample: Option<&DiskFigures>) -> Reading {
         requests_ok: ok,
         requests_refused: refused,
         requests_failed: failed,
-        problems: api.requests.problems().collect(),
+        problems: api.observed.requests.problems().collect(),
         published: feed.published() as f64,
-        deliveries: api.workers.usage().deliveries as f64,
+        deliveries: api.observed.workers.usage().deliveries as f64,
         stream_events: streams.events as f64,
         jobs: jobs.places.used,
         oldest_job: rounded(backlog.oldest().unwrap_or_default().as_secs_f64()),

@@ -35,7 +35,6 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
 
 /// `GET /metrics`
 async fn metrics(call: Call) -> Answer {
-    call.no_query()?;
     let (sample, node) = (call.api.sample().await, call.api.sample_node().await);
     let scrape = Scrape { api: Arc::clone(&call.api), sample, node };
     page::answer(move |page| scrape.figures(page))
@@ -55,12 +54,12 @@ impl Scrape {
         for figures in of_all.into_iter().chain(others) {
             figures(self, page)?;
         }
-        self.api.reloads.figures(page)?;
+        self.api.observed.reloads.figures(page)?;
         if let Some(node) = &self.api.node {
             let forwarded = self.api.peers.as_ref().map(Peers::figures).unwrap_or_default();
             cluster::figures(page, (&node.log_id(), node.position()), self.node.as_ref(), node.barriers(), forwarded)?;
         }
-        let age = self.api.sampler.age(self.sample.as_ref().map(|sample| sample.at));
+        let age = self.api.observed.sampler.age(self.sample.as_ref().map(|sample| sample.at));
         figures! { page =>
             /// Age of the figures of the store and the process; above 1 if the disk does not answer.
             tideline_storage_sample_age_seconds = age.as_secs_f64();
@@ -119,7 +118,7 @@ impl Scrape {
 
     /// What workers have done, and what is left to reads.
     fn workers(&self, page: &mut Page<'_>) -> fmt::Result {
-        let usage = self.api.workers.usage();
+        let usage = self.api.observed.workers.usage();
         figures! { page =>
             /// Items published, comments included.
             tideline_published_items_total = self.api.feed().published();
@@ -169,7 +168,7 @@ impl Scrape {
     }
 
     fn webhooks(&self, page: &mut Page<'_>) -> fmt::Result {
-        let known: Vec<_> = self.api.webhooks.iter().map(|webhook| webhook.now()).collect();
+        let known: Vec<_> = self.api.observed.webhooks.iter().map(|webhook| webhook.now()).collect();
         let own = |figure: fn(&WebhookState) -> u64| by_name("webhook", &known, |of| &of.name, figure);
         figures! { page =>
             /// The age of the oldest change that a webhook has not taken.
@@ -254,7 +253,7 @@ impl Scrape {
 
     /// Refusals of limits of requests a second, and the senders in memory.
     fn rates(&self, page: &mut Page<'_>) -> fmt::Result {
-        let usage = self.api.rates.usage();
+        let usage = self.api.admission.rates.usage();
         figures! { page =>
             /// Requests refused because their sender sent too many, by the limit.
             tideline_rate_limited_total = by("of", usage.iter().map(|limit| (limit.of, limit.refused)));
@@ -293,7 +292,7 @@ impl Scrape {
     }
 
     fn requests(&self, page: &mut Page<'_>) -> fmt::Result {
-        let routes = self.api.requests.all();
+        let routes = self.api.observed.requests.all();
         let counts = routes.iter().flat_map(|route| {
             let classes = CLASSES.into_iter().zip(&route.classes);
             classes.map(|(class, count)| {
@@ -305,7 +304,7 @@ impl Scrape {
             /// Answered requests, by route, method and class of status.
             tideline_http_requests_total = Family(counts);
             /// Requests that were refused or failed, by the code of their problem.
-            tideline_http_problems_total = by("code", self.api.requests.problems());
+            tideline_http_problems_total = by("code", self.api.observed.requests.problems());
             /// Seconds from the head of a request until its answer is ready to be sent.
             tideline_http_request_duration_seconds = Family(seconds);
             /// Requests that took longer than server.request_timeout.
@@ -315,7 +314,7 @@ impl Scrape {
 
     fn caches(&self, page: &mut Page<'_>) -> fmt::Result {
         let mut caches = self.api.feed().caches().to_vec();
-        caches.extend([("pages", self.api.kept_pages.usage()), ("tokens", self.api.gate.tokens())]);
+        caches.extend([("pages", self.api.kept_pages.usage()), ("tokens", self.api.admission.gate.tokens())]);
         for store in self.sample.iter().map(|sample| &sample.store) {
             caches.extend(store.caches.iter().copied());
         }

@@ -10,11 +10,10 @@ use crate::call::Call;
 use crate::calls::show::ItemId;
 use crate::endpoint::parameters::{number, optional, required};
 use crate::endpoint::{Endpoint, get, group};
-use crate::kind::OfOwner;
 use crate::nodes::peers::FORWARDED;
 use crate::pools::Wants;
+use crate::route_info::OfOwner;
 use crate::wire::problem::Problem;
-use crate::wire::query;
 use crate::wire::reply::{self, Answer};
 use feed::standbys::KnownStandby;
 use feed::{Feed, PathExplanation};
@@ -261,15 +260,13 @@ struct PathExplanationBody {
 }
 
 /// `GET /healthz`: the process is up.
-pub(crate) async fn healthz(call: Call) -> Answer {
-    call.no_query()?;
+pub(crate) async fn healthz(_: Call) -> Answer {
     reply::ok(&Health { status: "ok" })
 }
 
 /// `GET /readyz`: the server accepts requests. It stays ready when the device is full: reads go on, and a restart would
 /// not help.
 pub(crate) async fn readyz(call: Call) -> Answer {
-    call.no_query()?;
     if call.api.standbys.has_handed_over() {
         return Err(Code::HandingOver.into());
     }
@@ -302,8 +299,7 @@ async fn is_another_ready(call: &Call) -> bool {
 /// `GET /v1/admin/users/{uid}/timeline/verify`
 pub(crate) async fn verify(call: Call) -> Answer {
     let user = call.user()?;
-    let [depth] = call.query(["depth"])?;
-    let depth = query::number("depth", depth, MAX_DEPTH)?.unwrap_or(DEFAULT_DEPTH);
+    let depth = call.query()?.number("depth", MAX_DEPTH)?.unwrap_or(DEFAULT_DEPTH);
     let id = user.clone();
     let verified = move |feed: &Feed| -> Result<_> {
         let read = feed.read();
@@ -325,8 +321,7 @@ pub(crate) async fn verify(call: Call) -> Answer {
 /// `GET /v1/admin/users/{uid}/timeline/explain?content_id=`
 pub(crate) async fn explain(call: Call) -> Answer {
     let user = call.user()?;
-    let [id] = call.query(["content_id"])?;
-    let id: HostId = query::required("content_id", id)?;
+    let id: HostId = call.query()?.required("content_id")?;
     let (user_id, content_id) = (user.clone(), id.clone());
     let explained = move |feed: &Feed| -> Result<_> {
         let read = feed.read();
@@ -374,9 +369,8 @@ impl PathExplanationBody {
 
 /// `GET /v1/admin/stats`
 pub(crate) async fn stats(call: Call) -> Answer {
-    call.no_query()?;
     let sample = call.api.sample().await.ok_or(Code::Overloaded)?;
-    let (backlog, workers) = (call.api.feed().backlog().usage(), call.api.workers.usage());
+    let (backlog, workers) = (call.api.feed().backlog().usage(), call.api.observed.workers.usage());
     let standbys = call.api.standbys.list(call.api.feed().store())?;
     let tables = sample.store.tables.iter();
     let jobs = Jobs {

@@ -19,7 +19,6 @@ use crate::pools::Wants;
 use crate::streams::response::{self, Piece, Source};
 use crate::wire::body::Nothing;
 use crate::wire::problem::Problem;
-use crate::wire::query;
 use crate::wire::reply::{self, Answer};
 use feed::Feed;
 use feed::standbys::{CopiedFile, End, Following, Frame};
@@ -39,10 +38,10 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         post("/v1/admin/standby/copies", take_copy, "", "").takes_nothing(),
         get("/v1/admin/standby/copies/{id}/{file}", read_file, "", "").not_for_read_keys().routine(),
         delete("/v1/admin/standby/copies/{id}", end_copy, "", ""),
-        get("/v1/admin/standby/log", follow, "", "").not_for_read_keys(),
+        get("/v1/admin/standby/log", follow, "", "").not_for_read_keys().reads(&["standby", "log", "after"]),
         put("/v1/admin/standby/progress", report, "", "").takes_nothing().routine(),
         post("/v1/admin/standby/seal", seal, "", "").takes_nothing(),
-        delete("/v1/admin/standby/seal", unseal, "", ""),
+        delete("/v1/admin/standby/seal", unseal, "", "").reads(&["standby"]),
         post("/v1/admin/standby/handover", hand_over, "", "").takes_nothing(),
     ];
     group("operations", calls.map(Endpoint::of_this_server))
@@ -84,8 +83,7 @@ fn must_be_alone(call: &Call) -> Result<(), Problem> {
 
 /// `POST /v1/admin/standby/copies`
 async fn take_copy(mut call: Call) -> Answer {
-    call.no_query()?;
-    let Nothing {} = call.json_or_default().await?;
+    let Nothing {} = call.json().await?;
     must_be_alone(&call)?;
     let standbys = Arc::clone(&call.api.standbys);
     let plan = call.run(Wants::Change, move |feed| standbys.take_copy(feed.store())).await?;
@@ -94,7 +92,6 @@ async fn take_copy(mut call: Call) -> Answer {
 
 /// `DELETE /v1/admin/standby/copies/{id}`
 async fn end_copy(call: Call) -> Answer {
-    call.no_query()?;
     let (id, standbys) = (call.part("id"), Arc::clone(&call.api.standbys));
     call.run(Wants::Change, move |_| standbys.end_copy(&id)).await?;
     Ok(HttpResponse::NoContent().finish())
@@ -102,7 +99,6 @@ async fn end_copy(call: Call) -> Answer {
 
 /// `GET /v1/admin/standby/copies/{id}/{file}`, from a byte on if `Range` says so.
 async fn read_file(call: Call) -> Answer {
-    call.no_query()?;
     let (id, name, standbys) = (call.part("id"), call.part("file"), Arc::clone(&call.api.standbys));
     let place = call.api.limits.downloads.take(call.caller.holder, 1)?;
     let file = call.run(Wants::Read, move |_| standbys.copied_file(&id, &name)).await?;
@@ -142,13 +138,13 @@ fn first_byte(range: &[u8], length: u64) -> Option<u64> {
 
 /// `GET /v1/admin/standby/log`: the log as it grows, without end.
 async fn follow(call: Call) -> Answer {
-    let [standby, log, after] = call.query(["standby", "log", "after"])?;
+    let query = call.query()?;
     must_be_alone(&call)?;
     let missing = |name: &str| Problem::invalid_parameter(format_args!("{name}: this parameter is needed"));
-    let name = standby.ok_or_else(|| missing("standby"))?.into_owned();
-    let log = log.ok_or_else(|| missing("log"))?;
-    let log = u64::from_str_radix(&log, 16).map_err(|_| Problem::invalid_parameter("log: expected 16 digits"))?;
-    let after: u64 = query::value("after", after)?.ok_or_else(|| missing("after"))?;
+    let name = query.text("standby").ok_or_else(|| missing("standby"))?.to_owned();
+    let log = query.text("log").ok_or_else(|| missing("log"))?;
+    let log = u64::from_str_radix(log, 16).map_err(|_| Problem::invalid_parameter("log: expected 16 digits"))?;
+    let after: u64 = query.value("after")?.ok_or_else(|| missing("after"))?;
     let Some(place) = response::place(&call)? else { return Ok(response::head(MEDIA_TYPE)) };
     let standbys = Arc::clone(&call.api.standbys);
     // Before the head: a standby that lacks log gets the refusal.
@@ -221,7 +217,6 @@ impl Log {
 
 /// `PUT /v1/admin/standby/progress`
 async fn report(mut call: Call) -> Answer {
-    call.no_query()?;
     let Progress { standby, applied } = call.json().await?;
     let standbys = Arc::clone(&call.api.standbys);
     let row = call.run(Wants::Read, move |feed| standbys.report(feed.store(), &standby, applied)).await?;
@@ -230,7 +225,6 @@ async fn report(mut call: Call) -> Answer {
 
 /// `POST /v1/admin/standby/seal`
 async fn seal(mut call: Call) -> Answer {
-    call.no_query()?;
     let Named { standby } = call.json().await?;
     must_be_alone(&call)?;
     let standbys = Arc::clone(&call.api.standbys);
@@ -240,8 +234,7 @@ async fn seal(mut call: Call) -> Answer {
 
 /// `DELETE /v1/admin/standby/seal`
 async fn unseal(call: Call) -> Answer {
-    let [standby] = call.query(["standby"])?;
-    let standby = standby.map(|name| name.into_owned());
+    let standby = call.query()?.text("standby").map(str::to_owned);
     let standbys = Arc::clone(&call.api.standbys);
     call.run(Wants::Read, move |feed| standbys.unseal(feed.store(), standby.as_deref())).await?;
     Ok(HttpResponse::NoContent().finish())
@@ -249,7 +242,6 @@ async fn unseal(call: Call) -> Answer {
 
 /// `POST /v1/admin/standby/handover`
 async fn hand_over(mut call: Call) -> Answer {
-    call.no_query()?;
     let HandOver { ticket, url, row } = call.json().await?;
     if url.chars().any(char::is_control) || url.len() > 1024 {
         return Err(Problem::invalid_body("url: expected an address"));

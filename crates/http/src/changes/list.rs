@@ -12,7 +12,6 @@ use super::stream;
 use crate::call::Call;
 use crate::endpoint::{Endpoint, Shape, get, group, parameters};
 use crate::streams::{events, response};
-use crate::wire::query;
 use crate::wire::reply::{Answer, Text};
 use feed::{ChangesAfter, ChangesPage, Read};
 use model::error::Code;
@@ -85,17 +84,17 @@ impl FromStr for Types {
 
 /// `GET /v1/changes`
 pub(crate) async fn list(call: Call) -> Answer {
-    let [after, limit, types] = call.query(["after", "limit", "types"])?;
-    let after = query::value("after", after)?.unwrap_or(ChangesAfter::Oldest);
-    let limit = query::number("limit", limit, MOST)?.unwrap_or(MOST);
-    let Types(types) = query::value("types", types)?.unwrap_or(Types(Vec::new()));
+    let query = call.query()?;
+    let after = query.value("after")?.unwrap_or(ChangesAfter::Oldest);
+    let limit = query.number("limit", MOST)?.unwrap_or(MOST);
+    let Types(types) = query.value("types")?.unwrap_or(Types(Vec::new()));
     let resumed = response::last_event_id(&call)?.map(ChangesAfter::Position);
     if accepts_stream(&call) {
         return stream::follow(call, resumed.unwrap_or(after), types).await;
     }
-    let look = move |read: Read<'_>| read.changes(after, limit, &types);
+    let look = move |read: Read<'_>| read.named(read.changes(after, limit, &types)?);
     let write =
-        |page: ChangesPage, ids: HostIds, _: &ReactionKinds, text: &mut Text| text.write(&Changes::of(&page, &ids));
+        |(page, ids): (ChangesPage, HostIds), _: &ReactionKinds, text: &mut Text| text.write(&Changes::of(&page, &ids));
     let ((), text) = call.show(look, write).await?;
     Ok(text.answer(HttpResponseBuilder::new(StatusCode::OK)))
 }

@@ -23,7 +23,7 @@ pub struct Webhooks(JoinSet<()>);
 impl Webhooks {
     /// Starts the senders, on the present runtime. Fails if the settings of one are wrong.
     pub fn start(api: &Arc<Api>) -> Result<Self> {
-        let hooks = api.config().webhooks.iter().zip(&api.webhooks);
+        let hooks = api.config().webhooks.iter().zip(&api.observed.webhooks);
         let senders: Vec<_> = hooks.map(|(hook, figures)| Sender::new(api, hook, figures)).collect::<Result<_>>()?;
         let mut tasks = JoinSet::new();
         for sender in senders {
@@ -62,7 +62,6 @@ pub(super) fn endpoints() -> Vec<Endpoint> {
 
 /// `GET /v1/admin/webhooks`
 async fn list(call: Call) -> Answer {
-    call.no_query()?;
-    let items: Vec<_> = call.api.webhooks.iter().map(|figures| figures.now()).collect();
+    let items: Vec<_> = call.api.observed.webhooks.iter().map(|figures| figures.now()).collect();
     reply::ok(&json!({ "items": items }))
 }

@@ -49,7 +49,6 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
 
 /// `GET /`: the page, or without the console a redirect to the description of the API.
 async fn start(call: Call) -> Answer {
-    call.no_query()?;
     if !call.api.config().server.console {
         let text = concat!(
             "Tideline ",
@@ -65,7 +64,7 @@ async fn start(call: Call) -> Answer {
     let avatars: String = origins.iter().map(|origin| format!(" {origin}")).collect();
     // `access` tells the page whether it must ask for credentials. Otherwise it would have to send a request that may be
     // refused.
-    let is_open = call.api.gate.is_open();
+    let is_open = call.api.admission.gate.is_open();
     let page = PAGES[usize::from(is_open)].get_or_init(|| {
         let access = if is_open { "open" } else { "keys" };
         let kinds: Value = call.api.feed().reaction_kinds().iter().map(|(_, name)| name).collect();
@@ -88,7 +87,6 @@ async fn start(call: Call) -> Answer {
 /// `GET /console/{version}/{file}`. A page of an earlier release may still ask for its version of a part. It gets this
 /// one, and its browser does not keep it.
 async fn part(call: Call) -> Answer {
-    call.no_query()?;
     let mut segments = call.request.path().splitn(4, '/').skip(2);
     let (version, path) = (segments.next().unwrap_or_default(), segments.next().unwrap_or_default());
     let part = match path {

@@ -123,7 +123,7 @@ impl<S: Source> Stream<S> {
     async fn next(&mut self) -> Option<Bytes> {
         // The connection has taken the last piece.
         self.held = None;
-        if !self.api.gate.still_admits(&self.caller) {
+        if !self.api.admission.gate.still_admits(&self.caller) {
             return None;
         }
         let is_closed = async {
@@ -135,7 +135,7 @@ impl<S: Source> Stream<S> {
         let Piece { bytes, memory } = tokio::select! {
             biased;
             () = is_closed => return None,
-            piece = self.source.next() => piece.filter(|_| self.api.gate.still_admits(&self.caller))?,
+            piece = self.source.next() => piece.filter(|_| self.api.admission.gate.still_admits(&self.caller))?,
         };
         self.held = memory;
         Some(bytes)

@@ -13,7 +13,7 @@ use crate::call::Call;
 use crate::calls::show;
 use crate::endpoint::{Endpoint, get, group};
 use crate::endpoint::{Shape, parameters};
-use crate::guards::auth::{ACCESS_TOKEN, TokenUse};
+use crate::guards::auth::TokenUse;
 use crate::limits::Holder;
 use crate::pools::Wants;
 use crate::wire::problem::Problem;
@@ -71,10 +71,8 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
 
 /// `GET /v1/users/{uid}/stream`
 pub(crate) async fn listen(call: Call) -> Answer {
-    call.api.access.check_stream(&call.request)?;
+    call.api.admission.access.check_stream(&call.request)?;
     let user = call.user()?;
-    // The gate has checked its value, if it counts.
-    let [_] = call.query([ACCESS_TOKEN])?;
     let after = response::last_event_id(&call)?;
     let Some(place) = response::place(&call)? else { return Ok(response::head(events::MEDIA_TYPE)) };
     let most = call.api.config().server.max_streams_per_user;
