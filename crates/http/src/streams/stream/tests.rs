@@ -101,7 +101,8 @@ type Body = Pin<Box<dyn MessageBody<Error = Infallible>>>;
 fn body(api: &Arc<Api>, missed: VecDeque<Event>) -> Body {
     let stream = api.feed().listen(user(1), 1).expect("open");
     let request = TestRequest::default().to_http_request();
-    let caller = api.admit(&request, &RequestId::begin(&request), Permit::default()).expect("there are no keys");
+    let caller =
+        api.admission.admit(&request, &RequestId::begin(&request), Permit::default()).expect("there are no keys");
     let opened = Opened { reader: user(1), stream, text: events::COMMENT.to_owned(), missed };
     let source = Events::new(api, caller.holder, opened);
     Box::pin(response::body(api, caller, None, source))
