@@ -185,7 +185,7 @@ async fn serve(
     }
     app.backups.stop();
     app.standbys.stop();
-    dispatcher.stop();
+    drop(dispatcher);
     match early {
         None => Ok(stop_within.saturating_sub(began.elapsed())),
         Some(why) => Err(Error::Setup(format!("this node of the cluster has stopped: {why}"))),

@@ -115,8 +115,7 @@ impl From<Backup> for BackupBody {
 
 /// `POST /v1/admin/backups`
 async fn take(mut call: Call) -> Answer {
-    call.no_query()?;
-    let Nothing {} = call.json_or_default().await?;
+    let Nothing {} = call.json().await?;
     let backups = Arc::clone(&call.api.backups);
     let taken = call.run(Wants::Change, move |feed| backups.take(feed.store())).await?;
     reply::with(StatusCode::CREATED, &BackupBody::from(taken))
@@ -124,7 +123,6 @@ async fn take(mut call: Call) -> Answer {
 
 /// `GET /v1/admin/backups`
 async fn list(call: Call) -> Answer {
-    call.no_query()?;
     let backups = Arc::clone(&call.api.backups);
     let found = call.run(Wants::Read, move |_| backups.list()).await?;
     let items: Vec<_> = found.into_iter().map(BackupBody::from).collect();
@@ -133,7 +131,6 @@ async fn list(call: Call) -> Answer {
 
 /// `DELETE /v1/admin/backups/{name}`
 async fn remove(call: Call) -> Answer {
-    call.no_query()?;
     let name = name(&call);
     let backups = Arc::clone(&call.api.backups);
     call.run(Wants::Change, move |_| backups.remove(&name)).await?;
@@ -150,7 +147,6 @@ struct CopyReport {
 
 /// `PUT /v1/admin/backups/{name}/copy`
 async fn note_copy(mut call: Call) -> Answer {
-    call.no_query()?;
     let CopyReport { failure } = call.json().await?;
     let name = name(&call);
     let backups = Arc::clone(&call.api.backups);
@@ -160,7 +156,6 @@ async fn note_copy(mut call: Call) -> Answer {
 
 /// `GET /v1/admin/backups/{name}`
 async fn read(call: Call) -> Answer {
-    call.no_query()?;
     let name = name(&call);
     let place = call.api.limits.downloads.take(call.caller.holder, 1)?;
     let backups = Arc::clone(&call.api.backups);

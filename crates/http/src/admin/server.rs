@@ -1,6 +1,8 @@
 //! Endpoints for operators: health, figures, and checks of a timeline.
 
-use serde::{Serialize, Serializer};
+use std::collections::BTreeMap;
+
+use serde::Serialize;
 use serde_json::json;
 use utoipa::ToSchema;
 
@@ -8,17 +10,15 @@ use crate::call::Call;
 use crate::calls::show::ItemId;
 use crate::endpoint::parameters::{number, optional, required};
 use crate::endpoint::{Endpoint, get, group};
-use crate::kind::OfOwner;
 use crate::nodes::peers::FORWARDED;
 use crate::pools::Wants;
+use crate::route_info::OfOwner;
 use crate::wire::problem::Problem;
-use crate::wire::query;
 use crate::wire::reply::{self, Answer};
 use feed::standbys::KnownStandby;
 use feed::{Feed, PathExplanation};
 use model::error::{Code, Result};
 use model::schemas::id_text;
-use model::store::TableStats;
 use model::{HostId, HostIds, Millis, Position, Time};
 
 /// Items that `verify` compares by default.
@@ -63,7 +63,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
             .of_any_host()
             .never_waits(),
         get("/v1/admin/stats", stats, "getStats", "The main figures of the server")
-            .answers::<Stats<'_>>(200, "The main figures", stats_of_now)
+            .answers::<Stats>(200, "The main figures", stats_of_now)
             .of_this_server()
             .refuses(&[Code::Overloaded])
             .never_waits(),
@@ -95,7 +95,7 @@ struct Health {
 
 /// The main figures of the server, with the names of `/metrics` without the prefix `tideline_`.
 #[derive(Serialize, ToSchema)]
-struct Stats<'a> {
+struct Stats {
     version: &'static str,
     jobs: Jobs,
     /// Items whose fan-out has not ended.
@@ -110,7 +110,7 @@ struct Stats<'a> {
     standbys: Vec<StandbyFigures>,
     /// The size of each table, by its name.
     #[schema(value_type = HashMap<String, Figures>)]
-    tables: Tables<'a>,
+    tables: BTreeMap<&'static str, Figures>,
 }
 
 /// How far a standby is.
@@ -137,15 +137,14 @@ struct StandbyFigures {
 
 impl From<KnownStandby> for StandbyFigures {
     fn from(known: KnownStandby) -> Self {
-        let KnownStandby { name, following_since, seen_at, applied, behind, bytes_behind, behind_for } = known;
         Self {
-            name,
-            following_since,
-            seen_at,
-            row: applied,
-            behind_rows: behind,
-            behind_bytes: bytes_behind,
-            behind_ms: behind_for,
+            name: known.name,
+            following_since: known.following_since,
+            seen_at: known.seen_at,
+            row: known.applied,
+            behind_rows: known.behind,
+            behind_bytes: known.bytes_behind,
+            behind_ms: known.behind_for,
         }
     }
 }
@@ -171,21 +170,12 @@ struct Jobs {
     failures: u64,
 }
 
-/// Figures by the name of the table.
-struct Tables<'a>(&'a [TableStats]);
-
 /// The size of one table.
 #[derive(Serialize, ToSchema)]
 struct Figures {
     /// An estimate: rows that were replaced or removed may count until a compaction.
     rows_estimate: u64,
     bytes: u64,
-}
-
-impl Serialize for Tables<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_map(self.0.iter().map(|t| (t.table, Figures { rows_estimate: t.rows, bytes: t.bytes })))
-    }
 }
 
 /// The result of a comparison of a timeline with its sources.
@@ -270,15 +260,13 @@ struct PathExplanationBody {
 }
 
 /// `GET /healthz`: the process is up.
-pub(crate) async fn healthz(call: Call) -> Answer {
-    call.no_query()?;
+pub(crate) async fn healthz(_: Call) -> Answer {
     reply::ok(&Health { status: "ok" })
 }
 
 /// `GET /readyz`: the server accepts requests. It stays ready when the device is full: reads go on, and a restart would
 /// not help.
 pub(crate) async fn readyz(call: Call) -> Answer {
-    call.no_query()?;
     if call.api.standbys.has_handed_over() {
         return Err(Code::HandingOver.into());
     }
@@ -311,8 +299,7 @@ async fn is_another_ready(call: &Call) -> bool {
 /// `GET /v1/admin/users/{uid}/timeline/verify`
 pub(crate) async fn verify(call: Call) -> Answer {
     let user = call.user()?;
-    let [depth] = call.query(["depth"])?;
-    let depth = query::number("depth", depth, MAX_DEPTH)?.unwrap_or(DEFAULT_DEPTH);
+    let depth = call.query()?.number("depth", MAX_DEPTH)?.unwrap_or(DEFAULT_DEPTH);
     let id = user.clone();
     let verified = move |feed: &Feed| -> Result<_> {
         let read = feed.read();
@@ -334,8 +321,7 @@ pub(crate) async fn verify(call: Call) -> Answer {
 /// `GET /v1/admin/users/{uid}/timeline/explain?content_id=`
 pub(crate) async fn explain(call: Call) -> Answer {
     let user = call.user()?;
-    let [id] = call.query(["content_id"])?;
-    let id: HostId = query::required("content_id", id)?;
+    let id: HostId = call.query()?.required("content_id")?;
     let (user_id, content_id) = (user.clone(), id.clone());
     let explained = move |feed: &Feed| -> Result<_> {
         let read = feed.read();
@@ -363,45 +349,30 @@ pub(crate) async fn explain(call: Call) -> Answer {
 
 impl PathExplanationBody {
     fn new(path: PathExplanation, ids: &HostIds) -> Self {
-        let PathExplanation {
-            source,
-            following,
-            requested,
-            muted,
-            hidden,
-            blocked,
-            suspended,
-            in_exclusive_list,
-            ruled_out,
-            unsettled,
-            pending,
-            in_inbox,
-            pulled,
-        } = path;
         Self {
-            source_id: ids.of(source),
-            following,
-            requested,
-            muted,
-            hidden,
-            blocked,
-            suspended,
-            in_exclusive_list,
-            ruled_out,
-            unsettled,
-            pending,
-            in_inbox,
-            pulled,
+            source_id: ids.of(path.source),
+            following: path.following,
+            requested: path.requested,
+            muted: path.muted,
+            hidden: path.hidden,
+            blocked: path.blocked,
+            suspended: path.suspended,
+            in_exclusive_list: path.in_exclusive_list,
+            ruled_out: path.ruled_out,
+            unsettled: path.unsettled,
+            pending: path.pending,
+            in_inbox: path.in_inbox,
+            pulled: path.pulled,
         }
     }
 }
 
 /// `GET /v1/admin/stats`
 pub(crate) async fn stats(call: Call) -> Answer {
-    call.no_query()?;
     let sample = call.api.sample().await.ok_or(Code::Overloaded)?;
-    let (backlog, workers) = (call.api.feed().backlog().usage(), call.api.workers.usage());
+    let (backlog, workers) = (call.api.feed().backlog().usage(), call.api.observed.workers.usage());
     let standbys = call.api.standbys.list(call.api.feed().store())?;
+    let tables = sample.store.tables.iter();
     let jobs = Jobs {
         waiting: backlog.places.used,
         limit: backlog.places.limit,
@@ -420,6 +391,6 @@ pub(crate) async fn stats(call: Call) -> Answer {
         deliveries: workers.deliveries,
         log_bytes: sample.store.log.used,
         standbys: standbys.into_iter().map(StandbyFigures::from).collect(),
-        tables: Tables(&sample.store.tables),
+        tables: tables.map(|of| (of.table, Figures { rows_estimate: of.rows, bytes: of.bytes })).collect(),
     })
 }

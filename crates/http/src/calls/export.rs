@@ -118,7 +118,6 @@ struct Member<'a> {
 /// `GET /v1/users/{uid}/export`
 async fn export(call: Call) -> Answer {
     let user = call.user()?;
-    call.no_query()?;
     let place = call.api.limits.downloads.take(call.caller.holder, 1)?;
     let id: UserId = call.read_of(&user, |_, id| Ok(id)).await?;
     let mut response = HttpResponse::Ok();
@@ -162,7 +161,7 @@ fn write(read: Read<'_>, user: &HostId, found: Vec<Exported>, text: &mut Text) -
                 text.push("{\"type\":\"content\",")?;
                 if let Some(at) = deleted_at {
                     text.push("\"deleted_at\":")?;
-                    text.number(*at)?;
+                    text.write(at)?;
                     text.push(",")?;
                 }
                 text.push("\"content\":")?;

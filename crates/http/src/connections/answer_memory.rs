@@ -11,7 +11,7 @@ use actix_web::http::Method;
 use actix_web::web::Bytes;
 use actix_web::{HttpRequest, HttpResponse, HttpResponseBuilder};
 
-use super::paced::{HoldsPlaces, Paced};
+use super::paced::Paced;
 use crate::limits::{Holder, Places, Quota};
 use model::error::{Code, Error, Result};
 
@@ -96,8 +96,8 @@ struct Pieces {
 impl Pieces {
     /// The body of the answer.
     fn paced(pieces: VecDeque<Bytes>, room: MemoryReservation) -> Paced<Self> {
-        let patience = room.patience;
-        Paced::new(Self { pieces, room }, patience)
+        let (places, patience) = (room.places.none(), room.patience);
+        Paced::new(Self { pieces, room }, places, patience)
     }
 }
 
@@ -115,16 +115,10 @@ impl MessageBody for Pieces {
     }
 }
 
-impl HoldsPlaces for Pieces {
-    fn are_wanted(&self) -> bool {
-        self.room.places.are_wanted()
-    }
-}
-
 /// A body with its reserved memory; `None` for bytes that all answers share.
 struct CountedBytes {
     rest: Bytes,
-    memory: Option<Places>,
+    _memory: Option<Places>,
 }
 
 impl MessageBody for CountedBytes {
@@ -140,12 +134,6 @@ impl MessageBody for CountedBytes {
         }
         let piece = self.rest.len().min(PIECE);
         Poll::Ready(Some(Ok(self.rest.split_to(piece))))
-    }
-}
-
-impl HoldsPlaces for CountedBytes {
-    fn are_wanted(&self) -> bool {
-        self.memory.as_ref().is_some_and(Places::are_wanted)
     }
 }
 
@@ -166,7 +154,7 @@ pub(crate) fn in_pieces(
 /// A response of bytes that all such responses share. Only the part in transit to a client takes memory.
 pub(crate) fn shared(mut response: HttpResponse, bytes: Bytes) -> HttpResponse {
     response.extensions_mut().insert(Counted);
-    response.map_body(|_, _| BoxBody::new(CountedBytes { rest: bytes, memory: None }))
+    response.map_body(|_, _| BoxBody::new(CountedBytes { rest: bytes, _memory: None }))
 }
 
 /// Reserves memory for a large answer that is not counted yet, until it is sent. The answer to a change is never
@@ -185,9 +173,12 @@ pub(crate) fn hold(
         return Ok(response);
     }
     let reads = [Method::GET, Method::HEAD].contains(request.method());
-    let memory = Some(if reads { memory.take(holder, size)? } else { memory.take_what_is_free(holder, size) });
+    let memory = if reads { memory.take(holder, size)? } else { memory.take_what_is_free(holder, size) };
     Ok(response.map_body(|_, body| match body.try_into_bytes() {
-        Ok(rest) => BoxBody::new(Paced::new(CountedBytes { rest, memory }, patience)),
+        Ok(rest) => {
+            let places = memory.none();
+            BoxBody::new(Paced::new(CountedBytes { rest, _memory: Some(memory) }, places, patience))
+        }
         Err(body) => body,
     }))
 }

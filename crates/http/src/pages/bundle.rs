@@ -4,6 +4,8 @@
 //! to the plain forms that [`Module::of`] reads: statements at the start of a line, no circle of imports, and exports that
 //! stay as they are. A test of the sources holds them to that.
 
+use std::io;
+
 /// A module as the body of a function.
 struct Module {
     body: String,
@@ -11,24 +13,29 @@ struct Module {
     imports: Vec<String>,
 }
 
-/// The script that runs the module `main`. `source` finds the text of a module by its path.
-pub(super) fn script<'s>(main: &str, source: impl Fn(&str) -> Option<&'s str>) -> String {
+/// The script that runs the module `main`. `source` reads the text of a module by its path.
+pub(super) fn script(main: &str, source: &impl Fn(&str) -> io::Result<String>) -> io::Result<String> {
     let (mut script, mut begun) = ("const modules = {};\n".to_owned(), Vec::new());
-    add(main, &source, &mut begun, &mut script);
-    script
+    add(main, source, &mut begun, &mut script)?;
+    Ok(script)
 }
 
-fn add<'s>(path: &str, source: &impl Fn(&str) -> Option<&'s str>, begun: &mut Vec<String>, script: &mut String) {
+fn add(
+    path: &str,
+    source: &impl Fn(&str) -> io::Result<String>,
+    begun: &mut Vec<String>,
+    script: &mut String,
+) -> io::Result<()> {
     if begun.iter().any(|other| other == path) {
-        return;
+        return Ok(());
     }
     begun.push(path.to_owned());
-    let Some(text) = source(path) else { return };
-    let Module { body, imports } = Module::of(path, text);
+    let Module { body, imports } = Module::of(path, &source(path)?);
     for import in imports {
-        add(&import, source, begun, script);
+        add(&import, source, begun, script)?;
     }
     script.push_str(&format!("// {path}\nmodules[\"{path}\"] = (() => {{\n{body}}})();\n"));
+    Ok(())
 }
 
 impl Module {

@@ -1,8 +1,9 @@
 //! Files for browsers.
 
+// The build uses it: build.rs.
+#[cfg(test)]
 mod bundle;
 mod console;
-mod console_files;
 mod docs;
 mod web_files;
 
