@@ -7,12 +7,12 @@ use std::thread::JoinHandle;
 
 use crossbeam_channel::{Receiver, Sender, bounded, select};
 
-use super::fields::{Columns, is_header, split};
+use super::fields::{Columns, split};
 use super::format::{TELLING, shape};
 use super::records::{self, Records, Shape};
 use super::refusal::{INVALID_LINE, Refusal, TOO_LONG, printable};
-use super::rows::Row;
 use super::source::Source;
+use crate::cli::data::tables::Table;
 use crate::cli::terminal::interrupt::Interrupt;
 use crate::cli::terminal::progress::{Progress, Unit};
 use crate::threads;
@@ -47,17 +47,20 @@ struct Reader<T> {
     thread: JoinHandle<Result<()>>,
 }
 
-/// Gives all batches of an input to `take`, with a bar that shows the remarks it returns. Refuses a record that is longer
-/// than its bodies may be, of `longest` bytes each. False if a stop is requested before the end.
-pub(super) fn each_batch<T: Row>(
+/// Gives all batches of an input to `take`, with a bar that shows the remarks it returns. `parse` reads a JSON object; a
+/// record of CSV is read as the object that says the same. Refuses a record that is longer than its bodies may be, of
+/// `longest` bytes each. False if a stop is requested before the end.
+pub(super) fn each_batch<T: Send + 'static>(
+    table: Table,
     source: Source,
     longest: usize,
+    parse: impl Fn(&str) -> Result<T, Refusal> + Send + 'static,
     interrupt: &Interrupt,
     mut take: impl FnMut(Batch<T>, &Progress) -> Result<String>,
 ) -> Result<bool> {
     let (name, position) = (source.name.clone(), Arc::clone(&source.read));
-    let progress = Progress::new(format!("{} {name}", T::TABLE), source.length, Unit::Bytes);
-    let Reader::<T> { batches, thread } = read(source, longest)?;
+    let progress = Progress::new(format!("{} {name}", table.name()), source.length, Unit::Bytes);
+    let Reader::<T> { batches, thread } = read(table, source, longest, parse)?;
     loop {
         let batch = select! {
             recv(batches) -> batch => batch,
@@ -73,29 +76,39 @@ pub(super) fn each_batch<T: Row>(
 }
 
 /// Reads an input on its own thread.
-fn read<T: Row>(source: Source, longest: usize) -> Result<Reader<T>> {
+fn read<T: Send + 'static>(
+    table: Table,
+    source: Source,
+    longest: usize,
+    parse: impl Fn(&str) -> Result<T, Refusal> + Send + 'static,
+) -> Result<Reader<T>> {
     let (sender, batches) = bounded(BATCHES);
     let thread = threads::start("import-reader", move || {
         let name = source.name.clone();
-        let longest = longest.saturating_mul(T::BODIES).saturating_add(BESIDES);
+        // Of an item the publish, and the text, the media and the extra object of later edits.
+        let bodies = if table == Table::Content { 4 } else { 1 };
+        let longest = longest.saturating_mul(bodies).saturating_add(BESIDES);
         let mut filling = Filling { sender, batch: Batch::EMPTY, bytes: 0, longest };
-        source.unpack().map_err(|e| unreadable(&name, 1, &e)).and_then(|input| run(&name, input, &mut filling))
+        source
+            .unpack()
+            .map_err(|e| unreadable(&name, 1, &e))
+            .and_then(|input| run(&name, table.columns(), input, &parse, &mut filling))
     })?;
     Ok(Reader { batches, thread })
 }
 
-/// CSV, with its columns once the first record is read, or NDJSON.
-enum Format {
-    Json,
-    Csv(Option<Columns>),
-}
-
-fn run<T: Row>(name: &str, input: impl Read, filling: &mut Filling<T>) -> Result<()> {
+fn run<T>(
+    name: &str,
+    declared: &'static str,
+    input: impl Read,
+    parse: &impl Fn(&str) -> Result<T, Refusal>,
+    filling: &mut Filling<T>,
+) -> Result<()> {
     let mut records = Records::new(input);
     let mut line = 1;
     let beginning = records.beginning(TELLING).map_err(|e| unreadable(name, line, &e))?;
     let shape = shape(beginning).map_err(|reason| Error::Setup(format!("{name}: {reason}")))?;
-    let mut format = if shape == Shape::Lines { Format::Json } else { Format::Csv(None) };
+    let (mut columns, mut is_first) = (Columns::declared(declared), true);
     loop {
         let record = match records.next(shape) {
             Ok(Some(record)) => record,
@@ -115,44 +128,33 @@ fn run<T: Row>(name: &str, input: impl Read, filling: &mut Filling<T>) -> Result
                     records::TOO_LONG | records::TOO_LONG_QUOTED => TOO_LONG,
                     _ => INVALID_LINE,
                 };
-                (0, Err(Refusal::of_line(kind, reason).showing(records.bytes(record.shown))))
+                (0, Err(Refusal::of_line(kind, reason).showing(records.bytes(record.shown), shape)))
             }
             Ok(range) => {
                 let bytes = records.bytes(range);
                 if bytes.trim_ascii().is_empty() {
                     continue;
                 }
-                let row = match std::str::from_utf8(bytes) {
-                    Err(_) => Err(Refusal::of_line(INVALID_LINE, "not valid UTF-8")),
-                    Ok(text) => match parse(text, &mut format) {
-                        Ok(Some(row)) => row,
-                        Ok(None) => continue,
-                        Err(reason) => return Err(Error::Setup(format!("{name}:{line}: {}", printable(&reason)))),
-                    },
+                let row = match (std::str::from_utf8(bytes), shape) {
+                    (Err(_), _) => Err(Refusal::of_line(INVALID_LINE, "not valid UTF-8")),
+                    (Ok(text), Shape::Lines) => parse(text),
+                    (Ok(text), Shape::Csv) => {
+                        let fields = split(text);
+                        if std::mem::take(&mut is_first) && columns.is_header(&fields) {
+                            let wrong = |why: String| Error::Setup(format!("{name}:{line}: {}", printable(&why)));
+                            columns.take_header(&fields).map_err(wrong)?;
+                            continue;
+                        }
+                        columns.object(&fields).and_then(|object| parse(&object))
+                    }
                 };
-                (bytes.len(), row.map_err(|refusal| refusal.showing(bytes)))
+                (bytes.len(), row.map_err(|refusal| refusal.showing(bytes, shape)))
             }
         };
         if !filling.add(line, row, length) {
             return Ok(());
         }
     }
-}
-
-/// The row of a record; `None` for a header. Fails if a header is wrong.
-fn parse<T: Row>(text: &str, format: &mut Format) -> Result<Option<Result<T, Refusal>>, String> {
-    Ok(Some(match format {
-        Format::Json => T::from_json(text),
-        Format::Csv(Some(columns)) => T::from_fields(columns, &split(text)),
-        Format::Csv(unknown) => {
-            let fields = split(text);
-            if is_header(T::COLUMNS, &fields) {
-                *unknown = Some(Columns::of_header(T::COLUMNS, &fields)?);
-                return Ok(None);
-            }
-            T::from_fields(unknown.insert(Columns::in_order(T::COLUMNS)), &fields)
-        }
-    }))
 }
 
 /// A batch while it is filled.
@@ -203,13 +205,16 @@ fn unreadable(name: &str, line: u64, error: &io::Error) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cli::data::import::lines::Following;
+    use crate::cli::data::import::rows::object;
     use feed::Follow;
 
     /// The result of a text: accepted lines, refused lines, the final error.
     fn read_all(text: &[u8]) -> (Vec<u64>, Vec<(u64, String)>, Option<String>) {
         let (sender, receiver) = crossbeam_channel::unbounded();
         let mut filling = Filling::<Follow> { sender, batch: Batch::EMPTY, bytes: 0, longest: usize::MAX };
-        let result = run("f", text, &mut filling);
+        let parse = |text: &str| object(text).and_then(Following::row);
+        let result = run("f", Table::Follows.columns(), text, &parse, &mut filling);
         drop(filling);
         let (mut taken, mut refused) = (Vec::new(), Vec::new());
         for batch in receiver {
