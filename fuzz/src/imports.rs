@@ -34,9 +34,8 @@ fn read<L: DeserializeOwned, T>(columns: &'static str, row: fn(L) -> Result<T, R
         while let Some(record) = records.next(shape).expect("memory reads") {
             assert!(record.line > last, "records are in order");
             last = record.line;
-            let Ok(range) = record.found else { continue };
-            assert!(range.len() <= MAX_RECORD);
-            let Ok(text) = std::str::from_utf8(records.bytes(range)) else { continue };
+            assert!(record.bytes.len() <= MAX_RECORD);
+            let (None, Ok(text)) = (record.refused, std::str::from_utf8(&record.bytes)) else { continue };
             let line = match shape {
                 Shape::Lines => object(text),
                 Shape::Csv => {

@@ -52,8 +52,8 @@ pub(crate) fn run(config: &Config, args: &ExportArgs) -> Result<()> {
     // All of them, or none.
     let mut lines = Vec::new();
     let mut warnings: Vec<_> = (reader.erasing() > 0).then(|| being_erased(reader.erasing())).into_iter().collect();
-    for output in outputs {
-        let done = output.finish()?;
+    for (done, part) in outputs {
+        part.map_or(Ok(()), Part::finish)?;
         lines.push(format!("{} {}: {}", done.table, done.name, words::lines(done.lines)));
         warnings.extend(done.warnings());
     }

@@ -137,6 +137,9 @@ pub(crate) fn run(config: &Config, args: &ImportArgs) -> Result<()> {
     Ok(())
 }
 
+/// Stores rows. Returns for each whether it is new, or why it is refused.
+type Store<T> = fn(&Feed, Vec<T>) -> Result<Vec<Result<bool>>>;
+
 struct Import<'a> {
     app: &'a App,
     interrupt: Interrupt,
@@ -186,32 +189,37 @@ impl Import<'_> {
         self.file(table, source, row, Feed::import_lines)
     }
 
-    /// Takes a file: `row` makes a row of a line, and `store` tells of each row whether it is new, or why it is refused.
+    /// Takes a file; `row` makes a row of a line.
     fn file<L: DeserializeOwned + 'static, T: Row>(
         &mut self,
         table: Table,
         source: Source,
         row: fn(L) -> Result<T, Refusal>,
-        store: fn(&Feed, Vec<T>) -> Result<Vec<Result<bool>>>,
+        store: Store<T>,
     ) -> Result<()> {
         let Self { app, interrupt, longest, refused, tallies, spellings } = self;
         tallies.push(Tally { table: table.name(), name: source.name.clone(), ..Tally::default() });
         let Some(tally) = tallies.last_mut() else { return Ok(()) };
         let parse = move |text: &str| object(text).and_then(row);
-        tally.is_whole = each_batch(table, source, *longest, parse, interrupt, |mut batch, progress| {
-            let mut lines = Vec::with_capacity(batch.rows.len());
-            for (line, row) in &batch.rows {
-                spellings.note(row.ids(), tally.table, &tally.name, *line);
-                lines.push((*line, row.time().is_some_and(|at| at < times::EARLY)));
+        tally.is_whole = each_batch(table, source, *longest, parse, interrupt, |batch, progress| {
+            let (mut lines, mut rows, mut bad) = (Vec::with_capacity(batch.len()), Vec::new(), Vec::new());
+            for (line, row) in batch {
+                match row {
+                    Ok(row) => {
+                        spellings.note(row.ids(), tally.table, &tally.name, line);
+                        lines.push((line, row.time().is_some_and(|at| at < times::EARLY)));
+                        rows.push(row);
+                    }
+                    Err(refusal) => bad.push((line, refusal)),
+                }
             }
-            let rows: Vec<T> = batch.rows.into_iter().map(|(_, row)| row).collect();
             let stored = if rows.is_empty() { Vec::new() } else { store(app.feed(), rows)? };
             for ((line, is_early), stored) in lines.into_iter().zip(stored) {
                 match stored {
                     Ok(true) => tally.new += 1,
                     Ok(false) => tally.same += 1,
                     Err(error) => {
-                        batch.refused.push((line, Refusal::of_error(error)?));
+                        bad.push((line, Refusal::of_error(error)?));
                         continue;
                     }
                 }
@@ -220,8 +228,8 @@ impl Import<'_> {
                     tally.early += 1;
                 }
             }
-            tally.refused += batch.refused.len() as u64;
-            refused.add(&tally.name, batch.refused, progress);
+            tally.refused += bad.len() as u64;
+            refused.add(&tally.name, bad, progress);
             Ok(tally.remark(progress))
         })?;
         if tally.is_whole { Ok(()) } else { Err(interrupted()) }

@@ -158,37 +158,15 @@ fn value<'f>(name: &str, text: &'f str) -> Result<Cow<'f, str>, Refusal> {
 }
 
 /// Words in the names that other programs give to columns.
-const WORDS: [&str; 23] = [
-    "id",
-    "user",
-    "username",
-    "account",
-    "handle",
-    "follower",
-    "followee",
-    "following",
-    "followed",
-    "source",
-    "target",
-    "author",
-    "content",
-    "post",
-    "item",
-    "created",
-    "date",
-    "time",
-    "timestamp",
-    "at",
-    "text",
-    "body",
-    "name",
-];
+const WORDS: &str = "id user username account handle follower followee following followed source target author content post \
+                     item created date time timestamp at text body name";
 
 /// Whether a field reads as the name of a column elsewhere: some words of letters, or a word that is common there.
 fn is_label(field: &str) -> bool {
     let is_letters = |word: &str| word.chars().all(char::is_alphabetic);
     let is_common = |word: &str| {
-        ["Id", "ID"].iter().any(|end| word.ends_with(end)) || WORDS.iter().any(|known| known.eq_ignore_ascii_case(word))
+        ["Id", "ID"].iter().any(|end| word.ends_with(end))
+            || WORDS.split(' ').any(|known| known.eq_ignore_ascii_case(word))
     };
     let mut words = field.split([' ', '_']).filter(|word| !word.is_empty());
     words.clone().all(is_letters) && (field.trim().contains(' ') || words.any(is_common))

@@ -26,10 +26,12 @@ pub(in crate::cli) fn each_row<L: DeserializeOwned + 'static, T: Send + 'static>
     let parse = move |text: &str| object(text).and_then(row);
     let longest = Config::default().server.body_limit;
     let is_whole = each_batch(table, source, longest, parse, interrupt, |batch, _| {
-        if let Some((line, refusal)) = batch.refused.first() {
-            return Err(Error::Setup(format!("{name}:{line}: {refusal}")));
-        }
-        batch.rows.into_iter().try_for_each(|(_, row)| take(row)).map(|()| String::new())
+        // None of a batch with a refused line.
+        let row = |(line, row): (u64, Result<T, Refusal>)| {
+            row.map_err(|refusal| Error::Setup(format!("{name}:{line}: {refusal}")))
+        };
+        let rows = batch.into_iter().map(row).collect::<Result<Vec<_>>>()?;
+        rows.into_iter().try_for_each(&mut take).map(|()| String::new())
     })?;
     if is_whole { Ok(()) } else { Err(Error::Setup(format!("interrupted while {name} was read"))) }
 }
