@@ -37,7 +37,7 @@ pub use crate::changes::txn::Txn;
 pub use crate::events::changes::{ChangePosition, ChangesAfter, ChangesPage, ReceiverStart, begin_history};
 pub use crate::events::streaming::Happened;
 pub use crate::timeline::explain::{Explanation, PathExplanation};
-pub use crate::timeline::export::{Export, Exported};
+pub use crate::timeline::export::{Export, ExportLine, ExportPart, ExportedUser};
 pub use crate::timeline::home::MOST_UNREAD;
 pub use crate::timeline::notices::{NoticeGroup, NoticePage};
 pub use crate::timeline::people::{FoundUser, Late};

@@ -8,7 +8,7 @@ use super::command::{
 };
 use super::drafts::{each_once, paths};
 use super::entry_times::lists_of_follows;
-use super::publishes::content_exists;
+use super::publishes::{check, content_exists};
 use super::txn::Txn;
 use crate::streaming::ChangeTime;
 use crate::{Feed, Visibility};
@@ -64,13 +64,12 @@ impl Feed {
     fn import_ids(&self, ids: &[HostId]) -> Result<Vec<Result<bool>>> {
         let found: Vec<UserId> = self.read().look_up(&ids.iter().collect::<Vec<_>>())?;
         let mut new = HashSet::new();
-        let judge = |(id, found): (&HostId, UserId)| {
-            let is_new = found == UserId::UNKNOWN && !new.contains(id);
-            if is_new {
-                self.accepts(id)?;
-                new.insert(id.clone());
+        let judge = |(id, found)| {
+            if found != UserId::UNKNOWN {
+                return Ok(false);
             }
-            Ok(is_new)
+            self.accepts(id)?;
+            Ok(new.insert(id))
         };
         let results: Vec<_> = ids.iter().zip(found).map(judge).collect();
         let given: Vec<_> =
@@ -200,14 +199,9 @@ impl Change for ImportItems {
         for (place, draft) in drafts.into_iter().enumerate() {
             let found: Vec<_> = found.by_ref().take(draft.ids().count()).collect();
             let (kind, edited_at) = (kinds.next().flatten(), edited.next().flatten());
-            if let Some(Err(ahead)) = edited_at.map(|edited_at| feed.not_ahead("edited_at", edited_at, at)) {
-                refused.push((place, ahead));
-                continue;
-            }
-            let checked = draft.check_to().map_err(|why| format!("to: {why}"));
-            let checked = checked.and_then(|()| draft.check_mentions().map_err(|why| format!("mentions: {why}")));
-            if let Err(why) = checked {
-                refused.push((place, Error::refused(Code::InvalidBody, why)));
+            let is_ahead = edited_at.map_or(Ok(()), |edited_at| feed.not_ahead("edited_at", edited_at, at));
+            if let Err(error) = is_ahead.and_then(|()| check(&draft, str::to_owned)) {
+                refused.push((place, error));
                 continue;
             }
             let refusal = match feed.refused_name(&draft, &found, at)? {

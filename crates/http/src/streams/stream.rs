@@ -239,4 +239,3 @@ fn is_shown(feed: &Feed, user: UserId, sources: &ShownSources, event: &Event) ->
     }
     Ok(feed.store().silences(&[(user, author)], Tier::Disk)? == [false])
 }
-

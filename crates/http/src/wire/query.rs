@@ -221,5 +221,3 @@ pub(crate) fn escaped(id: &impl fmt::Display) -> String {
     const RESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
     utf8_percent_encode(&id.to_string(), RESERVED).to_string()
 }
-
-}

@@ -110,13 +110,6 @@ pub(crate) fn reaction(id: ContentId, kind: u8, user: UserId) -> [u8; 2 * ID + 1
     key
 }
 
-/// The beginning of the keys of the reactions of a kind to an item.
-pub(crate) fn of_kind(id: ContentId, kind: u8) -> [u8; ID + 1] {
-    let mut key = [kind; ID + 1];
-    key[..ID].copy_from_slice(&id.get().to_be_bytes());
-    key
-}
-
 /// Splits the key of a reaction into item, kind and user.
 pub(crate) fn split_reaction(key: &[u8]) -> Option<(u64, u8, u64)> {
     (key.len() == 2 * ID + 1).then_some((number(key)?, key[ID], number(&key[ID + 1..])?))
