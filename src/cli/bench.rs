@@ -27,7 +27,7 @@ use tokio::task::LocalSet;
 
 use self::client::Server;
 use self::measure::{Errors, Measured, measure};
-use self::own::{Own, Settings};
+use self::own::Own;
 use self::prepare::{figures, prepare};
 use self::record::Record;
 use self::report::{FORMAT, Report, Setting, Tried};
@@ -199,12 +199,7 @@ impl BenchArgs {
         let mut requests = Requests::new(now(), self.only_ids);
         let history = self.history(load);
         let Some(url) = &self.url else {
-            let settings = Settings {
-                config: self.config.clone(),
-                within: self.dir.clone().unwrap_or_else(std::env::temp_dir),
-                durability: self.durability.clone(),
-            };
-            let own = Own::start(&settings, load, &mut requests, history)?;
+            let own = Own::start(self, load, &mut requests, history)?;
             return Ok(Target { server: server(&own.url)?, requests: Rc::new(RefCell::new(requests)), own: Some(own) });
         };
         let server = server(url)?;

@@ -103,7 +103,8 @@ pub fn open(config: &Config, told: Told) -> Result<App> {
     failpoint::pass(Failpoint::StartRestored);
     let feed = Feed::new(Arc::clone(&store), Arc::clone(&backlog), Arc::clone(&streaming), &config)?;
     let feed = Arc::new(feed);
-    let node = joined.map(|joined| joined.start(&feed, &config, !told.unnamed).map(Arc::new)).transpose()?;
+    let start = |(log, membership)| Node::start(log, &feed, &membership, &config, !told.unnamed).map(Arc::new);
+    let node = joined.map(start).transpose()?;
     let workers = Workers::start(store, backlog, streaming, &config, candidates)?;
     let eraser = told.changes.then(|| Eraser::start(Arc::clone(&feed))).transpose()?;
     let (backups, standbys) = (Arc::new(Backups::new(&config)), Arc::new(Standbys::new(&config)));

@@ -10,6 +10,7 @@ use toml::{Table, Value};
 use super::auth::{Key, KeyHash, PublicKey, Secret};
 use super::key_files::{blocks, from_file, lines, text_of};
 use super::settings::Auth;
+use super::text::words;
 use super::wrong;
 use model::error::Result;
 
@@ -17,25 +18,15 @@ use model::error::Result;
 const MOST_KEYS: usize = 1000;
 const MOST_TOKEN_KEYS: usize = 16;
 
-/// The calls that a key may make.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum KeyRole {
-    /// All calls.
-    Full,
-    /// Calls that change nothing.
-    Read,
-    /// The metrics.
-    Metrics,
-}
-
-impl KeyRole {
-    /// Its name.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Full => "full",
-            Self::Read => "read",
-            Self::Metrics => "metrics",
-        }
+words! {
+    /// The calls that a key may make.
+    KeyRole {
+        /// All calls.
+        Full = "full",
+        /// Calls that change nothing.
+        Read = "read",
+        /// The metrics.
+        Metrics = "metrics",
     }
 }
 

@@ -11,6 +11,7 @@ use super::cluster::{Consistency, Member, NodeName, Password, Refusal, Sasl};
 use super::declare::settings;
 use super::duration::Duration;
 use super::network::Network;
+use super::text::words;
 use super::users::{Act, UsersRead};
 use super::web::{AvatarOrigin, HostName, Origin};
 use model::cache::memory::CacheMemory;
@@ -280,7 +281,7 @@ settings! {
         /// "lists", "requests", "marker" and "presence"; docs/use/access.md has the calls of each. Keys alone make the
         /// others: the application decides about each follow if "follow" is left out. In the environment, commas separate the
         /// words.
-        users_act: Vec<Act> = Act::USUAL.to_vec();
+        users_act: Vec<Act> = Act::usual();
         /// The reads of user tokens: "own" for the pages, lists and relations of their user; "visible" also for all items,
         /// own pages, comments, topics, reactions, profiles and lists of followers that the user may see. See
         /// docs/use/access.md.
@@ -400,44 +401,34 @@ pub fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
 }
 
-/// The moment at which a change counts as on disk.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Durability {
-    /// Flushed to the device before the answer; survives a power cut.
-    Sync,
-    /// Handed to the operating system before the answer; survives `kill -9`, not a power cut.
-    Os,
-}
-
-impl Durability {
-    /// The name in the settings.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Sync => "sync",
-            Self::Os => "os",
-        }
+words! {
+    /// The moment at which a change counts as on disk.
+    Durability {
+        /// Flushed to the device before the answer; survives a power cut.
+        Sync = "sync",
+        /// Handed to the operating system before the answer; survives `kill -9`, not a power cut.
+        Os = "os",
     }
 }
 
-/// The ids that requests and imports may have.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum AcceptedIds {
-    /// Numbers and names: any text of 1 to 128 bytes without control characters.
-    Any,
-    /// Whole numbers from 1 to 2^63-1. Names that are stored already are still shown.
-    Numbers,
+words! {
+    /// The ids that requests and imports may have.
+    AcceptedIds {
+        /// Numbers and names: any text of 1 to 128 bytes without control characters.
+        Any = "any",
+        /// Whole numbers from 1 to 2^63-1. Names that are stored already are still shown.
+        Numbers = "numbers",
+    }
 }
 
-/// Format of log lines.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum LogFormat {
-    /// For people.
-    Text,
-    /// One JSON object a line.
-    Json,
+words! {
+    /// Format of log lines.
+    LogFormat {
+        /// For people.
+        Text = "text",
+        /// One JSON object a line.
+        Json = "json",
+    }
 }
 
 #[cfg(test)]

@@ -1,71 +1,44 @@
 //! The changes and the reads that user tokens may make.
 
-use serde::{Deserialize, Serialize};
+use super::text::words;
 
-/// A kind of changes that a user token may make as its user.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Act {
-    /// Follow and unfollow.
-    Follow,
-    /// React, and take a reaction back.
-    React,
-    /// Comment.
-    Comment,
-    /// Mute, and hide the own content.
-    Mute,
-    /// Block.
-    Block,
-    /// Keep lists.
-    Lists,
-    /// Decide about followers.
-    Requests,
-    /// Move markers.
-    Marker,
-    /// Be present.
-    Presence,
-}
-
-impl Act {
-    /// All.
-    pub const ALL: [Self; 9] = [
-        Self::Follow,
-        Self::React,
-        Self::Comment,
-        Self::Mute,
-        Self::Block,
-        Self::Lists,
-        Self::Requests,
-        Self::Marker,
-        Self::Presence,
-    ];
-
-    /// Those that tokens may do by default: all but comment.
-    pub const USUAL: [Self; 8] =
-        [Self::Follow, Self::React, Self::Mute, Self::Block, Self::Lists, Self::Requests, Self::Marker, Self::Presence];
-
-    /// Its word in the settings.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Follow => "follow",
-            Self::React => "react",
-            Self::Comment => "comment",
-            Self::Mute => "mute",
-            Self::Block => "block",
-            Self::Lists => "lists",
-            Self::Requests => "requests",
-            Self::Marker => "marker",
-            Self::Presence => "presence",
-        }
+words! {
+    /// A kind of changes that a user token may make as its user.
+    Act {
+        /// Follow and unfollow.
+        Follow = "follow",
+        /// React, and take a reaction back.
+        React = "react",
+        /// Comment.
+        Comment = "comment",
+        /// Mute, and hide the own content.
+        Mute = "mute",
+        /// Block.
+        Block = "block",
+        /// Keep lists.
+        Lists = "lists",
+        /// Decide about followers.
+        Requests = "requests",
+        /// Move markers.
+        Marker = "marker",
+        /// Be present.
+        Presence = "presence",
     }
 }
 
-/// The reads that user tokens may make.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum UsersRead {
-    /// Those of the user's own pages, lists and relations.
-    Own,
-    /// Those of all that the user may see, too.
-    Visible,
+impl Act {
+    /// Those that tokens may do by default.
+    pub fn usual() -> Vec<Self> {
+        Self::ALL.iter().copied().filter(|act| *act != Self::Comment).collect()
+    }
+}
+
+words! {
+    /// The reads that user tokens may make.
+    UsersRead {
+        /// Those of the user's own pages, lists and relations.
+        Own = "own",
+        /// Those of all that the user may see, too.
+        Visible = "visible",
+    }
 }

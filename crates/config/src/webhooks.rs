@@ -11,7 +11,7 @@ use hyper::Uri;
 use serde::{Deserialize, Serialize};
 
 use super::key_files::{from_file, lines};
-use super::text::as_text;
+use super::text::{self, as_text};
 use super::wrong;
 use model::EffectKind;
 use model::error::Result;
@@ -19,8 +19,6 @@ use model::error::Result;
 /// Most receivers, and most secrets of one.
 const MOST: usize = 16;
 const MOST_SECRETS: usize = 8;
-/// Most characters of a name.
-const MAX_NAME: usize = 64;
 /// The beginning of a secret, and how many bytes one has (Standard Webhooks 1).
 const SECRET_MARK: &str = "whsec_";
 const SECRET_BYTES: std::ops::RangeInclusive<usize> = 24..=64;
@@ -96,10 +94,8 @@ pub struct WebhookName(String);
 
 impl WebhookName {
     fn read(text: &str) -> Result<Self, &'static str> {
-        let fits = |b: u8| b.is_ascii_alphanumeric() || b".-_".contains(&b);
-        let is_name = (1..=MAX_NAME).contains(&text.len()) && text.bytes().all(fits);
         let refusal = "the name of a webhook has 1 to 64 letters, digits, dots, hyphens and underscores";
-        is_name.then(|| Self(text.to_owned())).ok_or(refusal)
+        (!text.is_empty() && text::is_name(text)).then(|| Self(text.to_owned())).ok_or(refusal)
     }
 }
 

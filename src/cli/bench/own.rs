@@ -6,6 +6,7 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Stdio};
 
+use super::BenchArgs;
 use super::requests::{Requests, text};
 use crate::trace::Load;
 use model::clock::now;
@@ -38,19 +39,11 @@ pub(super) struct Own {
     _dir: Dir,
 }
 
-/// The settings of the server.
-pub(super) struct Settings {
-    pub(super) config: Option<PathBuf>,
-    /// The directory in which its data directory is made.
-    pub(super) within: PathBuf,
-    /// `storage.durability`.
-    pub(super) durability: Option<String>,
-}
-
 impl Own {
     /// Imports the graph, and the first posts, into a new data directory, and serves it.
-    pub(super) fn start(settings: &Settings, load: &Load, requests: &mut Requests, history: usize) -> Result<Self> {
-        let path = settings.within.join(format!("tideline-bench-{}", std::process::id()));
+    pub(super) fn start(args: &BenchArgs, load: &Load, requests: &mut Requests, history: usize) -> Result<Self> {
+        let within = args.dir.clone().unwrap_or_else(std::env::temp_dir);
+        let path = within.join(format!("tideline-bench-{}", std::process::id()));
         let failed = |e: io::Error| Error::Setup(format!("cannot use {}: {e}", path.display()));
         // Not made: a name with a mistake would measure another device.
         private::make_dir(&path).map_err(failed)?;
@@ -58,14 +51,27 @@ impl Own {
         let (follows, content) = (path.join("follows.csv"), path.join("content.csv"));
         write(&follows, |out| write_follows(load, requests, out)).map_err(failed)?;
         write(&content, |out| write_content(load, requests, history, out)).map_err(failed)?;
-        let mut import = settings.command("import", &path, load)?;
+        let mut import = command(args, "import", &path, load)?;
         import.arg("--follows").arg(&follows).arg("--content").arg(&content);
         let imported = import.stdin(Stdio::null()).stdout(Stdio::null()).status().map_err(failed)?;
         if !imported.success() {
             return Err(Error::Setup("the graph and its first posts could not be imported".to_owned()));
         }
         fs::remove_file(&follows).and_then(|()| fs::remove_file(&content)).map_err(failed)?;
-        settings.serve(dir, load)
+        let mut serve = command(args, "serve", &path, load)?;
+        serve.args(["--listen", "127.0.0.1:0"]).stdin(Stdio::null()).stdout(Stdio::piped());
+        // Not in the group of this process: Ctrl-C is for the run, which then still asks the server for its figures.
+        let failed = |e: io::Error| Error::Setup(format!("cannot start a server: {e}"));
+        let mut child = serve.process_group(0).spawn().map_err(failed)?;
+        let Some(stdout) = child.stdout.take() else { return Err(failed(io::ErrorKind::BrokenPipe.into())) };
+        let mut own = Self { child, _stdout: BufReader::new(stdout), url: String::new(), _dir: dir };
+        let mut line = String::new();
+        own._stdout.read_line(&mut line).map_err(failed)?;
+        match line.trim_end().strip_prefix("listening on ") {
+            Some(url) => own.url = url.to_owned(),
+            None => return Err(Error::Setup("the server did not start; its messages are above".to_owned())),
+        }
+        Ok(own)
     }
 
     /// The number of the process.
@@ -81,42 +87,24 @@ impl Drop for Own {
     }
 }
 
-impl Settings {
-    fn command(&self, name: &str, dir: &Path, load: &Load) -> Result<Command> {
-        let program = std::env::current_exe().map_err(|e| Error::Setup(format!("cannot find this program: {e}")))?;
-        let mut command = Command::new(program);
-        command.arg(name).arg("--data-dir").arg(dir.join("data"));
-        if let Some(config) = &self.config {
-            command.arg("--config").arg(config);
-        }
-        if let Some(durability) = &self.durability {
-            command.env("TIDELINE__STORAGE__DURABILITY", durability);
-        }
-        if std::env::var_os(LOG_LEVEL).is_none() {
-            command.env(LOG_LEVEL, "warn");
-        }
-        let graph = load.graph();
-        let most = (0..graph.users()).map(|user| graph.following(user).len()).max().unwrap_or(0);
-        command.env("TIDELINE__GRAPH__FOLLOW_LIMIT", (most + ROOM).to_string());
-        Ok(command)
+/// A command of this program on the data directory in `dir`.
+fn command(args: &BenchArgs, name: &str, dir: &Path, load: &Load) -> Result<Command> {
+    let program = std::env::current_exe().map_err(|e| Error::Setup(format!("cannot find this program: {e}")))?;
+    let mut command = Command::new(program);
+    command.arg(name).arg("--data-dir").arg(dir.join("data"));
+    if let Some(config) = &args.config {
+        command.arg("--config").arg(config);
     }
-
-    fn serve(&self, dir: Dir, load: &Load) -> Result<Own> {
-        let failed = |e: io::Error| Error::Setup(format!("cannot start a server: {e}"));
-        let mut serve = self.command("serve", &dir.0, load)?;
-        serve.args(["--listen", "127.0.0.1:0"]).stdin(Stdio::null()).stdout(Stdio::piped());
-        // Not in the group of this process: Ctrl-C is for the run, which then still asks the server for its figures.
-        let mut child = serve.process_group(0).spawn().map_err(failed)?;
-        let Some(stdout) = child.stdout.take() else { return Err(failed(io::ErrorKind::BrokenPipe.into())) };
-        let mut own = Own { child, _stdout: BufReader::new(stdout), url: String::new(), _dir: dir };
-        let mut line = String::new();
-        own._stdout.read_line(&mut line).map_err(failed)?;
-        match line.trim_end().strip_prefix("listening on ") {
-            Some(url) => own.url = url.to_owned(),
-            None => return Err(Error::Setup("the server did not start; its messages are above".to_owned())),
-        }
-        Ok(own)
+    if let Some(durability) = &args.durability {
+        command.env("TIDELINE__STORAGE__DURABILITY", durability);
     }
+    if std::env::var_os(LOG_LEVEL).is_none() {
+        command.env(LOG_LEVEL, "warn");
+    }
+    let graph = load.graph();
+    let most = (0..graph.users()).map(|user| graph.following(user).len()).max().unwrap_or(0);
+    command.env("TIDELINE__GRAPH__FOLLOW_LIMIT", (most + ROOM).to_string());
+    Ok(command)
 }
 
 /// The processor time of a process so far, in seconds; `None` if the system does not tell.

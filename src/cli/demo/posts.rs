@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use fastrand::Rng;
+use serde_json::{Value, json};
 
 use super::people::{self, CAST, CLOCK, READER};
 use super::texts::decks::Decks;
@@ -51,6 +52,51 @@ pub(super) struct Post {
     pub(super) subject: usize,
     /// The number of its picture, if it has one.
     pub(super) picture: Option<u64>,
+}
+
+impl Post {
+    /// An item that a user writes now: a post on one of the user's subjects, or an answer to a post on `subject`.
+    pub(super) fn write(
+        (author, seed): (usize, u64),
+        at: Millis,
+        (kind, subject): (Kind, usize),
+        decks: &mut Decks,
+        random: &mut Rng,
+    ) -> Self {
+        let mut picture = None;
+        let (subject, text) = match kind {
+            Kind::Post if author == CLOCK => (TIDE, texts::tide(at)),
+            Kind::Post => {
+                picture = (random.u8(..POSTS_PER_PICTURE) == 0).then(|| random.u64(..));
+                let (subject, text) = decks.post(&people::subjects(seed, author));
+                (subject, text.to_owned())
+            }
+            Kind::Comment(_) => (subject, decks.comment(people::tongue(seed, author), subject, random).to_owned()),
+            Kind::Repost(_) => (subject, decks.remark().to_owned()),
+        };
+        Self { author: author as u32, at, kind, text, subject, picture }
+    }
+
+    /// The item as a request, without its id and its time. `answered` is the id of the post that it answers.
+    pub(super) fn body(&self, author: &str, answered: Option<String>) -> Value {
+        let mut body = json!({"author_id": author, "text": self.text});
+        match self.kind {
+            Kind::Post => body["topics"] = json!(texts::topics(self.subject)),
+            Kind::Repost(_) => body["kind"] = json!("repost"),
+            Kind::Comment(_) => {
+                body["kind"] = json!("comment");
+                // Comments are below their post, not in timelines.
+                body["broadcast"] = json!(false);
+            }
+        }
+        if let Some(id) = answered {
+            body["ref_id"] = json!(id);
+        }
+        if let Some(number) = self.picture {
+            body["media"] = people::picture(number);
+        }
+        body
+    }
 }
 
 /// The content of one item before it has a text.
@@ -139,27 +185,15 @@ impl Writer {
             post.kind == Kind::Post && post.at < at && post.author != author && !people::only_posts(user)
         });
         let share = random.u8(..100);
-        let decks = if self.seen.contains(&user) { &mut self.near } else { &mut self.far };
-        let mut kind = Kind::Post;
-        let mut picture = None;
-        let (subject, text) = match answered.map(|index| (index, self.made[index].subject)) {
-            _ if user == CLOCK => (TIDE, texts::tide(at)),
-            Some((index, subject)) if share < COMMENTS => {
-                kind = Kind::Comment(index);
-                let tongue = people::tongue(self.seed, user);
-                (subject, decks.comment(tongue, subject, random).to_owned())
-            }
+        let (kind, subject) = match answered.map(|index| (index, self.made[index].subject)) {
+            Some((index, subject)) if share < COMMENTS => (Kind::Comment(index), subject),
             Some((index, subject)) if share < COMMENTS + REPOSTS && ![ADVERTS, TIDE].contains(&subject) => {
-                kind = Kind::Repost(index);
-                (subject, decks.remark().to_owned())
+                (Kind::Repost(index), subject)
             }
-            _ => {
-                picture = (random.u8(..POSTS_PER_PICTURE) == 0).then(|| random.u64(..));
-                let (subject, text) = decks.post(&people::subjects(self.seed, user));
-                (subject, text.to_owned())
-            }
+            _ => (Kind::Post, 0),
         };
-        Post { author, at, kind, text, subject, picture }
+        let decks = if self.seen.contains(&user) { &mut self.near } else { &mut self.far };
+        Post::write((user, self.seed), at, (kind, subject), decks, random)
     }
 }
 

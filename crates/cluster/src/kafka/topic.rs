@@ -1,11 +1,10 @@
 //! The topic of the log: made once, looked at before each start of a node.
 
-use std::pin::pin;
-use std::sync::Arc;
-use std::task::{Context, Poll, Wake, Waker};
-use std::thread::{self, Thread};
+use std::thread;
 use std::time::{Duration, Instant};
 
+// Unlike a runtime of tokio, this may also be called from a thread of one.
+use pollster::block_on;
 use rdkafka::admin::{
     AdminClient, AdminOptions, ConfigEntry, ConfigResource, ConfigSource, NewTopic, ResourceSpecifier, TopicReplication,
 };
@@ -229,27 +228,6 @@ fn entries(admin: &AdminClient<Watch>, of: ResourceSpecifier<'_>) -> Result<Vec<
         }));
     }
     Ok(entries)
-}
-
-/// Waits for an answer of the library, whose own thread wakes this one. Unlike a runtime of tokio, this may also be
-/// called from a thread of one.
-fn block_on<T>(future: impl Future<Output = T>) -> T {
-    struct Unpark(Thread);
-
-    impl Wake for Unpark {
-        fn wake(self: Arc<Self>) {
-            self.0.unpark();
-        }
-    }
-
-    let waker = Waker::from(Arc::new(Unpark(thread::current())));
-    let mut future = pin!(future);
-    loop {
-        match future.as_mut().poll(&mut Context::from_waker(&waker)) {
-            Poll::Ready(value) => return value,
-            Poll::Pending => thread::park(),
-        }
-    }
 }
 
 #[cfg(test)]
