@@ -3,8 +3,10 @@
 use std::fs;
 use std::io::{self, BufRead, BufReader, BufWriter, Write};
 use std::os::unix::process::CommandExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Child, ChildStdout, Command, Stdio};
+
+use tempfile::TempDir;
 
 use super::BenchArgs;
 use super::requests::{Requests, text};
@@ -15,20 +17,12 @@ use model::private;
 
 /// The environment variable of the level of the log.
 const LOG_LEVEL: &str = "TIDELINE__LOG__LEVEL";
+/// The beginning of the name of the directory.
+const PREFIX: &str = "tideline-bench-";
 /// Follows that a user may add during the run.
 const ROOM: usize = 10_000;
 /// Clock ticks of the kernel in a second.
 const TICKS: f64 = 100.0;
-
-/// A directory that is removed when it is dropped.
-struct Dir(PathBuf);
-
-impl Drop for Dir {
-    fn drop(&mut self) {
-        // A failure cannot be reported.
-        let _ = fs::remove_dir_all(&self.0);
-    }
-}
 
 /// A running server. It is killed, and its data removed, when it is dropped.
 pub(super) struct Own {
@@ -36,29 +30,28 @@ pub(super) struct Own {
     /// Held open: the server writes to it.
     _stdout: BufReader<ChildStdout>,
     pub(super) url: String,
-    _dir: Dir,
+    _dir: TempDir,
 }
 
 impl Own {
     /// Imports the graph, and the first posts, into a new data directory, and serves it.
     pub(super) fn start(args: &BenchArgs, load: &Load, requests: &mut Requests, history: usize) -> Result<Self> {
         let within = args.dir.clone().unwrap_or_else(std::env::temp_dir);
-        let path = within.join(format!("tideline-bench-{}", std::process::id()));
-        let failed = |e: io::Error| Error::Setup(format!("cannot use {}: {e}", path.display()));
+        let failed = |e: io::Error| Error::Setup(format!("cannot use {}: {e}", within.join(PREFIX).display()));
         // Not made: a name with a mistake would measure another device.
-        private::make_dir(&path).map_err(failed)?;
-        let dir = Dir(path.clone());
+        let dir = tempfile::Builder::new().prefix(PREFIX).tempdir_in(&within).map_err(failed)?;
+        let path = dir.path();
         let (follows, content) = (path.join("follows.csv"), path.join("content.csv"));
         write(&follows, |out| write_follows(load, requests, out)).map_err(failed)?;
         write(&content, |out| write_content(load, requests, history, out)).map_err(failed)?;
-        let mut import = command(args, "import", &path, load)?;
+        let mut import = command(args, "import", path, load)?;
         import.arg("--follows").arg(&follows).arg("--content").arg(&content);
         let imported = import.stdin(Stdio::null()).stdout(Stdio::null()).status().map_err(failed)?;
         if !imported.success() {
             return Err(Error::Setup("the graph and its first posts could not be imported".to_owned()));
         }
         fs::remove_file(&follows).and_then(|()| fs::remove_file(&content)).map_err(failed)?;
-        let mut serve = command(args, "serve", &path, load)?;
+        let mut serve = command(args, "serve", path, load)?;
         serve.args(["--listen", "127.0.0.1:0"]).stdin(Stdio::null()).stdout(Stdio::piped());
         // Not in the group of this process: Ctrl-C is for the run, which then still asks the server for its figures.
         let failed = |e: io::Error| Error::Setup(format!("cannot start a server: {e}"));

@@ -14,13 +14,6 @@ use feed::streaming::{ChangeTime, FIRST_LEVEL};
 use feed::{Command, Group, Made};
 use model::error::{Code, Error, Result};
 
-/// Why commands are not made.
-enum NotMade {
-    /// The store takes no changes at present.
-    NotYet(Error),
-    End(End),
-}
-
 impl Applier {
     /// Makes commands of a record as one group: those behind the one of this place, as many as a group takes; `after` is the mark
     /// behind each. A store that takes no changes at present only delays them. Returns their outcomes.
@@ -33,13 +26,12 @@ impl Applier {
         let (vitals, sequencer) = (&self.shared.vitals, self.feed.streaming().sequencer());
         let (before, course) = (self.shared.mark.lock().clone(), sequencer.course());
         loop {
-            let error = match self.try_to_make(place, commands, &after) {
+            let error = match self.try_to_make(place, commands, &after)? {
                 Ok(made) => {
                     vitals.is_blocked.store(false, Ordering::Relaxed);
                     return Ok(made);
                 }
-                Err(NotMade::End(end)) => return Err(end),
-                Err(NotMade::NotYet(error)) => error,
+                Err(error) => error,
             };
             // Nothing was written. The next attempt gets the times and ids of this one, as at the other nodes.
             *self.shared.mark.lock() = before.clone();
@@ -55,12 +47,14 @@ impl Applier {
         }
     }
 
+    /// An error in place of outcomes tells that the store of this node alone takes no changes at present: all others go on,
+    /// so this one must follow.
     fn try_to_make(
         &self,
         place: &Refusal,
         commands: &[Box<RawValue>],
         after: impl Fn(u64) -> Mark,
-    ) -> Result<Vec<Made>, NotMade> {
+    ) -> Result<Result<Vec<Made>>, End> {
         let (mut made, mut group): (Vec<Made>, Option<Group<'_>>) = Default::default();
         for (text, done) in commands.iter().zip(1..).skip(place.command as usize) {
             let place = Refusal { command: done, ..*place };
@@ -72,7 +66,7 @@ impl Applier {
             let command = read_command(text).map_err(|error| fault(&place, &error))?;
             let jobs = self.jobs(&command);
             match &group {
-                None => self.wait_for_room(jobs).map_err(NotMade::End)?,
+                None => self.wait_for_room(jobs)?,
                 // Jobs of the group have their room until its end.
                 Some(group) if !group.takes(&command) || !self.feed.backlog().wait_for_room(jobs, Duration::ZERO) => {
                     break;
@@ -84,15 +78,17 @@ impl Applier {
             let time = ChangeTime::Log { time: after.time, level };
             *self.shared.mark.lock() = after;
             match group.get_or_insert_with(|| Group::begin(&self.making, time)).make(command) {
-                Err(error) if !is_refusal(&error) => return Err(not_made(&place, error)),
+                Err(error) if error.code() == Some(Code::StorageUnavailable) => return Ok(Err(error)),
+                Err(error) if !is_refusal(&error) => return Err(fault(&place, &error)),
                 outcome => made.push(outcome),
             }
         }
-        let written = group.map_or(Ok(()), Group::end);
-        written.map(|()| made).map_err(|error| match error.code() {
-            Some(Code::StorageUnavailable) => NotMade::NotYet(error),
-            _ => NotMade::End(End::Fault(format!("the record at offset {} cannot be applied: {error}", place.offset))),
-        })
+        match group.map_or(Ok(()), Group::end) {
+            Err(error) if error.code() != Some(Code::StorageUnavailable) => {
+                Err(End::Fault(format!("the record at offset {} cannot be applied: {error}", place.offset)))
+            }
+            written => Ok(written.map(|()| made)),
+        }
     }
 
     /// The jobs of a command for which there must be room: its settles. Before the node has caught up nobody waits for it, so
@@ -117,15 +113,7 @@ fn is_refusal(error: &Error) -> bool {
     error.code().is_some_and(|code| code.status() < 500 || code == Code::Overloaded)
 }
 
-fn fault(place: &Refusal, error: &Error) -> NotMade {
+fn fault(place: &Refusal, error: &Error) -> End {
     let at = place.offset;
-    NotMade::End(End::Fault(format!("a command of the record at offset {at} cannot be applied: {error} (\"{place}\")")))
-}
-
-/// The store of this node alone may take no changes: all others go on, so this one must follow.
-fn not_made(place: &Refusal, error: Error) -> NotMade {
-    match error.code() {
-        Some(Code::StorageUnavailable) => NotMade::NotYet(error),
-        _ => fault(place, &error),
-    }
+    End::Fault(format!("a command of the record at offset {at} cannot be applied: {error} (\"{place}\")"))
 }

@@ -8,11 +8,10 @@ use pollster::block_on;
 use rdkafka::admin::{
     AdminClient, AdminOptions, ConfigEntry, ConfigResource, ConfigSource, NewTopic, ResourceSpecifier, TopicReplication,
 };
-use rdkafka::config::FromClientConfigAndContext;
 use rdkafka::consumer::{BaseConsumer, Consumer};
 use rdkafka::error::{KafkaError, RDKafkaErrorCode as Code};
 
-use super::connection::{client_config, unusable};
+use super::connection::client;
 use super::rules::{Found, Settings, judge};
 use super::watch::Watch;
 use super::{MAX_MESSAGE, PARTITION};
@@ -146,13 +145,11 @@ fn code(error: &KafkaError) -> Option<Code> {
 
 /// A client for questions. It is in no group, and makes no topic by asking for it.
 fn asker(cluster: &Cluster) -> Result<BaseConsumer<Watch>> {
-    BaseConsumer::from_config_and_context(&client_config(cluster)?, Watch::new("setup"))
-        .map_err(|error| unusable(&error))
+    client(cluster, &[], Watch::new("setup"))
 }
 
 fn admin(cluster: &Cluster) -> Result<AdminClient<Watch>> {
-    AdminClient::from_config_and_context(&client_config(cluster)?, Watch::new("setup"))
-        .map_err(|error| unusable(&error))
+    client(cluster, &[], Watch::new("setup"))
 }
 
 /// The brokers, and the topic if one is named.
