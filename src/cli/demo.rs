@@ -8,7 +8,6 @@ mod posts;
 mod prepare;
 mod reactions;
 mod texts;
-mod threads;
 
 use std::fmt::Display;
 use std::fs::{self, File, TryLockError};

@@ -8,7 +8,7 @@ use std::process::{Child, ChildStdout, Command, Stdio};
 
 use tempfile::TempDir;
 
-use super::BenchArgs;
+use super::ServerArgs;
 use super::requests::{Requests, text};
 use crate::trace::Load;
 use model::clock::now;
@@ -35,7 +35,7 @@ pub(super) struct Own {
 
 impl Own {
     /// Imports the graph, and the first posts, into a new data directory, and serves it.
-    pub(super) fn start(args: &BenchArgs, load: &Load, requests: &mut Requests, history: usize) -> Result<Self> {
+    pub(super) fn start(args: &ServerArgs, load: &Load, requests: &mut Requests, history: usize) -> Result<Self> {
         let within = args.dir.clone().unwrap_or_else(std::env::temp_dir);
         let failed = |e: io::Error| Error::Setup(format!("cannot use {}: {e}", within.join(PREFIX).display()));
         // Not made: a name with a mistake would measure another device.
@@ -81,7 +81,7 @@ impl Drop for Own {
 }
 
 /// A command of this program on the data directory in `dir`.
-fn command(args: &BenchArgs, name: &str, dir: &Path, load: &Load) -> Result<Command> {
+fn command(args: &ServerArgs, name: &str, dir: &Path, load: &Load) -> Result<Command> {
     let program = std::env::current_exe().map_err(|e| Error::Setup(format!("cannot find this program: {e}")))?;
     let mut command = Command::new(program);
     command.arg(name).arg("--data-dir").arg(dir.join("data"));

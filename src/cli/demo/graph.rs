@@ -2,7 +2,7 @@
 
 use fastrand::Rng;
 
-use super::people::{CAST, CLOCK, GAZETTE, READER};
+use super::people::{CLOCK, GAZETTE, READER, cast};
 use crate::trace::{Graph, Shape};
 
 /// One user in this many is a celebrity.
@@ -42,9 +42,9 @@ pub(super) fn make(users: u32, random: &mut Rng) -> Graph {
     }
     let [reader, clock] = [READER, CLOCK].map(|user| user as u32);
     follows.retain(|&(user, target)| user != reader && ![user, target].contains(&clock));
-    let chosen = (0..CHOSEN_BY_READER).map(|_| random.u32(..users)).chain(celebrities).chain(0..CAST.len() as u32);
+    let chosen = (0..CHOSEN_BY_READER).map(|_| random.u32(..users)).chain(celebrities).chain(0..cast() as u32);
     follows.extend(chosen.filter(|target| *target != clock).map(|target| (reader, target)));
-    let friends = (CAST.len()..users as usize).step_by(USERS_PER_FRIEND_OF_THE_CLOCK);
+    let friends = (cast()..users as usize).step_by(USERS_PER_FRIEND_OF_THE_CLOCK);
     follows.extend(friends.map(|friend| (friend as u32, clock)));
     Graph::new(users, follows)
 }
@@ -71,7 +71,7 @@ mod tests {
         assert!(followers[GAZETTE] > 1700 && followers[CLOCK] == 20, "{}", followers[CLOCK]);
         let known = |user: usize| graph.following(READER as u32).contains(&(user as u32));
         assert!((50..100).contains(&followees(READER as u32)), "{}", followees(READER as u32));
-        assert!((1..CAST.len()).all(|user| known(user) == (user != CLOCK)));
+        assert!((1..cast()).all(|user| known(user) == (user != CLOCK)));
         followers.sort_unstable();
         assert!(followers[1950] > 3 * followers[1000], "no heavy tail: {} and {}", followers[1950], followers[1000]);
     }

@@ -10,7 +10,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use super::Community;
-use super::people::{self, CAST, CLOCK, READER, SWIMMERS};
+use super::people::{self, CLOCK, READER, SWIMMERS, cast};
 use super::posts::{Kind, Post};
 use super::texts::decks::Decks;
 use crate::threads;
@@ -109,7 +109,7 @@ impl Life {
             _ if user == CLOCK => Ok(()),
             _ if deed < 4 || people::only_posts(user) => self.publish(feed, user, Kind::Post),
             _ if deed < 10 => {
-                let target = self.random.usize(..CAST.len().min(users));
+                let target = self.random.usize(..cast().min(users));
                 self.follow(feed, user, target)
             }
             Some(post) if deed < 35 => self.publish(feed, user, Kind::Comment(post)),

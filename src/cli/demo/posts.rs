@@ -5,10 +5,9 @@ use std::collections::HashSet;
 use fastrand::Rng;
 use serde_json::{Value, json};
 
-use super::people::{self, CAST, CLOCK, READER};
+use super::people::{self, CLOCK, READER, cast};
 use super::texts::decks::Decks;
-use super::texts::{self, ADVERTS, TIDE};
-use super::threads::THREADS;
+use super::texts::{self, ADVERTS, TEXTS, TIDE};
 use crate::trace::Graph;
 use model::Millis;
 
@@ -113,8 +112,8 @@ enum Plan {
 pub(super) fn make(graph: &Graph, posts: u32, until: Millis, seed: u64, random: &mut Rng) -> Vec<Post> {
     let bursts: Vec<Millis> =
         (0..posts.div_ceil(POSTS_PER_BURST)).map(|_| until - random.u64(..WINDOW - 10 * MINUTE)).collect();
-    let lines: u32 = THREADS.iter().map(|thread| thread.lines.len() as u32).sum();
-    let told = posts / 10 >= lines && graph.users() as usize >= CAST.len();
+    let lines: u32 = TEXTS.threads.iter().map(|thread| thread.lines.len() as u32).sum();
+    let told = posts / 10 >= lines && graph.users() as usize >= cast();
     let mut plans = if told { plan_threads(until, random) } else { Vec::new() };
     let others = posts - plans.len() as u32;
     plans.extend((0..others).map(|_| (time(&bursts, until, random), Plan::Any(author(graph, random)))));
@@ -125,7 +124,7 @@ pub(super) fn make(graph: &Graph, posts: u32, until: Millis, seed: u64, random: 
         seen,
         near: Decks::shuffled(random),
         far: Decks::shuffled(random),
-        openings: vec![0; THREADS.len()],
+        openings: vec![0; TEXTS.threads.len()],
         made: Vec::with_capacity(plans.len()),
     };
     for (at, plan) in plans {
@@ -141,7 +140,7 @@ pub(super) fn make(graph: &Graph, posts: u32, until: Millis, seed: u64, random: 
 /// The lines of all threads, with times that fit their order.
 fn plan_threads(until: Millis, random: &mut Rng) -> Vec<(Millis, Plan)> {
     let mut plans = Vec::new();
-    for (number, thread) in THREADS.iter().enumerate() {
+    for (number, thread) in TEXTS.threads.iter().enumerate() {
         let mut at = until - thread.age * MINUTE;
         for line in 0..thread.lines.len() {
             plans.push((at, Plan::Line { thread: number, line }));
@@ -171,9 +170,9 @@ impl Writer {
         if line == 0 {
             self.openings[thread] = self.made.len();
         }
-        let (author, text) = THREADS[thread].lines[line];
-        let subject = THREADS[thread].subject;
-        Post { author: author as u32, at, kind, text: text.to_owned(), subject, picture: None }
+        let (author, text) = &TEXTS.threads[thread].lines[line];
+        let subject = texts::named(&TEXTS.threads[thread].subject).unwrap_or_default();
+        Post { author: *author as u32, at, kind, text: text.clone(), subject, picture: None }
     }
 
     /// Some item of an author.
@@ -286,11 +285,14 @@ mod tests {
         let mut random = Rng::with_seed(1);
         let graph = graph::make(50, &mut random);
         let posts = make(&graph, 1000, 1_700_000_000_123, 1, &mut random);
-        for thread in THREADS.iter() {
+        for thread in TEXTS.threads.iter() {
             let place = posts.iter().position(|post| post.text == thread.lines[0].1).expect("told");
-            assert_eq!((posts[place].kind, posts[place].subject), (Kind::Post, thread.subject));
+            assert_eq!(
+                (posts[place].kind, posts[place].subject),
+                (Kind::Post, texts::named(&thread.subject).expect("a subject"))
+            );
             let told = posts.iter().filter(|post| post.kind == Kind::Comment(place));
-            let told: Vec<_> = told.map(|post| (post.author as usize, post.text.as_str())).collect();
+            let told: Vec<_> = told.map(|post| (post.author as usize, post.text.clone())).collect();
             let mut lines = thread.lines[1..].iter();
             assert!(lines.all(|line| told.contains(line)));
             let scripted: Vec<_> = told.into_iter().filter(|line| thread.lines.contains(line)).collect();

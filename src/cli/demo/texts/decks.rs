@@ -2,7 +2,7 @@
 
 use fastrand::Rng;
 
-use super::{ANY, REMARKS, SUBJECTS, Subject, Tongue};
+use super::{Subject, TEXTS, Tongue};
 
 /// Of 100 comments in English, so many are about the subject of the post.
 const TO_THE_POINT: u8 = 60;
@@ -18,10 +18,10 @@ pub(in crate::cli::demo) struct Decks {
 impl Decks {
     pub(in crate::cli::demo) fn shuffled(random: &mut Rng) -> Self {
         let mut of = |part: fn(&Subject) -> &[String]| {
-            SUBJECTS[..ANY].iter().map(|subject| Deck::shuffled(part(subject), random)).collect()
+            TEXTS.subjects.iter().map(|subject| Deck::shuffled(part(subject), random)).collect()
         };
         let (posts, comments) = (of(|subject| &subject.posts), of(|subject| &subject.comments));
-        let [any, remarks] = [ANY, REMARKS].map(|subject| Deck::shuffled(&SUBJECTS[subject].posts, random));
+        let [any, remarks] = [&TEXTS.any, &TEXTS.remarks].map(|texts| Deck::shuffled(texts, random));
         Self { posts, comments, any, remarks }
     }
 
@@ -91,7 +91,7 @@ mod tests {
         for some in told.windows(140) {
             assert_eq!(some.iter().collect::<HashSet<_>>().len(), 140);
         }
-        assert!((0..50).all(|_| has(&SUBJECTS[FERRY].posts, decks.post(&[FERRY]).1)));
+        assert!((0..50).all(|_| has(&TEXTS.subjects[FERRY].posts, decks.post(&[FERRY]).1)));
     }
 
     #[test]
@@ -100,9 +100,9 @@ mod tests {
         let mut decks = Decks::shuffled(&mut random);
         for _ in 0..200 {
             let mut comment = |tongue, subject| decks.comment(tongue, subject, &mut random);
-            assert!(has(&SUBJECTS[CHINESE].comments, comment(Tongue::Chinese, FERRY)));
-            assert!(has(&SUBJECTS[ARABIC].comments, comment(Tongue::Arabic, CHINESE)));
-            assert!(has(&SUBJECTS[ANY].posts, comment(Tongue::English, ARABIC)));
+            assert!(has(&TEXTS.subjects[CHINESE].comments, comment(Tongue::Chinese, FERRY)));
+            assert!(has(&TEXTS.subjects[ARABIC].comments, comment(Tongue::Arabic, CHINESE)));
+            assert!(has(&TEXTS.any, comment(Tongue::English, ARABIC)));
         }
     }
 }
