@@ -1,11 +1,10 @@
 //! The values of the settings of a cluster: names, members, and the secrets of its command log.
 
 use std::fmt;
-use std::str::FromStr;
 
 use hyper::Uri;
 
-use super::text::{as_text, is_name, words};
+use super::text::{as_text, is_name};
 
 /// Most members. Each node hashes all names for each reader that it looks up.
 pub const MAX_MEMBERS: usize = 64;
@@ -118,41 +117,6 @@ impl Password {
 impl fmt::Display for Password {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(if self.0.is_empty() { "" } else { "***" })
-    }
-}
-
-words! {
-    /// The reads of changes that other nodes have acknowledged: how much a read waits for.
-    Consistency {
-        /// All changes that any node acknowledged before the read.
-        Strict = "strict",
-        /// All changes up to the position that the client names.
-        Session = "session",
-        /// The changes that this node has applied.
-        Local = "local",
-    }
-}
-
-impl FromStr for Consistency {
-    type Err = &'static str;
-
-    fn from_str(text: &str) -> Result<Self, &'static str> {
-        let found = Self::ALL.iter().find(|consistency| consistency.as_str() == text);
-        found.copied().ok_or("expected \"strict\", \"session\" or \"local\"")
-    }
-}
-
-words! {
-    /// The proof of identity to the brokers.
-    Sasl {
-        /// None.
-        Off = "none",
-        /// User and password as they are; use it over TLS only.
-        Plain = "PLAIN",
-        /// A challenge with SHA-256.
-        ScramSha256 = "SCRAM-SHA-256",
-        /// A challenge with SHA-512.
-        ScramSha512 = "SCRAM-SHA-512",
     }
 }
 

@@ -8,27 +8,15 @@ use std::path::{Path, PathBuf};
 use toml::{Table, Value};
 
 use super::auth::{Key, KeyHash, PublicKey, Secret};
+use super::choices::KeyRole;
 use super::key_files::{blocks, from_file, lines, text_of};
 use super::settings::Auth;
-use super::text::words;
 use super::wrong;
 use model::error::Result;
 
 /// Most keys in all, and most keys for tokens: each is tried for each request that has not been seen before.
 const MOST_KEYS: usize = 1000;
 const MOST_TOKEN_KEYS: usize = 16;
-
-words! {
-    /// The calls that a key may make.
-    KeyRole {
-        /// All calls.
-        Full = "full",
-        /// Calls that change nothing.
-        Read = "read",
-        /// The metrics.
-        Metrics = "metrics",
-    }
-}
 
 /// All keys that are in force: those of the settings, and those of the files that the settings name.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -1,4 +1,4 @@
-//! The table of all settings, and what follows from some of their values.
+//! The table of all settings.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -7,15 +7,13 @@ use serde::{Deserialize, Serialize};
 
 use super::address;
 use super::auth::{Key, PublicKey, Secret};
-use super::cluster::{Consistency, Member, NodeName, Password, Refusal, Sasl};
+use super::choices::{AcceptedIds, Act, Consistency, Durability, LogFormat, Sasl, UsersRead};
+use super::cluster::{Member, NodeName, Password, Refusal};
 use super::declare::settings;
 use super::duration::Duration;
 use super::network::Network;
-use super::text::words;
-use super::users::{Act, UsersRead};
 use super::web::{AvatarOrigin, HostName, Origin};
-use model::cache::memory::CacheMemory;
-use model::{Members, ReactionKinds};
+use model::ReactionKinds;
 
 /// Longer durations are typing mistakes; a hundred years.
 const LONGEST: Duration = Duration::from_days(36_500);
@@ -352,82 +350,6 @@ settings! {
         level: String = "info".to_owned();
         /// A request that takes this time or longer gets a line in the log; "0s" is never. At most ten lines a second.
         slow_request: Duration = Duration::from_secs(1), NONE..=HOUR;
-    }
-}
-
-impl Server {
-    /// The scheme of the server's URLs.
-    pub fn scheme(&self) -> &'static str {
-        if self.tls_cert.as_os_str().is_empty() { "http" } else { "https" }
-    }
-}
-
-impl Cluster {
-    /// Whether this server is a node of a cluster.
-    pub fn is_on(&self) -> bool {
-        !self.brokers.is_empty()
-    }
-
-    /// The members, seen from this node; `None` without a cluster.
-    pub fn members(&self) -> Option<Members> {
-        let names = self.members.iter().map(|member| member.name.as_str());
-        if self.is_on() { Members::new(names, self.node.as_str(), self.inbox_copies) } else { None }
-    }
-}
-
-impl Storage {
-    /// The memory for caches of data on disk.
-    pub fn cache_memory(&self) -> CacheMemory {
-        CacheMemory::new((self.cache_mb as u64) << 20)
-    }
-}
-
-impl Timeline {
-    /// Time after a read during which the user's inbox stays complete.
-    pub fn whole_for(&self) -> Duration {
-        if self.evict_after == NONE { self.active_for } else { self.active_for.min(self.evict_after) }
-    }
-}
-
-impl Fanout {
-    /// Number of worker threads.
-    pub fn threads(&self) -> usize {
-        if self.workers > 0 { self.workers } else { cores() }
-    }
-}
-
-/// Number of cores.
-pub fn cores() -> usize {
-    std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
-}
-
-words! {
-    /// The moment at which a change counts as on disk.
-    Durability {
-        /// Flushed to the device before the answer; survives a power cut.
-        Sync = "sync",
-        /// Handed to the operating system before the answer; survives `kill -9`, not a power cut.
-        Os = "os",
-    }
-}
-
-words! {
-    /// The ids that requests and imports may have.
-    AcceptedIds {
-        /// Numbers and names: any text of 1 to 128 bytes without control characters.
-        Any = "any",
-        /// Whole numbers from 1 to 2^63-1. Names that are stored already are still shown.
-        Numbers = "numbers",
-    }
-}
-
-words! {
-    /// Format of log lines.
-    LogFormat {
-        /// For people.
-        Text = "text",
-        /// One JSON object a line.
-        Json = "json",
     }
 }
 
