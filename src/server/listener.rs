@@ -13,7 +13,7 @@ use actix_web::web::ServiceConfig;
 use tokio::net::{TcpSocket, TcpStream};
 use tokio::time::sleep;
 
-use super::encrypted::{Encrypted, Limited};
+use super::encrypted::{Encrypted, below_tls};
 use super::tls;
 use config::{Config, cores};
 use http::{Accepted, Incoming, LINGER, Limits, Reloads, Transport};
@@ -119,7 +119,7 @@ fn bind(
     let builder = match acceptor {
         Some(acceptor) => builder.listen("https", listener, move || {
             let acceptor = acceptor.clone().map_err(drop).map(Encrypted);
-            fn_service(admit(&limits)).map(Limited::new).and_then(acceptor).and_then(connections_of(
+            fn_service(admit(&limits)).map(below_tls).and_then(acceptor).and_then(connections_of(
                 &limits,
                 &routes,
                 stopping.clone(),
