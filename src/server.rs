@@ -19,11 +19,11 @@ use actix_web::rt;
 use actix_web::web::ServiceConfig;
 use tokio::sync::oneshot;
 
-use crate::threads;
 use config::Config;
 use feed::Feed;
 use http::{Api, Authenticator, Dispatcher, Reloads, Webhooks};
 use model::error::{Error, Result};
+use model::threads;
 use store::FORMAT;
 
 pub use self::app::{App, Told, open, options};

@@ -25,7 +25,7 @@ use config::Config;
 use feed::Feed;
 use feed::streaming::LEVEL;
 use model::error::{Code, Error, Result};
-use model::{Histogram, Millis};
+use model::{Histogram, Millis, threads};
 
 /// Longest wait for the ends of the log, for figures.
 const LOOK: Duration = Duration::from_secs(2);
@@ -155,11 +155,11 @@ impl Node {
         node.spawn("appender", move || writer.run())?;
         // No stop waits for it: brokers may take long to answer.
         let looks = move || look(&*looked_at, look::EVERY, &end, look::tell);
-        spawn("log settings", looks).map(|_| node)
+        threads::start("log settings", looks).map(|_| node)
     }
 
     fn spawn(&self, name: &str, body: impl FnOnce() + Send + 'static) -> Result<()> {
-        self.threads.lock().push(spawn(name, body)?);
+        self.threads.lock().push(threads::start(name, body)?);
         Ok(())
     }
 
@@ -324,9 +324,4 @@ impl Drop for Node {
     fn drop(&mut self) {
         self.stop();
     }
-}
-
-fn spawn(name: &str, body: impl FnOnce() + Send + 'static) -> Result<JoinHandle<()>> {
-    let thread = std::thread::Builder::new().name(name.to_owned()).spawn(body);
-    thread.map_err(|e| Error::Setup(format!("cannot start a thread: {e}")))
 }

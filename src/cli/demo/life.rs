@@ -13,10 +13,10 @@ use super::Community;
 use super::people::{self, CLOCK, READER, SWIMMERS, cast};
 use super::posts::{Kind, Post};
 use super::texts::decks::Decks;
-use crate::threads;
 use feed::{Feed, Visibility, Wish};
 use model::clock::now;
 use model::error::{Code, Error, Result};
+use model::threads;
 use model::{Barrier, HostId, Relation, UserId};
 
 /// Something happens this often.

@@ -6,8 +6,8 @@ use crossbeam_channel::{Receiver, TryRecvError, bounded, select};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
-use crate::threads;
 use model::error::{Error, Result};
+use model::threads;
 
 /// The exit code of a process ended by SIGINT, as shells define it.
 const KILLED: i32 = 130;

@@ -15,8 +15,8 @@ use super::rows::Row;
 use super::source::Source;
 use crate::cli::terminal::interrupt::Interrupt;
 use crate::cli::terminal::progress::{Progress, Unit};
-use crate::threads;
 use model::error::{Error, Result};
+use model::threads;
 
 /// Most rows of a batch.
 const BATCH_ROWS: usize = 1000;
