@@ -23,7 +23,6 @@ use std::time::Duration;
 
 use clap::Args;
 use tokio::runtime;
-use tokio::task::LocalSet;
 
 use self::client::Server;
 use self::measure::{Errors, Measured, measure};
@@ -170,7 +169,7 @@ pub(super) fn run(args: &BenchArgs) -> Result<()> {
     let load = args.load(&interrupt)?;
     let failed = |e: std::io::Error| Error::Setup(format!("cannot start the runtime: {e}"));
     let runtime = runtime::Builder::new_current_thread().enable_all().build().map_err(failed)?;
-    let (report, record) = LocalSet::new().block_on(&runtime, args.measure(&load, &interrupt))?;
+    let (report, record) = runtime.block_on(args.measure(&load, &interrupt))?;
     print(|out| report.print(out))?;
     if let Some(json) = json {
         let text = serde_json::to_string_pretty(&report).map_err(|e| Error::Setup(e.to_string()))?;

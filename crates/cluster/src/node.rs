@@ -273,7 +273,7 @@ impl Node {
             clock_ahead: shared.clock_drift.ahead(),
             incarnation: self.writer.since(),
             differing: shared.comparisons.differing(),
-            level: mark.level,
+            level: mark.level.into(),
             newest_level: LEVEL.into(),
             lag: end.map(|end| end.saturating_sub(position)),
             reachable: !vitals.appends.is_on() && !vitals.reads.is_on(),

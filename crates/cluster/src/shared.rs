@@ -10,7 +10,6 @@ use super::clock_drift::ClockDrift;
 use super::comparison::Comparisons;
 use super::health::Vitals;
 use super::mark::Mark;
-use feed::streaming::FIRST_LEVEL;
 
 /// The state that the threads of a node share.
 #[derive(Debug)]
@@ -51,11 +50,6 @@ impl Shared {
             clock_drift: ClockDrift::default(),
             mark: Mutex::new(mark),
         }
-    }
-
-    /// The level in force.
-    pub(super) fn level(&self) -> u32 {
-        u32::try_from(self.mark.lock().level).unwrap_or(FIRST_LEVEL)
     }
 
     /// Whether the node is told to stop.

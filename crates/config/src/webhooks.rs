@@ -23,26 +23,6 @@ const MOST_SECRETS: usize = 8;
 const SECRET_MARK: &str = "whsec_";
 const SECRET_BYTES: std::ops::RangeInclusive<usize> = 24..=64;
 
-/// The section in `config.toml`.
-#[cfg(test)]
-pub(super) const EXAMPLE: &str = r#"
-# Webhooks: the server sends the feed of changes to URLs, at most 16. There are no variables of the environment for these
-# settings. See docs/use/webhooks.md.
-#
-#   [[webhooks]]
-#   # A name of letters, digits, dots, hyphens and underscores. The position of the receiver is kept under it.
-#   name = "push"
-#   # The receiver: https, or http at a loopback address of this machine. An address of a private network is refused.
-#   url = "https://app.example.org/tideline"
-#   # A file with secrets that sign the requests, each "whsec_…" on a line of its own (`tideline key new --webhook`). It is
-#   # read again for each request, so that a secret can be replaced.
-#   secret_file = "/etc/tideline/push.secret"
-#   # Only changes of these types; without it, all.
-#   types = ["content.published", "reaction.created"]
-#   # Where a new receiver begins: "newest" (the default), "oldest", or a position of the feed.
-#   after = "newest"
-"#;
-
 /// A receiver of changes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -120,52 +120,45 @@ pub(super) async fn run(
         idle: RefCell::new(Vec::new()),
         counts: RefCell::new(counts),
     });
-    LocalSet::new().run_until(all(Rc::clone(&run), steps, timer, interrupt, progress)).await.map_err(|e| failed(&e))
-}
-
-async fn all(
-    run: Rc<Run>,
-    steps: impl Iterator<Item = Step>,
-    timer: Timer,
-    interrupt: &Interrupt,
-    progress: &Progress,
-) -> std::io::Result<Ran> {
-    let Plan { warm_up, length, connections } = run.plan;
-    let end = warm_up + length;
+    let end = plan.warm_up + plan.length;
     let mut steps = steps.take_while(|step| step.due < end).peekable();
-    let slots = Arc::new(Semaphore::new(connections));
-    let at_begin = spawn_local(Rc::clone(&run).begin_measured());
-    let sending = async {
-        send(&run, &mut steps, &timer, &slots).await?;
-        std::future::pending().await
+    let slots = Arc::new(Semaphore::new(plan.connections));
+    let all = async {
+        let at_begin = spawn_local(Rc::clone(&run).begin_measured());
+        let sending = async {
+            send(&run, &mut steps, &timer, &slots).await?;
+            std::future::pending().await
+        };
+        let ended: std::io::Result<bool> = tokio::select! {
+            // In this order: what is due and has a connection is sent even if the end is noticed late.
+            biased;
+            failed = sending => failed,
+            () = watch(&run, interrupt, progress) => Ok(true),
+            () = sleep(end) => Ok(false),
+        };
+        let interrupted = ended.map_err(|e| failed(&e))?;
+        let length = run.begin.elapsed().min(end).saturating_sub(plan.warm_up);
+        if length.is_zero() {
+            at_begin.abort();
+        }
+        if !interrupted {
+            // Those that no connection was free for.
+            let unsent = steps.filter(|step| step.due >= plan.warm_up).count() as u64;
+            let mut counts = run.counts.borrow_mut();
+            (counts.due, counts.unsent) = (counts.due + unsent, unsent);
+        }
+        // Operations under way are waited for, so that slow ones are counted.
+        let every = u32::try_from(plan.connections).unwrap_or(u32::MAX);
+        let wait = if interrupted { Duration::from_secs(1) } else { target.server.patience * CALLS + REST };
+        let (at_end, _) = tokio::join!(run.look(), timeout(wait, slots.acquire_many(every)));
+        let at_begin = at_begin.await.ok();
+        let worked = at_begin.as_ref().map(|begin: &Look| at_end.own_worked.saturating_sub(begin.own_worked));
+        let busy = worked.unwrap_or_default().as_secs_f64() / length.as_secs_f64().max(0.001);
+        let counts = run.counts.borrow().clone();
+        Ok(Ran { counts, length, busy, interrupted, at_begin, at_end })
     };
-    let ended: std::io::Result<bool> = tokio::select! {
-        // In this order: what is due and has a connection is sent even if the end is noticed late.
-        biased;
-        failed = sending => failed,
-        () = watch(&run, interrupt, progress) => Ok(true),
-        () = sleep(end) => Ok(false),
-    };
-    let interrupted = ended?;
-    let length = run.begin.elapsed().min(end).saturating_sub(warm_up);
-    if length.is_zero() {
-        at_begin.abort();
-    }
-    if !interrupted {
-        // Those that no connection was free for.
-        let unsent = steps.filter(|step| step.due >= warm_up).count() as u64;
-        let mut counts = run.counts.borrow_mut();
-        (counts.due, counts.unsent) = (counts.due + unsent, unsent);
-    }
-    // Operations under way are waited for, so that slow ones are counted.
-    let all = u32::try_from(connections).unwrap_or(u32::MAX);
-    let wait = if interrupted { Duration::from_secs(1) } else { run.target.server.patience * CALLS + REST };
-    let (at_end, _) = tokio::join!(run.look(), timeout(wait, slots.acquire_many(all)));
-    let at_begin = at_begin.await.ok();
-    let worked = at_begin.as_ref().map(|begin: &Look| at_end.own_worked.saturating_sub(begin.own_worked));
-    let busy = worked.unwrap_or_default().as_secs_f64() / length.as_secs_f64().max(0.001);
-    let counts = run.counts.borrow().clone();
-    Ok(Ran { counts, length, busy, interrupted, at_begin, at_end })
+    // What is under way at the end is dropped with the set.
+    LocalSet::new().run_until(all).await
 }
 
 /// Shows the progress. Ends when an interruption is asked for.

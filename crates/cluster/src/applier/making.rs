@@ -10,7 +10,7 @@ use super::super::mark::Mark;
 use super::super::record::read_command;
 use super::{AGAIN, Applier, End, WAIT};
 use config::Refusal;
-use feed::streaming::{ChangeTime, FIRST_LEVEL};
+use feed::streaming::ChangeTime;
 use feed::{Command, Group, Made};
 use model::error::{Code, Error, Result};
 
@@ -74,8 +74,7 @@ impl Applier {
                 Some(_) => {}
             }
             let after = after(done);
-            let level = u32::try_from(after.level).unwrap_or(FIRST_LEVEL);
-            let time = ChangeTime::Log { time: after.time, level };
+            let time = ChangeTime::Log { time: after.time, level: after.level };
             *self.shared.mark.lock() = after;
             match group.get_or_insert_with(|| Group::begin(&self.making, time)).make(command) {
                 Err(error) if error.code() == Some(Code::StorageUnavailable) => return Ok(Err(error)),

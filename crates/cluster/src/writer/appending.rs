@@ -73,8 +73,8 @@ impl Writer {
             if queue.closed {
                 return None;
             }
-            let (level, began) = (self.shared.level(), Instant::now());
-            let Mark { last, hash, .. } = *self.shared.mark.lock();
+            let began = Instant::now();
+            let Mark { last, hash, level, .. } = *self.shared.mark.lock();
             let mut record = Envelope {
                 node: self.name.clone().map(|name| Run { name, since: self.since() }),
                 seen: Some((last, Token(hash))),
