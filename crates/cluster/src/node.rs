@@ -121,13 +121,6 @@ impl Node {
         );
         let trail = Trail::new(&mark, feed.store().note(ANCHOR)?.as_deref());
         let shared = Arc::new(Shared::new(mark));
-        let (marked, streaming) = (Arc::clone(&shared), Arc::clone(feed.streaming()));
-        feed.store().keep_mark(Arc::new(move || {
-            let course = streaming.sequencer().course();
-            let mut mark = marked.mark.lock();
-            mark.course = course;
-            mark.bytes()
-        }));
         let (timeout, session) = (config.cluster.timeout.get(), Token::random()?.0);
         let runs = Runs::new(name.clone(), &config.cluster);
         let writer = Arc::new(Writer::new(Arc::clone(&log), Arc::clone(&shared), name, session, timeout));

@@ -14,8 +14,7 @@ use super::mark::Mark;
 /// The state that the threads of a node share.
 #[derive(Debug)]
 pub(super) struct Shared {
-    /// The mark as it is when the command under way has been applied. Each write of a command has it, so after a fault it
-    /// may be that of a command that was not made: nothing writes it any more.
+    /// The mark as it is when the commands under way are written.
     pub(super) mark: Mutex<Mark>,
     /// The offset after the last record that is applied as a whole.
     pub(super) position: watch::Sender<u64>,

@@ -13,6 +13,7 @@ use config::Refusal;
 use feed::streaming::ChangeTime;
 use feed::{Command, Group, Made};
 use model::error::{Code, Error, Result};
+use model::store::MARK;
 
 impl Applier {
     /// Makes commands of a record as one group: those behind the one of this place, as many as a group takes; `after` is the mark
@@ -24,7 +25,7 @@ impl Applier {
         after: impl Fn(u64) -> Mark,
     ) -> Result<Vec<Made>, End> {
         let (vitals, sequencer) = (&self.shared.vitals, self.feed.streaming().sequencer());
-        let (before, course) = (self.shared.mark.lock().clone(), sequencer.course());
+        let course = sequencer.course();
         loop {
             let error = match self.try_to_make(place, commands, &after)? {
                 Ok(made) => {
@@ -34,7 +35,6 @@ impl Applier {
                 Err(error) => error,
             };
             // Nothing was written. The next attempt gets the times and ids of this one, as at the other nodes.
-            *self.shared.mark.lock() = before.clone();
             sequencer.take_course(&course);
             if !vitals.is_blocked.swap(true, Ordering::Relaxed) {
                 let offset = place.offset;
@@ -56,6 +56,8 @@ impl Applier {
         after: impl Fn(u64) -> Mark,
     ) -> Result<Result<Vec<Made>>, End> {
         let (mut made, mut group): (Vec<Made>, Option<Group<'_>>) = Default::default();
+        let Mark { time, level, .. } = after(place.command + 1);
+        let time = ChangeTime::Log { time, level };
         for (text, done) in commands.iter().zip(1..).skip(place.command as usize) {
             let place = Refusal { command: done, ..*place };
             if self.refused.contains(&place) {
@@ -73,21 +75,27 @@ impl Applier {
                 }
                 Some(_) => {}
             }
-            let after = after(done);
-            let time = ChangeTime::Log { time: after.time, level: after.level };
-            *self.shared.mark.lock() = after;
             match group.get_or_insert_with(|| Group::begin(&self.making, time)).make(command) {
                 Err(error) if error.code() == Some(Code::StorageUnavailable) => return Ok(Err(error)),
                 Err(error) if !is_refusal(&error) => return Err(fault(&place, &error)),
                 outcome => made.push(outcome),
             }
         }
-        match group.map_or(Ok(()), Group::end) {
+        let written = group.map_or(Ok(()), |group| self.write(group, after(place.command + made.len() as u64)));
+        match written {
             Err(error) if error.code() != Some(Code::StorageUnavailable) => {
                 Err(End::Fault(format!("the record at offset {} cannot be applied: {error}", place.offset)))
             }
             written => Ok(written.map(|()| made)),
         }
+    }
+
+    /// Writes a group with the mark behind it. Others see its changes no earlier than its mark.
+    fn write(&self, group: Group<'_>, after: Mark) -> Result<()> {
+        let after = self.mark_now(after);
+        self.making.store().note_group(MARK, &after.bytes())?;
+        let before = std::mem::replace(&mut *self.shared.mark.lock(), after);
+        group.end().inspect_err(|_| *self.shared.mark.lock() = before)
     }
 
     /// The jobs of a command for which there must be room: its settles. Before the node has caught up nobody waits for it, so
