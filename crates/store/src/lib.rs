@@ -23,8 +23,8 @@ mod writes;
 use std::fmt;
 use std::ops::Deref;
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock};
 
 use parking_lot::Mutex;
 use rocksdb::ErrorKind;
@@ -51,7 +51,6 @@ use model::cache::ReadThrough;
 use model::cache::memory::CacheMemory;
 use model::error::{Error, Result};
 use model::failpoint::Write;
-use model::store::MakeMark;
 use model::stripes::Striped;
 use model::{Activity, JobId, UserId, Work};
 
@@ -138,8 +137,6 @@ pub struct Inner {
     /// Rows of inboxes.
     inbox_rows: crate::subjects::inbox::Rows,
     damaged: DamagedInboxes,
-    /// Makes the mark of each group, if this is the store of a node.
-    mark: OnceLock<MakeMark>,
 }
 
 impl fmt::Debug for Store {
@@ -199,7 +196,6 @@ impl Store {
             arrivals: Arrivals::new(options.arrivals),
             inbox_rows: crate::subjects::inbox::rows(options.cache_memory),
             damaged: DamagedInboxes::default(),
-            mark: OnceLock::new(),
         };
         let mut store = Self { inner: Arc::new(inner), group: None };
         if let Some(disk) = &store.disk {

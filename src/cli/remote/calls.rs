@@ -3,6 +3,7 @@
 use std::fmt;
 use std::fs;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde::Deserialize;
@@ -15,7 +16,7 @@ use ureq::unversioned::resolver::DefaultResolver;
 use ureq::unversioned::transport::{ConnectProxyConnector, Connector, TcpConnector};
 use ureq::{Agent, Body, RequestBuilder};
 
-use super::tls::{Tls, unchecked};
+use super::tls::{self, Tls, unchecked};
 use crate::cli::plain;
 use model::error::{Error, Result};
 
@@ -112,7 +113,7 @@ impl Server {
         ca_file: Option<&Path>,
         settings: ConfigBuilder<AgentScope>,
     ) -> Result<Self> {
-        let tls = Tls::new(&url, ca_file)?;
+        let tls = Tls(Arc::new(tls::settings(&url, ca_file)?));
         let connector = ().chain(ConnectProxyConnector::default()).chain(TcpConnector::default()).chain(tls);
         let agent = Agent::with_parts(settings.build(), connector, DefaultResolver::default());
         Ok(Self { url, agent, key, patience: None })

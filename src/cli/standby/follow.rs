@@ -10,11 +10,11 @@ use parking_lot::Mutex;
 use super::copy;
 use super::origin::Origin;
 use super::state::State;
-use crate::threads;
 use feed::standbys::{End, Frame, Head, LogState};
 use http::{StandbyState, Status};
 use model::Millis;
 use model::error::{Code, Error, Result};
+use model::threads;
 use store::{Options, Standby, StandbyDirectory};
 
 /// The pauses between attempts: they double.

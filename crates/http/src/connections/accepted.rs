@@ -8,10 +8,10 @@ use std::net::Shutdown;
 use std::os::fd::{AsFd, OwnedFd};
 use std::pin::Pin;
 use std::rc::Rc;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 
 use actix_web::HttpRequest;
-use actix_web::rt::net::TcpStream;
+use actix_web::rt::net::{ActixStream, Ready, TcpStream};
 use socket2::SockRef;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
@@ -28,6 +28,7 @@ thread_local! {
 pub struct Accepted {
     socket: TcpStream,
     seat: Rc<Seat>,
+    left: usize,
 }
 
 /// The places that a connection holds until it is closed, and its end.
@@ -70,12 +71,17 @@ impl Accepted {
             flow: OnceCell::new(),
         });
         SEATS.with_borrow_mut(|seats| seats.insert(number, Rc::clone(&seat)));
-        Some(Self { socket, seat })
+        Some(Self { socket, seat, left: usize::MAX })
     }
 
     /// The connection itself.
     pub fn socket(&self) -> &TcpStream {
         &self.socket
+    }
+
+    /// How many bytes may still be read: from then on a read waits for ever.
+    pub fn left(&mut self) -> &mut usize {
+        &mut self.left
     }
 
     pub(crate) fn seat(&self) -> &Rc<Seat> {
@@ -186,7 +192,14 @@ impl Seat {
 
 impl AsyncRead for Accepted {
     fn poll_read(self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.get_mut().socket).poll_read(context, bytes)
+        let this = self.get_mut();
+        if this.left == 0 {
+            return Poll::Pending;
+        }
+        let before = bytes.filled().len();
+        ready!(Pin::new(&mut this.socket).poll_read(context, bytes))?;
+        this.left = this.left.saturating_sub(bytes.filled().len() - before);
+        Poll::Ready(Ok(()))
     }
 }
 
@@ -213,5 +226,15 @@ impl AsyncWrite for Accepted {
 
     fn poll_shutdown(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         Pin::new(&mut self.get_mut().socket).poll_shutdown(context)
+    }
+}
+
+impl ActixStream for Accepted {
+    fn poll_read_ready(&self, context: &mut Context<'_>) -> Poll<io::Result<Ready>> {
+        ActixStream::poll_read_ready(&self.socket, context)
+    }
+
+    fn poll_write_ready(&self, context: &mut Context<'_>) -> Poll<io::Result<Ready>> {
+        ActixStream::poll_write_ready(&self.socket, context)
     }
 }

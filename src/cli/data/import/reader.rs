@@ -14,8 +14,8 @@ use super::source::Source;
 use crate::cli::data::tables::Table;
 use crate::cli::terminal::interrupt::Interrupt;
 use crate::cli::terminal::progress::{Progress, Unit};
-use crate::threads;
 use model::error::{Error, Result};
+use model::threads;
 
 /// Most lines of a batch.
 const BATCH_ROWS: usize = 1000;

@@ -2,10 +2,10 @@
 
 use std::thread::{Builder, JoinHandle};
 
-use model::error::{Error, Result};
+use crate::error::{Error, Result};
 
 /// Starts a thread. Fails if the system gives none.
-pub(crate) fn start<T: Send + 'static>(name: &str, work: impl FnOnce() -> T + Send + 'static) -> Result<JoinHandle<T>> {
+pub fn start<T: Send + 'static>(name: &str, work: impl FnOnce() -> T + Send + 'static) -> Result<JoinHandle<T>> {
     let started = Builder::new().name(name.to_owned()).spawn(work);
     started.map_err(|e| Error::Setup(format!("cannot start a thread: {e}")))
 }
