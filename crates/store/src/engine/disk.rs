@@ -18,7 +18,7 @@ use super::open::log_limit;
 use super::rebuild::{Opening, Rebuild, names_inboxes};
 use super::reserve::{self, Reserve};
 use super::run::Run;
-use super::{advice, open};
+use super::{advice, open, table_options};
 use crate::kv::{Kv, Reads, Row, RowWalk, Scope};
 use crate::rows::batch::{Change, Op};
 use crate::rows::filter::Filters;
@@ -68,7 +68,7 @@ impl Disk {
         }
         let loses = !is_fresh && log::prepare(&options.dir, options.accept_log_loss)?;
         let run = Run::look(&options.dir, is_fresh, loses);
-        let cache = tables::cache(options.cache_memory);
+        let cache = table_options::cache(options.cache_memory);
         let opens = |opening: Opening| {
             let compacts = options.compacts && opening == Opening::Usual;
             let families = open::families(&cache, options.inbox_room, compacts, &filters);
@@ -391,7 +391,7 @@ impl Kv for Disk {
                 limit: shared(properties::BLOCK_CACHE_CAPACITY)?,
             },
             write_buffers,
-            most_write_buffers: tables::most_write_buffers().max(self.write_buffer as u64),
+            most_write_buffers: table_options::most_write_buffers().max(self.write_buffer as u64),
             log: Fill { used: reserve::log_bytes(self.path()), limit: log_limit(self.write_buffer) },
             device: self.device(),
             writes_refused: self.health.is_failing(),

@@ -17,3 +17,4 @@ pub(crate) mod rebuild;
 pub(crate) mod reserve;
 pub(crate) mod run;
 pub(crate) mod standby;
+pub(crate) mod table_options;

@@ -7,11 +7,12 @@ use std::thread;
 use rocksdb::{ColumnFamilyDescriptor, DB, DBRecoveryMode};
 
 use super::filter::Factory;
+use super::table_options;
 use crate::Options;
 use crate::engine::messages as engine_log;
 use crate::rows::filter::Filters;
-use crate::rows::inbox::{self, InboxRoom};
-use crate::rows::tables::{self, INBOXES};
+use crate::rows::inbox::InboxRoom;
+use crate::rows::tables;
 use model::error::{Error, Result};
 use model::priority;
 
@@ -85,14 +86,10 @@ pub(crate) fn families(
     tables::ALL
         .iter()
         .map(|table| {
-            let mut options = tables::options(table, cache);
+            let mut options = table_options::options(table, cache, inbox_room);
             options.set_disable_auto_compactions(!compacts);
             if let Some(filter) = filters.of(table) {
                 options.set_compaction_filter_factory(Factory(filter));
-            }
-            if *table == INBOXES {
-                let (full, partial) = inbox::merges(inbox_room);
-                options.set_merge_operator("tideline.inbox", full, partial);
             }
             ColumnFamilyDescriptor::new(table.name, options)
         })

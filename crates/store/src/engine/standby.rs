@@ -18,7 +18,7 @@ use super::health::Health;
 use super::log::{self, Flushed, Keeper};
 use super::log_source::{SUM, tables_in};
 use super::reserve::Reserve;
-use super::{advice, open, run};
+use super::{advice, open, run, table_options};
 use crate::rows::tables;
 use crate::{FORMAT, Options, storage};
 use model::Millis;
@@ -262,7 +262,7 @@ impl Standby {
         let health = Arc::new(Health::new(dir, options.min_free));
         let limit = open::log_limit(options.write_buffer);
         let mut reserve = options.keep_room.then(|| Reserve::for_start(dir, limit, options.min_free, &health));
-        let cache = tables::cache(options.cache_memory);
+        let cache = table_options::cache(options.cache_memory);
         let families = open::families(&cache, options.inbox_room, true, &options.filters());
         let engine = open::options(&Options { keeps_log: false, ..options.clone() }, false, loses);
         let db = open::open(&engine, &dir.join(ENGINE), families)?;

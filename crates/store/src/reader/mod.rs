@@ -13,11 +13,12 @@ use crate::Options;
 use crate::engine;
 use crate::engine::directory::{Directory, must_be_there};
 use crate::engine::disk::walking;
+use crate::engine::table_options;
 use crate::kv::Scope;
 use crate::memory::kinds::Sort;
 use crate::rows::tables::{
-    self, BLOCKS, CONTENT, DELETED, ERASURES, FOLLOWING, HIDDEN, KINDS, LIST_MARKERS, LIST_MEMBERS, LISTS, MARKERS,
-    MUTES, NAMES_BY_NUMBER, NOTICE_MARKERS, PROFILES, REACTIONS, REQUESTS, SETTINGS, SUSPENDED, Table,
+    BLOCKS, CONTENT, DELETED, ERASURES, FOLLOWING, HIDDEN, KINDS, LIST_MARKERS, LIST_MEMBERS, LISTS, MARKERS, MUTES,
+    NAMES_BY_NUMBER, NOTICE_MARKERS, PROFILES, REACTIONS, REQUESTS, SETTINGS, SUSPENDED, Table,
 };
 use crate::rows::{keys, values};
 use crate::storage;
@@ -80,13 +81,14 @@ impl Reader {
         must_be_there(&options.dir)?;
         let directory = Directory::look(&options.dir)?;
         engine::log::must_be_readable(&options.dir)?;
-        let blocks = tables::cache(options.cache_memory);
+        let blocks = table_options::cache(options.cache_memory);
         let settings = engine::open::options(options, false, false);
         let failed = |error: rocksdb::Error| engine::advice::cannot_open(&options.dir, &error);
         let there = DB::list_cf(&settings, directory.engine()).map_err(failed)?;
         // A table that an earlier version did not know is empty.
         let families = READ.iter().filter(|table| there.iter().any(|name| name == table.name));
-        let families = families.map(|table| ColumnFamilyDescriptor::new(table.name, tables::options(table, &blocks)));
+        let options_of = |table| table_options::options(table, &blocks, options.inbox_room);
+        let families = families.map(|table| ColumnFamilyDescriptor::new(table.name, options_of(table)));
         let families = families.chain([ColumnFamilyDescriptor::new("default", rocksdb::Options::default())]);
         let db = DB::open_cf_descriptors_read_only(&settings, directory.engine(), families, false).map_err(failed)?;
         // Nothing looks for numbers here, so names have their share, too.
