@@ -16,19 +16,21 @@ fn changes_are_taken_only_while_enough_is_free() {
     let health = Health::new(dir.path(), 1);
     assert!(health.admit().is_ok());
     // As after a look at a full file system, with the next one far off.
-    health.scarce.store(true, Ordering::Relaxed);
-    health.next_look.store(u64::MAX, Ordering::Relaxed);
+    let far_off = Instant::now().checked_add(Duration::from_secs(3600));
+    let looked = health.look();
+    *health.look.lock() = Look { is_scarce: true, next: far_off, ..looked };
     assert_eq!(health.refusal(), None);
-    let error = health.admit().expect_err("full");
+    let error = health.admit().err().expect("full");
     assert_eq!(error.code(), Some(Code::StorageUnavailable), "{error}");
     assert!(health.refusal().is_some_and(|why| why.contains("must be free (storage.min_free_mb")));
-    assert!(health.failing.load(Ordering::Acquire));
-    health.wrote(&Admitted { tries: false });
-    assert!(health.failing.load(Ordering::Acquire));
-    health.wrote(&Admitted { tries: true });
-    assert!(!health.failing.load(Ordering::Acquire) && health.refusal().is_none());
+    assert!(health.is_failing());
+    let admitted = |tries| Admitted { health: &health, tries, _writing: health.writes.begin() };
+    admitted(false).succeeded();
+    assert!(health.is_failing());
+    admitted(true).succeeded();
+    assert!(!health.is_failing() && health.refusal().is_none());
     // The next look finds room.
-    health.next_look.store(0, Ordering::Relaxed);
+    health.look.lock().next = None;
     assert!(health.admit().is_ok());
 }
 
@@ -41,32 +43,12 @@ fn a_directory_that_is_removed_takes_no_changes() {
         std::fs::remove_file(dir.path().join(LOCK)).expect("removes");
         assert!(health.admit().is_ok() && health.takes_writes(), "only a lock is gone");
         std::fs::remove_dir_all(dir.path().join("db")).expect("removes");
-        health.next_look.store(0, Ordering::Relaxed);
-        assert!(!health.is_scarce() && health.has_ended(), "known before a change comes");
-        assert_eq!(health.admit().expect_err("removed").code(), Some(Code::StorageUnavailable));
+        health.look.lock().next = None;
+        assert!(!health.look().is_scarce && health.has_ended(), "known before a change comes");
+        assert_eq!(health.admit().err().expect("removed").code(), Some(Code::StorageUnavailable));
         assert!(!health.takes_writes());
         assert_eq!(health.refusal().as_deref(), Some(REMOVED));
     }
-}
-
-#[test]
-fn a_device_that_takes_no_write_for_a_while_stalls() {
-    let dir = tempfile::tempdir().expect("temp dir");
-    // Started long ago, so that the last progress can be put back instead of a wait.
-    let started = Instant::now().checked_sub(5 * STALL).expect("a time");
-    let health = Health { started, ..Health::new(dir.path(), 0) };
-    let wait = || health.progress.fetch_sub(STALL.as_millis() as u64 + 1, Ordering::SeqCst);
-    assert!(!health.is_stalled());
-    let writes = [health.begin(), health.begin()];
-    assert!(!health.is_stalled(), "they have only begun");
-    wait();
-    assert!(health.is_stalled());
-    let [first, second] = writes;
-    drop(first);
-    assert!(!health.is_stalled(), "it takes some");
-    drop(second);
-    wait();
-    assert!(!health.is_stalled(), "nothing waits");
 }
 
 #[test]
@@ -81,8 +63,7 @@ fn a_refusal_says_how_much_room_is_lacking() {
     let dir = tempfile::tempdir().expect("temp dir");
     let health = Health::new(dir.path(), 0);
     assert_eq!(health.owed(), None);
-    health.owes_room.store(true, Ordering::Release);
-    health.set_owed((3 << 20) + 5, (4 << 20) - 5);
+    health.set_owed(Some(((3 << 20) + 5, (4 << 20) - 5)));
     let said = health.owed().expect("owed");
     assert!(said.starts_with("3 MiB are free; 4 MiB must be free to create the file RESERVE,"), "{said}");
     let said = "0 MiB are free; 24 MiB must be free (storage.min_free_mb, lowered for this small device)";
