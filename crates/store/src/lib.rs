@@ -56,8 +56,10 @@ use model::{Activity, JobId, UserId, Work};
 
 pub use self::options::Options;
 pub use crate::engine::backup::room_for;
+pub use crate::engine::directory::is_file_of_engine;
 pub use crate::engine::erased::known_erasures;
-pub use crate::engine::standby::{Copying, Origin, Standby, StandbyDirectory};
+pub use crate::engine::log::LogReader;
+pub use crate::engine::standby::{Origin, Standby, StandbyDirectory};
 pub use crate::reader::{Marker, Reader, Ruled};
 pub use crate::rows::inbox::InboxRoom;
 

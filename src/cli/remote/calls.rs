@@ -139,12 +139,6 @@ impl Server {
         self.json(self.get(path)?)
     }
 
-    /// A good answer to a `GET` of a body from a byte on.
-    pub(crate) fn get_from(&self, path: &str, first: u64) -> Result<Response<Body>, Fault> {
-        let request = self.agent.get(format!("{}{path}", self.url)).header("Range", format!("bytes={first}-"));
-        self.good(self.with_key(request).call())
-    }
-
     /// The JSON of a good answer to a `POST` with JSON.
     pub(crate) fn post_json<T: DeserializeOwned>(&self, path: &str, body: &Value) -> Result<T, Fault> {
         self.json(self.good(self.with_key(self.agent.post(format!("{}{path}", self.url))).send_json(body))?)

@@ -5,7 +5,7 @@ mod logs;
 mod types;
 
 pub use digest::{Digester, TableDigest};
-pub use logs::{LogFacts, LogReader};
+pub use logs::LogFacts;
 pub use types::{
     Approval, Barred, Batch, Change, Copied, Delivery, EngineUsage, FINAL, FilterUsage, Idle, Kept, Listeners,
     Published, Push, Related, Restored, Split, TableStats, Then, Tier, Touched, Usage, Watch, is_deleted_before,

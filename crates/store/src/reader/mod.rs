@@ -54,12 +54,11 @@ impl Reader {
         must_be_there(&options.dir)?;
         let directory = Directory::look(&options.dir)?;
         engine::log::must_be_readable(&options.dir)?;
-        let blocks = tables::cache(options.cache_memory);
         let settings = engine::open::options(options, false, false);
         let failed = |error: rocksdb::Error| engine::advice::cannot_open(&options.dir, &error);
         let there = DB::list_cf(&settings, directory.engine()).map_err(failed)?;
         // A table that an earlier version did not know is empty.
-        let families = engine::open::families(&blocks, options.inbox_room, false, &options.filters());
+        let families = engine::open::families(options, &options.filters(), false);
         let families = families.into_iter().filter(|family| there.iter().any(|name| name == family.name()));
         let db = DB::open_cf_descriptors_read_only(&settings, directory.engine(), families, false).map_err(failed)?;
         // Nothing looks for numbers here, so names have their share, too.

@@ -1,13 +1,9 @@
-//! The tables, one column family each, with their keys and options.
+//! The tables, one column family each, with their keys.
 
 use std::fmt;
 
-use rocksdb::{BlockBasedOptions, Cache, DBCompressionType, Options, SliceTransform};
-
 use super::inbox;
-use super::keys::ID;
 use super::values;
-use model::cache::memory::{CacheMemory, Share};
 use model::{Barrier, UserId};
 
 /// One of the tables below.
@@ -23,7 +19,8 @@ pub struct Spec {
     pub name: &'static str,
     /// Its place among all tables.
     pub(crate) place: usize,
-    access: Access,
+    /// How it is read and written.
+    pub(crate) access: Access,
     /// The kind of its keys.
     pub(crate) keys: Keys,
     /// The rows that count in a comparison of nodes; `None` for a table that is each node's own.
@@ -36,19 +33,15 @@ pub struct Spec {
     pub(crate) lists_for_second: bool,
     /// The table of pairs that it has the other way round. An audit compares the two.
     pub(crate) mirrors: Option<Table>,
-    /// The size of its write buffers, MiB, and the most that may be full while changes go on.
-    write_buffers: (usize, i32),
     /// Set if the engine merges steps into rows: for those of changes that are not written yet.
     pub(crate) merge: Option<MergeStep>,
     /// Whether its greatest key is kept in memory.
     pub(crate) is_rising: bool,
-    /// Options in addition to those of its access.
-    tune: fn(&mut Options),
 }
 
 /// The pattern of reads and writes of a table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Access {
+pub(crate) enum Access {
     /// Single rows by their whole key.
     Point,
     /// Scans inside a partition, whose first eight bytes are an id.
@@ -132,11 +125,8 @@ impl Spec {
             lists: None,
             lists_for_second: false,
             mirrors: None,
-            // Small: they fit the processor's cache, and few rows are replayed after a crash.
-            write_buffers: (8, 2),
             merge: None,
             is_rising: false,
-            tune: |_| (),
         }
     }
 
@@ -194,19 +184,9 @@ impl Spec {
         Self { counted: None, ..self }
     }
 
-    /// On a full device the write-ahead log must be full before the write buffers are: it refuses changes, and they let them
-    /// wait.
-    const fn large(self) -> Self {
-        Self { write_buffers: (16, 4), ..self }
-    }
-
     /// A table of sums, to which the engine adds steps.
-    const fn summing(self, add: MergeStep, tune: fn(&mut Options)) -> Self {
-        Self { merge: Some(add), tune, ..self }
-    }
-
-    const fn tuned(self, tune: fn(&mut Options)) -> Self {
-        Self { tune, ..self }
+    const fn summing(self, add: MergeStep) -> Self {
+        Self { merge: Some(add), ..self }
     }
 }
 
@@ -236,21 +216,21 @@ macro_rules! tables {
 }
 
 tables! {
-    CONTENT = Spec::point("content", Keys::One("content")).counting(Counted::OfItem).large().rising().tuned(content);
+    CONTENT = Spec::point("content", Keys::One("content")).counting(Counted::OfItem).rising();
     DELETED = Spec::point("deleted", Keys::One("content")).counting(Counted::Deletions);
     OUTBOX = Spec::scan("outbox", Keys::Row("user")).counting(Counted::Hot);
-    OUTBOX_ARCHIVE = Spec::scan("outbox_archive", Keys::Row("user")).counting(Counted::Archived).tuned(archive);
+    OUTBOX_ARCHIVE = Spec::scan("outbox_archive", Keys::Row("user")).counting(Counted::Archived);
     COMMENTS = Spec::scan("comments", Keys::Row("content")).counting(Counted::OfItem);
     USER_COMMENTS = Spec::scan("user_comments", Keys::Row("user"));
     UNLISTED = Spec::scan("unlisted", Keys::Row("user")).counting(Counted::ByItem);
-    INBOXES = Spec::record("inboxes", inbox::is_readable).own().large().tuned(inboxes);
+    INBOXES = Spec::record("inboxes", inbox::is_readable).own();
     FOLLOWING = Spec::pairs("following");
     FOLLOWING_BY_TIME = Spec::scan("following_by_time", Keys::Row("user"));
     FOLLOWERS = Spec::pairs("followers");
     FOLLOWERS_BY_TIME = Spec::scan("followers_by_time", Keys::Row("user"));
     FRIENDS_BY_TIME = Spec::scan("friends_by_time", Keys::Row("user"));
-    COUNTS = Spec::point("counts", Keys::Counter).counting(Counted::NotZero).summing(add, counts);
-    ITEM_COUNTS = Spec::point("item_counts", Keys::One("content")).counting(Counted::OfItemNotZero).rising().summing(add_item_counts, item_counts);
+    COUNTS = Spec::point("counts", Keys::Counter).counting(Counted::NotZero).summing(add);
+    ITEM_COUNTS = Spec::point("item_counts", Keys::One("content")).counting(Counted::OfItemNotZero).rising().summing(add_item_counts);
     REACTIONS = Spec::point("reactions", Keys::Reaction).counting(Counted::OfItem);
     REACTIONS_BY_TIME = Spec::scan("reactions_by_time", Keys::KindRow("content")).counting(Counted::OfItem);
     REACTIONS_BY_USER = Spec::scan("reactions_by_user", Keys::KindRow("user")).counting(Counted::ByItem);
@@ -265,8 +245,8 @@ tables! {
     NICKNAMES = Spec::point("nicknames", Keys::Nickname);
     TOPIC_IDS = Spec::point("topic_ids", Keys::Text("topic"));
     TOPIC_CONTENT = Spec::scan("topic_content", Keys::Row("topic")).counting(Counted::Hot);
-    TOPIC_ARCHIVE = Spec::scan("topic_archive", Keys::Row("topic")).counting(Counted::Archived).tuned(archive);
-    NAMES = Spec::point("names", Keys::Text("name")).tuned(names);
+    TOPIC_ARCHIVE = Spec::scan("topic_archive", Keys::Row("topic")).counting(Counted::Archived);
+    NAMES = Spec::point("names", Keys::Text("name"));
     NAMES_BY_NUMBER = Spec::point("names_by_number", Keys::One("number"));
     ACTIVITY = Spec::record("activity", |row| values::read_activity(row).is_ok()).own();
     UNPUSHED = Spec::record("unpushed", |row| values::read_unpushed(row).is_ok()).own();
@@ -307,101 +287,6 @@ pub(crate) fn of_barrier(barrier: Barrier) -> (Table, Table, Table) {
         Barrier::Hide => (HIDDEN, HIDDEN_BY_TIME, HIDDEN_TO),
         Barrier::Block => (BLOCKS, BLOCKS_BY_TIME, BLOCKED_BY),
     }
-}
-
-const MIB: usize = 1 << 20;
-
-fn content(options: &mut Options) {
-    options.set_bottommost_compression_type(DBCompressionType::Zstd);
-}
-
-/// Compaction by levels, the engine's default: with 30 million entries on two cores it took a third to a half more deliveries a
-/// second than universal compaction. Four background jobs instead of two changed nothing.
-fn inboxes(options: &mut Options) {
-    // Rows are packed: LZ4 leaves those of unlike inboxes at the same size. Only equal inboxes would shrink.
-    options.set_compression_type(DBCompressionType::None);
-    // A compaction rewrites the changes of all inboxes, so it waits for more files than the engine's 4. With 100 million entries
-    // on two cores it took 1.8 to 2.0 million deliveries a second with 8 files, 2.0 to 2.2 with 16, and 1.8 to 2.9 with 24.
-    options.set_level_zero_file_num_compaction_trigger(FRESH_FILES);
-    options.set_level_zero_slowdown_writes_trigger(FRESH_FILES + 16);
-    options.set_level_zero_stop_writes_trigger(FRESH_FILES + 32);
-    // A read merges the changes of the write buffer into the row; this bounds their number in an inbox with many.
-    options.set_max_successive_merges(32);
-}
-
-/// So many fresh files of `inboxes` begin a compaction. By default the engine slows writes at 16 more than its own number, and
-/// stops them at 32 more.
-const FRESH_FILES: i32 = 16;
-
-fn archive(options: &mut Options) {
-    options.set_compression_type(DBCompressionType::Zstd);
-}
-
-fn counts(options: &mut Options) {
-    options.set_merge_operator_associative("add", |_, row, steps| summed(add, row, steps));
-}
-
-/// Most look-ups of names that reach the table are for new names.
-fn names(options: &mut Options) {
-    options.set_memtable_prefix_bloom_ratio(PREFIX_BLOOM);
-    options.set_memtable_whole_key_filtering(true);
-}
-
-fn item_counts(options: &mut Options) {
-    options.set_merge_operator_associative("add_item_counts", |_, row, steps| summed(add_item_counts, row, steps));
-    // A read adds up the steps since the last sum; this bounds their number.
-    options.set_max_successive_merges(32);
-}
-
-/// The part of a write buffer that a filter over its prefixes takes from the first row on: eight bits for each row that
-/// fits, at about 100 bytes a row.
-const PREFIX_BLOOM: f64 = 0.01;
-
-/// The block cache, which all tables share.
-pub(crate) fn cache(memory: CacheMemory) -> Cache {
-    Cache::new_hyper_clock_cache(memory.of(Share::BLOCKS) as usize, 0)
-}
-
-/// Most memory of write buffers, bytes: changes wait while those of a table are full.
-pub(crate) fn most_write_buffers() -> u64 {
-    ALL.iter().map(|table| (table.write_buffers.0 * MIB) as u64 * table.write_buffers.1 as u64).sum()
-}
-
-/// The options of a table.
-pub(crate) fn options(table: Table, cache: &Cache) -> Options {
-    let mut options = Options::default();
-    let mut blocks = BlockBasedOptions::default();
-    blocks.set_block_cache(cache);
-    blocks.set_format_version(5);
-    // Index and filters are part of the cache, so that memory stays bounded.
-    blocks.set_cache_index_and_filter_blocks(true);
-    blocks.set_pin_l0_filter_and_index_blocks_in_cache(true);
-    options.set_compression_type(DBCompressionType::Lz4);
-    options.set_write_buffer_size(table.write_buffers.0 * MIB);
-    options.set_max_write_buffer_number(table.write_buffers.1);
-    // Even a table with a single row takes one arena block of the memory for all tables.
-    options.set_arena_block_size(64 << 10);
-    let scans = matches!(table.access, Access::Scan | Access::PointAndScan);
-    if scans || table.access == Access::Point {
-        blocks.set_bloom_filter(10.0, false);
-        blocks.set_whole_key_filtering(table.access != Access::Scan);
-    }
-    if scans {
-        options.set_prefix_extractor(SliceTransform::create_fixed_prefix(ID));
-        options.set_memtable_prefix_bloom_ratio(PREFIX_BLOOM);
-    }
-    if scans || table.access == Access::Queue {
-        // Compacts files of mostly deletions, so that neither a start nor a read of a list wades through them.
-        options.add_compact_on_deletion_collector_factory(1024, 512, 0.5);
-    }
-    (table.tune)(&mut options);
-    options.set_block_based_table_factory(&blocks);
-    options
-}
-
-/// Adds steps to a row, each after the other.
-fn summed(add: MergeStep, row: Option<&[u8]>, steps: &rocksdb::MergeOperands) -> Option<Vec<u8>> {
-    steps.iter().fold(row.map(<[u8]>::to_vec), |sum, step| Some(add(sum.as_deref(), step)))
 }
 
 /// Adds a step to a counter. A step that cannot be read counts nothing: a merge cannot fail.

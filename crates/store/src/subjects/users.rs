@@ -57,7 +57,7 @@ impl Store {
     pub fn touch(&self, user: UserId, now: Millis) -> Result<Touched> {
         // A reader can do without this: at most some wait for a device that stalls, and none once the stall is known.
         let health = self.disk.as_deref().map(|disk| &*disk.health);
-        let _turn = health.map(|health| health.begin_touch().ok_or_else(unavailable)).transpose()?;
+        let _turn = health.map(|health| health.writes.begin_optional().ok_or_else(unavailable)).transpose()?;
         let _lock = self.activity_locks.of(user.get()).lock();
         let mut batch = WriteBatch::default();
         let present = self.activity(user, Tier::Disk)?;
