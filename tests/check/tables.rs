@@ -13,7 +13,7 @@ fn the_follow_graph_is_compared() {
                 "user 3: followers has user 1, which does not agree with following",
                 "user 1: following_by_time has 300-3, which does not agree with following",
                 "user 3: followers_by_time has 300-1, which does not agree with following",
-                "user 1: following count is 2, expected 1",
+                "user 1: count of following is 2, expected 1",
             ],
         ),
         (
@@ -25,7 +25,7 @@ fn the_follow_graph_is_compared() {
                 "user 3: following_by_time lacks 900-1",
                 "user 1: friends_by_time lacks 900-3",
                 "user 3: friends_by_time lacks 900-1",
-                "user 3: following count is 0, expected 1",
+                "user 3: count of following is 0, expected 1",
             ],
         ),
         (
@@ -43,14 +43,14 @@ fn the_follow_graph_is_compared() {
         (
             Row("followers", key(&[3, 1])),
             None,
-            &["user 3: followers lacks user 1", "user 3: follower count is 2, expected 1"],
+            &["user 3: followers lacks user 1", "user 3: count of followers is 2, expected 1"],
         ),
         (
             Row("followers", key(&[9, 8])),
             Some(key(&[900])),
             &[
                 "user 9: followers has user 8, which does not agree with following",
-                "user 9: follower count is 0, expected 1",
+                "user 9: count of followers is 0, expected 1",
             ],
         ),
         (Row("following_by_time", row(1, 300, 3)), None, &["user 1: following_by_time lacks 300-3"]),
@@ -68,14 +68,14 @@ fn the_follow_graph_is_compared() {
         (
             Row("friends_by_time", row(1, 200, 2)),
             None,
-            &["user 1: friends_by_time lacks 200-2", "user 1: friend count is 1, expected 0"],
+            &["user 1: friends_by_time lacks 200-2", "user 1: count of friends is 1, expected 0"],
         ),
         (
             Row("friends_by_time", row(1, 300, 3)),
             Some(vec![]),
             &[
                 "user 1: friends_by_time has 300-3, which does not agree with following",
-                "user 1: friend count is 1, expected 2",
+                "user 1: count of friends is 1, expected 2",
             ],
         ),
     ]);
@@ -197,7 +197,7 @@ fn items_and_outboxes_are_compared() {
             Row("content", key(&[12])),
             None,
             &[
-                "user 3: outbox has 2000-12, but there is no such live item",
+                "user 3: outbox has 2000-12, which does not agree with content",
                 "content 10: count of reposts is 1, expected 0",
             ],
         ),
@@ -206,7 +206,7 @@ fn items_and_outboxes_are_compared() {
             Some(vec![9]),
             &[
                 "content 12: content has its row, which cannot be read",
-                "user 3: outbox has 2000-12, but there is no such live item",
+                "user 3: outbox has 2000-12, which does not agree with content",
                 "content 10: count of reposts is 1, expected 0",
             ],
         ),
@@ -215,12 +215,16 @@ fn items_and_outboxes_are_compared() {
             None,
             &["user 2: inbox has 3000-13 of source 1 that is not in the outbox", "content 13: deleted lacks its row"],
         ),
-        (Row("deleted", key(&[14])), Some(key(&[8000])), &["content 14: deleted has its row, but the item is live"]),
+        (
+            Row("deleted", key(&[14])),
+            Some(key(&[8000])),
+            &["content 14: deleted has its row, which does not agree with content"],
+        ),
         (
             Row("deleted", key(&[14])),
             Some(vec![1]),
             &[
-                "content 14: deleted has its row, but the item is live",
+                "content 14: deleted has its row, which does not agree with content",
                 "content 14: deleted has its row, which cannot be read",
             ],
         ),
@@ -230,7 +234,7 @@ fn items_and_outboxes_are_compared() {
             &[
                 "user 1: inbox has 4000-14 of source 2 that is not in the outbox",
                 "user 2: outbox lacks 4000-14",
-                "user 2: content count is 2, expected 1",
+                "user 2: count of content is 2, expected 1",
             ],
         ),
         (
@@ -239,14 +243,17 @@ fn items_and_outboxes_are_compared() {
             &[
                 "user 1: inbox lacks 1000-11 of source 3",
                 "user 2: inbox lacks 1000-11 of source 3",
-                "user 3: outbox has 1000-11, but there is no such live item",
-                "user 3: content count is 1, expected 2",
+                "user 3: outbox has 1000-11, which does not agree with content",
+                "user 3: count of content is 1, expected 2",
             ],
         ),
         (
             Row("outbox", row(4, 4000, 14)),
             Some(vec![]),
-            &["user 4: outbox has 4000-14, but there is no such live item", "user 4: content count is 0, expected 1"],
+            &[
+                "user 4: outbox has 4000-14, which does not agree with content",
+                "user 4: count of content is 0, expected 1",
+            ],
         ),
         (
             Row("outbox_archive", row(2, 1000, 10)),
@@ -254,7 +261,7 @@ fn items_and_outboxes_are_compared() {
             &[
                 "user 1: inbox has 1000-10 of source 2 that is not in the outbox",
                 "user 2: outbox_archive lacks 1000-10",
-                "user 2: content count is 2, expected 1",
+                "user 2: count of content is 2, expected 1",
             ],
         ),
         (
@@ -262,14 +269,17 @@ fn items_and_outboxes_are_compared() {
             Some(vec![]),
             &[
                 "user 1: inbox lacks 999-10 of source 2",
-                "user 2: outbox_archive has 999-10, but there is no such live item",
-                "user 2: content count is 2, expected 3",
+                "user 2: outbox_archive has 999-10, which does not agree with content",
+                "user 2: count of content is 2, expected 3",
             ],
         ),
         (
             Row("outbox_archive", row(2, 4000, 14)),
             Some(vec![]),
-            &["user 2: outbox_archive has 4000-14 above the floor of outbox", "user 2: content count is 2, expected 3"],
+            &[
+                "user 2: outbox_archive has 4000-14 above the floor of outbox",
+                "user 2: count of content is 2, expected 3",
+            ],
         ),
     ]);
 }
@@ -296,11 +306,7 @@ fn unlisted_items_are_compared() {
             &["user 2: unlisted has 1600-16, which does not agree with content"],
         ),
         // A purged one.
-        (
-            Row("unlisted", row(3, 1600, 16)),
-            None,
-            &["content 16: deleted has its row, which does not agree with unlisted"],
-        ),
+        (Row("unlisted", row(3, 1600, 16)), None, &["user 3: unlisted lacks 1600-16"]),
     ]);
 }
 
@@ -325,25 +331,25 @@ fn comments_are_compared() {
             Some(key(&[7])),
             &[
                 "content 10: comments has 1500-15 with another value than content",
-                "content 10: comments has 1500-15, but there is no such live comment",
+                "content 10: comments has 1500-15, which does not agree with content",
             ],
         ),
         (
             Row("comments", row(11, 1500, 15)),
             Some(key(&[1])),
-            &["content 11: comments has 1500-15, but there is no such live comment"],
+            &["content 11: comments has 1500-15, which does not agree with content"],
         ),
         (Row("user_comments", row(1, 1500, 15)), None, &["user 1: user_comments lacks 1500-15"]),
         (
             Row("user_comments", row(3, 1500, 15)),
             Some(vec![]),
-            &["user 3: user_comments has 1500-15, but there is no such live comment"],
+            &["user 3: user_comments has 1500-15, which does not agree with content"],
         ),
         // A purged item has no rows.
         (
             Row("comments", row(16, 1700, 17)),
             Some(key(&[3])),
-            &["content 16: comments has 1700-17, but there is no such live comment"],
+            &["content 16: comments has 1700-17, which does not agree with content"],
         ),
         (
             Row("item_counts", key(&[16])),
@@ -370,7 +376,7 @@ fn topics_are_compared() {
             None,
             &[
                 "content 10: topic_ids lacks its topic \"time\"",
-                "topic 2: topic_content has 1000-10, but there is no such live item with the topic",
+                "topic 2: topic_content has 1000-10, which does not agree with content",
             ],
         ),
         (
@@ -394,18 +400,18 @@ fn topics_are_compared() {
             Some(key(&[2])),
             &[
                 "topic 1: topic_content has 1000-11 with another value than content",
-                "topic 1: topic_content has 1000-11, but there is no such live item with the topic",
+                "topic 1: topic_content has 1000-11, which does not agree with content",
             ],
         ),
         (
             Row("topic_content", row(2, 1000, 11)),
             Some(key(&[3])),
-            &["topic 2: topic_content has 1000-11, but there is no such live item with the topic"],
+            &["topic 2: topic_content has 1000-11, which does not agree with content"],
         ),
         (
             Row("topic_content", row(1, 3000, 13)),
             Some(key(&[1])),
-            &["topic 1: topic_content has 3000-13, but there is no such live item with the topic"],
+            &["topic 1: topic_content has 3000-13, which does not agree with content"],
         ),
         (Row("topic_archive", row(1, 1000, 10)), None, &["topic 1: topic_archive lacks 1000-10"]),
         (
@@ -413,13 +419,13 @@ fn topics_are_compared() {
             Some(key(&[3])),
             &[
                 "topic 1: topic_archive has 1000-10 with another value than content",
-                "topic 1: topic_archive has 1000-10, but there is no such live item with the topic",
+                "topic 1: topic_archive has 1000-10, which does not agree with content",
             ],
         ),
         (
             Row("topic_archive", row(1, 999, 10)),
             Some(key(&[2])),
-            &["topic 1: topic_archive has 999-10, but there is no such live item with the topic"],
+            &["topic 1: topic_archive has 999-10, which does not agree with content"],
         ),
         (
             Row("topic_archive", row(1, 1000, 11)),
@@ -506,7 +512,7 @@ fn reactions_are_compared() {
             Some(key(&[3])),
             &[
                 "user 3: reactions_by_user has \"like\" 1000-10 with another value than reactions",
-                "user 3: reactions_by_user has \"like\" 1000-10, which does not agree with content",
+                "user 3: reactions_by_user has \"like\" 1000-10, which does not agree with reactions",
             ],
         ),
         (
@@ -520,15 +526,27 @@ fn reactions_are_compared() {
 #[test]
 fn counts_are_compared() {
     compare(vec![
-        (Row("counts", count(1, 1)), None, &["user 1: following count is 0, expected 2"]),
-        (Row("counts", count(3, 2)), Some(5_i64.to_le_bytes().to_vec()), &["user 3: follower count is 5, expected 2"]),
+        (Row("counts", count(1, 1)), None, &["user 1: count of following is 0, expected 2"]),
+        (
+            Row("counts", count(3, 2)),
+            Some(5_i64.to_le_bytes().to_vec()),
+            &["user 3: count of followers is 5, expected 2"],
+        ),
         (
             Row("counts", count(1, 3)),
             Some((-1_i64).to_le_bytes().to_vec()),
-            &["user 1: friend count is -1, expected 1"],
+            &["user 1: count of friends is -1, expected 1"],
         ),
-        (Row("counts", count(2, 4)), Some(1_i64.to_le_bytes().to_vec()), &["user 2: content count is 1, expected 2"]),
-        (Row("counts", count(70, 4)), Some(1_i64.to_le_bytes().to_vec()), &["user 70: content count is 1, expected 0"]),
+        (
+            Row("counts", count(2, 4)),
+            Some(1_i64.to_le_bytes().to_vec()),
+            &["user 2: count of content is 1, expected 2"],
+        ),
+        (
+            Row("counts", count(70, 4)),
+            Some(1_i64.to_le_bytes().to_vec()),
+            &["user 70: count of content is 1, expected 0"],
+        ),
         (
             Row("counts", count(1, 9)),
             Some(1_i64.to_le_bytes().to_vec()),
@@ -716,7 +734,13 @@ fn words_of_nicknames_are_compared() {
             ],
         ),
         (profile(), None, &["user 1: nicknames has \"one\", which does not agree with profiles"]),
-        // Of a user whose profile cannot be read, only that is named.
-        (profile(), Some(vec![1, 255]), &["user 1: profiles has its row, which cannot be read"]),
+        (
+            profile(),
+            Some(vec![1, 255]),
+            &[
+                "user 1: profiles has its row, which cannot be read",
+                "user 1: nicknames has \"one\", which does not agree with profiles",
+            ],
+        ),
     ]);
 }

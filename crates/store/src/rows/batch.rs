@@ -1,6 +1,10 @@
 //! The rows of one change.
 
-use super::tables::Table;
+use super::keys;
+use super::mirrors::{Fact, Given};
+use super::tables::{COUNTS, Table, mirrors_of};
+use super::values;
+use model::error::Result;
 
 /// The change of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -152,6 +156,36 @@ impl WriteBatch {
         match value {
             Some(value) => self.put(table, key, value),
             None => self.delete(table, key),
+        }
+    }
+
+    /// Changes a row from a value to another one (`None` for no row), with all rows and counts of users that follow from it.
+    pub(crate) fn change(
+        &mut self,
+        table: Table,
+        key: impl AsRef<[u8]>,
+        values: [Option<Vec<u8>>; 2],
+        given: &Given,
+    ) -> Result<()> {
+        let key = key.as_ref();
+        let facts = values.each_ref().map(|value| value.as_deref().map(|value| Fact::new(key, value)));
+        for (to, mirror) in mirrors_of(table) {
+            for difference in mirror.differences(given, facts)? {
+                self.set(to, &difference.key, difference.value.as_ref());
+                self.count(to, &difference.key, [difference.was_there, difference.value.is_some()]);
+            }
+        }
+        self.count(table, key, values.each_ref().map(Option::is_some));
+        let [_, after] = values;
+        self.set(table, key, after);
+        Ok(())
+    }
+
+    /// Adds the step of a count that a row adds to, if it comes or goes.
+    pub(crate) fn count(&mut self, table: Table, key: &[u8], is_there: [bool; 2]) {
+        let [before, after] = is_there.map(i64::from);
+        if let Some((counter, user)) = table.counter.zip(keys::number(key)).filter(|_| before != after) {
+            self.merge(COUNTS, keys::count(user, counter), values::count(after - before));
         }
     }
 

@@ -117,18 +117,16 @@ impl Archived {
 }
 
 impl Floors<'_> {
-    /// Puts a row of a partition into a change, in the table of its place, or removes it from both (`None`).
-    pub(crate) fn set(
-        &self,
-        store: &Store,
-        change: &mut WriteBatch,
-        partition: u64,
-        place: Cursor,
-        value: Option<&[u8]>,
-    ) -> Result<()> {
-        let (Archived { hot, archive, .. }, key) = (self.of, keys::row(partition, place.at, place.id.get()));
+    /// The hot table.
+    pub(crate) fn table(&self) -> Table {
+        self.of.hot
+    }
+
+    /// Puts a row into a change, in the table of its place, or removes it from both (`None`).
+    pub(crate) fn set(&self, store: &Store, change: &mut WriteBatch, key: &[u8], value: Option<&[u8]>) -> Result<()> {
+        let Archived { hot, archive, .. } = self.of;
         if value.is_some() {
-            change.set(self.table_of(store, partition, place)?, key, value);
+            change.set(self.table_of(store, key)?, key, value);
             return Ok(());
         }
         change.set(hot, key, value);
@@ -139,11 +137,9 @@ impl Floors<'_> {
     }
 
     /// The table for a new row of a partition.
-    fn table_of(&self, store: &Store, partition: u64, place: Cursor) -> Result<Table> {
+    fn table_of(&self, store: &Store, key: &[u8]) -> Result<Table> {
         let Archived { hot, archive, .. } = *self.of;
-        if !self.of.has_floors() {
-            return Ok(hot);
-        }
+        let Some((partition, at, id)) = keys::split_row(key).filter(|_| self.of.has_floors()) else { return Ok(hot) };
         let known = self.known.borrow().get(&partition).copied();
         let floor = match known {
             Some(floor) => floor,
@@ -153,7 +149,7 @@ impl Floors<'_> {
                 floor
             }
         };
-        Ok(if Some(place) <= floor { archive } else { hot })
+        Ok(if keys::cursor(at, id) <= floor { archive } else { hot })
     }
 }
 

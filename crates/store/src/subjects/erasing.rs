@@ -2,11 +2,12 @@
 
 use std::ops::ControlFlow;
 
-use super::index::Becomes;
-use super::lists::unlisted_row;
+use super::barriers::put_barrier;
+use super::notices::put_notice_marker;
+use super::user_lists::put_member;
 use crate::Store;
 use crate::rows::batch::WriteBatch;
-use crate::rows::tables::{CONTENT, DELETED, ERASURES, EVENTS, LIST_MEMBERS, REACTIONS, TAKEN_OFF, UNLISTED};
+use crate::rows::tables::{DELETED, ERASURES, EVENTS, LIST_MEMBERS, REACTIONS, TAKEN_OFF, UNLISTED};
 use crate::rows::values::{ItemSteps, Stored};
 use crate::rows::{keys, values};
 use model::error::{Error, Result};
@@ -14,7 +15,7 @@ use model::failpoint::Write;
 use model::store::{FINAL, Tier};
 use model::{
     Barrier, Changed, ContentId, Cursor, EffectKind, Entry, ErasedPart, EventKind, Id, Job, ListId, Logged, Millis,
-    Position, Relation, UserId,
+    Relation, UserId,
 };
 
 impl Store {
@@ -58,39 +59,29 @@ impl Store {
     }
 
     fn erase_items(&self, user: UserId, ids: &[ContentId]) -> Result<Vec<Job>> {
-        let kept = self.kept(ids)?;
-        let indexing = self.indexing(kept.iter().flatten().map(|(content, _)| content))?;
+        let stored = self.stored(ids, Tier::Disk)?;
+        let indexing = self.indexing(stored.iter().flatten().map(|stored| &stored.content))?;
         let (mut change, mut deleted) = (WriteBatch::default(), Vec::new());
         let mut rows = 0;
-        for (id, kept) in ids.iter().zip(&kept) {
-            let Some((content, deleted_at)) = kept else {
+        for (id, stored) in ids.iter().zip(&stored) {
+            let Some(Stored { content, deleted_at }) = stored else {
                 rows += usize::from(self.erase_purged(&mut change, user, *id)?);
                 continue;
             };
-            let on_path = content.to.contains(&user);
-            if content.author == user && *deleted_at != Some(FINAL) {
-                if deleted_at.is_none() {
-                    self.change_index(&mut change, content, &indexing, Becomes::Deleted)?;
-                }
-                let blank = Stored { content: content.clone().blank(), deleted_at: Some(FINAL) };
-                self.put_deleted(&mut change, &blank, FINAL)?;
+            let (is_own, is_mentioned) = (content.author == user, content.mentions.contains(&user));
+            let left = if is_own && *deleted_at != Some(FINAL) {
                 deleted.push(content.id);
-                rows += 1;
-            } else if content.author != user && (on_path || content.mentions.contains(&user)) {
-                match deleted_at {
-                    None if on_path => self.leave_path(&mut change, content, &indexing, user)?,
-                    Some(_) if on_path => {
-                        change.delete(UNLISTED, unlisted_row(user, content.cursor()));
-                    }
-                    _ => {}
-                }
-                if content.mentions.contains(&user) {
-                    self.remove_mention(&mut change, user, content);
-                }
-                let left = Stored { content: content.clone().without_user(user), deleted_at: *deleted_at };
-                change.put(CONTENT, keys::id(content.id.get()), values::content(&left)?);
-                rows += 1;
+                Stored { content: content.clone().blank(), deleted_at: Some(FINAL) }
+            } else if !is_own && (is_mentioned || content.to.contains(&user)) {
+                Stored { content: content.clone().without_user(user), deleted_at: *deleted_at }
+            } else {
+                continue;
+            };
+            if is_mentioned && !is_own {
+                self.remove_mention(&mut change, user, content);
             }
+            self.change_item(&mut change, [stored.as_ref(), Some(&left)], &indexing)?;
+            rows += 1;
         }
         // Before the rows are visible.
         deleted.iter().for_each(|id| self.deleted.add(id.get()));
@@ -104,7 +95,7 @@ impl Store {
         let Some(place) = purged.sources.iter().position(|source| *source == user) else { return Ok(false) };
         purged.sources.remove(place);
         change.put(DELETED, keys::id(id.get()), values::deletions::deletion(deleted_at, Some(&purged)));
-        change.delete(UNLISTED, unlisted_row(user, Cursor { at: purged.published_at, id }));
+        change.delete(UNLISTED, keys::entry(user, Cursor { at: purged.published_at, id }));
         Ok(true)
     }
 
@@ -126,7 +117,7 @@ impl Store {
             let marker = marker.filter(|place| place.actor() == Some(user));
             if let Some(place) = marker {
                 let after = Some(place.without_actor());
-                self.put_notice_marker(&mut change, relation.target, marker, after);
+                put_notice_marker(&mut change, relation.target, [marker, after])?;
             }
             rows += usize::from(marker.is_some() || back.iter().chain([&relation]).any(is_any));
             let (ended, _) = self.part(&mut change, &relation)?;
@@ -134,7 +125,7 @@ impl Store {
             for relation in back.iter().chain([&relation]) {
                 for barrier in Barrier::ALL {
                     if let Some(since) = relation.barred_since(barrier) {
-                        self.put_barrier(&mut change, relation, barrier, since, false);
+                        put_barrier(&mut change, relation, barrier, [Some(since), None])?;
                     }
                 }
             }
@@ -183,7 +174,7 @@ impl Store {
         let (mut change, mut rows) = (WriteBatch::default(), 0);
         for (list, membership) in lists.iter().zip(members) {
             if let Some(membership) = membership {
-                self.put_member(&mut change, *list, Position { at: membership.since, id: user }, None);
+                put_member(&mut change, *list, user, [Some(membership), None])?;
                 rows += 1;
             }
         }

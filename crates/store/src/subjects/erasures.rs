@@ -7,14 +7,16 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use parking_lot::RwLock;
 
 use super::archive::Walks;
+use super::notices::put_notice_marker;
+use super::records::put_profile;
 use crate::Store;
 use crate::access::walk::go_on;
 use crate::rows::batch::WriteBatch;
 use crate::rows::tables::{
     ACTIVITY, BLOCKED_BY, BLOCKS, CONTENT, COUNTS, DELETED, ERASED, ERASURES, EVENTS, FOLLOW_REQUESTS, FOLLOWERS,
     FOLLOWING, HIDDEN, HIDDEN_TO, INBOXES, MARKERS, MEMBER_OF, MENTIONED_IN, MUTED_BY, MUTES, NAMES, NAMES_BY_NUMBER,
-    NOTICE_MARKERS_AT, OUTBOX, PROFILES, REACTIONS_BY_USER, REQUESTS, SETTINGS, SUSPENDED, TAKEN_OFF, Table, UNLISTED,
-    UNPUSHED, USER_COMMENTS,
+    NOTICE_MARKERS_AT, OUTBOX, REACTIONS_BY_USER, REQUESTS, SETTINGS, SUSPENDED, TAKEN_OFF, Table, UNLISTED, UNPUSHED,
+    USER_COMMENTS,
 };
 use crate::rows::{keys, values};
 use model::error::{Error, Result};
@@ -197,18 +199,18 @@ impl Store {
         let _activity = self.activity_locks.of(user.get()).lock();
         let Some(Erasure { hash, since, rows, .. }) = self.erasure(user)? else { return Ok(false) };
         let mut change = WriteBatch::default();
-        let own = [PROFILES, SETTINGS, MARKERS, SUSPENDED, ACTIVITY, UNPUSHED, INBOXES, ERASURES];
+        let own = [SETTINGS, MARKERS, SUSPENDED, ACTIVITY, UNPUSHED, INBOXES, ERASURES];
         for table in own {
             change.delete(table, keys::id(user.get()));
         }
         let profile = self.profiles(&[user], Tier::Disk)?.pop().flatten();
-        self.remove_nickname(&mut change, user, profile.as_ref());
+        put_profile(&mut change, user, [profile.as_ref(), None])?;
         for what in keys::Counter::ALL {
             change.delete(COUNTS, keys::count(user, what));
         }
         change.delete(OUTBOX, keys::head(user.get()));
         self.remove_notices_of(&mut change, user)?;
-        self.put_notice_marker(&mut change, user, self.notice_marker(user, Tier::Disk)?, None);
+        put_notice_marker(&mut change, user, [self.notice_marker(user, Tier::Disk)?, None])?;
         for erased in self.erased()?.iter().filter(|erased| erased.over < forgotten).take(FORGOTTEN) {
             change.delete(ERASED, erased.hash.as_bytes());
         }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::Store;
 use crate::rows::batch::WriteBatch;
+use crate::rows::mirrors::Given;
 use crate::rows::tables::{EVENTS, MARKERS, NICKNAMES, PROFILES, SETTINGS, SUSPENDED, Table};
 use crate::rows::{keys, values};
 use model::error::Result;
@@ -22,15 +23,10 @@ impl Store {
         let mut batch = WriteBatch::default();
         let users: Vec<_> = profiles.iter().map(|(user, _)| *user).collect();
         let before = self.profiles(&users, Tier::Disk)?;
-        let (table, nicknames) = (PROFILES, NICKNAMES);
-        // Of a user who occurs twice, each row is removed before any is put.
-        for (user, before) in users.iter().zip(&before) {
-            self.remove_nickname(&mut batch, *user, before.as_ref());
-        }
-        let last: BTreeMap<_, _> = profiles.iter().map(|(user, profile)| (*user, profile)).collect();
+        let before: BTreeMap<_, _> = users.iter().zip(before).collect();
+        let last: BTreeMap<_, _> = profiles.iter().map(|(user, profile)| (user, profile)).collect();
         for (user, profile) in last {
-            batch.put(table, keys::id(user.get()), values::profile(profile)?);
-            keys::nicknames(profile, user).for_each(|key| batch.put(nicknames, key, []));
+            put_profile(&mut batch, *user, [before.get(user).and_then(Option::as_ref), Some(profile)])?;
         }
         let effects: Vec<_> = users.iter().map(|user| Effect::on(EffectKind::ProfileChanged, *user)).collect();
         if batch.is_empty() { Ok(()) } else { self.acknowledge(Write::Record, batch, effects, |_| ()) }
@@ -115,12 +111,6 @@ impl Store {
 }
 
 impl Store {
-    /// Removes the rows by which a user with this profile is found.
-    pub(crate) fn remove_nickname(&self, change: &mut WriteBatch, user: UserId, of: Option<&Profile>) {
-        let table = NICKNAMES;
-        of.into_iter().flat_map(|of| keys::nicknames(of, user)).for_each(|key| change.delete(table, key));
-    }
-
     /// Moves the marker in this row; see [`Store::move_marker`].
     pub(crate) fn move_place(
         &self,
@@ -141,4 +131,10 @@ impl Store {
         self.acknowledge(Write::Record, change, vec![moved], |_| ())?;
         Ok(place)
     }
+}
+
+/// Changes the profile of a user; `None` for none.
+pub(super) fn put_profile(change: &mut WriteBatch, user: UserId, profile: [Option<&Profile>; 2]) -> Result<()> {
+    let [before, after] = profile.map(|profile| profile.map(values::profile).transpose());
+    change.change(PROFILES, keys::id(user.get()), [before?, after?], &Given::default())
 }

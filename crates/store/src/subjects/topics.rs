@@ -59,9 +59,9 @@ pub(crate) struct TopicEndsChange {
 }
 
 impl TopicEndsChange {
-    /// The ids of an item's topics, each once.
-    pub(crate) fn of(&self, content: &Content) -> BTreeSet<TopicId> {
-        content.topics.iter().filter_map(|name| self.ids.get(name).copied()).collect()
+    /// The id of a topic.
+    pub(crate) fn id(&self, name: &str) -> Option<u64> {
+        self.ids.get(name).map(|id| id.get())
     }
 }
 

@@ -18,7 +18,8 @@ impl Store {
         let mut partitions = Vec::new();
         let of_users = |table: &&Table| match table.keys {
             Keys::USERS => true,
-            keys => keys == Keys::Row("user") && table.lists.is_some() || [INBOXES, COUNTS].contains(*table),
+            Keys::Row("user") => table.follows.iter().any(|(of, _)| of.keys == Keys::USERS),
+            _ => [INBOXES, COUNTS].contains(*table),
         };
         for table in tables::ALL.iter().filter(of_users) {
             partitions.extend(self.partitions_after(table, after, limit)?);
