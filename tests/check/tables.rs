@@ -573,7 +573,14 @@ fn counts_are_compared() {
 #[test]
 fn unreadable_rows_are_named() {
     compare(vec![
-        (Row("profiles", key(&[1])), Some(vec![1, 200]), &["user 1: profiles has its row, which cannot be read"]),
+        (
+            Row("profiles", key(&[1])),
+            Some(vec![1, 200]),
+            &[
+                "user 1: profiles has its row, which cannot be read",
+                "user 1: nicknames has \"one\", which does not agree with profiles",
+            ],
+        ),
         (Row("profiles", vec![1]), Some(vec![]), &["key 0x01: profiles has its row, which cannot be read"]),
     ]);
 }

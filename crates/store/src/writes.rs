@@ -116,7 +116,7 @@ impl Store {
             Some(group) => {
                 self.highest.raise(&change);
                 let mut group = group.lock();
-                group.staged.add(&change)?;
+                group.staged.add(change)?;
                 group.sync |= sync;
                 Ok(Some(group))
             }
@@ -142,7 +142,7 @@ impl Store {
         }
         let written = failed.map_or_else(
             || {
-                staged.add(&self.mark_now())?;
+                staged.add(self.mark_now())?;
                 self.kv.write(&mut staged.changes(), staged.bytes, sync)
             },
             Err,

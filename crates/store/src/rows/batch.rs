@@ -17,16 +17,6 @@ pub enum Op<V> {
     Merge(V),
 }
 
-impl Op<&[u8]> {
-    pub(crate) fn owned(self) -> Op<Vec<u8>> {
-        match self {
-            Self::Put(value) => Op::Put(value.to_vec()),
-            Self::Delete => Op::Delete,
-            Self::Merge(step) => Op::Merge(step.to_vec()),
-        }
-    }
-}
-
 impl Op<Vec<u8>> {
     pub(crate) fn as_slice(&self) -> Op<&[u8]> {
         match self {
@@ -46,82 +36,12 @@ pub enum Change<'a> {
     Range(&'a [u8], &'a [u8]),
 }
 
-/// Changes of rows in their order, in one piece of memory. Each belongs to a `T`.
-#[derive(Debug, Clone)]
-pub(crate) struct Ops<T> {
-    /// The keys and values, one after the other.
-    bytes: Vec<u8>,
-    /// The lengths of key and value.
-    rows: Vec<(T, usize, Op<usize>)>,
-}
-
-impl<T> Default for Ops<T> {
-    fn default() -> Self {
-        Self { bytes: Vec::with_capacity(256), rows: Vec::with_capacity(8) }
-    }
-}
-
-impl<T: Copy> Ops<T> {
-    pub(crate) fn is_empty(&self) -> bool {
-        self.rows.is_empty()
-    }
-
-    pub(crate) fn len(&self) -> usize {
-        self.rows.len()
-    }
-
-    /// The bytes of keys and values.
-    pub(crate) fn bytes(&self) -> usize {
-        self.bytes.len()
-    }
-
-    /// Removes all from the `len`th one on.
-    pub(crate) fn truncate(&mut self, len: usize) {
-        for (_, key, op) in self.rows.drain(len..) {
-            let value = if let Op::Put(value) | Op::Merge(value) = op { value } else { 0 };
-            self.bytes.truncate(self.bytes.len() - key - value);
-        }
-    }
-
-    pub(crate) fn push(&mut self, of: T, key: &[u8], op: Op<&[u8]>) {
-        self.bytes.extend_from_slice(key);
-        let op = match op {
-            Op::Put(value) => Op::Put(self.append(value)),
-            Op::Delete => Op::Delete,
-            Op::Merge(step) => Op::Merge(self.append(step)),
-        };
-        self.rows.push((of, key.len(), op));
-    }
-
-    fn append(&mut self, value: &[u8]) -> usize {
-        self.bytes.extend_from_slice(value);
-        value.len()
-    }
-
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (T, &[u8], Op<&[u8]>)> {
-        self.rows.iter().scan(&*self.bytes, |bytes, (of, key, op)| {
-            let mut take = |len| {
-                let (taken, rest) = bytes.split_at_checked(len)?;
-                *bytes = rest;
-                Some(taken)
-            };
-            let key = take(*key)?;
-            let op = match op {
-                Op::Put(value) => Op::Put(take(*value)?),
-                Op::Delete => Op::Delete,
-                Op::Merge(step) => Op::Merge(take(*step)?),
-            };
-            Some((*of, key, op))
-        })
-    }
-}
-
 /// The rows of one change, in the order in which they apply: ranges that are deleted, then single rows.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct WriteBatch {
     /// From a key on and before another one.
     pub(crate) ranges: Vec<(Table, [Vec<u8>; 2])>,
-    pub(crate) rows: Ops<Table>,
+    pub(crate) rows: Vec<(Table, Vec<u8>, Op<Vec<u8>>)>,
 }
 
 impl WriteBatch {
@@ -131,24 +51,28 @@ impl WriteBatch {
 
     /// About how many bytes it takes in the log.
     pub(crate) fn bytes(&self) -> usize {
-        self.rows.bytes() + 16 * self.rows.len()
+        let bytes = |(_, key, op): &(Table, Vec<u8>, Op<Vec<u8>>)| {
+            let value = if let Op::Put(value) | Op::Merge(value) = op { value.len() } else { 0 };
+            key.len() + value + 16
+        };
+        self.rows.iter().map(bytes).sum()
     }
 
     pub(crate) fn changes(&self) -> impl Iterator<Item = (Table, Change<'_>)> {
         let ranges = self.ranges.iter().map(|(table, [from, to])| (*table, Change::Range(from, to)));
-        ranges.chain(self.rows.iter().map(|(table, key, op)| (table, Change::Row(key, op))))
+        ranges.chain(self.rows.iter().map(|(table, key, op)| (*table, Change::Row(key, op.as_slice()))))
     }
 
     pub(crate) fn put(&mut self, table: Table, key: impl AsRef<[u8]>, value: impl AsRef<[u8]>) {
-        self.rows.push(table, key.as_ref(), Op::Put(value.as_ref()));
+        self.rows.push((table, key.as_ref().to_vec(), Op::Put(value.as_ref().to_vec())));
     }
 
     pub(crate) fn delete(&mut self, table: Table, key: impl AsRef<[u8]>) {
-        self.rows.push(table, key.as_ref(), Op::Delete);
+        self.rows.push((table, key.as_ref().to_vec(), Op::Delete));
     }
 
     pub(crate) fn merge(&mut self, table: Table, key: impl AsRef<[u8]>, step: impl AsRef<[u8]>) {
-        self.rows.push(table, key.as_ref(), Op::Merge(step.as_ref()));
+        self.rows.push((table, key.as_ref().to_vec(), Op::Merge(step.as_ref().to_vec())));
     }
 
     /// Puts a row, or removes it (`None`).

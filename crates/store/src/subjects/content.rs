@@ -118,7 +118,7 @@ impl Store {
         self.put_event(&mut change, moment.event.as_ref(), &stored.content);
         self.change_item(&mut change, [Some(&stored), Some(&deleted)], &indexing)?;
         // Before the row is visible: who asks after the change finds the item here, and looks up the row.
-        self.deleted.add(id.get());
+        self.loaded.deleted.add(id.get());
         let changing = indexing.changing;
         self.acknowledge(Write::Delete, change, Vec::new(), move |_| drop(changing))?;
         Ok(true)
@@ -141,7 +141,7 @@ impl Store {
         let effect = Effect::on(EffectKind::Purged, stored.content.author).item(id).named(stored.content.kind.as_str());
         let blank = Stored { content: stored.content.clone().blank(), deleted_at: Some(FINAL) };
         self.change_item(&mut change, [Some(&stored), Some(&blank)], &indexing)?;
-        self.deleted.add(id.get());
+        self.loaded.deleted.add(id.get());
         let changing = indexing.changing;
         self.acknowledge(Write::Delete, change, vec![effect], move |_| drop(changing))?;
         Ok(true)
@@ -189,7 +189,7 @@ impl Store {
         let counts = self.item_counts.change(id);
         let mut change = WriteBatch::default();
         self.put_purged(&mut change, id, &values::deletions::deletion(FINAL, None))?;
-        self.deleted.add(id.get());
+        self.loaded.deleted.add(id.get());
         self.acknowledge(Write::Purge, change, Vec::new(), move |_| drop(counts))?;
         Ok(Some(true))
     }
@@ -234,7 +234,7 @@ impl Store {
 
     /// Which of `ids` are deleted, in their order. Costs next to nothing if none is.
     pub fn deleted(&self, ids: &[ContentId], tier: Tier) -> Result<Vec<bool>> {
-        let mut deleted: Vec<_> = ids.iter().map(|id| self.deleted.may_have(id.get())).collect();
+        let mut deleted: Vec<_> = ids.iter().map(|id| self.loaded.deleted.may_have(id.get())).collect();
         if deleted.contains(&true) {
             let asked = ids.iter().zip(&deleted).filter(|(_, may)| **may).map(|(id, _)| keys::id(id.get()));
             let rows = self.get_many(DELETED, asked, tier)?;
@@ -350,7 +350,7 @@ impl Store {
     }
 
     fn is_deleted(&self, id: ContentId, tier: Tier) -> Result<bool> {
-        Ok(self.deleted.may_have(id.get()) && self.get(DELETED, &keys::id(id.get()), tier)?.is_some())
+        Ok(self.loaded.deleted.may_have(id.get()) && self.get(DELETED, &keys::id(id.get()), tier)?.is_some())
     }
 
     /// Whether an item is purged.

@@ -2,7 +2,6 @@
 
 use crate::Store;
 use crate::access::at::At;
-use crate::access::walk::MOST_ROWS;
 use crate::kv::Scope;
 use crate::rows::batch::WriteBatch;
 use crate::rows::keys;
@@ -242,27 +241,12 @@ impl At<'_> {
         limit: usize,
         mut see: impl FnMut(UserId, &[u8]) -> Result<()>,
     ) -> Result<Vec<UserId>> {
-        let mut rows = self.rows(table, Scope::Partition)?;
-        let mut found = Vec::new();
-        match after {
-            None => rows.seek(keys::id(first)),
-            Some(after) => rows.seek(keys::pair(first, after)),
-        }
-        while found.len() < limit
-            && let Some(key) = rows.key()
-            && key.starts_with(&keys::id(first))
-        {
+        let prefix = keys::id(first);
+        let from = after.map_or(prefix.to_vec(), |after| keys::pair(first, after.get().saturating_add(1)).to_vec());
+        self.beginning((table, Scope::Partition), &prefix, &from, limit, |key, value| {
             let id = keys::second(key).ok_or_else(|| Error::Corrupt(format!("a key in {table}")))?;
-            if self.tier == Tier::Memory && found.len() == MOST_ROWS {
-                return Err(Error::NotCached);
-            }
-            if Some(id) != after {
-                found.push(id);
-                see(id, rows.item().map(|(_, value)| value).unwrap_or_default())?;
-            }
-            rows.next();
-        }
-        rows.status()?;
-        Ok(found)
+            see(id, value)?;
+            Ok(id)
+        })
     }
 }

@@ -23,7 +23,7 @@ impl Store {
         }
         let mut first = First::new(order, limit);
         if let [source] = sources {
-            Walks::new(self, &self.outboxes, tier)?.rows(source.get(), span, order, &mut |cursor, value| {
+            Walks::new(&self.outboxes, self.now(tier))?.rows(source.get(), span, order, &mut |cursor, value| {
                 go_on(first.take(values::read_entry(cursor, *source, value)?))
             })?;
             return Ok(first.into_entries());
@@ -32,7 +32,7 @@ impl Store {
             sources.iter().filter_map(|source| self.outbox_parts.look(*source, span, order, &mut first)).collect();
         if !rests.is_empty() {
             // After the looks: what a look has seen is in these tables, or was removed later.
-            let mut walks = Walks::new(self, &self.outboxes, tier)?;
+            let mut walks = Walks::new(&self.outboxes, self.now(tier))?;
             for rest in &rests {
                 match order {
                     Order::NewestFirst => self.read_ahead(&mut walks, rest, span.after, &mut first)?,

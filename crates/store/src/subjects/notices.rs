@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
 
 use crate::Store;
-use crate::access::walk::MOST_ROWS;
+use crate::access::at::MOST_ROWS;
 use crate::kv::Scope;
 use crate::rows::batch::WriteBatch;
 use crate::rows::mirrors::Given;

@@ -25,7 +25,7 @@ impl Store {
         change.put(TAKEN_OFF, keys::pair(id, source), values::millis(at));
         change.put(EVENTS, keys::id(event.number), values::events::event(event));
         // Before the row is visible: who asks after the change finds the item here, and looks up the row.
-        self.taken_off.add(id.get());
+        self.loaded.taken_off.add(id.get());
         let changing = indexing.changing;
         self.acknowledge(Write::Edit, change, Vec::new(), move |_| drop(changing))?;
         Ok(true)
@@ -41,7 +41,7 @@ impl Store {
 
     /// The sources of the paths that an item was taken off.
     pub(crate) fn sources_taken_off(&self, id: ContentId) -> Result<Vec<UserId>> {
-        match self.taken_off.may_have(id.get()) {
+        match self.loaded.taken_off.may_have(id.get()) {
             true => self.now(Tier::Disk).seconds(TAKEN_OFF, id, None, usize::MAX),
             false => Ok(Vec::new()),
         }
@@ -53,10 +53,10 @@ impl Store {
         paths: &mut dyn Iterator<Item = (ContentId, UserId)>,
         tier: Tier,
     ) -> Result<Vec<(ContentId, UserId)>> {
-        if self.taken_off.is_empty() {
+        if self.loaded.taken_off.is_empty() {
             return Ok(Vec::new());
         }
-        let mut asked: Vec<_> = paths.filter(|(id, _)| self.taken_off.may_have(id.get())).collect();
+        let mut asked: Vec<_> = paths.filter(|(id, _)| self.loaded.taken_off.may_have(id.get())).collect();
         let mut rows =
             self.get_many(TAKEN_OFF, asked.iter().map(|(id, source)| keys::pair(*id, *source)), tier)?.into_iter();
         asked.retain(|_| rows.next().flatten().is_some());

@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 
 use crate::Store;
+use crate::kv::Scope;
 use crate::rows::batch::WriteBatch;
 use crate::rows::mirrors::Given;
 use crate::rows::tables::{EVENTS, MARKERS, NICKNAMES, PROFILES, SETTINGS, SUSPENDED, Table};
 use crate::rows::{keys, values};
-use model::error::Result;
+use model::error::{Error, Result};
 use model::failpoint::Write;
 use model::store::Tier;
 use model::{Cursor, Effect, EffectKind, Event, Millis, Profile, UserId, UserSettings};
@@ -35,7 +36,11 @@ impl Store {
     /// The users with a nickname in which one of its [`beginnings`](model::nickname::beginnings) begins with `text`, which
     /// is folded: in the order of these beginnings, then of the users, who may come more than once. The first `limit`.
     pub fn users_named(&self, text: &str, limit: usize) -> Result<Vec<UserId>> {
-        self.rows_beginning(NICKNAMES, text, limit, |key, _| Some(keys::split_nickname(key)?.1))
+        let text = text.as_bytes();
+        self.now(Tier::Disk).beginning((NICKNAMES, Scope::Table), text, text, limit, |key, _| {
+            let (_, user) = keys::split_nickname(key).ok_or_else(|| Error::Corrupt(format!("a key in {NICKNAMES}")))?;
+            Ok(user)
+        })
     }
 
     /// The profiles of `users`, in their order; `None` for a user without one.
@@ -45,7 +50,7 @@ impl Store {
 
     /// Replaces a user's settings. A follow that begins after it goes by them. Acknowledges.
     pub fn put_settings(&self, user: UserId, settings: UserSettings) -> Result<()> {
-        self.with_settings.add(user.get());
+        self.loaded.with_settings.add(user.get());
         let mut change = WriteBatch::default();
         change.put(SETTINGS, keys::id(user.get()), values::settings(settings)?);
         self.acknowledge(Write::Record, change, vec![Effect::on(EffectKind::SettingsChanged, user)], |_| ())
@@ -53,7 +58,7 @@ impl Store {
 
     /// The settings of a user; the default for a user without any.
     pub fn settings(&self, user: UserId, tier: Tier) -> Result<UserSettings> {
-        if !self.with_settings.may_have(user.get()) {
+        if !self.loaded.with_settings.may_have(user.get()) {
             return Ok(UserSettings::default());
         }
         Ok(self.read(SETTINGS, &keys::id(user.get()), tier, values::read_settings)?.unwrap_or_default())
@@ -77,7 +82,7 @@ impl Store {
             return Ok(false);
         }
         // Before the row is visible: who asks after the change finds the user here, and looks up the row.
-        self.suspended.add(user.get());
+        self.loaded.suspended.add(user.get());
         let mut change = WriteBatch::default();
         change.set(SUSPENDED, keys::id(user.get()), since.map(values::millis));
         change.put(EVENTS, keys::id(event.number), values::events::event(&event));
@@ -88,7 +93,7 @@ impl Store {
 
     /// Since when a user is suspended; `None` for all others.
     pub fn suspended_since(&self, user: UserId, tier: Tier) -> Result<Option<Millis>> {
-        if !self.suspended.may_have(user.get()) {
+        if !self.loaded.suspended.may_have(user.get()) {
             return Ok(None);
         }
         self.read(SUSPENDED, &keys::id(user.get()), tier, values::read_millis)
@@ -97,10 +102,10 @@ impl Store {
     /// The suspended ones among `users` and those who are being erased, each once, ascending. Costs next to nothing if there
     /// are none.
     pub fn suspended_among(&self, users: &mut dyn Iterator<Item = UserId>, tier: Tier) -> Result<Vec<UserId>> {
-        if self.suspended.is_empty() && !self.erasing.any() {
+        if self.loaded.suspended.is_empty() && !self.erasing.any() {
             return Ok(Vec::new());
         }
-        let may_be = |user: &UserId| self.suspended.may_have(user.get()) || self.erasing.has(*user);
+        let may_be = |user: &UserId| self.loaded.suspended.may_have(user.get()) || self.erasing.has(*user);
         let mut asked: Vec<_> = users.filter(may_be).collect();
         asked.sort_unstable();
         asked.dedup();

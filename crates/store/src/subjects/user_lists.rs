@@ -184,18 +184,12 @@ impl At<'_> {
     }
 
     fn lists(&self, user: UserId) -> Result<Vec<UserList>> {
-        let (mut rows, prefix) = (self.rows(LISTS, Scope::Partition)?, keys::id(user.get()));
-        let mut lists = Vec::new();
-        rows.seek(prefix);
-        while let Some((key, value)) = rows.item()
-            && let Some(name) = key.strip_prefix(&prefix)
-        {
-            let name = std::str::from_utf8(name).map_err(|_| Error::Corrupt("the name of a list".to_owned()))?;
+        let prefix = keys::id(user.get());
+        self.beginning((LISTS, Scope::Partition), &prefix, &prefix, usize::MAX, |key, value| {
+            let name = std::str::from_utf8(key.get(keys::ID..).unwrap_or_default());
+            let name = name.map_err(|_| Error::Corrupt("the name of a list".to_owned()))?.to_owned();
             let (id, settings) = values::read_list(value)?;
-            lists.push(UserList { id, name: name.to_owned(), settings });
-            rows.next();
-        }
-        rows.status()?;
-        Ok(lists)
+            Ok(UserList { id, name, settings })
+        })
     }
 }

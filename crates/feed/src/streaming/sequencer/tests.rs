@@ -353,7 +353,7 @@ fn after_a_restart_all_goes_on_whatever_the_clock_says() {
     let day = 86_400_000;
     for at in [now() - day, now() + day, 1 << 43, (1 << 44) + day] {
         let (sequencer, newest) = (sequencer(), on_disk(at));
-        sequencer.restore(Some(rows(newest.clone(), 0)), true);
+        sequencer.restore(Some(rows(newest.clone(), 0)));
         assert_eq!(sequencer.mark(), (4, newest[2].place()));
         assert_eq!(sequencer.place(newest[1].entry.cursor), Some(2));
         assert!(!sequencer.slice(0, 4, 9).lost, "nothing was before the first");
@@ -369,10 +369,8 @@ fn after_a_restart_all_goes_on_whatever_the_clock_says() {
 #[test]
 fn places_before_a_log_without_a_beginning_are_lost() {
     let sequencer = sequencer();
-    sequencer.restore(None, false);
+    sequencer.restore(None);
     assert!(!sequencer.slice(0, 9, 9).lost && logged(&sequencer).is_empty());
-    sequencer.restore(None, true);
-    assert_eq!(logged(&sequencer), [(EventKind::Gap, Cursor::OLDEST)]);
-    sequencer.restore(Some(rows(on_disk(now()).split_off(1), 2)), true);
+    sequencer.restore(Some(rows(on_disk(now()).split_off(1), 2)));
     assert!(sequencer.slice(1, 9, 9).lost && !sequencer.slice(2, 9, 9).lost);
 }

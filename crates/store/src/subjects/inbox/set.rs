@@ -215,15 +215,15 @@ fn map_bytes<T>(map: &ByUser<T>) -> usize {
 }
 
 #[cfg(test)]
-pub(super) mod tests {
+mod tests {
     use super::*;
     use model::{ContentId, Entry};
 
-    pub(in super::super) fn user(raw: u64) -> UserId {
+    fn user(raw: u64) -> UserId {
         UserId::new(raw).expect("in range")
     }
 
-    pub(in super::super) fn step(at: u64, author: Option<u64>) -> Step {
+    fn step(at: u64, author: Option<u64>) -> Step {
         let cursor = Cursor { at, id: ContentId::MIN };
         match author {
             Some(author) => Step::Add(Entry::plain(cursor, user(author))),

@@ -82,7 +82,7 @@ fn changes_during_a_walk_are_in_its_answers() {
         }
         walk.join().expect("ends");
     });
-    assert!(store.filters().iter().all(|filter| filter.is_loaded));
+    assert!(store.loaded.filters().iter().all(|filter| filter.is_loaded));
     (1..=ROWS).for_each(|raw| check(&expected, raw));
 }
 
@@ -137,7 +137,8 @@ fn unpushed_items_during_a_walk_are_in_its_answers() {
 fn a_later_walk_forgets_who_is_dormant() {
     let dir = tempfile::tempdir().expect("a directory");
     let mut store = unloaded(&dir);
-    store.alone().expect("alone").partial_push_recipients = Arc::new(PartialPushRecipients::new(4));
+    let inner = Arc::get_mut(&mut store.inner).expect("alone");
+    Arc::get_mut(&mut inner.loaded).expect("alone").partial_push_recipients = PartialPushRecipients::new(4);
     let (_stop, stopped) = channel();
     let mut loading = Loading::of(&store, stopped);
     loading.run();
@@ -145,15 +146,15 @@ fn a_later_walk_forgets_who_is_dormant() {
         let job = store.touch(user(raw), 10 + raw).expect("touches").job.expect("a job");
         store.rebuild(job.id, user(raw), &[], 10).expect("rebuilds");
     }
-    assert!(store.partial_push_recipients.leaves_out());
+    assert!(store.loaded.partial_push_recipients.leaves_out());
     let users: Vec<_> = (1..=9).map(user).collect();
     let Split { active, lapsed } = store.split_active(&users, 15).expect("splits");
     assert_eq!((active, lapsed), ((5..=8).map(user).collect(), (1..=4).map(user).collect()));
     // None of these is in memory.
-    assert_eq!(store.partial_push_recipients.usage().0.used, 0);
+    assert_eq!(store.loaded.partial_push_recipients.usage().0.used, 0);
     loading.load(ACTIVITY, Loading::load_activities).expect("loads");
-    assert!(!store.partial_push_recipients.leaves_out());
-    assert_eq!(store.partial_push_recipients.usage().0.used, 4);
+    assert!(!store.loaded.partial_push_recipients.leaves_out());
+    assert_eq!(store.loaded.partial_push_recipients.usage().0.used, 4);
     assert_eq!(store.split_active(&users, 15).expect("splits").active, (5..=8).map(user).collect::<Vec<_>>());
 }
 
@@ -167,11 +168,11 @@ fn a_stop_ends_all_walks_and_leaves_safe_answers() {
     let (stop, stopped) = channel();
     drop(stop);
     let mut loading = Loading::of(&store, stopped);
-    assert!(!loading.load_filter(SUSPENDED, Arc::clone(&store.suspended)).expect("walks"));
+    assert!(!loading.load_filter(SUSPENDED, &store.loaded.suspended).expect("walks"));
     assert_eq!(loading.rows, ROWS);
     loading.run();
     assert_eq!(loading.rows, ROWS, "of the last table");
-    assert!(!store.deleted.is_loaded());
+    assert!(!store.loaded.deleted.is_loaded());
     loading.go_on();
     let suspended = |raw| store.suspended_since(user(raw), Tier::Disk).expect("reads");
     assert_eq!([1, 10 * ROWS, 10 * ROWS + 1].map(suspended), [Some(7), Some(7), None]);
@@ -189,7 +190,7 @@ fn a_table_that_cannot_be_read_is_looked_up_row_by_row() {
     drop(store);
     let store = Store::open(&Options::new(dir.path())).expect("opens");
     assert_eq!(store.not_evicted([1, 3, 4].map(user).to_vec()).expect("reads"), [user(4)]);
-    let usage = store.filters();
+    let usage = store.loaded.filters();
     let loaded = |name| usage.iter().find(|filter| filter.name == name).map(|filter| filter.is_loaded);
     assert_eq!(["evicted", "deleted"].map(loaded), [Some(false), Some(true)]);
     assert!(store.activity(user(2), Tier::Disk).is_err());

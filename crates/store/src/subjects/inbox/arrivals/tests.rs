@@ -1,9 +1,20 @@
 //! Memory, and the order in which changes leave.
 
-use super::super::set::tests::{step, user};
 use super::*;
-use model::Cursor;
 use model::error::Error;
+use model::{ContentId, Cursor, Entry};
+
+fn user(raw: u64) -> UserId {
+    UserId::new(raw).expect("in range")
+}
+
+fn step(at: u64, author: Option<u64>) -> Step {
+    let cursor = Cursor { at, id: ContentId::MIN };
+    match author {
+        Some(author) => Step::Add(Entry::plain(cursor, user(author))),
+        None => Step::Remove((cursor, user(7))),
+    }
+}
 
 /// The bytes of all that takes changes.
 fn sum(arrivals: &Arrivals) -> usize {
