@@ -123,7 +123,7 @@ impl Store {
             Some(group) => {
                 self.highest.raise(&change);
                 let mut group = group.lock();
-                group.staged.add(&change)?;
+                group.staged.add(change)?;
                 group.sync |= sync;
                 Ok(Some(group))
             }

@@ -1,8 +1,11 @@
 //! The tables, one column family each, with their keys.
 
 use std::fmt;
+use std::sync::LazyLock;
 
 use super::inbox;
+use super::keys::{Counter, ID};
+use super::mirrors::Mirror;
 use super::values;
 use model::{Barrier, UserId};
 
@@ -27,12 +30,10 @@ pub struct Spec {
     pub(crate) counted: Option<Counted>,
     /// Whether a value can be read. For tables of which an audit checks nothing else.
     pub(crate) record: Option<fn(&[u8]) -> bool>,
-    /// The table of pairs whose rows it lists by time. An audit compares the two.
-    pub(crate) lists: Option<Table>,
-    /// Whether it lists them for the second of each pair, and not for the first.
-    pub(crate) lists_for_second: bool,
-    /// The table of pairs that it has the other way round. An audit compares the two.
-    pub(crate) mirrors: Option<Table>,
+    /// The tables from whose rows its own follow, and how: changes write them, and an audit makes them anew.
+    pub(crate) follows: &'static [(Table, Mirror)],
+    /// The count of a row's first user to which each row adds one.
+    pub(crate) counter: Option<Counter>,
     /// Set if the engine merges steps into rows: for those of changes that are not written yet.
     pub(crate) merge: Option<MergeStep>,
     /// Whether its greatest key is kept in memory.
@@ -122,9 +123,8 @@ impl Spec {
             keys,
             counted: Some(Counted::All),
             record: None,
-            lists: None,
-            lists_for_second: false,
-            mirrors: None,
+            follows: &[],
+            counter: None,
             merge: None,
             is_rising: false,
         }
@@ -150,19 +150,14 @@ impl Spec {
         Self::new(name, Access::PointAndScan, Keys::USERS)
     }
 
-    /// The rows of a table of pairs, whose values are times, in the order of these times.
-    const fn by_time(name: &'static str, of: Table) -> Self {
-        Self { lists: Some(of), ..Self::scan(name, Keys::Row("user")) }
+    /// Its rows follow from those of others.
+    const fn follows(self, follows: &'static [(Table, Mirror)]) -> Self {
+        Self { follows, ..self }
     }
 
-    /// Such rows for the second of each pair.
-    const fn by_time_for_second(name: &'static str, of: Table) -> Self {
-        Self { lists_for_second: true, ..Self::by_time(name, of) }
-    }
-
-    /// The pairs of a table of pairs, the other way round.
-    const fn mirror(name: &'static str, of: Table) -> Self {
-        Self { mirrors: Some(of), ..Self::pairs(name) }
+    /// Each row adds one to a count of its first user.
+    const fn counts(self, counter: Counter) -> Self {
+        Self { counter: Some(counter), ..self }
     }
 
     const fn counting(self, counted: Counted) -> Self {
@@ -217,67 +212,90 @@ macro_rules! tables {
 
 tables! {
     CONTENT = Spec::point("content", Keys::One("content")).counting(Counted::OfItem).rising();
-    DELETED = Spec::point("deleted", Keys::One("content")).counting(Counted::Deletions);
-    OUTBOX = Spec::scan("outbox", Keys::Row("user")).counting(Counted::Hot);
-    OUTBOX_ARCHIVE = Spec::scan("outbox_archive", Keys::Row("user")).counting(Counted::Archived);
-    COMMENTS = Spec::scan("comments", Keys::Row("content")).counting(Counted::OfItem);
-    USER_COMMENTS = Spec::scan("user_comments", Keys::Row("user"));
-    UNLISTED = Spec::scan("unlisted", Keys::Row("user")).counting(Counted::ByItem);
+    DELETED = Spec::point("deleted", Keys::One("content"))
+        .counting(Counted::Deletions)
+        .read_by(|row| values::deletions::read_deletion(row).is_ok())
+        .follows(&[(CONTENT, Mirror::DELETED)]);
+    OUTBOX = Spec::scan("outbox", Keys::Row("user")).counting(Counted::Hot).counts(Counter::Content).follows(&[(CONTENT, Mirror::OUTBOX)]);
+    OUTBOX_ARCHIVE = Spec::scan("outbox_archive", Keys::Row("user")).counting(Counted::Archived).counts(Counter::Content);
+    COMMENTS = Spec::scan("comments", Keys::Row("content")).counting(Counted::OfItem).follows(&[(CONTENT, Mirror::COMMENTS)]);
+    USER_COMMENTS = Spec::scan("user_comments", Keys::Row("user")).follows(&[(CONTENT, Mirror::USER_COMMENTS)]);
+    UNLISTED = Spec::scan("unlisted", Keys::Row("user"))
+        .counting(Counted::ByItem)
+        .follows(&[(CONTENT, Mirror::UNLISTED), (DELETED, Mirror::UNLISTED_PURGED)]);
     INBOXES = Spec::record("inboxes", inbox::is_readable).own();
-    FOLLOWING = Spec::pairs("following");
-    FOLLOWING_BY_TIME = Spec::scan("following_by_time", Keys::Row("user"));
-    FOLLOWERS = Spec::pairs("followers");
-    FOLLOWERS_BY_TIME = Spec::scan("followers_by_time", Keys::Row("user"));
-    FRIENDS_BY_TIME = Spec::scan("friends_by_time", Keys::Row("user"));
+    FOLLOWING = Spec::pairs("following").counts(Counter::Following);
+    FOLLOWING_BY_TIME = Spec::scan("following_by_time", Keys::Row("user")).follows(&[(FOLLOWING, Mirror::BY_TIME)]);
+    FOLLOWERS = Spec::pairs("followers").counts(Counter::Followers).follows(&[(FOLLOWING, Mirror::REVERSED_WITH_TIME)]);
+    FOLLOWERS_BY_TIME = Spec::scan("followers_by_time", Keys::Row("user")).follows(&[(FOLLOWING, Mirror::BY_TIME_FOR_SECOND)]);
+    FRIENDS_BY_TIME = Spec::scan("friends_by_time", Keys::Row("user")).counts(Counter::Friends).follows(&[(FOLLOWING, Mirror::FRIENDS)]);
     COUNTS = Spec::point("counts", Keys::Counter).counting(Counted::NotZero).summing(add);
     ITEM_COUNTS = Spec::point("item_counts", Keys::One("content")).counting(Counted::OfItemNotZero).rising().summing(add_item_counts);
     REACTIONS = Spec::point("reactions", Keys::Reaction).counting(Counted::OfItem);
-    REACTIONS_BY_TIME = Spec::scan("reactions_by_time", Keys::KindRow("content")).counting(Counted::OfItem);
-    REACTIONS_BY_USER = Spec::scan("reactions_by_user", Keys::KindRow("user")).counting(Counted::ByItem);
+    REACTIONS_BY_TIME = Spec::scan("reactions_by_time", Keys::KindRow("content"))
+        .counting(Counted::OfItem)
+        .follows(&[(REACTIONS, Mirror::REACTIONS_BY_TIME)]);
+    REACTIONS_BY_USER = Spec::scan("reactions_by_user", Keys::KindRow("user"))
+        .counting(Counted::ByItem)
+        .follows(&[(REACTIONS, Mirror::REACTIONS_BY_USER)]);
     KINDS = Spec::point("kinds", Keys::Kind);
     MUTES = Spec::pairs("mutes");
-    MUTES_BY_TIME = Spec::by_time("mutes_by_time", MUTES);
-    MUTED_BY = Spec::mirror("muted_by", MUTES);
+    MUTES_BY_TIME = Spec::scan("mutes_by_time", Keys::Row("user")).follows(&[(MUTES, Mirror::BY_TIME)]);
+    MUTED_BY = Spec::pairs("muted_by").follows(&[(MUTES, Mirror::REVERSED)]);
     HIDDEN = Spec::pairs("hidden");
-    HIDDEN_BY_TIME = Spec::by_time("hidden_by_time", HIDDEN);
-    HIDDEN_TO = Spec::mirror("hidden_to", HIDDEN);
+    HIDDEN_BY_TIME = Spec::scan("hidden_by_time", Keys::Row("user")).follows(&[(HIDDEN, Mirror::BY_TIME)]);
+    HIDDEN_TO = Spec::pairs("hidden_to").follows(&[(HIDDEN, Mirror::REVERSED)]);
     PROFILES = Spec::record("profiles", |row| values::read_profile(row).is_ok());
-    NICKNAMES = Spec::point("nicknames", Keys::Nickname);
+    NICKNAMES = Spec::point("nicknames", Keys::Nickname).follows(&[(PROFILES, Mirror::NICKNAMES)]);
     TOPIC_IDS = Spec::point("topic_ids", Keys::Text("topic"));
-    TOPIC_CONTENT = Spec::scan("topic_content", Keys::Row("topic")).counting(Counted::Hot);
+    TOPIC_CONTENT = Spec::scan("topic_content", Keys::Row("topic")).counting(Counted::Hot).follows(&[(CONTENT, Mirror::TOPIC_CONTENT)]);
     TOPIC_ARCHIVE = Spec::scan("topic_archive", Keys::Row("topic")).counting(Counted::Archived);
     NAMES = Spec::point("names", Keys::Text("name"));
-    NAMES_BY_NUMBER = Spec::point("names_by_number", Keys::One("number"));
+    NAMES_BY_NUMBER = Spec::point("names_by_number", Keys::One("number")).follows(&[(NAMES, Mirror::NAMES_BY_NUMBER)]);
     ACTIVITY = Spec::record("activity", |row| values::read_activity(row).is_ok()).own();
     UNPUSHED = Spec::record("unpushed", |row| values::read_unpushed(row).is_ok()).own();
     MARKERS = Spec::record("markers", |row| values::read_marker(row).is_ok());
     SUSPENDED = Spec::record("suspended", |row| values::read_millis(row).is_ok());
     LISTS = Spec::new("lists", Access::PointAndScan, Keys::OfUser("list")).read_by(values::is_list);
     LIST_MEMBERS = Spec::new("list_members", Access::PointAndScan, Keys::Pair("list"));
-    LIST_MEMBERS_BY_TIME = Spec { keys: Keys::Row("list"), ..Spec::by_time("list_members_by_time", LIST_MEMBERS) };
-    MEMBER_OF = Spec::mirror("member_of", LIST_MEMBERS);
+    LIST_MEMBERS_BY_TIME = Spec::scan("list_members_by_time", Keys::Row("list")).follows(&[(LIST_MEMBERS, Mirror::BY_TIME)]);
+    MEMBER_OF = Spec::pairs("member_of").follows(&[(LIST_MEMBERS, Mirror::REVERSED)]);
     LIST_MARKERS = Spec::point("list_markers", Keys::One("list")).read_by(|row| values::read_marker(row).is_ok());
     JOBS = Spec::new("jobs", Access::Queue, Keys::One("job")).own();
     EVENTS = Spec::new("events", Access::Log, Keys::One("event")).counting(Counted::Newest);
     REPLICA = Spec::point("replica", Keys::Text("mark")).own();
     BLOCKS = Spec::pairs("blocks");
-    BLOCKS_BY_TIME = Spec::by_time("blocks_by_time", BLOCKS);
-    BLOCKED_BY = Spec::mirror("blocked_by", BLOCKS);
+    BLOCKS_BY_TIME = Spec::scan("blocks_by_time", Keys::Row("user")).follows(&[(BLOCKS, Mirror::BY_TIME)]);
+    BLOCKED_BY = Spec::pairs("blocked_by").follows(&[(BLOCKS, Mirror::REVERSED)]);
     TAKEN_OFF = Spec::new("taken_off", Access::PointAndScan, Keys::Pair("content"))
         .counting(Counted::OfItem)
         .read_by(|row| values::read_millis(row).is_ok());
     SETTINGS = Spec::record("settings", |row| values::read_settings(row).is_ok());
     REQUESTS = Spec::pairs("requests");
-    SENT_REQUESTS = Spec::by_time("sent_requests", REQUESTS);
-    FOLLOW_REQUESTS = Spec::by_time_for_second("follow_requests", REQUESTS);
+    SENT_REQUESTS = Spec::scan("sent_requests", Keys::Row("user")).follows(&[(REQUESTS, Mirror::BY_TIME)]);
+    FOLLOW_REQUESTS = Spec::scan("follow_requests", Keys::Row("user")).follows(&[(REQUESTS, Mirror::BY_TIME_FOR_SECOND)]);
     ERASURES = Spec::record("erasures", |row| values::erasures::read_erasure(UserId::MIN, row).is_ok()).counting(Counted::Keys);
     ERASED = Spec::point("erased", Keys::Text("erasure"))
         .counting(Counted::Keys)
         .read_by(|row| values::erasures::read_erased(row).is_ok());
     NOTICES = Spec::scan("notices", Keys::Notice).counting(Counted::Notices);
     NOTICE_MARKERS = Spec::record("notice_markers", |row| values::read_notice_marker(row).is_ok());
-    NOTICE_MARKERS_AT = Spec::pairs("notice_markers_at");
-    MENTIONED_IN = Spec::scan("mentioned_in", Keys::Row("user")).counting(Counted::ByItem);
+    NOTICE_MARKERS_AT = Spec::pairs("notice_markers_at").follows(&[(NOTICE_MARKERS, Mirror::ACTORS_OF_MARKERS)]);
+    MENTIONED_IN = Spec::scan("mentioned_in", Keys::Row("user")).counting(Counted::ByItem).follows(&[(CONTENT, Mirror::MENTIONED_IN)]);
+}
+
+/// The tables whose rows follow from those of a table.
+pub(crate) fn mirrors_of(table: Table) -> &'static [(Table, Mirror)] {
+    static MIRRORS: LazyLock<Vec<Vec<(Table, Mirror)>>> = LazyLock::new(|| {
+        let of = |source: &Table| {
+            let from = |mirror: &&'static (Table, Mirror)| mirror.0 == *source;
+            ALL.iter()
+                .flat_map(|table| table.follows.iter().filter(from).map(|(_, mirror)| (*table, *mirror)))
+                .collect()
+        };
+        ALL.iter().map(of).collect()
+    });
+    MIRRORS.get(table.place).map(Vec::as_slice).unwrap_or_default()
 }
 
 /// A barrier's rows by id and by time, and those by the target.

@@ -8,7 +8,7 @@ use crate::Store;
 use crate::kv::Scope;
 use crate::memory::numbers::Numbers;
 use crate::rows::batch::WriteBatch;
-use crate::rows::tables::{NAMES, NAMES_BY_NUMBER, Table};
+use crate::rows::tables::{NAMES, NAMES_BY_NUMBER};
 use crate::rows::{keys, values};
 use model::cache::Cache;
 use model::cache::memory::{CacheMemory, Share};
@@ -59,29 +59,6 @@ impl Store {
         }
         Ok(())
     }
-
-    /// What `read` makes of the first `limit` rows of a table of texts whose keys begin with `text`. `Corrupt` where it makes
-    /// nothing.
-    pub(crate) fn rows_beginning<T>(
-        &self,
-        table: Table,
-        text: &str,
-        limit: usize,
-        read: impl Fn(&[u8], &[u8]) -> Option<T>,
-    ) -> Result<Vec<T>> {
-        let mut rows = self.now(Tier::Disk).rows(table, Scope::Table)?;
-        let mut found = Vec::new();
-        rows.seek(text.as_bytes());
-        while let Some((key, value)) = rows.item().filter(|(key, _)| key.starts_with(text.as_bytes())) {
-            if found.len() == limit {
-                break;
-            }
-            found.push(read(key, value).ok_or_else(|| Error::Corrupt(format!("a row of {table}")))?);
-            rows.next();
-        }
-        rows.status()?;
-        Ok(found)
-    }
 }
 
 impl Store {
@@ -108,8 +85,10 @@ impl Store {
 
     /// The first `limit` written names that begin with `text`, in the order of their bytes, with their numbers.
     pub fn names_beginning(&self, text: &str, limit: usize) -> Result<Vec<(Arc<str>, u64)>> {
-        self.rows_beginning(NAMES, text, limit, |name, number| {
-            Some((std::str::from_utf8(name).ok()?.into(), values::read_given(number).ok()?))
+        let text = text.as_bytes();
+        self.now(Tier::Disk).beginning((NAMES, Scope::Table), text, text, limit, |name, number| {
+            let name = std::str::from_utf8(name).map_err(|_| Error::Corrupt(format!("a key in {NAMES}")))?;
+            Ok((name.into(), values::read_given(number)?))
         })
     }
 

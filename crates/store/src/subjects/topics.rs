@@ -3,7 +3,6 @@
 //! The older items of a list may be in the archive.
 
 use std::collections::{BTreeSet, HashMap};
-use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use super::archive::Walks;
@@ -59,9 +58,9 @@ pub(crate) struct TopicEndsChange {
 }
 
 impl TopicEndsChange {
-    /// The ids of an item's topics, each once.
-    pub(crate) fn of(&self, content: &Content) -> BTreeSet<TopicId> {
-        content.topics.iter().filter_map(|name| self.ids.get(name).copied()).collect()
+    /// The id of a topic.
+    pub(crate) fn id(&self, name: &str) -> Option<u64> {
+        self.ids.get(name).map(|id| id.get())
     }
 }
 
@@ -132,35 +131,18 @@ impl Store {
     fn topic_rows(&self, topic: TopicId, scan: Scan<ContentId>, tier: Tier) -> Result<Vec<Entry>> {
         let Scan { span, order, limit } = scan;
         let (mut found, partition) = (Vec::new(), topic.get());
-        let version = self.topics.ends.version(topic);
-        let mut walks = Walks::new(self, &self.topic_lists, tier)?;
-        if walks.hot_rows(partition, span, order, &mut up_to(limit, &mut found))? {
-            return Ok(found);
-        }
-        found.clear();
-        if tier == Tier::Memory {
-            walks.rows(partition, span, order, &mut up_to(limit, &mut found))?;
-            // The two tables were not opened at one instant, and a read that must not block takes no lock.
-            let unchanged = version.is_some() && self.topics.ends.version(topic) == version;
-            return if unchanged { Ok(found) } else { Err(Error::NotCached) };
-        }
-        let held = self.topic_lists.hold(partition);
+        let held = self.topic_lists.hold(partition, tier)?;
         let snapshot = self.kv.snapshot();
-        let mut walks = Walks::at(self, &self.topic_lists, self.at(&*snapshot, tier))?;
+        let mut walks = Walks::new(&self.topic_lists, self.at(&*snapshot, tier))?;
         drop(held);
-        walks.rows(partition, span, order, &mut up_to(limit, &mut found))?;
+        walks.rows(partition, span, order, &mut |cursor, value| {
+            found.push(values::read_listed(cursor, value)?);
+            go_on(found.len() < limit)
+        })?;
         Ok(found)
     }
 }
 
 fn topic_id(raw: u64) -> Result<TopicId> {
     TopicId::new(raw).map_err(|_| Error::Corrupt("topic ids".to_owned()))
-}
-
-/// Takes rows of a list until there are `limit`.
-fn up_to(limit: usize, found: &mut Vec<Entry>) -> impl FnMut(Cursor, &[u8]) -> Result<ControlFlow<()>> {
-    move |cursor, value| {
-        found.push(values::read_listed(cursor, value)?);
-        go_on(found.len() < limit)
-    }
 }

@@ -100,7 +100,7 @@ impl Store {
         if !self.read_inbox(user, Tier::Disk)?.is_damaged() {
             return Ok(());
         }
-        let _lock = self.activity_locks.of(user.get()).lock();
+        let _lock = self.loaded.activity_locks.of(user.get()).lock();
         let mut batch = WriteBatch::default();
         batch.delete(INBOXES, keys::id(user.get()));
         let _announced = self.inbox_rows.change(user);
