@@ -284,7 +284,7 @@ impl Feed {
     fn room_in_log(&self, items: usize) -> (JobReservation<'_>, Push) {
         match self.backlog.reserve_or_leave_out(items) {
             Some(room) => (room, Push::Queued),
-            None => (self.backlog.reserve_none(), Push::LeftOut),
+            None => (self.backlog.reserve_in_any_case(0), Push::LeftOut),
         }
     }
 

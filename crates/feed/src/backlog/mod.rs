@@ -57,11 +57,7 @@ impl Backlog {
     /// Takes over the jobs that an earlier run left.
     pub fn restore(&self, jobs: Vec<Job>) {
         for job in jobs {
-            let mut room = self.room.force(1);
-            match job.work {
-                Work::Settle { user, source } => self.unsettle(user, source).commit(&mut room, job),
-                _ => self.add(&mut room, job),
-            }
+            self.add(&mut self.room.force(1), job);
         }
     }
 
@@ -71,15 +67,6 @@ impl Backlog {
             self.refused.add(1);
             overloaded()
         })
-    }
-
-    /// Room for more jobs, for each of some changes that has so many, as if they came one after the other. Returns the refusal of
-    /// each that finds no room.
-    pub fn reserve_each(&self, jobs: &[usize]) -> (JobReservation<'_>, Vec<Option<Error>>) {
-        let (room, fitting) = self.room.try_take_each(jobs);
-        let refused: Vec<_> = fitting.into_iter().map(|fits| (!fits).then(overloaded)).collect();
-        self.refused.add(refused.iter().flatten().count());
-        (room, refused)
     }
 
     /// Room for `n` more jobs that can be postponed: leaves half of the backlog free.
@@ -101,19 +88,14 @@ impl Backlog {
         room
     }
 
-    /// Room for no job.
-    #[inline]
-    pub fn reserve_none(&self) -> JobReservation<'_> {
-        self.room.force(0)
-    }
-
-    /// Adds a job that is on disk. A fan-out's item is pending from here on. For a settle job see
-    /// [`Backlog::unsettle`].
+    /// Adds a job that is on disk. From here on a fan-out's item is pending, and the pair of a settle unsettled.
     pub fn add(&self, room: &mut JobReservation<'_>, job: Job) {
         room.use_one();
         self.tally.added.add(&job.work);
-        if let Work::FanOut { entry } = job.work {
-            self.pending.add(entry);
+        match job.work {
+            Work::FanOut { entry } => self.pending.add(entry),
+            Work::Settle { user, source } => self.unsettled.hold(user, source, Some(job.id)),
+            Work::Rebuild { .. } => {}
         }
         self.lanes.push(job);
     }
@@ -123,7 +105,7 @@ impl Backlog {
         let is_fan_out = matches!(job.work, Work::FanOut { .. });
         match job.work {
             Work::FanOut { entry } => self.pending.remove(entry),
-            Work::Settle { user, source } => self.unsettled.end(user, source, job.id),
+            Work::Settle { user, source } => self.unsettled.release(user, source),
             Work::Rebuild { .. } => {}
         }
         self.tally.done.add(&job.work);

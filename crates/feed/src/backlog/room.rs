@@ -51,18 +51,6 @@ impl Counter {
         self.fits(*used, n, self.capacity).then(|| self.room(used, n))
     }
 
-    /// Room for each of some changes that has so many jobs, as if they came one after the other. Says for each whether it has room.
-    pub(super) fn try_take_each(&self, jobs: &[usize]) -> (JobReservation<'_>, Vec<bool>) {
-        let (used, mut taken) = (self.used.lock(), 0);
-        let fits = |n: &usize| {
-            let fits = self.fits(*used + taken, *n, self.capacity);
-            taken += if fits { *n } else { 0 };
-            fits
-        };
-        let fitting = jobs.iter().map(fits).collect();
-        (self.room(used, taken), fitting)
-    }
-
     /// None while others wait for room: else it could take all that comes free.
     pub(super) fn try_take_low(&self, n: usize) -> Option<JobReservation<'_>> {
         let used = self.used.lock();
@@ -105,7 +93,7 @@ impl Backlog {
         room.room(used, n)
     }
 
-    /// Room for `n` more jobs, even if there is none: the caller has waited for it before.
+    /// Room for `n` more jobs, even if there is none: for a caller that has waited for it before, or needs none.
     pub(crate) fn reserve_in_any_case(&self, n: usize) -> JobReservation<'_> {
         self.room.force(n)
     }
@@ -172,9 +160,5 @@ mod tests {
         assert!(backlog.wait_for_room(1, Duration::ZERO) && !backlog.wait_for_room(2, Duration::ZERO));
         drop(three);
         assert!(backlog.wait_for_room(2, Duration::ZERO));
-        let (room, fitting) = counter.try_take_each(&[1, 0, 2, 2, 0, 1]);
-        assert_eq!((fitting, backlog.len()), (vec![true, true, true, false, true, true], 4));
-        drop(room);
-        assert_eq!(counter.try_take_each(&[9, 1]).1, [true, false]);
     }
 }

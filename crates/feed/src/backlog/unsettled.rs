@@ -7,42 +7,46 @@ use model::sync::RwLock;
 use model::sync::atomic::{AtomicU64, Ordering};
 use model::{Count, Job, JobId, UserId};
 
-/// One change of a pair; it has a job once it is on disk.
-#[derive(Debug)]
-struct Step {
-    token: u64,
-    job: Option<JobId>,
+/// A pair: its changes that are being written and its settle jobs, and the number of the newest job.
+#[derive(Debug, Default)]
+struct Pair {
+    holds: usize,
+    newest: Option<u64>,
 }
 
-/// Bounded by the backlog's capacity: each step belongs to a job, or to a request that has room for one.
+/// Bounded by the backlog's capacity: each hold belongs to a job, or to a change that has room for one.
 #[derive(Debug, Default)]
 pub(super) struct Unsettled {
-    pairs: RwLock<HashMap<UserId, HashMap<UserId, Vec<Step>>>>,
+    pairs: RwLock<HashMap<UserId, HashMap<UserId, Pair>>>,
     /// How many pairs.
     len: AtomicU64,
-    tokens: AtomicU64,
     coalesced: Count,
 }
 
 impl Unsettled {
-    #[inline]
-    pub(super) fn end(&self, user: UserId, source: UserId, job: JobId) {
-        self.remove(user, source, |step| step.job == Some(job));
+    /// Holds a pair, for a job if it has one already.
+    pub(super) fn hold(&self, user: UserId, source: UserId, job: Option<JobId>) {
+        let mut pairs = self.pairs.write();
+        let pair = pairs.entry(user).or_default().entry(source).or_default();
+        if pair.holds == 0 {
+            self.len.fetch_add(1, Ordering::Relaxed);
+        }
+        pair.holds += 1;
+        pair.newest = pair.newest.max(job.map(|job| job.seq));
     }
 
-    fn remove(&self, user: UserId, source: UserId, which: impl Fn(&Step) -> bool) {
+    pub(super) fn release(&self, user: UserId, source: UserId) {
         let mut pairs = self.pairs.write();
-        if let Some(sources) = pairs.get_mut(&user) {
-            if let Some(steps) = sources.get_mut(&source) {
-                steps.retain(|step| !which(step));
-                if steps.is_empty() {
-                    sources.remove(&source);
-                    self.len.fetch_sub(1, Ordering::Relaxed);
-                }
+        let Some(sources) = pairs.get_mut(&user) else { return };
+        if let Some(pair) = sources.get_mut(&source) {
+            pair.holds -= 1;
+            if pair.holds == 0 {
+                sources.remove(&source);
+                self.len.fetch_sub(1, Ordering::Relaxed);
             }
-            if sources.is_empty() {
-                pairs.remove(&user);
-            }
+        }
+        if sources.is_empty() {
+            pairs.remove(&user);
         }
     }
 
@@ -50,30 +54,33 @@ impl Unsettled {
     pub(super) fn len(&self) -> u64 {
         self.len.load(Ordering::Relaxed)
     }
+
+    /// Settle jobs that a newer one of the same pair made needless.
+    #[inline]
+    pub(super) fn coalesced(&self) -> u64 {
+        self.coalesced.get()
+    }
 }
 
 impl Backlog {
-    /// Makes a pair unsettled. Must come before the change of the pair is written, so that no reader sees the change and
-    /// takes the pair for settled. Undone when the result is dropped uncommitted.
-    pub fn unsettle(&self, user: UserId, source: UserId) -> Unsettling<'_> {
-        let token = self.unsettled.tokens.fetch_add(1, Ordering::Relaxed);
-        let mut pairs = self.unsettled.pairs.write();
-        let steps = pairs.entry(user).or_default().entry(source).or_default();
-        if steps.is_empty() {
-            self.unsettled.len.fetch_add(1, Ordering::Relaxed);
-        }
-        steps.push(Step { token, job: None });
-        Unsettling { backlog: self, user, source, token, committed: false }
+    /// Makes pairs unsettled until the result is dropped. Must come before the changes of the pairs are written, so that no
+    /// reader sees a change and takes its pair for settled. `room` is for their settle jobs.
+    pub fn unsettle<'a>(
+        &'a self,
+        room: JobReservation<'a>,
+        pairs: impl IntoIterator<Item = (UserId, UserId)>,
+    ) -> Unsettling<'a> {
+        let pairs: Vec<_> = pairs.into_iter().collect();
+        pairs.iter().for_each(|(user, source)| self.unsettled.hold(*user, *source, None));
+        Unsettling { backlog: self, room, pairs }
     }
 
     /// Whether a newer settle job of the same pair makes this one needless.
     pub fn is_superseded(&self, user: UserId, source: UserId, job: JobId) -> bool {
         let pairs = self.unsettled.pairs.read();
-        let steps = pairs.get(&user).and_then(|sources| sources.get(&source));
-        // Changes of one pair are written one after the other, so the higher job number is the later change. A step
-        // without a job does not count: it may yet fail.
-        let newer =
-            steps.is_some_and(|steps| steps.iter().any(|step| step.job.is_some_and(|other| other.seq > job.seq)));
+        let pair = pairs.get(&user).and_then(|sources| sources.get(&source));
+        // Changes of one pair are written one after the other, so the higher job number is the later change.
+        let newer = pair.is_some_and(|pair| pair.newest > Some(job.seq));
         if newer {
             self.unsettled.coalesced.add(1);
         }
@@ -87,46 +94,28 @@ impl Backlog {
         sources.sort_unstable();
         sources
     }
-
-    /// Settle jobs that a newer one of the same pair made needless.
-    #[inline]
-    pub fn coalesced(&self) -> u64 {
-        self.unsettled.coalesced.get()
-    }
 }
 
-/// A pair that is unsettled because a change of it is being written.
+/// Pairs that are unsettled because changes of them are being written.
 #[derive(Debug)]
-#[must_use = "the pair is settled again when this is dropped"]
+#[must_use = "the pairs are settled again when this is dropped"]
 pub struct Unsettling<'a> {
     backlog: &'a Backlog,
-    user: UserId,
-    source: UserId,
-    token: u64,
-    committed: bool,
+    room: JobReservation<'a>,
+    pairs: Vec<(UserId, UserId)>,
 }
 
 impl Unsettling<'_> {
-    /// The change is on disk with this settle job: queues the job.
-    pub fn commit(mut self, room: &mut JobReservation<'_>, job: Job) {
-        self.committed = true;
-        let mut pairs = self.backlog.unsettled.pairs.write();
-        if let Some(steps) = pairs.get_mut(&self.user).and_then(|sources| sources.get_mut(&self.source))
-            && let Some(step) = steps.iter_mut().find(|step| step.token == self.token)
-        {
-            step.job = Some(job.id);
-        }
-        drop(pairs);
-        self.backlog.add(room, job);
+    /// The changes are on disk with these settle jobs: queues the jobs.
+    pub fn commit(mut self, jobs: impl IntoIterator<Item = Job>) {
+        jobs.into_iter().for_each(|job| self.backlog.add(&mut self.room, job));
     }
 }
 
 impl Drop for Unsettling<'_> {
     #[inline]
     fn drop(&mut self) {
-        if !self.committed {
-            self.backlog.unsettled.remove(self.user, self.source, |step| step.token == self.token);
-        }
+        self.pairs.iter().for_each(|(user, source)| self.backlog.unsettled.release(*user, *source));
     }
 }
 
@@ -141,19 +130,18 @@ mod tests {
         let user = |raw| UserId::new(raw).expect("in range");
         let work = Work::Settle { user: user(1), source: user(2) };
         let job = |seq| Job { id: JobId { lane: work.lane(), seq }, work, progress: None };
-        let mut room = backlog.reserve(3).expect("room");
-        backlog.unsettle(user(1), user(2)).commit(&mut room, job(1));
-        let second = backlog.unsettle(user(1), user(2));
+        let unsettle = || backlog.unsettle(backlog.reserve(1).expect("room"), [(user(1), user(2))]);
+        unsettle().commit([job(1)]);
+        let second = unsettle();
         assert!(!backlog.is_superseded(user(1), user(2), job(1).id), "the second may still fail");
-        second.commit(&mut room, job(2));
+        second.commit([job(2)]);
         assert!(backlog.is_superseded(user(1), user(2), job(1).id));
-        drop(backlog.unsettle(user(1), user(2)));
+        drop(unsettle());
         backlog.finish(&job(1));
         assert_eq!(backlog.unsettled(user(1)), [user(2)]);
         backlog.finish(&job(2));
         assert!(backlog.unsettled(user(1)).is_empty());
-        drop(room);
         assert!(backlog.is_empty());
-        assert_eq!(backlog.coalesced(), 1);
+        assert_eq!(backlog.usage().coalesced, 1);
     }
 }

@@ -109,7 +109,7 @@ impl Backlog {
             done,
             pending_items: self.pending.len(),
             unsettled_pairs: self.unsettled.len(),
-            coalesced: self.coalesced(),
+            coalesced: self.unsettled.coalesced(),
             refused: self.refused.get(),
             put_off: self.put_off.get(),
             left_out: self.left_out.get(),
@@ -137,7 +137,7 @@ mod tests {
         for work in [fan_out(1), fan_out(2), rebuild] {
             backlog.add(&mut room, job(work));
         }
-        backlog.unsettle(UserId::MAX, author).commit(&mut room, job(settle));
+        backlog.add(&mut room, job(settle));
         assert!(backlog.reserve(1).is_err());
         let usage = backlog.usage();
         let expected = Usage {

@@ -58,8 +58,8 @@ impl SetBarrier {
         if !raised && (user == UserId::UNKNOWN || target == UserId::UNKNOWN) {
             return Ok(Relation::none(user, target));
         }
-        let mut room = match settles {
-            0 => feed.backlog.reserve_none(),
+        let room = match settles {
+            0 => feed.backlog.reserve_in_any_case(0),
             _ => room(settles)?,
         };
         let since = match raised {
@@ -67,19 +67,12 @@ impl SetBarrier {
             false => None,
         };
         let both = [(user, target), (target, user)];
-        let unsettling = both.iter().take(settles).map(|(user, author)| feed.backlog.unsettle(*user, *author));
-        let unsettling: Vec<_> = unsettling.collect();
+        let unsettling = feed.backlog.unsettle(room, both.into_iter().take(settles));
         let readers = barrier.readers(user, target).into_iter();
         txn.change_sources(readers.map(|(reader, author)| (reader, vec![author])));
         let barred = feed.store.set_barrier(user, target, barrier, since, LIMIT)?;
         let jobs = barred.jobs;
-        txn.once_written(move || {
-            for (pair, job) in unsettling.into_iter().zip(jobs) {
-                if let Some(job) = job {
-                    pair.commit(&mut room, job);
-                }
-            }
-        });
+        txn.once_written(move || unsettling.commit(jobs.into_iter().flatten()));
         Ok(barred.relation)
     }
 }

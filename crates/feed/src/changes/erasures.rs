@@ -1,7 +1,7 @@
 //! Erasures of users: the begin, each part, and the end are commands, so that all nodes of a cluster make them alike.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 use std::fmt;
 use std::time::{Duration, Instant};
 
@@ -214,7 +214,7 @@ impl Change for EraseUser {
             txn.keep(card);
             txn.log(event);
             // As for a suspension: nobody knows through which sources the user's items came.
-            txn.once_written(|| feed.streaming.streams().reset_all());
+            txn.once_logged(|| feed.streaming.streams().reset_all());
         }
         Ok(Some(since))
     }
@@ -247,25 +247,17 @@ impl Change for EraseRows {
             _ => {}
         }
         // As for the end of each of the follows.
-        let mut room = feed.room(2 * others.len(), at)?;
+        let room = feed.room(2 * others.len(), at)?;
         // Nothing of the user is shown any more. What is left to change in pages of others is the paths and counts of their items.
         let is_shown = matches!(part, ErasedPart::Items(_) | ErasedPart::TakenOff(_) | ErasedPart::Reactions(_));
         txn.concerns(is_shown.then_some(Thing::Everything));
         let both = others.iter().flat_map(|other| [(user, *other), (*other, user)]);
-        let mut pairs: HashMap<_, _> = both.map(|pair| (pair, feed.backlog.unsettle(pair.0, pair.1))).collect();
+        let unsettling = feed.backlog.unsettle(room, both);
         let readers = others.iter().map(|other| (*other, vec![user]));
         let own = (!others.is_empty()).then(|| (user, others.clone()));
         txn.change_sources(readers.chain(own));
         let jobs = feed.store.erase(user, &part)?;
-        txn.once_written(move || {
-            for job in jobs {
-                if let Work::Settle { user, source } = job.work
-                    && let Some(pair) = pairs.remove(&(user, source))
-                {
-                    pair.commit(&mut room, job);
-                }
-            }
-        });
+        txn.once_written(move || unsettling.commit(jobs));
         txn.keep(contents);
         Ok(OwnTime(began.elapsed()))
     }

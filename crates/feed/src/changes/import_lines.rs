@@ -54,7 +54,7 @@ impl Feed {
         let rule = rule.map(|rule| self.numbered(rule)).transpose()?;
         let since = since.map_or_else(|| txn.entry_time(lists_of_follows(user, &[target])), Ok)?;
         let change = store::Change { rule, approval: Approval::Awaited, ..store::Change::new(target, Some(since)) };
-        self.write_follows(txn, user, &[change], self.backlog.reserve_none())?;
+        self.write_follows(txn, user, &[change], self.backlog.reserve_in_any_case(0))?;
         Ok(true)
     }
 }

@@ -233,17 +233,14 @@ impl Change for ImportItems {
         };
         txn.concerns_items(items.iter().map(|item| &item.content));
         feed.make_ids(&mut items)?;
-        let sequencer = feed.streaming.sequencer();
-        let gap = sequencer.unlogged();
-        sequencer.gap(&mut items).map_err(|refused| feed.no_time(refused))?;
+        let gap = feed.streaming.sequencer().gap(&mut items).map_err(|refused| feed.no_time(refused))?;
         let published = feed.store.publish(&items, Batch::Each, push)?;
         txn.keep(items.iter().map(|item| feed.contents.change(item.content.id)).collect::<Vec<_>>());
         let jobs: Vec<_> = published.iter().flat_map(Published::jobs).copied().collect();
         txn.once_written(move || jobs.into_iter().for_each(|job| feed.backlog.add(&mut room, job)));
-        let is_new = published.iter().any(|published| matches!(published, Published::New(_)));
-        sequencer.keep(gap, |_| is_new);
-        let gap = items.iter().filter_map(|item| item.event.as_ref()).map(|event| event.number).next();
-        txn.once_written(move || sequencer.log(gap.unwrap_or_default()));
+        if published.iter().any(|published| matches!(published, Published::New(_))) {
+            txn.log(gap);
+        }
         let mut results: Vec<_> = published
             .into_iter()
             .map(|published| match published {

@@ -100,11 +100,7 @@ impl Feed {
         let (mut room, push) = feed.room_to_push(paths(&items), at)?;
         txn.concerns_items(items.iter().map(|item| &item.content));
         feed.make_ids(&mut items)?;
-        let sequencer = feed.streaming.sequencer();
-        let events = sequencer.unlogged();
-        sequencer.begin(&mut items).map_err(|refused| feed.no_time(refused))?;
-        let last =
-            items.iter().filter_map(|item| item.event.as_ref()).map(|event| event.number).max().unwrap_or_default();
+        feed.streaming.sequencer().begin(&mut items).map_err(|refused| feed.no_time(refused))?;
         let published = feed.store.publish(&items, Batch::AllOrNone, push)?;
         if let Some(place) = published.iter().position(|published| *published == Published::Taken) {
             return Err(content_exists(field(alone, places[place], "content_id")));
@@ -112,10 +108,12 @@ impl Feed {
         // No cache keeps an item that a later change of the group has read: the write may fail.
         txn.keep(items.iter().map(|item| feed.contents.change(item.content.id)).collect::<Vec<_>>());
         let (mut results, mut jobs, mut new) = (Vec::with_capacity(items.len()), Vec::new(), Vec::new());
+        let mut events = Vec::new();
         for (item, published) in items.into_iter().zip(published) {
             results.push(match published {
                 Published::New(of_item) => {
                     jobs.extend(of_item);
+                    events.extend(item.event.map(|event| event.of(&item.content)));
                     new.push(item.content.clone());
                     (item.content, true)
                 }
@@ -125,11 +123,10 @@ impl Feed {
         }
         // In ascending order, so that each comes to its own place.
         there.into_iter().for_each(|(place, content)| results.insert(place, (content, false)));
-        let cursors: HashSet<_> = new.iter().map(Content::cursor).collect();
-        sequencer.keep(events, |event| cursors.contains(&event.entry.cursor));
+        events.sort_unstable_by_key(|event| event.number);
+        events.into_iter().for_each(|event| txn.log(event));
         txn.once_written(move || {
             jobs.into_iter().for_each(|job| feed.backlog.add(&mut room, job));
-            sequencer.log(last);
             feed.published.fetch_add(new.len() as u64, Ordering::Relaxed);
             failpoint::pass(Failpoint::PublishQueued);
             feed.tell_published(&new);
@@ -146,10 +143,7 @@ impl Feed {
             if made.is_empty() {
                 break;
             }
-            if attempt > 0 {
-                sequencer.skip_ids(attempt - 1);
-            }
-            sequencer.make_ids(made.iter_mut().map(|id| &mut **id), server);
+            sequencer.make_ids(made.iter_mut().map(|id| &mut **id), server, attempt);
             let ids: Vec<_> = made.iter().map(|id| **id).collect();
             let (kept, deleted) = (self.store.kept(&ids)?, self.store.deleted(&ids, Tier::Disk)?);
             let mut is_taken = ids

@@ -100,7 +100,7 @@ impl Feed {
         txn: &mut Txn<'f>,
         user: UserId,
         changes: &[store::Change],
-        mut room: JobReservation<'f>,
+        room: JobReservation<'f>,
     ) -> Result<Vec<Relation>> {
         let (follows, limit) =
             (changes.iter().filter(|change| change.follow.is_some()).count(), self.config.graph.follow_limit);
@@ -109,17 +109,13 @@ impl Feed {
         if (1..=limit).contains(&follows) {
             self.meet(user, txn.at)?;
         }
-        let unsettling: Vec<_> = changes.iter().map(|change| self.backlog.unsettle(user, change.target)).collect();
+        let unsettling = self.backlog.unsettle(room, changes.iter().map(|change| (user, change.target)));
         let targets = changes.iter().map(|change| change.target).collect();
         txn.change_sources([(user, targets)]);
         let related = self.store.relate(user, changes, limit)?;
-        let jobs: Vec<_> = related.iter().map(|related| related.job).collect();
+        let jobs: Vec<_> = related.iter().filter_map(|related| related.job).collect();
         txn.once_written(move || {
-            for (pair, job) in unsettling.into_iter().zip(jobs) {
-                if let Some(job) = job {
-                    pair.commit(&mut room, job);
-                }
-            }
+            unsettling.commit(jobs);
             failpoint::pass(Failpoint::RelateQueued);
         });
         Ok(related.into_iter().map(|related| related.relation).collect())

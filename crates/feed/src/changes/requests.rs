@@ -37,18 +37,16 @@ impl Change for AnswerRequest {
         if relation()?.is_none_or(|relation| relation.requested_since.is_none()) {
             return nothing_waits();
         }
-        let mut room = feed.room(1, at)?;
+        let room = feed.room(1, at)?;
         feed.meet(from, at)?;
         let since = txn.entry_time(lists_of_follows(from, &[user]))?;
-        let unsettling = feed.backlog.unsettle(from, user);
+        let unsettling = feed.backlog.unsettle(room, [(from, user)]);
         txn.change_sources([(from, vec![user])]);
         let answered = feed.store.answer_request(user, from, Some(since))?;
         // It may have been answered or taken back meanwhile.
         let Some(related) = answered else { return nothing_waits() };
         txn.once_written(move || {
-            if let Some(job) = related.job {
-                unsettling.commit(&mut room, job);
-            }
+            unsettling.commit(related.job);
             if let Some(since) = related.relation.following_since {
                 feed.tell_notice(from, since, NoticeId::new(NoticeKind::RequestApproved, user, None));
                 feed.tell_notice(user, since, NoticeId::new(NoticeKind::Follow, from, None));

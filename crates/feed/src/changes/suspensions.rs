@@ -52,7 +52,7 @@ impl SetSuspension {
         if is_changed {
             txn.log(event);
             // After the event: streams go on behind it. All of them: nobody knows through which sources the user's items came.
-            txn.once_written(|| feed.streaming.streams().reset_all());
+            txn.once_logged(|| feed.streaming.streams().reset_all());
         }
         if is_changed { Ok(after) } else { feed.store.suspended_since(user, Tier::Disk) }
     }

@@ -19,6 +19,10 @@ pub struct Txn<'f> {
     /// The time of the changes.
     pub at: ChangeTime,
     rest: Vec<Box<dyn FnOnce(bool) + 'f>>,
+    /// Their events, ascending.
+    events: Vec<Event>,
+    /// Steps that come once the events are in the log.
+    last: Vec<Box<dyn FnOnce() + 'f>>,
     /// The things that the rows concern.
     things: Vec<Thing>,
     /// The rows that others see.
@@ -37,26 +41,31 @@ impl<'f> Txn<'f> {
     /// Without changes.
     pub(crate) fn new(feed: &'f Feed, at: ChangeTime) -> Self {
         let written = Arc::clone(&feed.store).written();
-        Self { feed, at, rest: Vec::new(), things: Vec::new(), written, newest_entries: HashMap::new() }
+        let (rest, events, last, things) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        Self { feed, at, rest, events, last, things, written, newest_entries: HashMap::new() }
     }
 
-    /// How many steps, things and events there are.
-    pub(crate) fn len(&self) -> [usize; 3] {
-        [self.rest.len(), self.things.len(), self.feed.streaming.sequencer().unlogged()]
+    /// How many steps, events and things there are.
+    pub(crate) fn len(&self) -> [usize; 4] {
+        [self.rest.len(), self.events.len(), self.last.len(), self.things.len()]
     }
 
-    /// Takes back the steps, things and events of a change that is refused.
-    pub(crate) fn take_back(&mut self, [steps, things, events]: [usize; 3]) {
-        self.feed.streaming.sequencer().forget(events);
+    /// Takes back the steps, events and things of a change that is refused.
+    pub(crate) fn take_back(&mut self, [steps, events, last, things]: [usize; 4]) {
+        self.events.truncate(events);
+        self.last.truncate(last);
         self.things.truncate(things);
         self.rest.drain(steps..).for_each(|step| step(false));
     }
 
-    /// Lets the event of a change come into the log at this step.
+    /// Lets the event of a change come into the log, after all steps but the last ones.
     pub(crate) fn log(&mut self, event: Event) {
-        let (sequencer, number) = (self.feed.streaming.sequencer(), event.number);
-        sequencer.add(event);
-        self.once_written(move || sequencer.log(number));
+        self.events.push(event);
+    }
+
+    /// Adds a step that comes once the events are in the log.
+    pub(crate) fn once_logged(&mut self, step: impl FnOnce() + 'f) {
+        self.last.push(Box::new(step));
     }
 
     /// Writes the effects of a change, with the numbers that come next.
@@ -106,15 +115,16 @@ impl<'f> Txn<'f> {
     }
 
     /// Writes the rows; then the steps come in order. If it fails, they are taken back.
-    pub(crate) fn write(mut self) -> Result<()> {
-        let (feed, things) = (self.feed, std::mem::take(&mut self.things));
-        let _changing = feed.versions.change(things);
+    pub(crate) fn write(self) -> Result<()> {
+        let (feed, sequencer) = (self.feed, self.feed.streaming.sequencer());
+        let _changing = feed.versions.change(self.things);
+        sequencer.write_group(self.events);
         let written = feed.store.write_group();
-        match written.is_ok() {
-            true => self.rest.into_iter().for_each(|step| step(true)),
-            false => self.take_back([0; 3]),
+        self.rest.into_iter().for_each(|step| step(written.is_ok()));
+        sequencer.end_group(written.is_ok());
+        if written.is_ok() {
+            self.last.into_iter().for_each(|step| step());
         }
-        feed.streaming.sequencer().end_group(written.is_ok());
         written
     }
 }

@@ -7,7 +7,11 @@ use crate::streaming::{Event, Kind, NotOpened, Online, Stream};
 use crate::{Feed, Read};
 use model::clock::now;
 use model::error::{Code, Error, Result};
+use model::versions::Thing;
 use model::{ContentId, Entry, ItemView, Mentions, UserId};
+
+/// How often the sources of a new stream are read beside changes.
+const ATTEMPTS: usize = 4;
 
 /// An event as a stream sends it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -58,17 +62,31 @@ impl Feed {
     /// Opens a user's stream, which counts as the user being active. `stream_limit` if the user has `most` open ones.
     pub fn listen(&self, user: UserId, most: usize) -> Result<Stream> {
         self.read().mark_seen(user)?;
-        let (stream, turn) = self.streaming.streams().open(user, most).map_err(|why| match why {
-            NotOpened::Closed => Code::Stopping.into(),
-            NotOpened::TooMany => Error::refused(
-                Code::StreamLimit,
-                format_args!("a user cannot have more than {most} open streams (server.max_streams_per_user)"),
-            ),
-        })?;
-        if let Some(turn) = turn {
-            turn.finish(&self.read().authors(user)?);
+        self.streaming.streams().opening(|| self.open_stream(user, most))
+    }
+
+    /// Opens a stream with the present sources of its user, which are read again if they have changed meanwhile.
+    fn open_stream(&self, user: UserId, most: usize) -> Result<Stream> {
+        let mut attempts = 0;
+        loop {
+            // At last no change is made.
+            let still = (attempts == ATTEMPTS).then(|| self.streaming.hold_changes());
+            attempts += 1;
+            let since = self.versions.now([Thing::Sources(user)]);
+            let sources = self.read().authors(user)?;
+            let are_present = || still.is_some() || since.are_settled() && self.is_unchanged(&since);
+            let opened = self.streaming.streams().open(user, most, || are_present().then_some(&sources));
+            let opened = opened.map_err(|why| match why {
+                NotOpened::Closed => Code::Stopping.into(),
+                NotOpened::TooMany => Error::refused(
+                    Code::StreamLimit,
+                    format_args!("a user cannot have more than {most} open streams (server.max_streams_per_user)"),
+                ),
+            })?;
+            if let Some(stream) = opened {
+                return Ok(stream);
+            }
         }
-        Ok(stream)
     }
 
     /// An event without its paths through suspended sources, and those that the item was taken off since: nobody gets it on
@@ -114,5 +132,49 @@ impl Feed {
             (Kind::Delete, Some(_)) | (Kind::Mark | Kind::Gap | Kind::Suspension, _) => None,
         };
         Ok(events.iter().map(told).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::thread;
+
+    use super::*;
+    use crate::Relate;
+    use crate::backlog::Backlog;
+    use crate::streaming::Streaming;
+    use config::Config;
+    use model::HostId;
+    use store::Store;
+
+    #[test]
+    fn a_stream_that_is_opened_beside_changes_shows_the_present_sources() {
+        let (store, backlog) = (Arc::new(Store::in_memory().expect("opens")), Arc::new(Backlog::new(100_000)));
+        let feed = Feed::new(store, backlog, Arc::new(Streaming::new(1000)), &Config::default()).expect("opens");
+        let user = |raw| UserId::new(raw).expect("in range");
+        let relate = |is_follow: bool| {
+            let (follow, unfollow) = match is_follow {
+                true => (vec![(HostId::Number(2), None)], vec![]),
+                false => (vec![], vec![HostId::Number(2)]),
+            };
+            feed.submit(Relate { user: HostId::Number(1), follow, unfollow, rule: None, approved: false })
+                .expect("follows");
+        };
+        for round in 0..100 {
+            let is_over = AtomicBool::new(false);
+            let stream = thread::scope(|scope| {
+                scope.spawn(|| {
+                    (0..).take_while(|_| !is_over.load(Ordering::SeqCst)).for_each(|n| relate(n % 2 == 0));
+                    relate(round % 2 == 0);
+                });
+                let stream = feed.listen(user(1), 9);
+                is_over.store(true, Ordering::SeqCst);
+                stream.expect("opens")
+            });
+            assert_eq!(feed.streaming.streams().has_listeners([user(2)]), round % 2 == 0);
+            drop(stream);
+        }
     }
 }

@@ -12,7 +12,6 @@ mod frame;
 mod ids;
 mod log;
 mod memory;
-mod opening_readers;
 mod personal;
 mod presence;
 mod queue;
@@ -45,7 +44,7 @@ pub use sequencer::Sequencer;
 pub(crate) use sequencer_state::NewestRows;
 pub use sequencer_state::ReadPlace;
 pub use shown::ShownChange;
-pub use streams::{NotOpened, Refresh, Stream, Streams, StreamsUsage, Unasked};
+pub use streams::{NotOpened, Stream, Streams, StreamsUsage, Unasked};
 pub use times::Crowded;
 
 pub use model::{Event, EventKind as Kind};
@@ -202,11 +201,8 @@ mod tests {
         let streaming = Streaming::new(1000);
         let authors = ShownSources::new((1..=100).map(user).collect::<Vec<_>>(), Vec::new());
         let began = Instant::now();
-        let open = |reader| {
-            let (stream, turn) = streaming.streams().open(user(reader), 1).expect("open");
-            turn.expect("the first").finish(&authors);
-            stream
-        };
+        let open =
+            |reader| streaming.streams().open(user(reader), 1, || Some(&authors)).expect("opens").expect("is new");
         let mut streams: Vec<_> = (1..=4000).map(open).collect();
         let beginning = began.elapsed();
         let began = Instant::now();

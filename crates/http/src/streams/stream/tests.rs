@@ -45,7 +45,7 @@ fn happens(api: &Api, kinds: &[Kind], id: u64) {
     for kind in kinds {
         let sequencer = api.feed().streaming().sequencer();
         let event = sequencer.take(*kind);
-        sequencer.add(Event { entry: item(id), broadcast: true, ..event });
+        sequencer.write_group(vec![Event { entry: item(id), broadcast: true, ..event }]);
         sequencer.end_group(true);
     }
 }
