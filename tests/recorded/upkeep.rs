@@ -1,7 +1,7 @@
 //! Work of one follower that must change no answer and no digest: reads, trims, archives, evictions, compactions.
 
 use fastrand::Rng;
-use feed::Feed;
+use feed::{Feed, timeline};
 use model::{ContentId, Cursor, PageRequest, Position, Span, UserId};
 
 use super::commands::{BEGIN, users};
@@ -43,10 +43,10 @@ pub(crate) fn step(feed: &Feed, ids: Ids, compactions: u32, random: &mut Rng) ->
         20..30 => trim(store, user, feed.config().timeline.inbox_limit, random.usize(..3)),
         30..35 => store.raise_floor(user, place(feed, random)).map_err(|e| format!("a floor: {e}")),
         35..45 => evict(store, user, place(feed, random)),
-        45..55 => feed.read().unread(user).map(drop).map_err(|e| format!("unread items: {e}")),
+        45..55 => timeline::unread(feed.read(), user).map(drop).map_err(|e| format!("unread items: {e}")),
         _ => {
             let request = PageRequest { span: Span::ALL, limit: random.usize(1..60) };
-            feed.read().timeline(user, &request).map(drop).map_err(|e| format!("a page: {e}"))
+            timeline::page(feed.read(), user, &request).map(drop).map_err(|e| format!("a page: {e}"))
         }
     }
 }

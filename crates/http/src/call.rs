@@ -29,7 +29,7 @@ use crate::nodes::consistency;
 use crate::wire::body::{self, Body, Since, WholeBody};
 use crate::wire::problem::Problem;
 use crate::wire::query;
-use feed::{Change, Feed, OnDone, Read, Visibility, answered_at};
+use feed::{Change, Feed, OnDone, Read, Visibility, answered_at, ids, reactions};
 use model::error::{Code, Error, Result};
 use model::store::Tier;
 use model::{HostId, Id, InvalidId, Millis, ReactionKind, Time, UserId, is_topic};
@@ -78,7 +78,7 @@ impl Call {
     pub(super) fn user(&self) -> Result<HostId, Problem> {
         let named = self.id("uid")?;
         if let Who::User { id, .. } = &self.caller.who {
-            self.api.feed().may_name(id, [&named], self.sight())?;
+            ids::may_name(self.api.feed(), id, [&named], self.sight())?;
         }
         Ok(named)
     }
@@ -133,7 +133,7 @@ impl Call {
                 format_args!("kind: expected a name, percent-encoded as UTF-8, not \"{sent}\""),
             )
         })?;
-        Ok(self.api.feed().reaction_kind(&name)?)
+        Ok(reactions::kind(self.api.feed(), &name)?)
     }
 
     /// The topic named in the path as `{topic}`.
@@ -287,7 +287,7 @@ impl Call {
         match self.read_of(user, |_, found| Ok(found)).await? {
             UserId::UNKNOWN => {
                 let user = user.clone();
-                self.run(Wants::Change, move |feed| feed.give(&user)).await
+                self.run(Wants::Change, move |feed| ids::give(feed, &user)).await
             }
             found => Ok(found),
         }

@@ -13,7 +13,7 @@ use super::people::{self, CAST, CLOCK, READER, SWIMMERS};
 use super::texts::decks::Decks;
 use super::texts::{self, TIDE};
 use crate::threads;
-use feed::{Feed, Visibility, Wish};
+use feed::{Feed, PublishItems, Relate, Visibility, Wish, follows, ids, items, reactions};
 use model::clock::now;
 use model::error::{Code, Error, Result};
 use model::{Barrier, CommentDraft, HostId, Relation, UserId};
@@ -80,7 +80,7 @@ impl Life {
         let clock = CLOCK.min(self.community.users as usize - 1);
         let author = self.community.host_user(clock)?;
         let body = json!({"author_id": author, "text": texts::tide(now()), "topics": texts::topics(TIDE)});
-        feed.publish(vec![request(body)?]).map(drop)
+        feed.submit(PublishItems::all(vec![request(body)?])).map(drop)
     }
 
     /// Each neighbour has its turn before one has another.
@@ -101,8 +101,8 @@ impl Life {
     fn find_neighbours(&self, feed: &Feed) -> Result<Vec<usize>> {
         let users: Vec<usize> = (0..LOOKED_AT.min(self.community.users as usize)).collect();
         let ids: Vec<HostId> = users.iter().map(|user| self.community.host_user(*user)).collect::<Result<_>>()?;
-        let ids: Vec<UserId> = feed.give_all(&ids)?;
-        let relations = feed.read().relations(ids[READER], &ids)?;
+        let ids: Vec<UserId> = ids::give_all(feed, &ids)?;
+        let relations = follows::relations(feed.read(), ids[READER], &ids)?;
         let is_seen =
             |relation: &Relation| relation.following_since.is_some() && relation.barred_since(Barrier::Mute).is_none();
         let found = users.into_iter().zip(&relations).filter(|(user, relation)| *user != CLOCK && is_seen(relation));
@@ -132,7 +132,7 @@ impl Life {
                 let kind = if deed < 48 { kinds.last() } else { kinds.next() }.unwrap_or_default();
                 let user = self.community.host_user(user)?;
                 let wish = Wish { user, kind, active: true, since: None, sight: Visibility::Application };
-                feed.react(post.id.clone(), wish).map(drop)
+                reactions::react(feed, post.id.clone(), wish).map(drop)
             }
             None => Ok(()),
         }
@@ -143,7 +143,7 @@ impl Life {
             return Ok(());
         }
         let [user, target] = [user, target].map(|user| self.community.host_user(user));
-        match feed.relate(user?, vec![(target?, None)], Vec::new()) {
+        match feed.submit(Relate::of(user?, vec![(target?, None)], Vec::new())) {
             Err(error) if error.code() == Some(Code::Blocked) => Ok(()),
             followed => followed.map(drop),
         }
@@ -153,13 +153,13 @@ impl Life {
         let tongue = people::tongue(self.community.seed, user);
         let text = self.decks.comment(tongue, post.subject, &mut self.random);
         let draft: CommentDraft = request(json!({"author_id": self.community.host_user(user)?, "text": text}))?;
-        feed.comment(post.id.clone(), draft, Visibility::Application).map(drop)
+        items::comment(feed, post.id.clone(), draft, Visibility::Application).map(drop)
     }
 
     fn repost(&mut self, feed: &Feed, user: usize, post: &Recent) -> Result<()> {
         let (author, text) = (self.community.host_user(user)?, self.decks.remark());
         let body = json!({"author_id": author, "kind": "repost", "ref_id": post.id, "text": text});
-        feed.publish(vec![request(body)?]).map(drop)
+        feed.submit(PublishItems::all(vec![request(body)?])).map(drop)
     }
 
     fn post(&mut self, feed: &Feed, author: usize) -> Result<()> {
@@ -173,7 +173,7 @@ impl Life {
         if SWIMMERS.contains(&author) && self.random.bool() {
             body["to"] = json!([self.community.group()?]);
         }
-        for (content, _) in feed.publish(vec![request(body)?])? {
+        for (content, _) in feed.submit(PublishItems::all(vec![request(body)?]))? {
             let id = content.id;
             let (_, ids) = feed.read().named(content)?;
             self.recent.push(Recent { id: ids.of(id), author, subject });

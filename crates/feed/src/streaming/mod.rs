@@ -9,9 +9,11 @@
 
 mod change_time;
 mod frame;
+pub(crate) mod histories;
 mod ids;
 mod log;
 mod memory;
+pub(crate) mod on_disk;
 mod personal;
 mod presence;
 mod queue;

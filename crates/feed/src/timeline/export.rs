@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use super::read::Read;
+use crate::read::Read;
+use crate::{follows, lists, notices, sight, users};
 use model::error::{Code, Result};
 use model::store::FINAL;
 use model::{
@@ -124,10 +125,13 @@ impl Export {
         let (user, store) = (self.user, &read.feed.store);
         let (found, next) = match std::mem::replace(&mut self.next, Part::Over) {
             Part::Records => {
-                let mut found = vec![Exported::Profile(read.user(user)?.0), Exported::Settings(read.settings(user)?)];
-                found.extend(read.suspended_since(user)?.map(Exported::Suspension));
+                let mut found = vec![
+                    Exported::Profile(users::user(read, user)?.0),
+                    Exported::Settings(users::settings(read, user)?),
+                ];
+                found.extend(users::suspended_since(read, user)?.map(Exported::Suspension));
                 found.extend(store.marker(user, read.tier)?.map(Exported::Marker));
-                found.extend(read.notice_marker(user)?.map(Exported::NoticeMarker));
+                found.extend(notices::marker(read, user)?.map(Exported::NoticeMarker));
                 (found, Part::Items(Source::Outbox, None))
             }
             Part::Items(source, before) => {
@@ -149,7 +153,7 @@ impl Export {
                     if let Some(viewer) = read.viewer {
                         let suspended = read.suspended_among(entries.iter().map(|entry| entry.author))?;
                         entries.retain(|entry| !suspended.contains(&entry.author));
-                        let mut kept = read.kept_from(viewer, &entries)?.into_iter();
+                        let mut kept = sight::kept_from(read, viewer, &entries)?.into_iter();
                         entries.retain(|_| kept.next().flatten().is_none());
                     }
                     let next = last.map_or(Part::Reactions(place + 1, None), |last| Part::Reactions(place, Some(last)));
@@ -180,7 +184,7 @@ impl Export {
             },
             Part::Notices(before) => {
                 let request = PageRequest { span: Span { before, after: None }, limit: ROWS };
-                let page = read.notices(user, &request, false)?;
+                let page = notices::page(read, user, &request, false)?;
                 let next = page.next.map_or(Part::Over, |next| Part::Notices(Some(next)));
                 (page.items.into_iter().map(|group| Exported::Notice(group.newest)).collect(), next)
             }
@@ -188,7 +192,7 @@ impl Export {
                 let members = store.list_members(id, older(before, ROWS), read.tier)?;
                 let last = members.last().copied().filter(|_| members.len() == ROWS);
                 let users: Vec<_> = members.iter().map(|member| member.id).collect();
-                let rules = read.member_rules(id, &users)?.into_iter();
+                let rules = lists::member_rules(read, id, &users)?.into_iter();
                 let member = |(member, rule)| Exported::ListMember(Arc::clone(&name), member, rule);
                 let found = members.into_iter().zip(rules).map(member).collect();
                 let next = match last {
@@ -233,7 +237,7 @@ fn items(read: Read<'_>, user: UserId, ids: &[ContentId]) -> Result<Vec<Exported
     let is_kept = |(item, deleted_at): &(Content, _)| item.author == user && *deleted_at != Some(FINAL);
     let kept = read.feed.store.kept(ids)?.into_iter().flatten().filter(is_kept);
     let (contents, deleted): (Vec<Content>, Vec<_>) = kept.unzip();
-    let shown = read.with_counts(contents.into_iter().map(|content| Arc::new(content.into())).collect())?;
+    let shown = sight::with_counts(read, contents.into_iter().map(|content| Arc::new(content.into())).collect())?;
     Ok(shown.into_iter().zip(deleted).map(|(item, deleted_at)| Exported::Item(Box::new(item), deleted_at)).collect())
 }
 
@@ -241,7 +245,7 @@ fn with_rules(read: Read<'_>, user: UserId, side: Side, members: Vec<UserCursor>
     let rules = match side {
         Side::Following | Side::SentRequests => {
             let users: Vec<_> = members.iter().map(|member| member.id).collect();
-            read.relations(user, &users)?.into_iter().map(|relation| relation.rule).collect()
+            follows::relations(read, user, &users)?.into_iter().map(|relation| relation.rule).collect()
         }
         _ => vec![None; members.len()],
     };

@@ -9,7 +9,7 @@ use crate::wire::body::Nothing;
 use crate::wire::reply;
 use crate::wire::reply::Answer;
 use config::Act;
-use feed::Feed;
+use feed::{Feed, SetBarrier, ids};
 use model::error::Result;
 use model::{Barrier, Side};
 
@@ -74,8 +74,8 @@ async fn set(mut call: Call, barrier: Barrier, raised: bool) -> Answer {
     }
     let sight = call.sight();
     let set = move |feed: &Feed| -> Result<_> {
-        feed.may_name(&user, [&target], sight)?;
-        let relation = feed.set_barrier(user.clone(), target.clone(), barrier, raised)?;
+        ids::may_name(feed, &user, [&target], sight)?;
+        let relation = feed.submit(SetBarrier { user: user.clone(), target: target.clone(), barrier, raised })?;
         RelationItem::new(feed.read(), user, target, relation)
     };
     reply::ok(&call.run(Wants::Change, set).await?)

@@ -12,7 +12,7 @@ use crate::pools::Wants;
 use crate::wire::problem::Problem;
 use crate::wire::reply::Answer;
 use config::Act;
-use feed::Feed;
+use feed::{Feed, ids, items, sight};
 use model::CommentDraft;
 use model::error::{Code, Result};
 
@@ -58,8 +58,8 @@ pub(crate) async fn comment(mut call: Call) -> Answer {
     may_comment(&call.caller.who, &draft)?;
     let sight = call.sight();
     let commented = move |feed: &Feed| -> Result<_> {
-        feed.may_name(&draft.author_id, draft.mentions.iter(), sight)?;
-        let (comment, new) = feed.comment(subject, draft, sight)?;
+        ids::may_name(feed, &draft.author_id, draft.mentions.iter(), sight)?;
+        let (comment, new) = items::comment(feed, subject, draft, sight)?;
         Ok((as_shown(feed, [comment])?, new))
     };
     let ((shown, ids), new) = call.run(Wants::Change, commented).await?;
@@ -87,10 +87,16 @@ fn may_comment(who: &Who, draft: &CommentDraft) -> Result<(), Problem> {
 /// `GET /v1/content/{content_id}/comments`
 pub(crate) async fn on_item(call: Call) -> Answer {
     let item = call.content_id()?;
-    list(&call, None, move |read| read.find_live(&item), |read, item, request| read.comments(item, request)).await
+    list(
+        &call,
+        None,
+        move |read| sight::find_live(read, &item),
+        |read, item, request| items::comments(read, item, request),
+    )
+    .await
 }
 
 /// `GET /v1/users/{uid}/comments`
 pub(crate) async fn by_user(call: Call) -> Answer {
-    list_of(&call, call.user()?, None, |read, author, request| read.user_comments(author, request)).await
+    list_of(&call, call.user()?, None, |read, author, request| items::user_comments(read, author, request)).await
 }

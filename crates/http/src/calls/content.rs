@@ -25,7 +25,7 @@ use crate::wire::query::{self, Ids, View};
 use crate::wire::reply;
 use crate::wire::reply::Answer;
 use crate::wire::reply::Text;
-use feed::{Feed, PublishItems, PublishedItem, Read};
+use feed::{DeleteItem, EditItem, Feed, PublishItems, PublishedItem, Read, RestoreItem, TakeOff, items, sight};
 use model::error::{Code, Error};
 use model::priority::Pace;
 use model::schemas;
@@ -158,11 +158,11 @@ pub(crate) async fn publish(mut call: Call) -> Answer {
     call.no_query()?;
     let draft: Draft = call.json().await?;
     let published = if call.api.feed().is_node() {
-        call.run(Wants::Change, move |feed| feed.publish_one(draft)).await?
+        call.run(Wants::Change, move |feed| items::publish_one(feed, draft)).await?
     } else {
         let place = call.api.limits.place_for_change(call.caller.holder)?;
-        let published = call.ask(place, PublishItems::one(draft), Feed::ask_publish).await?;
-        call.read_in_any_case(move |read| read.published(&published)).await?
+        let published = call.ask(place, PublishItems::one(draft), items::ask).await?;
+        call.read_in_any_case(move |read| items::published(read, &published)).await?
     };
     let PublishedItem { shown, ids, is_new } = published;
     answer_published(&call, &shown, &ids, "content/", is_new)
@@ -213,7 +213,7 @@ fn publish_all(feed: &Feed, body: WholeBody, limit: usize, patience: Duration) -
     let mut room = body.into_room(patience);
     // Reserved before any write. Only an item that was published before and edited since can be longer.
     room.reserve(most)?;
-    let published = feed.publish(drafts)?;
+    let published = feed.submit(PublishItems::all(drafts))?;
     let new = published.iter().any(|(_, new)| *new);
     // Counts can be above 0, because comments may come before their subject.
     let (published, ids) = as_shown(feed, published.into_iter().map(|(content, _)| content))?;
@@ -229,7 +229,7 @@ pub(crate) fn as_shown(
     contents: impl IntoIterator<Item = Content>,
 ) -> Result<(Vec<ItemView>, HostIds), Error> {
     let contents = contents.into_iter().map(|content| Arc::new(content.into())).collect();
-    feed.read().named(feed.read().with_counts(contents)?)
+    feed.read().named(sight::with_counts(feed.read(), contents)?)
 }
 
 fn status(new: bool) -> StatusCode {
@@ -242,17 +242,17 @@ pub(crate) async fn list(call: Call) -> Answer {
     let Ids(ids) = query::required("ids", ids)?;
     let view = query::value("view", view)?.unwrap_or(View::Full);
     let viewer = call.viewer(query::value("viewer", viewer)?);
-    let find = move |read: &Read<'_>| read.contents(&read.find_all(&ids)?);
+    let find = move |read: Read<'_>| sight::contents(read, &read.find_all(&ids)?);
     let ((), text) = match view {
         View::Full => {
             let look = move |read: Read<'_>| {
                 let read = read.seen_by(viewer.as_ref())?;
-                read.with_viewer(read.listed(find(&read)?)?)
+                sight::with_viewer(read, sight::listed(read, find(read)?)?)
             };
             call.show(look, |items, ids, kinds, text| show::write_items(items, &ids, kinds, text)).await?
         }
         View::Ids => {
-            let look = move |read: Read<'_>| find(&read.seen_by(viewer.as_ref())?);
+            let look = move |read: Read<'_>| find(read.seen_by(viewer.as_ref())?);
             let write = |contents: Vec<Arc<SharedContent>>, ids: HostIds, _: &ReactionKinds, text: &mut Text| {
                 text.write(&Items {
                     items: contents.iter().map(|content| ItemId::new(content.entry(), &ids)).collect(),
@@ -271,8 +271,8 @@ pub(crate) async fn show(call: Call) -> Answer {
     let viewer = call.viewer(query::value("viewer", viewer)?);
     let look = move |read: Read<'_>| {
         let read = read.seen_by(viewer.as_ref())?;
-        let item = read.by_id(read.find(&id)?)?;
-        read.with_viewer(read.with_counts(item.into_iter().collect())?)
+        let item = sight::by_id(read, read.find(&id)?)?;
+        sight::with_viewer(read, sight::with_counts(read, item.into_iter().collect())?)
     };
     let write = |items: Vec<_>, ids: HostIds, kinds: &ReactionKinds, text: &mut Text| {
         show::write_item(items.first().ok_or_else(Error::content_not_found)?, &ids, kinds, text)
@@ -286,7 +286,7 @@ pub(crate) async fn edit(mut call: Call) -> Answer {
     let id = call.content_id()?;
     call.no_query()?;
     let edit: EditDraft = call.json().await?;
-    change(&call, move |feed| feed.edit(id, edit)).await
+    change(&call, move |feed| feed.submit(EditItem { item: id, edit })).await
 }
 
 /// `POST /v1/content/{content_id}/restore`
@@ -294,7 +294,7 @@ pub(crate) async fn restore(mut call: Call) -> Answer {
     let id = call.content_id()?;
     call.no_query()?;
     let Nothing {} = call.json_or_default().await?;
-    change(&call, move |feed| feed.restore(id)).await
+    change(&call, move |feed| feed.submit(RestoreItem { item: id })).await
 }
 
 /// Answers with an item after a change.
@@ -311,7 +311,7 @@ where
 pub(crate) async fn take_off(call: Call) -> Answer {
     let (source, id) = (call.source()?, call.content_id()?);
     call.no_query()?;
-    call.run(Wants::Change, move |feed| feed.take_off(id, source)).await?;
+    call.run(Wants::Change, move |feed| feed.submit(TakeOff { item: id, source })).await?;
     Ok(HttpResponse::NoContent().finish())
 }
 
@@ -320,7 +320,13 @@ pub(crate) async fn delete(call: Call) -> Answer {
     let id = call.content_id()?;
     let [purge] = call.query(["purge"])?;
     let purge = query::value("purge", purge)?.unwrap_or(false);
-    let delete = move |feed: &Feed| if purge { feed.delete_for_good(id) } else { feed.delete(id) };
+    let delete = move |feed: &Feed| {
+        if purge {
+            feed.submit(DeleteItem { item: id, purge: true })
+        } else {
+            feed.submit(DeleteItem { item: id, purge: false })
+        }
+    };
     call.run(Wants::Change, delete).await?;
     Ok(HttpResponse::NoContent().finish())
 }

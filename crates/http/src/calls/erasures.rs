@@ -10,7 +10,7 @@ use crate::endpoint::{Endpoint, delete, get, group};
 use crate::pools::Wants;
 use crate::wire::reply;
 use crate::wire::reply::Answer;
-use feed::{Feed, Read};
+use feed::{Feed, Read, erasure};
 use model::error::Code;
 use model::{ErasedUser, Erasure, HostId, Millis, Time};
 
@@ -85,7 +85,7 @@ async fn erase(call: Call) -> Answer {
     let user = call.user()?;
     call.no_query()?;
     let id = user.clone();
-    let since = call.run(Wants::Change, move |feed: &Feed| feed.erase(id)).await?;
+    let since = call.run(Wants::Change, move |feed: &Feed| erasure::erase(feed, id)).await?;
     reply::with(StatusCode::ACCEPTED, &Begun { user_id: user, since })
 }
 
@@ -93,7 +93,7 @@ async fn erase(call: Call) -> Answer {
 async fn list(call: Call) -> Answer {
     call.no_query()?;
     let look = |read: Read<'_>| {
-        let (under_way, over) = read.erasures()?;
+        let (under_way, over) = erasure::erasures(read)?;
         let under_way = under_way.into_iter().map(ErasureBody::from);
         Ok(under_way.chain(over.into_iter().map(ErasureBody::from)).collect::<Vec<_>>())
     };

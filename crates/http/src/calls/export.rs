@@ -16,7 +16,7 @@ use crate::endpoint::{Endpoint, Shape, get, group};
 use crate::guards::auth::TokenUse;
 use crate::wire::problem::Problem;
 use crate::wire::reply::{Answer, Text};
-use feed::{Export, Exported, Read};
+use feed::{Export, Exported, Read, kinds};
 use model::error::{Error, Result};
 use model::{
     Audience, Barrier, HostId, HostIds, HostNoticeId, KindNames, Millis, Position, ShownId, Side, UserCursor, UserId,
@@ -178,7 +178,7 @@ fn write(read: Read<'_>, user: &HostId, found: Vec<Exported>, text: &mut Text) -
 /// The line of a thing that is no item.
 fn shown<'a>(read: Read<'a>, user: &'a HostId, thing: &'a Exported, ids: &'a HostIds) -> Result<Line<'a>> {
     let member = |user: &UserCursor, rule| -> Result<Member<'a>> {
-        let (only, except) = read.rule_names(rule)?.fields();
+        let (only, except) = kinds::rule_names(read, rule)?.fields();
         Ok(Member { user_id: ids.show(user.id), since: user.at, only, except })
     };
     Ok(match thing {

@@ -22,7 +22,7 @@ use crate::wire::query;
 use crate::wire::reply;
 use crate::wire::reply::Answer;
 use config::Act;
-use feed::{Feed, Read};
+use feed::{ChangeMembers, DeleteList, Feed, MoveMarker, PutList, Read, ids, kinds, lists, timeline};
 use model::error::{Code, Error, Result};
 use model::schemas;
 use model::{
@@ -227,7 +227,7 @@ struct ListMember {
 
 impl ListMember {
     fn new(read: Read<'_>, user_id: HostId, membership: Option<Membership>) -> Result<Self> {
-        let (only, except) = read.rule_names(membership.and_then(|membership| membership.rule))?.fields();
+        let (only, except) = kinds::rule_names(read, membership.and_then(|membership| membership.rule))?.fields();
         let since = membership.map(|membership| membership.since);
         Ok(Self { user_id, member: since.is_some(), since, only, except })
     }
@@ -237,7 +237,7 @@ impl ListMember {
 pub(crate) async fn all(call: Call) -> Answer {
     let user = call.user()?;
     call.no_query()?;
-    let lists = call.read_of(&user, |read, user| read.lists_of_user(user)).await?;
+    let lists = call.read_of(&user, |read, user| lists::of_user(read, user)).await?;
     reply::ok(&Items { items: lists.into_iter().map(List::from).collect() })
 }
 
@@ -247,7 +247,7 @@ pub(crate) async fn put_list(mut call: Call) -> Answer {
     call.no_query()?;
     let NewList { title, exclusive } = call.json_or_default().await?;
     let settings = ListSettings::checked(title, exclusive).map_err(Problem::invalid_body)?;
-    let list = call.run(Wants::Change, move |feed: &Feed| feed.put_list(user, list, settings)).await?;
+    let list = call.run(Wants::Change, move |feed: &Feed| feed.submit(PutList { user, list, settings })).await?;
     reply::ok(&List::from(list))
 }
 
@@ -255,7 +255,7 @@ pub(crate) async fn put_list(mut call: Call) -> Answer {
 pub(crate) async fn show(call: Call) -> Answer {
     let (user, name) = (call.user()?, call.list()?);
     call.no_query()?;
-    let list = call.read_of(&user, move |read, user| read.list_named(user, &name)).await?;
+    let list = call.read_of(&user, move |read, user| lists::named(read, user, &name)).await?;
     reply::ok(&List::from(list))
 }
 
@@ -263,7 +263,7 @@ pub(crate) async fn show(call: Call) -> Answer {
 pub(crate) async fn delete_list(call: Call) -> Answer {
     let (user, list) = (call.user()?, call.list()?);
     call.no_query()?;
-    call.run(Wants::Change, move |feed: &Feed| feed.delete_list(user, list)).await?;
+    call.run(Wants::Change, move |feed: &Feed| feed.submit(DeleteList { user, list })).await?;
     Ok(HttpResponse::NoContent().finish())
 }
 
@@ -271,14 +271,14 @@ pub(crate) async fn delete_list(call: Call) -> Answer {
 pub(crate) async fn members(call: Call) -> Answer {
     let (user, name) = (call.user()?, call.list()?);
     let [limit, before, after] = call.query(["limit", "before", "after"])?;
-    let find = move |read: Read<'_>| Ok(read.list_named(read.find(&user)?, &name)?.id);
+    let find = move |read: Read<'_>| Ok(lists::named(read, read.find(&user)?, &name)?.id);
     list_users(&call, [limit, before, after, None], None, find, listed).await
 }
 
 fn listed(read: Read<'_>, list: ListId, request: &PageRequest<UserId>) -> Result<ListedUsers> {
-    let page = read.list_members(list, request)?;
+    let page = lists::members(read, list, request)?;
     let members: Vec<_> = page.items.iter().map(|member| member.id).collect();
-    Ok(ListedUsers { page, rules: read.member_rules(list, &members)? })
+    Ok(ListedUsers { page, rules: lists::member_rules(read, list, &members)? })
 }
 
 /// `POST /v1/users/{uid}/lists/{list}/members/batch`
@@ -304,9 +304,9 @@ pub(crate) async fn add_member(mut call: Call) -> Answer {
     let NewMember { only, except } = call.json_or_default().await?;
     let (rule, sight) = (rule(only, except)?, call.sight());
     let add = move |feed: &Feed| -> Result<ListMember> {
-        feed.may_name(&user, [&source], sight)?;
-        feed.may_name_kinds(&rule, sight)?;
-        let membership = feed.put_member(user, list, source.clone(), rule)?;
+        ids::may_name(feed, &user, [&source], sight)?;
+        kinds::may_name(feed, &rule, sight)?;
+        let membership = lists::put_member(feed, user, list, source.clone(), rule)?;
         ListMember::new(feed.read(), source, membership)
     };
     reply::ok(&call.run(Wants::Change, add).await?)
@@ -330,8 +330,8 @@ async fn change(
     let sight = call.sight();
     let change = move |feed: &Feed| -> Result<Vec<ListMember>> {
         let members: Vec<_> = add.iter().chain(&remove).cloned().collect();
-        feed.may_name(&user, &members, sight)?;
-        let after = feed.change_members(user, list, add, remove)?;
+        ids::may_name(feed, &user, &members, sight)?;
+        let after = feed.submit(ChangeMembers { user, list, add, remove, rule: None })?;
         members.into_iter().zip(after).map(|(member, after)| ListMember::new(feed.read(), member, after)).collect()
     };
     call.run(Wants::Change, change).await
@@ -343,23 +343,23 @@ pub(crate) async fn timeline(call: Call) -> Answer {
     let viewer = user.clone();
     let find = move |read: Read<'_>| {
         let user = read.find(&user)?;
-        Ok((user, read.list_named(user, &name)?.id))
+        Ok((user, lists::named(read, user, &name)?.id))
     };
-    let read_page = |read: Read<'_>, (user, list), request: &_| read.list_timeline(user, list, request);
+    let read_page = |read: Read<'_>, (user, list), request: &_| timeline::list_page(read, user, list, request);
     timelines::list(&call, Some(viewer), find, read_page).await
 }
 
 /// `GET /v1/users/{uid}/lists/{list}/unread`
 pub(crate) async fn unread(call: Call) -> Answer {
     let kinds = query::kinds(call.query(["kinds", "except_kinds"])?)?;
-    let unread = look(&call, move |read, user, list| read.of_kinds(&kinds)?.list_unread(user, list)).await?;
+    let unread = look(&call, move |read, user, list| timeline::list_unread(read.of_kinds(&kinds)?, user, list)).await?;
     reply::ok(&UnreadBody::from(unread))
 }
 
 /// `GET /v1/users/{uid}/lists/{list}/marker`
 pub(crate) async fn marker_of(call: Call) -> Answer {
     call.no_query()?;
-    let (cursor, ids) = look(&call, |read, user, list| read.named(read.marker(user, Some(list))?)).await?;
+    let (cursor, ids) = look(&call, |read, user, list| read.named(timeline::marker(read, user, Some(list))?)).await?;
     reply::ok(&MarkerBody { cursor: cursor.map(|cursor| ids.place(cursor)) })
 }
 
@@ -369,7 +369,7 @@ async fn look<T: Send + 'static>(
     look: impl Fn(Read<'_>, UserId, ListId) -> Result<T, Error> + Send + 'static,
 ) -> Result<T, Problem> {
     let (user, name) = (call.user()?, call.list()?);
-    call.read_of(&user, move |read, user| look(read, user, read.list_named(user, &name)?.id)).await
+    call.read_of(&user, move |read, user| look(read, user, lists::named(read, user, &name)?.id)).await
 }
 
 /// `PUT /v1/users/{uid}/lists/{list}/marker`
@@ -378,7 +378,9 @@ pub(crate) async fn advance(mut call: Call) -> Answer {
     call.no_query()?;
     let NewMarker { cursor } = call.json().await?;
     let sight = call.sight();
-    let moved = move |feed: &Feed| feed.read().named(feed.move_list_marker(user, list, cursor, sight)?);
+    let moved = move |feed: &Feed| {
+        feed.read().named(feed.submit(MoveMarker { user, place: cursor, sight, list: Some(list) })?)
+    };
     let (cursor, ids) = call.run(Wants::Change, moved).await?;
     reply::ok(&MarkerBody { cursor: Some(ids.place(cursor)) })
 }

@@ -13,7 +13,7 @@ use crate::wire::query;
 use crate::wire::reply;
 use crate::wire::reply::Answer;
 use config::Act;
-use feed::Feed;
+use feed::{Feed, MoveMarker, timeline};
 use model::error::Code;
 use model::schemas;
 use model::{HostId, Position, Unread};
@@ -90,7 +90,7 @@ impl From<Unread> for UnreadBody {
 pub(crate) async fn show(call: Call) -> Answer {
     let user = call.user()?;
     call.no_query()?;
-    let (cursor, ids) = call.read_of(&user, |read, user| read.named(read.marker(user, None)?)).await?;
+    let (cursor, ids) = call.read_of(&user, |read, user| read.named(timeline::marker(read, user, None)?)).await?;
     reply::ok(&MarkerBody { cursor: cursor.map(|cursor| ids.place(cursor)) })
 }
 
@@ -100,7 +100,8 @@ pub(crate) async fn advance(mut call: Call) -> Answer {
     call.no_query()?;
     let NewMarker { cursor } = call.json().await?;
     let sight = call.sight();
-    let moved = move |feed: &Feed| feed.read().named(feed.move_marker(user, cursor, sight)?);
+    let moved =
+        move |feed: &Feed| feed.read().named(feed.submit(MoveMarker { user, place: cursor, sight, list: None })?);
     let (cursor, ids) = call.run(Wants::Change, moved).await?;
     reply::ok(&MarkerBody { cursor: Some(ids.place(cursor)) })
 }
@@ -108,6 +109,6 @@ pub(crate) async fn advance(mut call: Call) -> Answer {
 /// `GET /v1/users/{uid}/timeline/unread`
 pub(crate) async fn unread(call: Call) -> Answer {
     let (user, kinds) = (call.user()?, query::kinds(call.query(["kinds", "except_kinds"])?)?);
-    let unread = call.read_of(&user, move |read, user| read.of_kinds(&kinds)?.unread(user)).await?;
+    let unread = call.read_of(&user, move |read, user| timeline::unread(read.of_kinds(&kinds)?, user)).await?;
     reply::ok(&UnreadBody::from(unread))
 }

@@ -16,7 +16,7 @@ use crate::wire::query::{self, Flag, Kept};
 use crate::wire::reply;
 use crate::wire::reply::{Answer, Text};
 use config::Act;
-use feed::{Feed, NoticeGroup, NoticePage, Read};
+use feed::{Feed, MoveNoticeMarker, NoticeGroup, NoticePage, Read, notices, sight};
 use model::error::{Code, Result};
 use model::schemas;
 use model::{
@@ -188,7 +188,7 @@ async fn list(call: Call) -> Answer {
     let request = PageRequest { span, limit: limit.unwrap_or(query::DEFAULT_LIMIT) };
     let sight = call.sight();
     let look = move |read: Read<'_>| {
-        let page = read.notices(read.find(&user)?, &read.find_notices(&request, sight)?, grouped)?;
+        let page = notices::page(read, read.find(&user)?, &notices::find_span(read, &request, sight)?, grouped)?;
         show(read, page, request.span.after.as_ref(), grouped).map(Shown)
     };
     let write = |Shown(page): Shown, _: HostIds, _: &ReactionKinds, text: &mut Text| {
@@ -201,7 +201,7 @@ async fn list(call: Call) -> Answer {
 
 /// The notice at a place, if the user sees one there.
 pub(crate) fn told(read: Read<'_>, user: UserId, place: NoticeCursor) -> Result<Option<NoticeItem>> {
-    let items: Vec<_> = read.notice_at(user, place)?.into_iter().collect();
+    let items: Vec<_> = notices::at(read, user, place)?.into_iter().collect();
     Ok(show(read, Page { items, next: None, prev: None }, None, false)?.items.pop())
 }
 
@@ -213,7 +213,7 @@ fn show(
     grouped: bool,
 ) -> Result<Page<NoticeItem, HostId>> {
     let actors: Vec<UserId> = page.items.iter().flat_map(|group| group.actors.iter().copied()).collect();
-    let mut cards = read.cards(&actors)?.into_iter();
+    let mut cards = sight::cards(read, &actors)?.into_iter();
     let places: Vec<_> = [page.next, page.prev].into_iter().flatten().collect();
     let notices: Vec<_> = page.items.iter().map(|group| group.newest).collect();
     let ids = read.host_ids(&(notices, places))?;
@@ -237,7 +237,7 @@ fn show(
 async fn unread(call: Call) -> Answer {
     let user = call.user()?;
     call.no_query()?;
-    let unread = call.read_of(&user, |read, user| read.unread_notices(user)).await?;
+    let unread = call.read_of(&user, |read, user| notices::unread(read, user)).await?;
     reply::ok(&UnreadBody::from(unread))
 }
 
@@ -245,7 +245,7 @@ async fn unread(call: Call) -> Answer {
 async fn marked(call: Call) -> Answer {
     let user = call.user()?;
     call.no_query()?;
-    let (cursor, ids) = call.read_of(&user, |read, user| read.named(read.notice_marker(user)?)).await?;
+    let (cursor, ids) = call.read_of(&user, |read, user| read.named(notices::marker(read, user)?)).await?;
     reply::ok(&NoticeMarker { cursor: cursor.map(|cursor| ids.notice(cursor)) })
 }
 
@@ -255,7 +255,7 @@ async fn advance(mut call: Call) -> Answer {
     call.no_query()?;
     let NewNoticeMarker { cursor } = call.json().await?;
     let sight = call.sight();
-    let moved = move |feed: &Feed| feed.read().named(feed.move_notice_marker(user, cursor, sight)?);
+    let moved = move |feed: &Feed| feed.read().named(feed.submit(MoveNoticeMarker { user, place: cursor, sight })?);
     let (cursor, ids) = call.run(Wants::Change, moved).await?;
     reply::ok(&NoticeMarker { cursor: Some(ids.notice(cursor)) })
 }

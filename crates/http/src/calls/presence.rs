@@ -12,6 +12,7 @@ use crate::kind::OfOwner;
 use crate::wire::reply;
 use crate::wire::reply::Answer;
 use config::Act;
+use feed::events;
 use feed::streaming::Online;
 use model::{HostId, Millis, Time};
 
@@ -70,7 +71,7 @@ pub(crate) async fn show(call: Call) -> Answer {
     let user = call.user()?;
     call.no_query()?;
     let id = user.clone();
-    let state = call.read(move |read| Ok(read.presence(read.find(&id)?))).await?;
+    let state = call.read(move |read| Ok(events::presence(read, read.find(&id)?))).await?;
     reply::ok(&PresenceBody::new(user, state))
 }
 
@@ -87,6 +88,6 @@ pub(crate) async fn beat(mut call: Call) -> Answer {
     {
         return Ok(answer);
     }
-    let state = call.read(move |read| read.set_presence(found, online)).await?;
+    let state = call.read(move |read| events::set_presence(read, found, online)).await?;
     reply::ok(&PresenceBody::new(user, state))
 }

@@ -17,7 +17,7 @@ use crate::wire::query;
 use crate::wire::reply;
 use crate::wire::reply::Answer;
 use config::Act;
-use feed::{Feed, React, Read, Wish};
+use feed::{React, Read, Wish, reactions, sight};
 use model::error::Code;
 use model::{HostId, Millis, ReactionKind, Time, schemas};
 
@@ -130,10 +130,10 @@ async fn change(
     let wish = Wish { user: user.clone(), kind: kinds.name(kind).to_owned(), active, since, sight: call.sight() };
     let item = id.clone();
     let reacted = if call.api.feed().is_node() {
-        call.run(Wants::Change, move |feed| feed.react(item, wish)).await?
+        call.run(Wants::Change, move |feed| reactions::react(feed, item, wish)).await?
     } else {
         let place = call.api.limits.place_for_change(call.caller.holder)?;
-        call.ask(place, React::one(item, wish), Feed::ask_reaction).await?
+        call.ask(place, React::one(item, wish), reactions::ask).await?
     };
     reply::ok(&ReactionItem {
         content_id: id,
@@ -150,13 +150,13 @@ pub(crate) async fn of_content(call: Call) -> Answer {
     let (id, kind) = (call.content_id()?, call.reaction()?);
     let query = call.query(["limit", "before", "after", "viewer"])?;
     let viewer = call.viewer(query::value("viewer", query[3].clone())?);
-    let read_page = move |read: Read<'_>, id, request: &_| read.reactors(id, kind, request);
-    list_users(&call, query, viewer, move |read| read.find_live(&id), read_page).await
+    let read_page = move |read: Read<'_>, id, request: &_| reactions::reactors(read, id, kind, request);
+    list_users(&call, query, viewer, move |read| sight::find_live(read, &id), read_page).await
 }
 
 /// `GET /v1/users/{uid}/reactions/{kind}`
 pub(crate) async fn of_user(call: Call) -> Answer {
     let (user, kind) = (call.user()?, call.reaction()?);
-    let read_page = move |read: Read<'_>, user, request: &_| read.reacted_by(user, kind, request);
+    let read_page = move |read: Read<'_>, user, request: &_| reactions::reacted_by(read, user, kind, request);
     timelines::list_of(&call, user, None, read_page).await
 }

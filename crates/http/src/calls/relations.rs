@@ -20,7 +20,7 @@ use crate::wire::query::{self, Ids, Kept};
 use crate::wire::reply;
 use crate::wire::reply::Answer;
 use config::Act;
-use feed::{Feed, Read, Visibility};
+use feed::{Feed, Read, Relate, Visibility, follows, ids, kinds, sight};
 use model::error::{Code, Result};
 use model::schemas;
 use model::{
@@ -166,9 +166,9 @@ pub(crate) async fn follow(mut call: Call) -> Answer {
         return Err(Problem::new(Code::NotPermitted, "approved: only a key may say that the target has approved"));
     }
     let follow = move |feed: &Feed| -> Result<_> {
-        feed.may_name(&user, [&target], sight)?;
-        feed.may_name_kinds(&rule, sight)?;
-        let relation = feed.follow(user.clone(), target.clone(), since, rule, approved)?;
+        ids::may_name(feed, &user, [&target], sight)?;
+        kinds::may_name(feed, &rule, sight)?;
+        let relation = follows::follow(feed, user.clone(), target.clone(), since, rule, approved)?;
         RelationItem::new(feed.read(), user, target, relation)
     };
     reply::ok(&call.run(Wants::Change, follow).await?)
@@ -190,8 +190,8 @@ pub(crate) async fn remove_follower(call: Call) -> Answer {
     call.no_query()?;
     let sight = call.sight();
     let remove = move |feed: &Feed| -> Result<_> {
-        feed.may_name(&user, [&follower], sight)?;
-        let relation = feed.remove_follower(&user, &follower)?;
+        ids::may_name(feed, &user, [&follower], sight)?;
+        let relation = follows::remove_follower(feed, &user, &follower)?;
         RelationItem::new(feed.read(), user, follower, relation)
     };
     reply::ok(&call.run(Wants::Change, remove).await?)
@@ -206,8 +206,8 @@ fn relate(
     sight: Visibility,
 ) -> Result<Vec<RelationItem>> {
     let targets: Vec<_> = follow.iter().map(|(target, _)| target).chain(&unfollow).cloned().collect();
-    feed.may_name(user, &targets, sight)?;
-    let relations = feed.relate(user.clone(), follow, unfollow)?;
+    ids::may_name(feed, user, &targets, sight)?;
+    let relations = feed.submit(Relate::of(user.clone(), follow, unfollow))?;
     let item = |(target, of)| RelationItem::new(feed.read(), user.clone(), target, of);
     targets.into_iter().zip(relations).map(item).collect()
 }
@@ -236,10 +236,10 @@ pub(crate) async fn relations(call: Call) -> Answer {
     let user = call.user()?;
     let [targets] = call.query(["targets"])?;
     let Ids(targets) = query::required("targets", targets)?;
-    call.api.feed().may_name(&user, &targets, call.sight())?;
+    ids::may_name(call.api.feed(), &user, &targets, call.sight())?;
     let id = user.clone();
     let look = move |read: Read<'_>, user_id| -> Result<Items<RelationItem>> {
-        let relations = read.relations(user_id, &read.find_all(&targets)?)?;
+        let relations = follows::relations(read, user_id, &read.find_all(&targets)?)?;
         let item = |(target, relation): (&HostId, _)| RelationItem::new(read, user.clone(), target.clone(), relation);
         Ok(Items { items: targets.iter().zip(relations).map(item).collect::<Result<_>>()? })
     };
@@ -279,7 +279,7 @@ pub(crate) fn own_list(path: &'static str, side: Side, id: &'static str, summary
 
 /// Answers with a page of one side of the graph around a user, each with the relation of a viewer.
 async fn list_members(call: &Call, user: HostId, query: [Option<Cow<'_, str>>; 4], side: Side) -> Answer {
-    let read_page = move |read: Read<'_>, user, request: &_| read.members(user, side, request);
+    let read_page = move |read: Read<'_>, user, request: &_| follows::members(read, user, side, request);
     let viewer = call.viewer(None);
     list_users(call, query, viewer, move |read| read.seen_by(None)?.find::<UserId>(&user), read_page).await
 }
@@ -317,12 +317,14 @@ where
     let sight = if seen_by.is_some() { Visibility::User } else { call.sight() };
     let look = move |read: Read<'_>| -> Result<Page<Member, HostId>> {
         let seen = read.seen_by(seen_by.as_ref())?;
-        let ListedUsers { page, rules } = read_page(seen, find(seen)?, &read.find_span(&request, sight)?)?.into();
+        let ListedUsers { page, rules } =
+            read_page(seen, find(seen)?, &sight::find_span(read, &request, sight)?)?.into();
         let (page, ids) = read.named(page)?;
-        let rules = rules.into_iter().map(|rule| read.rule_names(rule)).collect::<Result<Vec<_>>>()?;
+        let rules = rules.into_iter().map(|rule| kinds::rule_names(read, rule)).collect::<Result<Vec<_>>>()?;
         let ids = ids.with_unknown(request.span.after.as_ref());
         let users: Vec<UserId> = page.items.iter().map(|member| member.id).collect();
-        let relations = viewer.as_ref().map(|viewer| read.relations(read.find(viewer)?, &users)).transpose()?;
+        let relations =
+            viewer.as_ref().map(|viewer| follows::relations(read, read.find(viewer)?, &users)).transpose()?;
         let mut kinds = relations.into_iter().flatten().map(|relation| relation.kind());
         let mut rules = rules.into_iter();
         let member = |member| Member::new(member, &ids, kinds.next(), rules.next().unwrap_or_default());

@@ -9,7 +9,7 @@ use crate::wire::body::Nothing;
 use crate::wire::reply;
 use crate::wire::reply::Answer;
 use config::Act;
-use feed::Feed;
+use feed::{Feed, follows, ids};
 use model::Side;
 use model::error::{Code, Result};
 
@@ -54,8 +54,8 @@ async fn answer(mut call: Call, approved: bool) -> Answer {
     }
     let sight = call.sight();
     let answer = move |feed: &Feed| -> Result<_> {
-        feed.may_name(&user, [&from], sight)?;
-        let relation = feed.answer_request(&user, &from, approved)?;
+        ids::may_name(feed, &user, [&from], sight)?;
+        let relation = follows::answer_request(feed, &user, &from, approved)?;
         RelationItem::new(feed.read(), user, from, relation)
     };
     reply::ok(&call.run(Wants::Change, answer).await?)

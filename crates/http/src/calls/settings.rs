@@ -10,7 +10,7 @@ use crate::guards::auth::TokenUse;
 use crate::pools::Wants;
 use crate::wire::reply;
 use crate::wire::reply::Answer;
-use feed::Feed;
+use feed::{Feed, PutSettings, users};
 use model::{Audience, UserSettings, or_default};
 
 /// The calls of this file.
@@ -64,7 +64,7 @@ impl From<UserSettings> for SettingsBody {
 pub(crate) async fn show(call: Call) -> Answer {
     let user = call.user()?;
     call.no_query()?;
-    reply::ok(&SettingsBody::from(call.read_of(&user, |read, user| read.settings(user)).await?))
+    reply::ok(&SettingsBody::from(call.read_of(&user, |read, user| users::settings(read, user)).await?))
 }
 
 /// `PUT /v1/users/{uid}/settings`
@@ -73,6 +73,6 @@ pub(crate) async fn put(mut call: Call) -> Answer {
     call.no_query()?;
     let NewSettings { approve_followers, default_audience } = call.json().await?;
     let settings = UserSettings { approve_followers, default_audience };
-    call.run(Wants::Change, move |feed: &Feed| feed.put_settings(user, settings)).await?;
+    call.run(Wants::Change, move |feed: &Feed| feed.submit(PutSettings { user, settings })).await?;
     reply::ok(&SettingsBody::from(settings))
 }

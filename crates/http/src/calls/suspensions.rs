@@ -11,7 +11,7 @@ use crate::pools::Wants;
 use crate::wire::body::Nothing;
 use crate::wire::reply;
 use crate::wire::reply::Answer;
-use feed::Feed;
+use feed::{Feed, SetSuspension, users};
 use model::{HostId, Millis, Time};
 
 /// The calls of this file.
@@ -60,7 +60,7 @@ impl Suspension {
 pub(crate) async fn show(call: Call) -> Answer {
     let user = call.user()?;
     call.no_query()?;
-    let since = call.read_of(&user, |read, user| read.suspended_since(user)).await?;
+    let since = call.read_of(&user, |read, user| users::suspended_since(read, user)).await?;
     Suspension::answer(user, since)
 }
 
@@ -81,6 +81,6 @@ pub(crate) async fn unsuspend(call: Call) -> Answer {
 
 async fn set(call: Call, user: HostId, suspended: bool) -> Answer {
     let id = user.clone();
-    let since = call.run(Wants::Change, move |feed: &Feed| feed.set_suspension(id, suspended)).await?;
+    let since = call.run(Wants::Change, move |feed: &Feed| feed.submit(SetSuspension { user: id, suspended })).await?;
     Suspension::answer(user, since)
 }

@@ -18,7 +18,7 @@ use crate::wire::query::{self, Flag, Kept, View};
 use crate::wire::reply;
 use crate::wire::reply::Answer;
 use crate::wire::reply::Text;
-use feed::{Read, Visibility};
+use feed::{Read, Visibility, items, sight, timeline, topics};
 use model::error::{Code, Result};
 use model::versions::Dependencies;
 use model::{ContentId, ContentPage, HostId, HostIds, ItemView, Mentions, Page, PageRequest, ReactionKinds, UserId};
@@ -87,18 +87,18 @@ pub(crate) async fn timeline(call: Call) -> Answer {
 
 async fn unkept(call: Call) -> Answer {
     let user = call.user()?;
-    list_of(&call, user.clone(), Some(user), |read, user, request| read.timeline(user, request)).await
+    list_of(&call, user.clone(), Some(user), |read, user, request| timeline::page(read, user, request)).await
 }
 
 /// `GET /v1/users/{uid}/content`
 pub(crate) async fn outbox(call: Call) -> Answer {
-    list_of(&call, call.user()?, None, |read, author, request| read.outbox(author, request)).await
+    list_of(&call, call.user()?, None, |read, author, request| items::own_page(read, author, request)).await
 }
 
 /// `GET /v1/topics/{topic}/content`
 pub(crate) async fn topic(call: Call) -> Answer {
     let topic = call.topic()?;
-    list(&call, None, |_| Ok(()), move |read, (), request| read.topic(&topic, request)).await
+    list(&call, None, |_| Ok(()), move |read, (), request| topics::page(read, &topic, request)).await
 }
 
 /// Answers with a page of the content that a user has. `reader` is the user whose timeline it is, if it is one.
@@ -149,7 +149,7 @@ where
     let read_page = move |read: Read<'_>| {
         let read = read.peeking(peek).seen_by(seen_by.as_ref())?.of_kinds(&kinds)?;
         let found = find(read)?;
-        read_page(read, found, &read.find_span(&request, sight)?)
+        read_page(read, found, &sight::find_span(read, &request, sight)?)
     };
     let after = kept.span.after.clone();
     let (ends, text, basis) = match kept.view.unwrap_or(View::Full) {
@@ -171,7 +171,7 @@ where
                 let noted = RefCell::default();
                 let read = read.noting(is_home.then_some(&noted));
                 let viewer = viewer.as_ref().map(|viewer| read.find(viewer)).transpose()?;
-                let page = read.hydrate(read_page(read)?, viewer)?;
+                let page = sight::hydrate(read, read_page(read)?, viewer)?;
                 Ok((page, Basis { reader: viewer, dependencies: noted.take() }))
             };
             type Seen = (Page<ItemView, ContentId>, Basis);

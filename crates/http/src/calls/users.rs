@@ -15,7 +15,7 @@ use crate::wire::problem::Problem;
 use crate::wire::query;
 use crate::wire::reply;
 use crate::wire::reply::Answer;
-use feed::{Feed, Late, Read};
+use feed::{Feed, Late, Read, sight, users};
 use model::error::{Code, Error, Result};
 use model::{HostId, JsonObject, MAX_NICKNAME, Profile, ProfileDraft, UserCounts, schemas};
 
@@ -116,8 +116,8 @@ pub(crate) async fn show(call: Call) -> Answer {
     let viewer = call.viewer(None);
     let is_own = viewer.as_ref() == Some(&user);
     let look = move |read: Read<'_>, user| {
-        let is_seen = viewer.is_none() || read.seen_by(viewer.as_ref())?.sees_user(user)?;
-        match read.user(user)? {
+        let is_seen = viewer.is_none() || sight::sees_user(read.seen_by(viewer.as_ref())?, user)?;
+        match users::user(read, user)? {
             _ if !is_seen && is_own => Err(Code::UserSuspended.into()),
             // A user without anything looks like one of whom the viewer sees nothing.
             found if !is_seen || viewer.is_some() && !is_own && found == Default::default() => {
@@ -152,8 +152,8 @@ async fn search(call: Call) -> Answer {
         return Err(Problem::invalid_parameter(expected));
     }
     let look = move |feed: &Feed| match &text {
-        Some(text) => feed.read().search_users(text, limit),
-        None => feed.read().users_of_late(late, limit),
+        Some(text) => users::search(feed.read(), text, limit),
+        None => users::of_late(feed.read(), late, limit),
     };
     let found = call.run(Wants::Read, look).await?;
     let items: Vec<_> =
@@ -167,7 +167,7 @@ pub(crate) async fn put(mut call: Call) -> Answer {
     call.no_query()?;
     let draft: ProfileDraft = call.json().await?;
     let id = user.clone();
-    let put = move |feed: &Feed| feed.put_profile(id, draft.into());
+    let put = move |feed: &Feed| users::put_profile(feed, id, draft.into());
     let (profile, counts) = call.run(Wants::Change, put).await?;
     reply::ok(&ProfileBody::new(&user, &profile, counts)?)
 }

@@ -94,7 +94,7 @@ pub(crate) async fn list(call: Call) -> Answer {
     if accepts_stream(&call) {
         return stream::follow(call, resumed.unwrap_or(after), types).await;
     }
-    let look = move |read: Read<'_>| read.changes(after, limit, &types);
+    let look = move |read: Read<'_>| feed::events::changes(read, after, limit, &types);
     let write =
         |page: ChangesPage, ids: HostIds, _: &ReactionKinds, text: &mut Text| text.write(&Changes::of(&page, &ids));
     let ((), text) = call.show(look, write).await?;

@@ -10,7 +10,7 @@ use crate::calls::show::{self, ItemId, Viewer};
 use crate::wire::problem::Problem;
 use crate::wire::reply;
 use feed::streaming::{Event, Frame, Kind, Personal};
-use feed::{Feed, Happened};
+use feed::{Feed, Happened, events};
 use model::{Cursor, HostIds, ReactionKinds, Reactions, UserId};
 
 /// The media type `text/event-stream`.
@@ -21,7 +21,7 @@ pub(crate) const COMMENT: &str = ":\n\n";
 
 /// Events ready for delivery, each separate; `None` for events undone since.
 pub(crate) fn frames(feed: &Feed, events: &[Event]) -> Result<Vec<Option<Frame>>, Problem> {
-    let (happened, ids) = feed.read().named(feed.happened(events, None)?)?;
+    let (happened, ids) = feed.read().named(events::happened(feed, events, None)?)?;
     events.iter().zip(happened).map(|(event, happened)| frame(feed, event, happened, &ids)).collect()
 }
 
@@ -37,7 +37,7 @@ fn frame(feed: &Feed, event: &Event, happened: Option<Happened>, ids: &HostIds) 
     let Some(text) = told(event, happened, ids, feed.reaction_kinds())? else { return Ok(None) };
     // `viewer` becomes the last field of the item, before its end. No brace follows the end.
     let viewer_at = text.rfind('}');
-    let frame = feed.streaming().streams().frame(&*feed.on_present_paths(event)?, text).still_on(still);
+    let frame = feed.streaming().streams().frame(&*events::on_present_paths(feed, event)?, text).still_on(still);
     Ok(Some(match (viewer_at, reacted) {
         (Some(at), Some(reacted)) => frame.with_viewer(at, reacted),
         _ => frame,
@@ -147,6 +147,7 @@ mod tests {
     use super::*;
     use crate::api::tests::api;
     use feed::streaming::Viewer;
+    use feed::{PublishItems, sight};
     use model::{ContentId, Draft, Entry, ItemView, ReactionKind};
 
     #[test]
@@ -155,11 +156,12 @@ mod tests {
         let feed = api.feed();
         let id = ContentId::new(11).expect("in range");
         let draft = r#"{"author_id":2,"content_id":11,"published_at":1000,"text":"}{","extra":{"a":{}}}"#;
-        feed.publish(vec![serde_json::from_str::<Draft>(draft).expect("a draft")]).expect("publishes");
+        feed.submit(PublishItems::all(vec![serde_json::from_str::<Draft>(draft).expect("a draft")]))
+            .expect("publishes");
         let (author, reader, stranger) = (UserId::new(2).expect("2"), UserId::new(1).expect("1"), UserId::MAX);
         let entry = Entry::plain(Cursor { at: 1000, id }, author);
-        let contents = feed.read().contents(&[id]).expect("reads");
-        let shown = feed.read().listed(contents).expect("reads").remove(0);
+        let contents = sight::contents(feed.read(), &[id]).expect("reads");
+        let shown = sight::listed(feed.read(), contents).expect("reads").remove(0);
         let of_kind =
             |kind| Event { number: 7, kind, entry, broadcast: true, to: None, given: false, logged: 0, top: 0 };
         for kind in [Kind::Publish, Kind::Edit, Kind::Restore] {

@@ -19,7 +19,7 @@ use crate::pools::Wants;
 use crate::wire::problem::Problem;
 use crate::wire::reply;
 use config::{Webhook, WebhookSecret};
-use feed::{ChangePosition, ChangesAfter, Feed, ReceiverStart};
+use feed::{ChangePosition, ChangesAfter, Feed, ReceiverStart, events};
 use model::error::{Code, Error, Result};
 use model::{EffectKind, Millis};
 
@@ -73,7 +73,7 @@ impl Sender {
     pub(super) fn new(api: &Arc<Api>, hook: &Webhook, figures: &Arc<WebhookFigures>) -> Result<Self> {
         let wrong = |e| Error::Setup(format!("configuration: webhooks.{}.after: {e}, newest or oldest", hook.name));
         let start = hook.after.parse().map_err(wrong)?;
-        let ReceiverStart { at, is_new, missed } = api.feed().begin_receiver(&hook.name.to_string(), start)?;
+        let ReceiverStart { at, is_new, missed } = events::begin_receiver(api.feed(), &hook.name.to_string(), start)?;
         if let Some(why) = missed {
             figures.gaps.fetch_add(1, Ordering::Relaxed);
             tracing::error!(webhook = %hook.name, %why,
@@ -135,7 +135,11 @@ impl Sender {
         }
         loop {
             let (name, start) = (self.hook.name.to_string(), ChangesAfter::Receiver(self.at.number()));
-            match self.api.run(Holder::Application, Wants::Read, move |feed| feed.begin_receiver(&name, start)).await {
+            match self
+                .api
+                .run(Holder::Application, Wants::Read, move |feed| events::begin_receiver(feed, &name, start))
+                .await
+            {
                 Ok(found) => {
                     self.at = found.at;
                     return;
@@ -149,8 +153,10 @@ impl Sender {
     async fn keep(&self, position: ChangePosition) {
         loop {
             let name = self.hook.name.to_string();
-            let kept =
-                self.api.run(Holder::Application, Wants::Change, move |feed| feed.keep_receiver(&name, position)).await;
+            let kept = self
+                .api
+                .run(Holder::Application, Wants::Change, move |feed| events::keep_receiver(feed, &name, position))
+                .await;
             let Err(problem) = kept else { return };
             self.complain("the position of a webhook cannot be kept", &problem).await;
         }
@@ -235,7 +241,7 @@ impl Sender {
 /// The changes behind a place.
 fn read(feed: &Feed, after: ChangesAfter, kinds: &[EffectKind]) -> Result<Batch, Problem> {
     let read = feed.read();
-    let (page, ids) = read.named(read.changes(after, MOST, kinds)?)?;
+    let (page, ids) = read.named(events::changes(read, after, MOST, kinds)?)?;
     let items: Vec<_> = page.changes.iter().map(|changed| Change::new(&page, changed, &ids)).collect();
     let ends = items.first().zip(items.last()).map(|(first, last)| (first.position.clone(), last.position.clone()));
     let id = ends.map(|(first, last)| format!("{first}_{last}")).unwrap_or_default();

@@ -10,6 +10,7 @@ use crate::wire::request_id::RequestId;
 use config::Config;
 use feed::backlog::Backlog;
 use feed::streaming::{Kind, Streaming};
+use feed::{PublishItems, Relate, SetBarrier, timeline};
 use model::{Barrier, ContentId, Cursor, Entry, HostId};
 
 fn user(raw: u64) -> UserId {
@@ -36,7 +37,7 @@ fn missed(id: u64) -> Event {
 /// User 1 is shown user 2, whose items up to `last` are published.
 fn came(last: u64) -> Arc<Api> {
     let api = api();
-    api.feed().relate(HostId::Number(1), vec![(HostId::Number(2), None)], vec![]).expect("follows");
+    api.feed().submit(Relate::of(HostId::Number(1), vec![(HostId::Number(2), None)], vec![])).expect("follows");
     (1..=last).for_each(|id| happens(&api, &[Kind::Publish], id));
     api
 }
@@ -95,7 +96,7 @@ async fn a_restored_item_is_sent_once_and_its_place_resumes() {
 }
 
 fn body(api: &Arc<Api>, missed: VecDeque<Event>) -> Pin<Box<Body>> {
-    let stream = api.feed().listen(user(1), 1).expect("open");
+    let stream = feed::events::listen(api.feed(), user(1), 1).expect("open");
     let request = TestRequest::default().to_http_request();
     let caller = api.admit(&request, &RequestId::begin(&request), Permit::default()).expect("there are no keys");
     Box::pin(Body::new(api, Opened { reader: user(1), stream, text: events::COMMENT.to_owned(), missed }, None, caller))
@@ -119,14 +120,15 @@ async fn a_stream_that_cannot_catch_up_ends_with_what_it_has() {
 fn whom_a_reader_is_shown_the_streams_know_before_a_change_is_answered() {
     let api = api();
     let (feed, streams) = (api.feed(), api.feed().streaming().streams());
-    let _stream = feed.listen(user(1), 1).expect("open");
+    let _stream = feed::events::listen(feed, user(1), 1).expect("open");
     let follow = |yes: bool| {
         let target = HostId::Number(2);
         let (follows, unfollows) = if yes { (vec![(target, None)], vec![]) } else { (vec![], vec![target]) };
-        feed.relate(HostId::Number(1), follows, unfollows).expect("a change");
+        feed.submit(Relate::of(HostId::Number(1), follows, unfollows)).expect("a change");
     };
     let bar = |who, target, barrier, yes| {
-        feed.set_barrier(HostId::Number(who), HostId::Number(target), barrier, yes).expect("a change");
+        feed.submit(SetBarrier { user: HostId::Number(who), target: HostId::Number(target), barrier, raised: yes })
+            .expect("a change");
     };
     let changes: [(&dyn Fn(), bool); 15] = [
         (&|| follow(true), true),
@@ -148,13 +150,13 @@ fn whom_a_reader_is_shown_the_streams_know_before_a_change_is_answered() {
     for (place, (change, shown)) in changes.into_iter().enumerate() {
         change();
         assert_eq!(streams.has_listeners([user(2)]), shown, "change {place}");
-        assert_eq!(feed.read().authors(user(1)).expect("reads").contains(&user(2)), shown, "change {place}");
+        assert_eq!(timeline::authors(feed.read(), user(1)).expect("reads").contains(&user(2)), shown, "change {place}");
     }
 }
 
 /// User 1 follows user 2, and one item is imported.
 fn import(feed: &Feed, json: &str) {
-    feed.relate(HostId::Number(1), vec![(HostId::Number(2), None)], vec![]).expect("follows");
+    feed.submit(Relate::of(HostId::Number(1), vec![(HostId::Number(2), None)], vec![])).expect("follows");
     feed.import(vec![serde_json::from_str(json).expect("a draft")]).expect("imports");
 }
 
@@ -164,7 +166,7 @@ fn imported_items_are_a_gap() {
     let (_, place) = api.feed().streaming().sequencer().mark();
     let missed = |after| {
         let end = api.feed().streaming().sequencer().end();
-        api.feed().missed(user(1), after, end).expect("reads").map(|missed| missed.len())
+        feed::events::missed(api.feed(), user(1), after, end).expect("reads").map(|missed| missed.len())
     };
     assert_eq!((missed(place), missed(Cursor::OLDEST)), (Some(0), None));
     let item = r#"{"author_id":2,"content_id":11,"published_at":1000}"#;
@@ -179,12 +181,13 @@ fn imported_items_are_a_gap() {
 fn a_trimmed_or_unknown_place_is_a_reset_before_the_rest() {
     let api = api();
     let feed = api.feed();
-    feed.relate(HostId::Number(1), vec![(HostId::Number(2), None)], vec![]).expect("follows");
+    feed.submit(Relate::of(HostId::Number(1), vec![(HostId::Number(2), None)], vec![])).expect("follows");
     let (_, begin) = feed.streaming().sequencer().mark();
     let mut cursors = Vec::new();
     for id in 1..=8 {
         let draft = format!(r#"{{"author_id":2,"content_id":{id}}}"#);
-        let published = feed.publish(vec![serde_json::from_str(&draft).expect("a draft")]).expect("publishes");
+        let published =
+            feed.submit(PublishItems::all(vec![serde_json::from_str(&draft).expect("a draft")])).expect("publishes");
         cursors.push(published[0].0.cursor());
     }
     let restarted = || {
@@ -193,7 +196,7 @@ fn a_trimmed_or_unknown_place_is_a_reset_before_the_rest() {
     };
     let missed = |feed: &Feed, after| {
         let end = feed.streaming().sequencer().end();
-        feed.missed(user(1), after, end).expect("reads").map(|missed| missed.len())
+        feed::events::missed(feed, user(1), after, end).expect("reads").map(|missed| missed.len())
     };
     // Places that this log never had: of items, and of events with another number or time.
     let unknown = |feed: &Feed| {
@@ -220,9 +223,9 @@ fn a_trimmed_or_unknown_place_is_a_reset_before_the_rest() {
         assert_eq!(unknown(feed).map(|after| missed(feed, after)), [None; 9]);
     }
     // The newest three stay; one more does no harm.
-    feed.trim_events(3, 10).expect("trims");
+    feed::events::trim(feed, 3, 10).expect("trims");
     assert_eq!(missed(feed, cursors[4]), Some(3));
-    feed.trim_events(3, 5).expect("trims");
+    feed::events::trim(feed, 3, 5).expect("trims");
     for feed in [feed, &restarted()] {
         assert_eq!(
             [begin, cursors[3], cursors[5], cursors[7]].map(|after| missed(feed, after)),

@@ -3,12 +3,12 @@
 use serde::Deserialize;
 
 use super::{Column, Columns, Field, INVALID_FIELD, Refusal, Row, Store, id, object};
-use feed::Feed;
+use feed::{Feed, PutProfiles};
 use model::{HostId, JsonObject, Profile};
 
 impl Row for (HostId, Profile) {
     const TABLE: &'static str = "profiles";
-    const STORE: Store<Self> = Feed::import_profiles;
+    const STORE: Store<Self> = |feed: &Feed, profiles| feed.submit(PutProfiles { profiles });
     const COLUMNS: &'static [Column] = &[("user_id", true), ("nickname", false), ("avatar", false), ("extra", false)];
 
     fn from_fields(columns: &Columns, fields: &[Field<'_>]) -> Result<Self, Refusal> {

@@ -1,0 +1,182 @@
+//! Drops the inboxes of users who have not been seen for long.
+
+use std::ops::ControlFlow;
+use std::time::{Duration, Instant};
+
+use crossbeam_channel::{Receiver, RecvTimeoutError};
+
+use super::{Context, is_over};
+use model::clock::now;
+use model::error::Result;
+use model::store::{Idle, Tier};
+use model::{Members, Millis, Order, Span, UserId};
+use store::Store;
+
+/// Users read at once.
+const USERS: usize = 1000;
+/// Rounds over all users within `evict_after`, and the shortest and longest pause between two, milliseconds.
+const ROUNDS: Millis = 24;
+const EVERY: (Millis, Millis) = (10, 3_600_000);
+/// How often a long start tells its progress.
+const TELL_EVERY: Duration = Duration::from_secs(5);
+
+/// Drops the inbox of a user last seen before `seen_before`; false if there is nothing to drop. The floor rises to the
+/// newest entry, not to the time of the clock: a clock that is ahead for a moment would leave later items below the floor.
+pub(super) fn evict(store: &Store, user: UserId, seen_before: Millis) -> Result<bool> {
+    let mut newest = None;
+    store.inbox(user, Span::ALL, Order::NewestFirst, Tier::Disk, &mut |entry| {
+        newest = Some(entry.cursor);
+        ControlFlow::Break(())
+    })?;
+    store.evict(user, seen_before, newest)
+}
+
+/// Drops the inboxes that this node does not keep, or keeps no more. Must come before the workers start, because
+/// fan-outs leave their users out.
+pub fn evict_others(store: &Store, members: &Members) -> Result<()> {
+    let (mut seen, mut evicted, mut told) = (0_u64, 0_u64, Instant::now());
+    each_idle(store, Millis::MAX, |idle| {
+        seen += idle.users.len() as u64;
+        for user in idle.users.iter().filter(|user| !members.owns(**user)) {
+            evicted += u64::from(evict(store, *user, Millis::MAX)?);
+        }
+        if told.elapsed() >= TELL_EVERY || idle.next.is_none() && evicted > 0 {
+            told = Instant::now();
+            tracing::info!(users = seen, evicted, "inboxes of other nodes are dropped");
+        }
+        Ok(ControlFlow::Continue(()))
+    })
+}
+
+/// Visits the users last seen before a time who have an inbox, some at a time, until `visit` breaks.
+fn each_idle(
+    store: &Store,
+    seen_before: Millis,
+    mut visit: impl FnMut(&Idle) -> Result<ControlFlow<()>>,
+) -> Result<()> {
+    let mut after = None;
+    loop {
+        let idle = store.idle(after, USERS, seen_before)?;
+        if visit(&idle)?.is_break() || idle.next.is_none() {
+            return Ok(());
+        }
+        after = idle.next;
+    }
+}
+
+impl Context {
+    /// Evicts idle users, round after round; does nothing if `evict_after` is 0.
+    pub(super) fn run_evict(&self, stopped: &Receiver<()>) {
+        let evict_after = self.config.timeline.evict_after.as_millis();
+        if evict_after == 0 {
+            return;
+        }
+        let pause = Duration::from_millis((evict_after / ROUNDS).clamp(EVERY.0, EVERY.1));
+        while stopped.recv_timeout(pause) == Err(RecvTimeoutError::Timeout) {
+            let evicted = self.evict_idle(now().saturating_sub(evict_after), stopped);
+            let evicted = self.done(evicted, "the search for idle users failed; the next round repeats it");
+            if let Some(users) = evicted.filter(|users| *users > 0) {
+                tracing::info!(users, "the inboxes of idle users were dropped");
+            }
+        }
+    }
+
+    /// Evicts users last seen before `seen_before`; returns how many.
+    fn evict_idle(&self, seen_before: Millis, stopped: &Receiver<()>) -> Result<u64> {
+        let mut evicted = 0;
+        each_idle(&self.store, seen_before, |idle| {
+            for user in &idle.users {
+                if evict(&self.store, *user, seen_before)? {
+                    self.tally.evicted.add(1);
+                    evicted += 1;
+                }
+            }
+            Ok(if is_over(stopped) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+        })?;
+        Ok(evicted)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use crossbeam_channel::bounded;
+
+    use super::*;
+    use crate::Feed;
+    use crate::inbox::backlog::Backlog;
+    use crate::inbox::worker::Candidates;
+    use crate::streaming::Streaming;
+    use crate::{PublishItems, Relate};
+    use config::Config;
+    use model::{ContentId, Cursor, Draft, HostId, Work};
+    use store::Store;
+
+    /// User 9 follows authors 1 and 2, who published four items, and has an inbox.
+    fn settled() -> (Feed, Context, UserId) {
+        let (store, config) = (Arc::new(Store::in_memory().expect("opens")), Config::default());
+        let (backlog, streaming) = (Arc::new(Backlog::new(100)), Arc::new(Streaming::new(1000)));
+        let feed =
+            Feed::new(Arc::clone(&store), Arc::clone(&backlog), Arc::clone(&streaming), &config).expect("events");
+        let user = UserId::new(9).expect("in range");
+        for (author, id) in [(1, 10), (2, 11), (1, 12), (2, 13)] {
+            let body = format!(r#"{{"content_id":{id},"author_id":{author},"published_at":{id}}}"#);
+            let draft: Draft = serde_json::from_str(&body).expect("a draft");
+            feed.submit(PublishItems::all(vec![draft])).expect("publishes");
+        }
+        let follow = |author, since| vec![(HostId::Number(author), Some(since))];
+        feed.submit(Relate::of(HostId::Number(9), [follow(1, 1), follow(2, 1)].concat(), vec![])).expect("follows");
+        let (help, _wanted) = bounded(1);
+        let (candidates, tally) = (Candidates::default(), Arc::default());
+        let context = Context { store, backlog, streaming, config, members: None, help, candidates, tally };
+        for job in context.store.jobs().expect("reads") {
+            if let Work::Settle { user, source } = job.work {
+                context.store.settle(job.id, user, source, 100).expect("settles");
+            }
+        }
+        (feed, context, user)
+    }
+
+    /// The ids in an inbox, and its floor.
+    fn inbox(context: &Context, user: UserId) -> (Vec<u64>, Option<Cursor>) {
+        let mut ids = Vec::new();
+        let visit = &mut |entry: model::Entry| {
+            ids.push(entry.cursor.id.get());
+            ControlFlow::Continue(())
+        };
+        let floor = context.store.inbox(user, Span::ALL, Order::NewestFirst, Tier::Disk, visit).expect("reads");
+        (ids, floor)
+    }
+
+    #[test]
+    fn the_floor_of_a_dropped_inbox_is_its_newest_entry_whatever_the_clock_says() {
+        let (_feed, context, user) = settled();
+        let stranger = UserId::new(8).expect("in range");
+        context.store.meet(stranger, 1).expect("meets");
+        let (_stop, stopped) = bounded(1);
+        assert_eq!(context.evict_idle(Millis::MAX, &stopped).expect("evicts"), 2);
+        let newest = Cursor { at: 13, id: ContentId::new(13).expect("in range") };
+        assert_eq!(inbox(&context, user), (vec![], Some(newest)));
+        assert_eq!(inbox(&context, stranger), (vec![], None), "an empty one lacks nothing");
+    }
+
+    #[test]
+    fn a_rebuild_leaves_out_what_a_dropped_inbox_still_has_of_others() {
+        let (feed, context, user) = settled();
+        let ids = || inbox(&context, user).0;
+        assert_eq!(ids(), [13, 12, 11, 10]);
+        // The others arrive while the inbox is dropped.
+        let floor = Cursor { at: 10, id: ContentId::MAX };
+        assert!(context.store.evict(user, Millis::MAX, Some(floor)).expect("evicts"));
+        let unfollow = feed.submit(Relate::of(HostId::Number(9), vec![], vec![HostId::Number(1)]));
+        unfollow.expect("unfollows");
+        for job in context.store.jobs().expect("reads") {
+            context.store.drop_job(job.id).expect("drops");
+        }
+        assert_eq!(ids(), [13, 12, 11]);
+        let job = context.store.touch(user, 100).expect("touches").job.expect("a job");
+        context.rebuild(&job, user).expect("rebuilds");
+        assert_eq!(ids(), [13]);
+    }
+}
