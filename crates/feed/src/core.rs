@@ -116,19 +116,16 @@ impl Core {
     }
 
     /// The settings.
-    #[inline]
     pub fn config(&self) -> &Config {
         &self.config
     }
 
     /// The store, for maintenance commands.
-    #[inline]
     pub fn store(&self) -> &Arc<Store> {
         &self.store
     }
 
     /// Whether a command log makes the changes of this server.
-    #[inline]
     pub fn is_node(&self) -> bool {
         self.is_node.load(Ordering::SeqCst)
     }
@@ -138,19 +135,16 @@ impl Core {
     }
 
     /// The kinds of reactions that are taken and shown.
-    #[inline]
     pub fn reaction_kinds(&self) -> &ReactionKinds {
         &self.reaction_kinds
     }
 
     /// The jobs under way.
-    #[inline]
     pub fn backlog(&self) -> &Arc<Backlog> {
         &self.backlog
     }
 
     /// The order of events, streams and presence.
-    #[inline]
     pub fn streaming(&self) -> &Arc<Streaming> {
         &self.streaming
     }
@@ -160,19 +154,16 @@ impl Core {
     }
 
     /// How many items were published since the start; repeats are not counted.
-    #[inline]
     pub fn published(&self) -> u64 {
         self.figures.published.load(Ordering::Relaxed)
     }
 
     /// How many publishes were refused because the times given were too far ahead of the clock.
-    #[inline]
     pub fn times_refused(&self) -> u64 {
         self.figures.times_refused.load(Ordering::Relaxed)
     }
 
     /// How many outboxes each read of a home timeline looked into.
-    #[inline]
     pub fn pulls(&self) -> &Histogram {
         &self.figures.pulls
     }
@@ -201,13 +192,11 @@ impl Core {
     }
 
     /// Whether nothing has changed in an answer with these dependencies: then it is still right.
-    #[inline]
     pub fn is_unchanged(&self, since: &Dependencies) -> bool {
         self.versions.are_unchanged(since)
     }
 
     /// Whether the inbox of a user is kept here: always, but on a node of a cluster.
-    #[inline]
     pub fn keeps_inbox_of(&self, user: UserId) -> bool {
         self.members.as_ref().is_none_or(|members| members.owns(user))
     }

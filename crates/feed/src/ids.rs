@@ -24,7 +24,7 @@ pub(crate) fn for_change<'i, I: Id>(feed: &Core, ids: impl IntoIterator<Item = &
     resolve(&ids, |names| Ok(feed.store.give_numbers(names)?.into_iter().map(Some).collect()))
 }
 
-/// The id in the store of a user for a change; see [`Feed::ids_for_change`].
+/// The id in the store of a user for a change; see [`ids::for_change`](crate::ids::for_change).
 pub(crate) fn user_for_change(feed: &Core, user: &HostId) -> Result<UserId> {
     for_change(feed, [user])?.pop().ok_or_else(missing)
 }

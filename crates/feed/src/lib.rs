@@ -26,6 +26,7 @@ mod read;
 pub mod sight;
 pub mod standbys;
 pub mod streaming;
+mod threads;
 pub mod timeline;
 pub mod topics;
 pub mod users;

@@ -21,7 +21,7 @@ pub type Count<'r> = dyn Fn(usize) -> Result<()> + 'r;
 
 /// One read. Its methods answer as of now; they block as long as the store does. With [`Tier::Memory`] they do not touch
 /// the disk, and fail with [`Error::NotCached`] where they would have to. The only ones that write are
-/// [`Read::mark_seen`], which a read of the home timeline begins with, and [`Read::set_presence`].
+/// [`timeline::mark_seen`](crate::timeline::mark_seen), which a read of the home timeline begins with, and [`events::set_presence`](crate::events::set_presence).
 #[derive(Clone, Copy)]
 pub struct Read<'r> {
     pub(crate) feed: &'r Core,
@@ -58,7 +58,6 @@ impl Core {
 
 impl<'r> Read<'r> {
     /// This read, going no further than a tier.
-    #[inline]
     pub fn within(self, tier: Tier) -> Self {
         Self { tier, ..self }
     }
@@ -72,24 +71,21 @@ impl<'r> Read<'r> {
     }
 
     /// [`Read::seen_by`], with the id in the store.
-    #[inline]
     pub(crate) fn viewed_by(self, viewer: Option<UserId>) -> Self {
         Self { viewer, ..self }
     }
 
     /// This read, which does not mark the user of a home timeline as active if `peeks` is set.
-    #[inline]
     pub fn peeking(self, peeks: bool) -> Self {
         Self { peeks, ..self }
     }
 
     /// This read, with its content counted.
-    #[inline]
     pub fn counted(self, count: &'r Count<'r>) -> Self {
         Self { count, ..self }
     }
 
-    /// This read, which collects all that its page of the home timeline depends on, and what of it a [`Read::hydrate`] shows.
+    /// This read, which collects all that its page of the home timeline depends on, and what of it a [`sight::hydrate`](crate::sight::hydrate) shows.
     #[inline]
     pub fn noting(self, dependencies: Option<&'r RefCell<Dependencies>>) -> Self {
         let read = Self { dependencies, ..self };
@@ -99,7 +95,6 @@ impl<'r> Read<'r> {
     }
 
     /// Whether it collects what the answer depends on.
-    #[inline]
     pub(crate) fn notes(&self) -> bool {
         self.dependencies.is_some()
     }
@@ -132,25 +127,21 @@ impl<'r> Read<'r> {
     }
 
     /// Whether lists show items of a kind.
-    #[inline]
     pub(crate) fn takes(&self, kind: KindId) -> bool {
         self.kinds.is_none_or(|kinds| kinds.admits(kind))
     }
 
     /// The kinds of reactions that answers show.
-    #[inline]
     pub fn reaction_kinds(&self) -> &'r ReactionKinds {
         self.feed.reaction_kinds()
     }
 
     /// `NotCached` if the read must not go to the disk.
-    #[inline]
     pub fn needs_disk(&self) -> Result<()> {
         if self.tier == Tier::Memory { Err(Error::NotCached) } else { Ok(()) }
     }
 
     /// Counts bytes of content, see [`Count`].
-    #[inline]
     pub fn count(&self, bytes: usize) -> Result<()> {
         (self.count)(bytes)
     }

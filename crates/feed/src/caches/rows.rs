@@ -17,7 +17,6 @@ pub(crate) struct RowsAtOnce {
 }
 
 impl Default for RowsAtOnce {
-    #[inline]
     fn default() -> Self {
         Self { free: Mutex::new(ROWS), freed: Condvar::new() }
     }

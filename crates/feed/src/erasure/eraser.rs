@@ -2,18 +2,17 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::thread;
-use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
+use crossbeam_channel::{Receiver, RecvTimeoutError};
 
 use crate::erasure;
 use crate::feed::Feed;
+use crate::threads::Threads;
 use crate::writer::command::{EndErasure, EraseRows};
-use model::error::{Error, Result};
+use model::error::Result;
 use model::failpoint::Failpoint;
-use model::{ErasedPart, Erasure, ErasurePlace, UserId, failpoint, priority};
+use model::{ErasedPart, Erasure, ErasurePlace, UserId, failpoint};
 
 /// Rows of one part, and items: each of them has several rows. Changes of others wait for a part that is being written. With 100
 /// their 99th percentile was 1.8 times that of a quiet time, with 20 it was 1.4 times (`tests/erasure_load.py`).
@@ -35,20 +34,19 @@ const AFTER_REFUSAL: Duration = Duration::from_secs(5);
 /// The running thread.
 #[derive(Debug)]
 pub struct Eraser {
-    stop: Option<Sender<()>>,
-    thread: Option<JoinHandle<()>>,
+    _thread: Threads,
 }
 
 impl Eraser {
-    /// Starts the thread. It goes on with the erasures that an earlier run has left.
+    /// Starts the thread. It goes on with the erasures that an earlier run has left. When this is dropped, it ends after the part
+    /// under way.
     pub fn start(feed: Arc<Feed>) -> Result<Self> {
-        let (stop, stopped) = bounded(0);
-        let run = move || {
-            priority::lower(priority::JOBS);
+        let mut thread = Threads::default();
+        thread.start("erase".to_owned(), move |stopped| {
             let mut before = HashMap::new();
             let mut pause = LOOK_EVERY;
-            while stopped.recv_timeout(pause) == Err(RecvTimeoutError::Timeout) {
-                pause = match erase_all(&feed, &mut before, &stopped) {
+            while !stops(stopped, pause) {
+                pause = match erase_all(&feed, &mut before, stopped) {
                     Ok(true) => LOOK_EVERY,
                     Ok(false) => AFTER_REFUSAL,
                     Err(error) => {
@@ -57,29 +55,12 @@ impl Eraser {
                     }
                 };
             }
-        };
-        let thread = thread::Builder::new().name("erase".to_owned()).spawn(run);
-        let thread = thread.map_err(|e| Error::Setup(format!("cannot start a thread: {e}")))?;
-        Ok(Self { stop: Some(stop), thread: Some(thread) })
+        })?;
+        Ok(Self { _thread: thread })
     }
 
     /// Ends after the part under way. The next start goes on.
-    pub fn stop(mut self) {
-        self.join();
-    }
-
-    fn join(&mut self) {
-        drop(self.stop.take());
-        if self.thread.take().is_some_and(|thread| thread.join().is_err()) {
-            tracing::error!("the thread that erases users panicked");
-        }
-    }
-}
-
-impl Drop for Eraser {
-    fn drop(&mut self) {
-        self.join();
-    }
+    pub fn stop(self) {}
 }
 
 /// Whether the thread is to stop, after a pause.

@@ -33,7 +33,7 @@ pub(crate) fn follow_not_ahead(
 
 /// Follows a user with a rule, which replaces that of a present follow or request; returns the relation afterwards. It
 /// never becomes a request if the target has approved it, so the application says. The errors are those of
-/// [`Feed::relate`], and `too_many_kinds`.
+/// [`Relate`](crate::Relate), and `too_many_kinds`.
 pub fn follow(
     feed: &Feed,
     user: HostId,

@@ -20,7 +20,7 @@ use model::{CommentDraft, Content, ContentId, Draft, HostId, HostIds, ItemView, 
 
 /// Publishes a comment on an item; returns the comment, and whether it is new. `content_not_found` if the item does
 /// not exist, with [`Visibility::User`] this or `blocked` if it is not for the author of the comment by the rules of
-/// [`Read::find_item`](crate::Read::find_item); other errors as in [`Feed::publish`]. An item deleted at the same moment may still get the comment,
+/// [`sight::find_item`](crate::sight::find_item); other errors as in [`PublishItems`](crate::PublishItems). An item deleted at the same moment may still get the comment,
 /// as any item may refer to a deleted one.
 pub fn comment(feed: &Feed, subject: HostId, draft: CommentDraft, sight: Visibility) -> Result<(Content, bool)> {
     let published = feed.submit(PublishItems { drafts: vec![draft.on(subject)], on_live_items: Some(sight) })?;
@@ -79,7 +79,7 @@ impl PublishItems {
     }
 }
 
-/// Publishes one draft, with the errors of [`Feed::publish`].
+/// Publishes one draft, with the errors of [`PublishItems`](crate::PublishItems).
 pub fn publish_one(feed: &Feed, draft: Draft) -> Result<PublishedItem> {
     published(feed.read(), &only(feed.submit(PublishItems::all(vec![draft]))?)?)
 }

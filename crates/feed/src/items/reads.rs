@@ -10,7 +10,7 @@ pub fn own_page(read: Read<'_>, author: UserId, request: &PageRequest<ContentId>
     pages::of_user(read, author, request, |scan| read.feed.store.outboxes(&[author], scan, read.tier))
 }
 
-/// A page of the comments on an item, which is that of [`Read::find_live`].
+/// A page of the comments on an item, which is that of [`sight::find_live`](crate::sight::find_live).
 pub fn comments(read: Read<'_>, subject: ContentId, request: &PageRequest<ContentId>) -> Result<ContentPage> {
     pages::list(read, request, |scan| read.feed.store.comments(subject, scan, read.tier))
 }

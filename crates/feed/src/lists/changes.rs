@@ -16,7 +16,7 @@ use model::{HostId, ListId, Membership, Millis, RuleDraft, Span, UserId, UserLis
 const LISTS: usize = 100;
 
 /// Adds a member to a list with a rule, which replaces that of a present member; returns the state afterwards. The errors
-/// are those of [`Feed::change_members`], and `too_many_kinds`.
+/// are those of [`ChangeMembers`](crate::ChangeMembers), and `too_many_kinds`.
 pub fn put_member(
     feed: &Feed,
     user: HostId,

@@ -262,7 +262,6 @@ impl<'a> ReadStart<'a> {
     }
 
     /// For up to `n` entries of a list that are visited, and the further ones of the last item.
-    #[inline]
     pub(crate) fn rows(&self, n: usize) -> Rows {
         Rows { n, most: self.most.max(n), counted: Vec::with_capacity(n), looked_at: 0, last: None, is_cut: false }
     }
@@ -332,7 +331,6 @@ impl<'a> ReadStart<'a> {
 
 impl Read<'_> {
     /// The suspended ones among authors.
-    #[inline]
     pub(crate) fn suspended_among(&self, mut authors: impl Iterator<Item = UserId>) -> Result<Vec<UserId>> {
         self.feed.store.suspended_among(&mut authors, self.tier)
     }

@@ -17,12 +17,12 @@ use model::{ContentId, HostId, Reacted, Reaction, ReactionKind, UserId};
 /// Adds or removes a reaction; `told` gets the result. Does not block; `overloaded` if too many changes wait. Not on a node.
 ///
 /// `told` may get `invalid_kind`, `invalid_id`, `time_ahead`, `content_not_found` if the item is not live, this or `blocked` if
-/// it is not for the user by the rules of [`Read::find_item`](crate::Read::find_item).
+/// it is not for the user by the rules of [`sight::find_item`](crate::sight::find_item).
 pub fn ask(feed: &Feed, reaction: React, told: OnDone<Reacted>) -> Result<()> {
     feed.ask(reaction, Box::new(move |made| told(made.and_then(only))))
 }
 
-/// [`Feed::ask_reaction`] for a caller that waits.
+/// [`reactions::ask`](crate::reactions::ask) for a caller that waits.
 pub fn react(feed: &Feed, item: HostId, wish: Wish) -> Result<Reacted> {
     only(feed.submit(React::one(item, wish))?)
 }

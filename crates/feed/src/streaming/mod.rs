@@ -86,19 +86,16 @@ impl Streaming {
     }
 
     /// The users online.
-    #[inline]
     pub fn presence(&self) -> &Presence {
         &self.presence
     }
 
     /// The order of events.
-    #[inline]
     pub fn sequencer(&self) -> &Sequencer {
         &self.sequencer
     }
 
     /// The open streams.
-    #[inline]
     pub fn streams(&self) -> &Streams {
         &self.streams
     }
@@ -130,7 +127,6 @@ impl Streaming {
     }
 
     /// All later changes of the command log have this time or a later one.
-    #[inline]
     pub fn set_log_time(&self, time: Millis) {
         self.log_time.fetch_max(time, Ordering::Relaxed);
     }
@@ -149,19 +145,16 @@ impl Streaming {
     }
 
     /// Items deleted before this time stay deleted from now on.
-    #[inline]
     pub fn set_final_before(&self, time: Millis) {
         self.final_before.fetch_max(time, Ordering::Relaxed);
     }
 
     /// Items deleted before the result cannot be restored by a change at a time. They are kept for `retention`.
-    #[inline]
     pub fn final_before(&self, at: Millis, retention: Millis) -> Millis {
         (at + 1).saturating_sub(retention).max(self.final_before.load(Ordering::Relaxed))
     }
 
     /// Ends [`Streaming::wait`] at once.
-    #[inline]
     pub fn wake(&self) {
         hint(&self.hint);
     }

@@ -85,13 +85,11 @@ impl Sequencer {
     }
 
     /// All that the next times, ids and numbers of events depend on.
-    #[inline]
     pub fn course(&self) -> SequenceState {
         self.state.lock().course()
     }
 
     /// Goes on from a course, also back. No change may be under way.
-    #[inline]
     pub fn take_course(&self, course: &SequenceState) {
         self.change().take_course(course);
     }
@@ -164,7 +162,6 @@ impl Sequencer {
     }
 
     /// Takes a number for a change of an item.
-    #[inline]
     pub fn take(&self, kind: EventKind) -> Event {
         self.state.lock().take(kind, false, 0)
     }
@@ -262,20 +259,17 @@ impl Sequencer {
     }
 
     /// A number above those of all events so far, and not above those to come.
-    #[inline]
     pub fn end(&self) -> u64 {
         self.end.load(Ordering::SeqCst)
     }
 
     /// At most `most` events from a number on, up to and without `end`.
-    #[inline]
     pub fn slice(&self, from: u64, end: u64, most: usize) -> Slice {
         self.state.lock().log.slice(from, end, most)
     }
 
     /// The number of the event to which this cursor leads: the publish of its item, or the event of which it is the
     /// place. Only of events in memory.
-    #[inline]
     pub fn place(&self, cursor: Cursor) -> Option<u64> {
         self.state.lock().log.place(cursor)
     }

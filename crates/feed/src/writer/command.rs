@@ -153,7 +153,7 @@ changes! {
     /// unread, unless that item lies ahead itself. So is, with [`Visibility::User`], a place with a name at which the user sees
     /// no item: the marker keeps no name that a user makes up, and does not tell which names exist. `time_ahead` if the
     /// place lies too far ahead of the clock and the caller sees no item at it, `unknown_cursor` as in
-    /// [`Read::find_place`].
+    /// [`sight::find_place`](crate::sight::find_place).
     ///
     /// With a list, the marker of the list by the same rules, with the timeline of the list in place of the home timeline. Also
     /// `list_not_found`.
@@ -167,7 +167,7 @@ changes! {
     /// Moves the marker of a user's notices forward to `place`, never back, and returns its new place. A place ahead of the
     /// clock, and with [`Visibility::User`] one with a name, is replaced by the begin of its millisecond, or of the present
     /// one, unless the user sees a notice there: so the next notice is unread, and the marker keeps no name that a user makes up.
-    /// `time_ahead` if it lies too far ahead and no notice stands there, `unknown_cursor` as in [`Read::find_place`].
+    /// `time_ahead` if it lies too far ahead and no notice stands there, `unknown_cursor` as in [`sight::find_place`](crate::sight::find_place).
     MoveNoticeMarker { user: HostId, place: Position<HostNoticeId>, sight: Visibility }
     /// Puts profiles in order, all in one change. Returns for each whether it is new or differs from the one before, or
     /// `invalid_id`.
@@ -194,7 +194,7 @@ changes! {
         rules: Vec<RuleDraft>,
     }
     /// Suspends a user, or takes that back; returns since when the user is suspended then. From the answer on no list
-    /// has an item of a suspended user, or the user among those who reacted; only [`Read::by_id`] shows the item, without a
+    /// has an item of a suspended user, or the user among those who reacted; only [`sight::by_id`](crate::sight::by_id) shows the item, without a
     /// viewer. Follows and counts stay, and so do items that the user publishes meanwhile: all is shown again when the
     /// suspension is taken back. Every stream gets a reset. Only a suspension gives a number to a name.
     SetSuspension { user: HostId, suspended: bool }

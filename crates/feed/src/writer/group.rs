@@ -34,7 +34,7 @@ pub struct Group<'f> {
 }
 
 impl<'f> Group<'f> {
-    /// Begins a group, whose changes have a time. The feed is [`Feed::for_changes`].
+    /// Begins a group, whose changes have a time. The feed is [`Core::for_changes`](crate::Core::for_changes).
     pub fn begin(feed: &'f Core, at: ChangeTime) -> Self {
         let still = feed.streaming.hold_changes();
         feed.streaming.sequencer().begin_group(at);

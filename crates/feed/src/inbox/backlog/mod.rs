@@ -127,7 +127,7 @@ impl Backlog {
 
     /// Lets parked jobs whose time has come enter their lanes again, as far as there is room.
     pub fn unpark(&self, now: Instant) {
-        while self.parked() > 0
+        while self.lanes.parked() > 0
             && let Some(mut room) = self.room.try_take(1)
             && self.lanes.unpark(now)
         {
@@ -136,21 +136,13 @@ impl Backlog {
     }
 
     /// The queues that workers take from.
-    #[inline]
     pub fn lanes(&self) -> &Lanes {
         &self.lanes
     }
 
     /// Whether nothing is under way.
-    #[inline]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
-    }
-
-    /// Jobs that failed too often and wait for a much later attempt. They are not under way.
-    #[inline]
-    pub fn parked(&self) -> usize {
-        self.lanes.parked()
     }
 }
 

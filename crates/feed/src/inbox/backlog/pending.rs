@@ -59,7 +59,6 @@ impl Pending {
         });
     }
 
-    #[inline]
     pub(super) fn len(&self) -> u64 {
         self.len.load(Ordering::Relaxed)
     }

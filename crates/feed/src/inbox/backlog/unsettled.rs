@@ -50,13 +50,11 @@ impl Unsettled {
         }
     }
 
-    #[inline]
     pub(super) fn len(&self) -> u64 {
         self.len.load(Ordering::Relaxed)
     }
 
     /// Settle jobs that a newer one of the same pair made needless.
-    #[inline]
     pub(super) fn coalesced(&self) -> u64 {
         self.coalesced.get()
     }
@@ -113,7 +111,6 @@ impl Unsettling<'_> {
 }
 
 impl Drop for Unsettling<'_> {
-    #[inline]
     fn drop(&mut self) {
         self.pairs.iter().for_each(|(user, source)| self.backlog.unsettled.release(*user, *source));
     }

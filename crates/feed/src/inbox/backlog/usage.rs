@@ -105,7 +105,7 @@ impl Backlog {
         Usage {
             places: self.room.fill(),
             waiting,
-            parked: self.parked() as u64,
+            parked: self.lanes.parked() as u64,
             done,
             pending_items: self.pending.len(),
             unsettled_pairs: self.unsettled.len(),

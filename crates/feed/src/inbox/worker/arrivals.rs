@@ -13,21 +13,19 @@ const QUIET: Duration = Duration::from_millis(200);
 /// but not so soon after the write before: under a light load, each write would have few changes of each inbox.
 const PAUSE: Duration = Duration::from_secs(2);
 
-impl Context {
-    pub(super) fn run_arrivals(&self, stopped: &Receiver<()>) {
-        let longest = self.config.storage.arrivals_for.get();
-        let (mut seen, mut written) = (None, None);
-        let mut since = Instant::now();
-        while stopped.recv_timeout(longest.min(QUIET)) == Err(RecvTimeoutError::Timeout) {
-            self.done(self.store.drop_damaged_inboxes(), "a damaged inbox was not dropped; a later round repeats it");
-            let now = Some((self.backlog.usage().done, self.tally.chunks.get()));
-            let is_quiet = now == std::mem::replace(&mut seen, now);
-            let pause = if is_quiet && now != written { longest.min(PAUSE) } else { longest };
-            if since.elapsed() < pause {
-                continue;
-            }
-            (since, written) = (Instant::now(), now);
-            self.done(self.store.write_arrivals(), "inboxes were not written; a later round repeats it");
+pub(super) fn run(context: &Context, stopped: &Receiver<()>) {
+    let longest = context.config.storage.arrivals_for.get();
+    let (mut seen, mut written) = (None, None);
+    let mut since = Instant::now();
+    while stopped.recv_timeout(longest.min(QUIET)) == Err(RecvTimeoutError::Timeout) {
+        context.done(context.store.drop_damaged_inboxes(), "a damaged inbox was not dropped; a later round repeats it");
+        let now = Some((context.backlog.usage().done, context.tally.chunks.get()));
+        let is_quiet = now == std::mem::replace(&mut seen, now);
+        let pause = if is_quiet && now != written { longest.min(PAUSE) } else { longest };
+        if since.elapsed() < pause {
+            continue;
         }
+        (since, written) = (Instant::now(), now);
+        context.done(context.store.write_arrivals(), "inboxes were not written; a later round repeats it");
     }
 }

@@ -64,37 +64,35 @@ fn each_idle(
     }
 }
 
-impl Context {
-    /// Evicts idle users, round after round; does nothing if `evict_after` is 0.
-    pub(super) fn run_evict(&self, stopped: &Receiver<()>) {
-        let evict_after = self.config.timeline.evict_after.as_millis();
-        if evict_after == 0 {
-            return;
-        }
-        let pause = Duration::from_millis((evict_after / ROUNDS).clamp(EVERY.0, EVERY.1));
-        while stopped.recv_timeout(pause) == Err(RecvTimeoutError::Timeout) {
-            let evicted = self.evict_idle(now().saturating_sub(evict_after), stopped);
-            let evicted = self.done(evicted, "the search for idle users failed; the next round repeats it");
-            if let Some(users) = evicted.filter(|users| *users > 0) {
-                tracing::info!(users, "the inboxes of idle users were dropped");
-            }
+/// Evicts idle users, round after round; does nothing if `evict_after` is 0.
+pub(super) fn run(context: &Context, stopped: &Receiver<()>) {
+    let evict_after = context.config.timeline.evict_after.as_millis();
+    if evict_after == 0 {
+        return;
+    }
+    let pause = Duration::from_millis((evict_after / ROUNDS).clamp(EVERY.0, EVERY.1));
+    while stopped.recv_timeout(pause) == Err(RecvTimeoutError::Timeout) {
+        let evicted = evict_idle(context, now().saturating_sub(evict_after), stopped);
+        let evicted = context.done(evicted, "the search for idle users failed; the next round repeats it");
+        if let Some(users) = evicted.filter(|users| *users > 0) {
+            tracing::info!(users, "the inboxes of idle users were dropped");
         }
     }
+}
 
-    /// Evicts users last seen before `seen_before`; returns how many.
-    fn evict_idle(&self, seen_before: Millis, stopped: &Receiver<()>) -> Result<u64> {
-        let mut evicted = 0;
-        each_idle(&self.store, seen_before, |idle| {
-            for user in &idle.users {
-                if evict(&self.store, *user, seen_before)? {
-                    self.tally.evicted.add(1);
-                    evicted += 1;
-                }
+/// Evicts users last seen before `seen_before`; returns how many.
+fn evict_idle(context: &Context, seen_before: Millis, stopped: &Receiver<()>) -> Result<u64> {
+    let mut evicted = 0;
+    each_idle(&context.store, seen_before, |idle| {
+        for user in &idle.users {
+            if evict(&context.store, *user, seen_before)? {
+                context.tally.evicted.add(1);
+                evicted += 1;
             }
-            Ok(if is_over(stopped) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
-        })?;
-        Ok(evicted)
-    }
+        }
+        Ok(if is_over(stopped) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+    })?;
+    Ok(evicted)
 }
 
 #[cfg(test)]
@@ -155,7 +153,7 @@ mod tests {
         let stranger = UserId::new(8).expect("in range");
         context.store.meet(stranger, 1).expect("meets");
         let (_stop, stopped) = bounded(1);
-        assert_eq!(context.evict_idle(Millis::MAX, &stopped).expect("evicts"), 2);
+        assert_eq!(evict_idle(&context, Millis::MAX, &stopped).expect("evicts"), 2);
         let newest = Cursor { at: 13, id: ContentId::new(13).expect("in range") };
         assert_eq!(inbox(&context, user), (vec![], Some(newest)));
         assert_eq!(inbox(&context, stranger), (vec![], None), "an empty one lacks nothing");

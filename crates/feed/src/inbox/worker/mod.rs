@@ -14,7 +14,6 @@ mod turns;
 mod usage;
 
 use std::sync::Arc;
-use std::thread::{self, JoinHandle};
 
 use crossbeam_channel::{Receiver, Sender, TryRecvError, bounded};
 
@@ -22,11 +21,11 @@ use self::fan_out::FanOut;
 use self::retry::guarded;
 use crate::inbox::backlog::Backlog;
 use crate::streaming::Streaming;
+use crate::threads::Threads;
 use config::Config;
-use model::error::{Error, Result};
+use model::error::Result;
 use model::failpoint;
 use model::failpoint::Failpoint;
-use model::priority;
 use model::{Job, LANES, Lane, Members, UserId, Work};
 use store::Store;
 
@@ -55,8 +54,7 @@ type Task = fn(&Context, &Receiver<()>);
 /// Running workers.
 #[derive(Debug)]
 pub struct Workers {
-    stop: Option<Sender<()>>,
-    threads: Vec<JoinHandle<()>>,
+    _threads: Threads,
     figures: Figures,
 }
 
@@ -69,40 +67,24 @@ impl Workers {
         config: &Config,
         candidates: Candidates,
     ) -> Result<Self> {
-        let threads = config.fanout.threads();
-        let (stop, stopped) = bounded(0);
+        let (many, mut threads) = (config.fanout.threads(), Threads::default());
         let (help, wanted) = bounded(usize::from(LANES));
         let figures = Figures { candidates: candidates.clone(), ..Figures::default() };
         let tally = Arc::clone(&figures.tally);
         let members = config.cluster.members();
         let config = config.clone();
         let context = Arc::new(Context { store, backlog, streaming, config, members, help, candidates, tally });
-        let mut workers = Self { stop: Some(stop), threads: Vec::new(), figures };
-        for number in 0..threads {
-            let (context, wanted, stopped) = (Arc::clone(&context), wanted.clone(), stopped.clone());
-            workers.spawn(format!("worker-{number}"), move || context.run(&wanted, &stopped))?;
+        for number in 0..many {
+            let (context, wanted) = (Arc::clone(&context), wanted.clone());
+            threads.start(format!("worker-{number}"), move |stopped| context.run(&wanted, stopped))?;
         }
-        let tasks: [(&str, Task); 4] = [
-            ("retry", Context::run_retries),
-            ("trim", Context::run_trim),
-            ("arrivals", Context::run_arrivals),
-            ("evict", Context::run_evict),
-        ];
+        let tasks: [(&str, Task); 4] =
+            [("retry", Context::run_retries), ("trim", trim::run), ("arrivals", arrivals::run), ("evict", evict::run)];
         for (name, run) in tasks {
-            let (context, stopped) = (Arc::clone(&context), stopped.clone());
-            workers.spawn(name.to_owned(), move || run(&context, &stopped))?;
+            let context = Arc::clone(&context);
+            threads.start(name.to_owned(), move |stopped| run(&context, stopped))?;
         }
-        Ok(workers)
-    }
-
-    fn spawn(&mut self, name: String, body: impl FnOnce() + Send + 'static) -> Result<()> {
-        let body = || {
-            priority::lower(priority::JOBS);
-            body();
-        };
-        let thread = thread::Builder::new().name(name).spawn(body);
-        self.threads.push(thread.map_err(|e| Error::Setup(format!("cannot start a thread: {e}")))?);
-        Ok(())
+        Ok(Self { _threads: threads, figures })
     }
 
     /// The workers in figures.
@@ -111,24 +93,7 @@ impl Workers {
     }
 
     /// Lets each worker end its chunk or job, and waits for that. The rest stays on disk.
-    pub fn stop(mut self) {
-        self.join();
-    }
-
-    fn join(&mut self) {
-        drop(self.stop.take());
-        for thread in self.threads.drain(..) {
-            if thread.join().is_err() {
-                tracing::error!("a worker panicked");
-            }
-        }
-    }
-}
-
-impl Drop for Workers {
-    fn drop(&mut self) {
-        self.join();
-    }
+    pub fn stop(self) {}
 }
 
 /// Whether the workers are to stop.

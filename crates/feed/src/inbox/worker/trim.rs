@@ -129,78 +129,76 @@ fn move_beyond(
     }
 }
 
-impl Context {
-    pub(super) fn run_trim(&self, stopped: &Receiver<()>) {
-        loop {
-            let candidate = select! {
-                recv(stopped) -> _ => return,
-                recv(self.candidates.receiver) -> candidate => candidate,
-            };
-            let Ok(candidate) = candidate else { return };
-            let trimmed = match candidate {
-                Candidate::Outbox(author) => self.trim_outbox(author, stopped),
-                Candidate::Topic(topic) => self.trim_topic(topic, stopped),
-                Candidate::Deleted(id) => self.purge(id, stopped),
-            };
-            self.done(trimmed, format_args!("a trim failed; the next compaction requests it again: {candidate:?}"));
-            self.candidates.waiting.fetch_sub(1, Ordering::SeqCst);
-        }
-    }
-
-    /// Moves the items beyond [`topic_room`] to the archive, if they are more than the slack. A stop leaves the rest to
-    /// the next compaction.
-    fn trim_topic(&self, topic: TopicId, stopped: &Receiver<()>) -> Result<()> {
-        let room = topic_room(self.config.topics.limit);
-        let enough = room + slack(self.config.topics.limit) + 1;
-        let newest = self.store.topic_content(topic, Span::ALL.newest(enough), enough, Tier::Disk)?;
-        let archive = |beyond| {
-            let _still = self.streaming.hold_changes();
-            self.store.archive_topic(topic, beyond, MOVED)
+pub(super) fn run(context: &Context, stopped: &Receiver<()>) {
+    loop {
+        let candidate = select! {
+            recv(stopped) -> _ => return,
+            recv(context.candidates.receiver) -> candidate => candidate,
         };
-        move_beyond(room, enough, &newest, &self.tally.topics_archived, stopped, archive)
+        let Ok(candidate) = candidate else { return };
+        let trimmed = match candidate {
+            Candidate::Outbox(author) => trim_outbox(context, author, stopped),
+            Candidate::Topic(topic) => trim_topic(context, topic, stopped),
+            Candidate::Deleted(id) => purge(context, id, stopped),
+        };
+        context.done(trimmed, format_args!("a trim failed; the next compaction requests it again: {candidate:?}"));
+        context.candidates.waiting.fetch_sub(1, Ordering::SeqCst);
     }
+}
 
-    /// Ends the rows of a deleted item, unless it was restored meanwhile. A stop leaves the rest to the next
-    /// compaction.
-    fn purge(&self, id: ContentId, stopped: &Receiver<()>) -> Result<()> {
-        // By the time of changes, so that every later restore is refused, on each node of a cluster.
-        let retention = self.config.content.deleted_retention.as_millis();
-        let deleted_before = self.streaming.final_before(self.streaming.time_of_changes(), retention);
-        let mut last = None;
-        loop {
-            let still = self.streaming.hold_changes();
-            let purged = self.store.purge_reactions(id, deleted_before, MOVED, last)?;
-            drop(still);
-            if purged.len() < MOVED {
-                break;
-            }
-            last = purged.last().copied();
-            if is_over(stopped) {
-                return Ok(());
-            }
-        }
-        let _still = self.streaming.hold_changes();
-        if self.store.purge(id, deleted_before)? {
-            self.tally.purged.add(1);
-        }
-        Ok(())
-    }
+/// Moves the items beyond [`topic_room`] to the archive, if they are more than the slack. A stop leaves the rest to
+/// the next compaction.
+fn trim_topic(context: &Context, topic: TopicId, stopped: &Receiver<()>) -> Result<()> {
+    let room = topic_room(context.config.topics.limit);
+    let enough = room + slack(context.config.topics.limit) + 1;
+    let newest = context.store.topic_content(topic, Span::ALL.newest(enough), enough, Tier::Disk)?;
+    let archive = |beyond| {
+        let _still = context.streaming.hold_changes();
+        context.store.archive_topic(topic, beyond, MOVED)
+    };
+    move_beyond(room, enough, &newest, &context.tally.topics_archived, stopped, archive)
+}
 
-    /// Moves the entries beyond the limit to the archive, if they are more than the slack. A stop leaves the rest to
-    /// the next compaction.
-    fn trim_outbox(&self, author: UserId, stopped: &Receiver<()>) -> Result<()> {
-        let limit = self.config.timeline.outbox_limit;
-        if limit == 0 {
+/// Ends the rows of a deleted item, unless it was restored meanwhile. A stop leaves the rest to the next
+/// compaction.
+fn purge(context: &Context, id: ContentId, stopped: &Receiver<()>) -> Result<()> {
+    // By the time of changes, so that every later restore is refused, on each node of a cluster.
+    let retention = context.config.content.deleted_retention.as_millis();
+    let deleted_before = context.streaming.final_before(context.streaming.time_of_changes(), retention);
+    let mut last = None;
+    loop {
+        let still = context.streaming.hold_changes();
+        let purged = context.store.purge_reactions(id, deleted_before, MOVED, last)?;
+        drop(still);
+        if purged.len() < MOVED {
+            break;
+        }
+        last = purged.last().copied();
+        if is_over(stopped) {
             return Ok(());
         }
-        let enough = limit + slack(limit) + 1;
-        let newest = self.store.outboxes(&[author], Span::ALL.newest(enough), Tier::Disk)?;
-        let archive = |beyond| {
-            let _still = self.streaming.hold_changes();
-            self.store.archive_outbox(author, beyond, MOVED)
-        };
-        move_beyond(limit, enough, &newest, &self.tally.archived, stopped, archive)
     }
+    let _still = context.streaming.hold_changes();
+    if context.store.purge(id, deleted_before)? {
+        context.tally.purged.add(1);
+    }
+    Ok(())
+}
+
+/// Moves the entries beyond the limit to the archive, if they are more than the slack. A stop leaves the rest to
+/// the next compaction.
+fn trim_outbox(context: &Context, author: UserId, stopped: &Receiver<()>) -> Result<()> {
+    let limit = context.config.timeline.outbox_limit;
+    if limit == 0 {
+        return Ok(());
+    }
+    let enough = limit + slack(limit) + 1;
+    let newest = context.store.outboxes(&[author], Span::ALL.newest(enough), Tier::Disk)?;
+    let archive = |beyond| {
+        let _still = context.streaming.hold_changes();
+        context.store.archive_outbox(author, beyond, MOVED)
+    };
+    move_beyond(limit, enough, &newest, &context.tally.archived, stopped, archive)
 }
 
 #[cfg(test)]
