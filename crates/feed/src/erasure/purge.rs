@@ -3,32 +3,17 @@
 use std::collections::BTreeSet;
 
 use crate::core::Core;
+use crate::inbox::worker::purge_item;
 use model::error::Result;
 use model::store::{FINAL, Kept, Tier};
-use model::{ContentId, Cursor, Span, UserId, Work};
+use model::{Cursor, Span, UserId, Work};
 
-/// Reactions that a purge removes in one change.
-const REACTIONS_AT_ONCE: usize = 1000;
 /// Readers whose inboxes are looked through before a pause.
 const READERS_AT_ONCE: usize = 100;
 /// Items that are purged before a pause.
 const ITEMS_AT_ONCE: usize = 100;
 /// Most sources in memory whose followers' inboxes are looked through.
 const MOST_SOURCES: usize = 100_000;
-
-/// Removes all rows of an item that is deleted for good. False if there is none. So a node purges none before the part
-/// that deletes it has come: its deletion has the same time on all nodes.
-pub(crate) fn purge_whole(feed: &Core, id: ContentId) -> Result<bool> {
-    let mut last = None;
-    loop {
-        let _still = feed.streaming.hold_changes();
-        let purged = feed.store.purge_reactions(id, FINAL, REACTIONS_AT_ONCE, last)?;
-        if purged.len() < REACTIONS_AT_ONCE {
-            return feed.store.purge(id, FINAL);
-        }
-        last = purged.last().copied();
-    }
-}
 
 /// Ends the fan-outs that name a user whose items and paths are gone. The same id may be a new user soon, whose followers
 /// would get the items.
@@ -70,7 +55,9 @@ pub(crate) fn purge_erased(feed: &Core, user: UserId, mut goes_on: impl FnMut() 
             let own = places_of.into_iter().zip(kept).filter(|(_, kept)| !is_other(kept));
             let items: Vec<_> = own.map(|(id, _)| id).collect();
             if is_purge {
-                items.iter().try_for_each(|item| purge_whole(feed, *item).map(drop))?;
+                items
+                    .iter()
+                    .try_for_each(|item| purge_item(&feed.store, &feed.streaming, *item, FINAL, || true).map(drop))?;
             } else {
                 sources.extend(feed.store.erased_paths(&items)?);
                 let is_over = places.len() < ITEMS_AT_ONCE;

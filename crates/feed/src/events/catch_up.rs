@@ -43,7 +43,7 @@ pub fn missed(feed: &Core, user: UserId, after: Cursor, end: u64) -> Result<Opti
     };
     let mut found = Found { authors, after, is_behind, events: Vec::new() };
     // After the rows are read: a trim raises the trimmed number before it removes rows.
-    let is_whole = each_event(feed, from, end, |event| found.look(event))? && !events::is_trimmed(feed, from);
+    let is_whole = each_event(feed, from, end, |event| found.look(event))? && !feed.events_on_disk.is_trimmed(from);
     Ok(if is_whole { found.told() } else { None })
 }
 
@@ -57,24 +57,17 @@ fn look_for(feed: &Core, after: Cursor, end: u64) -> Result<(u64, bool)> {
             return Ok((number + 1, true));
         }
         // The place at which a log begins has no row.
-        if number < FIRST && row.is_none_or(|row| !events::is_trimmed(feed, FIRST) && row.times().0 > after.at) {
+        if number < FIRST && row.is_none_or(|row| !feed.events_on_disk.is_trimmed(FIRST) && row.times().0 > after.at) {
             return Ok((FIRST, true));
         }
     }
     // No event up to a row, removed events included, has a later time than the row's latest.
     let Some(first) = row_at(0)? else { return Ok((FIRST, false)) };
-    let (mut low, mut high) = (first.number(), end.max(first.number()));
     if first.times().1 >= after.at {
-        return Ok((low, false));
+        return Ok((first.number(), false));
     }
-    // Invariant: the first row at `low` or above has only earlier times, unless it is at `high` or above.
-    while high - low > 1 {
-        let middle = low + (high - low) / 2;
-        match row_at(middle)? {
-            Some(row) if row.number() < high && row.times().1 < after.at => low = row.number(),
-            _ => high = middle,
-        }
-    }
+    let within = (first.number(), end.max(first.number()));
+    let (_, high) = events::border(feed, within, 1, |row| row.times().1 < after.at)?;
     Ok((high, false))
 }
 

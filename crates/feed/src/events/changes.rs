@@ -152,7 +152,7 @@ pub fn changes(read: Read<'_>, after: ChangesAfter, limit: usize, kinds: &[Effec
     // After the rows are read: a trim raises the first number before it removes rows.
     let is_gone = match after {
         ChangesAfter::Receiver(_) => feed.events_on_disk.is_removed(from),
-        _ => events::is_trimmed(feed, from),
+        _ => feed.events_on_disk.is_trimmed(from),
     };
     if is_gone {
         return Err(Code::ChangesGone.into());

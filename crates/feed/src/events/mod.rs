@@ -11,5 +11,5 @@ pub use changes::{begin_receiver, changes};
 pub use receivers::keep_receiver;
 pub(crate) use receivers::kept_position;
 pub use streams::{happened, listen, on_present_paths, presence, set_presence};
-pub(crate) use upkeep::{first_since, is_trimmed};
+pub(crate) use upkeep::{border, first_since};
 pub use upkeep::{reset_time, tend, trim};

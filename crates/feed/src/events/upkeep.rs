@@ -1,11 +1,11 @@
 //! Maintains the log of events on disk.
 
 use crate::core::Core;
-use model::Millis;
 use model::clock::now;
 use model::error::{Error, Result};
 use model::store::MARK;
 use model::sync::atomic::Ordering;
+use model::{Logged, Millis};
 
 /// Numbers whose events are kept on disk for streams, those in memory included; some 60 bytes each.
 const KEPT: u64 = 1_000_000;
@@ -43,23 +43,29 @@ fn trim_changes(feed: &Core, now: Millis, least: u64, step: u64) -> Result<()> {
 /// only at a few.
 pub(crate) fn first_since(feed: &Core, time: Millis, step: u64) -> Result<u64> {
     let (first, end) = (feed.events_on_disk.first(), feed.streaming.sequencer().end());
-    let time_at = |number| -> Result<_> {
-        let row = feed.store.logged(number, 1)?.pop().map(|row| (row.number(), row.times().0));
-        Ok(row.filter(|(number, _)| *number < end))
-    };
-    // Invariant: all changes below `low` are older, and the first one at `high` or above is not.
-    let (mut low, mut high) = (first, end);
-    if time_at(low)?.is_none_or(|(_, at)| at >= time) {
-        return Ok(low);
+    let is_older = |row: &Logged| row.times().0 < time;
+    if feed.store.logged(first, 1)?.pop().is_none_or(|row| row.number() >= end || !is_older(&row)) {
+        return Ok(first);
     }
+    Ok(border(feed, (first, end), step, is_older)?.0)
+}
+
+/// The border between the rows that are older, and the others, as two numbers that are `step` apart at most. The first row at the
+/// lower one is older, and the first one at the higher one is not, or is beyond the end.
+pub(crate) fn border(
+    feed: &Core,
+    (mut low, mut high): (u64, u64),
+    step: u64,
+    is_older: impl Fn(&Logged) -> bool,
+) -> Result<(u64, u64)> {
     while high - low > step {
         let middle = low + (high - low) / 2;
-        match time_at(middle)? {
-            Some((number, at)) if at < time => low = number,
+        match feed.store.logged(middle, 1)?.pop() {
+            Some(row) if row.number() < high && is_older(&row) => low = row.number(),
             _ => high = middle,
         }
     }
-    Ok(low)
+    Ok((low, high))
 }
 
 /// Lets times go on from the clock if they are far ahead of it, because a clock was wrong once; returns by how much they
@@ -100,11 +106,6 @@ pub fn trim(feed: &Core, kept: u64, step: u64) -> Result<()> {
     let _still = feed.streaming.hold_changes();
     feed.events_on_disk.remove_below(keep_from);
     feed.store.trim_events(keep_from)
-}
-
-/// Whether events from this number on may be gone from the disk.
-pub(crate) fn is_trimmed(feed: &Core, from: u64) -> bool {
-    from < feed.events_on_disk.trimmed.load(Ordering::SeqCst)
 }
 
 #[cfg(test)]

@@ -84,6 +84,11 @@ impl OnDisk {
         self.trimmed.load(Ordering::SeqCst)
     }
 
+    /// Whether events from this number on may be gone.
+    pub(crate) fn is_trimmed(&self, from: u64) -> bool {
+        from < self.first()
+    }
+
     /// Whether changes from this number on may be gone.
     pub(crate) fn is_removed(&self, from: u64) -> bool {
         from < self.removed.load(Ordering::SeqCst)

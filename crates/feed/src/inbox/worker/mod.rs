@@ -30,6 +30,7 @@ use model::{Job, LANES, Lane, Members, UserId, Work};
 use store::Store;
 
 pub use evict::evict_others;
+pub(crate) use trim::purge_item;
 pub use trim::{Candidate, Candidates, slack, topic_room};
 pub use usage::{Figures, Usage};
 

@@ -10,10 +10,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use crossbeam_channel::{Receiver, Sender, bounded, select};
 
 use super::{Context, is_over};
+use crate::streaming::Streaming;
 use model::clock::now;
 use model::error::Result;
 use model::store::{Listeners, Tier, is_deleted_before};
 use model::{ContentId, Count, Cursor, Entry, Fill, Millis, Span, TopicId, UserId};
+use store::Store;
 
 /// Outboxes and topics that may wait for a trim. One more is left out; the next compaction names it
 /// again.
@@ -165,24 +167,35 @@ fn purge(context: &Context, id: ContentId, stopped: &Receiver<()>) -> Result<()>
     // By the time of changes, so that every later restore is refused, on each node of a cluster.
     let retention = context.config.content.deleted_retention.as_millis();
     let deleted_before = context.streaming.final_before(context.streaming.time_of_changes(), retention);
-    let mut last = None;
-    loop {
-        let still = context.streaming.hold_changes();
-        let purged = context.store.purge_reactions(id, deleted_before, MOVED, last)?;
-        drop(still);
-        if purged.len() < MOVED {
-            break;
-        }
-        last = purged.last().copied();
-        if is_over(stopped) {
-            return Ok(());
-        }
-    }
-    let _still = context.streaming.hold_changes();
-    if context.store.purge(id, deleted_before)? {
-        context.tally.purged.add(1);
+    let Context { store, streaming, tally, .. } = context;
+    if purge_item(store, streaming, id, deleted_before, || !is_over(stopped))? {
+        tally.purged.add(1);
     }
     Ok(())
+}
+
+/// Ends the rows of an item that was deleted before a time; false if there is none. Changes come between two parts of its
+/// reactions, and after each it asks whether it goes on.
+pub(crate) fn purge_item(
+    store: &Store,
+    streaming: &Streaming,
+    id: ContentId,
+    deleted_before: Millis,
+    goes_on: impl Fn() -> bool,
+) -> Result<bool> {
+    let mut last = None;
+    loop {
+        let still = streaming.hold_changes();
+        let purged = store.purge_reactions(id, deleted_before, MOVED, last)?;
+        if purged.len() < MOVED {
+            return store.purge(id, deleted_before);
+        }
+        drop(still);
+        last = purged.last().copied();
+        if !goes_on() {
+            return Ok(false);
+        }
+    }
 }
 
 /// Moves the entries beyond the limit to the archive, if they are more than the slack. A stop leaves the rest to
