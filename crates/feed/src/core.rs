@@ -3,7 +3,7 @@
 use std::ops::Deref;
 use std::sync::Arc;
 
-use crate::caches::followees::Followees;
+use crate::caches::followees::{Followees, followees};
 use crate::caches::rows::RowsAtOnce;
 use crate::caches::{Cards, ContentCache};
 use crate::inbox::backlog::Backlog;
@@ -94,7 +94,7 @@ impl Core {
             config: config.clone(),
             is_node: AtomicBool::new(false),
             members: config.cluster.members(),
-            followees: Followees::new(memory, Arc::clone(&streaming)),
+            followees: followees(memory),
             versions: Versions::default(),
             contents: crate::caches::contents(memory),
             cards: crate::caches::cards(memory),
@@ -211,6 +211,6 @@ impl Core {
     #[inline]
     pub fn caches(&self) -> [(&'static str, CacheUsage); 3] {
         let Shared { followees, contents, cards, .. } = &**self;
-        [("followees", followees.lists.usage()), ("contents", contents.usage()), ("cards", cards.usage())]
+        [("followees", followees.usage()), ("contents", contents.usage()), ("cards", cards.usage())]
     }
 }

@@ -138,7 +138,7 @@ pub fn authors(read: Read<'_>, user: UserId) -> Result<ShownSources> {
 }
 
 fn listed_authors(read: Read<'_>, user: UserId) -> Result<List> {
-    read.feed.followees.lists.get(user, || {
+    read.feed.followees.get(user, || {
         let authors = read.feed.store.authors(user, read.tier)?;
         Ok(if read.feed.config.timeline.include_own { authors.with(user) } else { authors }.into())
     })

@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use crate::core::Core;
 use crate::inbox::backlog::JobReservation;
-use crate::streaming::ChangeTime;
+use crate::streaming::{ChangeTime, ShownChange};
 use model::error::Result;
-use model::store::Push;
+use model::store::{Push, Tier};
 use model::versions::Thing;
 use model::{Content, ContentId, Effect, Event, ListId, Millis, ReactionKind, Side, UserId};
 use store::Store;
@@ -104,12 +104,15 @@ impl<'f> Txn<'f> {
         }
     }
 
-    /// Begins a change of the sources of readers that adds or removes the authors beside each. It ends once the rows are
-    /// written, or have failed.
+    /// Notes a change of the sources of readers that adds or removes the authors beside each. Once the rows are written, the
+    /// cached list of each is dropped, and then the reader's streams get the change.
     pub(crate) fn change_sources(&mut self, readers: impl IntoIterator<Item = (UserId, Vec<UserId>)>) {
-        let readers: Vec<_> = readers.into_iter().collect();
-        self.concerns(readers.iter().map(|(reader, _)| Thing::Sources(*reader)));
-        self.keep(self.feed.followees.change(&self.feed.store, readers));
+        let feed = self.feed;
+        for (reader, authors) in readers {
+            self.concerns([Thing::Sources(reader)]);
+            self.keep(feed.followees.change(reader));
+            self.once_written(move || tell_streams(feed, reader, authors));
+        }
     }
 
     /// Adds a step that comes once the rows are written.
@@ -168,5 +171,34 @@ impl<'f> Txn<'f> {
             self.last.into_iter().for_each(|step| step());
         }
         written
+    }
+}
+
+/// Tells the streams of a user which of these authors the user is shown now.
+fn tell_streams(feed: &Core, user: UserId, mut authors: Vec<UserId>) {
+    let (streams, store) = (feed.streaming.streams(), &feed.store);
+    // A first stream that is opened later reads the list later, too.
+    if !streams.is_open(user) {
+        return;
+    }
+    // With `include_own` users always see their own items.
+    authors.retain(|author| *author != user);
+    let pairs: Vec<_> = authors.iter().map(|author| (user, *author)).collect();
+    let shown = store.authors_among(user, &authors, Tier::Disk);
+    match shown.and_then(|shown| Ok((shown, store.silences(&pairs, Tier::Disk)?))) {
+        Ok((shown, silences)) => {
+            let change = |(source, is_silenced): (&UserId, bool)| ShownChange {
+                source: *source,
+                is_shown: shown.has(*source),
+                rule: shown.rule(*source),
+                is_silenced,
+            };
+            streams.change(user, &authors.iter().zip(silences).map(change).collect::<Vec<_>>());
+        }
+        Err(error) => {
+            tracing::warn!(%error, %user,
+                "the authors shown to a user could not be read; the streams of the user are closed");
+            streams.end(user);
+        }
     }
 }
