@@ -16,6 +16,7 @@ use std::time::Duration;
 use self::support::{put_inbox_entry, remove_inbox_entry};
 use crate::command::{Place, content_id, user};
 use config::Config;
+use feed::DeleteItem;
 use model::{Cursor, Entry, HostId};
 use tideline::server::Told;
 
@@ -84,7 +85,7 @@ fn rows_of_deleted_content_may_stay() {
     let mut config = Config::default();
     config.storage.data_dir = place.data();
     let app = tideline::server::open(&config, Told { changes: true, ..Told::default() }).expect("opens");
-    app.feed().delete(HostId::Number(12)).expect("deletes");
+    app.feed().submit(DeleteItem { item: HostId::Number(12), purge: false }).expect("deletes");
     app.stop(Duration::from_secs(60)).expect("stops");
     place.run(&["check"]).ok();
     put_inbox_entry(&place.rocks(), user(3), entry(2000, 12, 2));

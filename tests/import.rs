@@ -252,7 +252,7 @@ fn the_worked_case_gives_its_pages() {
         let mut request = PageRequest { span: Span::ALL, limit: 3 };
         let mut shown = Vec::new();
         loop {
-            let page = app.feed().read().timeline(user(111), &request).expect("a page");
+            let page = feed::timeline::page(app.feed().read(), user(111), &request).expect("a page");
             shown.extend(page.items.iter().map(|entry| entry.cursor.id.get()));
             let Some(next) = page.next else { break };
             request.span.before = Some(next);

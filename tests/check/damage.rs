@@ -5,6 +5,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use config::Config;
+use feed::DeleteItem;
 use model::store::{Change, Tier};
 use model::{Barrier, HostId, ListSettings, NoticeCursor, NoticeId, NoticeKind, UserSettings};
 use rocksdb::merge_operator::MergeFn;
@@ -171,8 +172,8 @@ pub(crate) fn place() -> Place {
     store.archive_outbox(user(2), cursor(1000, 10), 1).expect("archives");
     let tea = store.topic("tea", Tier::Disk).expect("reads").expect("a topic");
     assert_eq!(store.archive_topic(tea, cursor(1000, 10), 5).expect("archives"), 1);
-    feed.delete(HostId::Number(13)).expect("deletes");
-    feed.delete(HostId::Number(16)).expect("deletes");
+    feed.submit(DeleteItem { item: HostId::Number(13), purge: false }).expect("deletes");
+    feed.submit(DeleteItem { item: HostId::Number(16), purge: false }).expect("deletes");
     assert!(store.purge(content_id(16), u64::MAX).expect("purges"));
     let id = NoticeId { kind: NoticeKind::Reaction, reaction: 0, actor: user(3), item: Some(content_id(10)) };
     store.move_notice_marker(user(2), NoticeCursor { at: 5001, id }).expect("moves");

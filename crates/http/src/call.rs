@@ -29,7 +29,7 @@ use crate::nodes::consistency;
 use crate::wire::body::{self, Body};
 use crate::wire::problem::Problem;
 use crate::wire::query::{self, CONSISTENCY, Query};
-use feed::{Change, Feed, Read, Visibility, answered_at};
+use feed::{Change, Feed, Read, Visibility, answered_at, ids};
 use model::error::{Code, Error, Result};
 use model::store::Tier;
 use model::{HostId, Id, InvalidId, Millis, Time, UserId, is_topic};
@@ -84,7 +84,7 @@ impl Call {
     pub(super) fn user(&self) -> Result<HostId, Problem> {
         let named = self.id("uid")?;
         if let Who::User { id, .. } = &self.caller.who {
-            self.api.feed().may_name(id, [&named], self.sight())?;
+            ids::may_name(self.api.feed(), id, [&named], self.sight())?;
         }
         Ok(named)
     }
@@ -230,7 +230,7 @@ impl Call {
         match self.read_of(user, |_, found| Ok(found)).await? {
             UserId::UNKNOWN => {
                 let user = user.clone();
-                self.run(Wants::Change, move |feed| feed.give(&user)).await
+                self.run(Wants::Change, move |feed| ids::give(feed, &user)).await
             }
             found => Ok(found),
         }

@@ -13,7 +13,7 @@ use super::Community;
 use super::people::{self, CLOCK, READER, SWIMMERS, cast};
 use super::posts::{Kind, Post};
 use super::texts::decks::Decks;
-use feed::{Feed, Visibility, Wish};
+use feed::{Feed, PublishItems, Relate, Visibility, Wish, follows, ids, reactions};
 use model::clock::now;
 use model::error::{Code, Error, Result};
 use model::threads;
@@ -89,8 +89,8 @@ impl Life {
     fn find_neighbours(&self, feed: &Feed) -> Result<Vec<usize>> {
         let users: Vec<usize> = (0..LOOKED_AT.min(self.community.users as usize)).collect();
         let ids: Vec<HostId> = users.iter().map(|user| self.community.host_user(*user)).collect::<Result<_>>()?;
-        let ids: Vec<UserId> = feed.give_all(&ids)?;
-        let relations = feed.read().relations(ids[READER], &ids)?;
+        let ids: Vec<UserId> = ids::give_all(feed, &ids)?;
+        let relations = follows::relations(feed.read(), ids[READER], &ids)?;
         let is_seen =
             |relation: &Relation| relation.following_since.is_some() && relation.barred_since(Barrier::Mute).is_none();
         let found = users.into_iter().zip(&relations).filter(|(user, relation)| *user != CLOCK && is_seen(relation));
@@ -119,7 +119,7 @@ impl Life {
                 let kind = if deed < 48 { kinds.last() } else { kinds.next() }.unwrap_or_default();
                 let user = self.community.host_user(user)?;
                 let wish = Wish { user, kind, active: true, since: None, sight: Visibility::Application };
-                feed.react(self.recent[post].0.clone(), wish).map(drop)
+                reactions::react(feed, self.recent[post].0.clone(), wish).map(drop)
             }
             None => Ok(()),
         }
@@ -130,7 +130,7 @@ impl Life {
             return Ok(());
         }
         let [user, target] = [user, target].map(|user| self.community.host_user(user));
-        match feed.relate(user?, vec![(target?, None)], Vec::new()) {
+        match feed.submit(Relate::of(user?, vec![(target?, None)], Vec::new())) {
             Err(error) if error.code() == Some(Code::Blocked) => Ok(()),
             followed => followed.map(drop),
         }
@@ -149,7 +149,7 @@ impl Life {
         if kind == Kind::Post && SWIMMERS.contains(&user) && self.random.bool() {
             body["to"] = json!([self.community.group()?]);
         }
-        let published = feed.publish(vec![request(body)?])?;
+        let published = feed.submit(PublishItems::all(vec![request(body)?]))?;
         if kind == Kind::Post && user != CLOCK {
             for (content, _) in published {
                 let id = content.id;

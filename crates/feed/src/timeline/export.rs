@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::read::Read;
+use crate::read::Read;
+use crate::{follows, kinds, lists, notices, sight, users};
 use model::error::{Code, Error, Result};
 use model::store::FINAL;
 use model::{
@@ -175,7 +176,7 @@ impl Export {
                 if let Some(viewer) = read.viewer {
                     let suspended = read.suspended_among(entries.iter().map(|entry| entry.author))?;
                     entries.retain(|entry| !suspended.contains(&entry.author));
-                    let mut kept = read.kept_from(viewer, &entries)?.into_iter();
+                    let mut kept = sight::kept_from(read, viewer, &entries)?.into_iter();
                     entries.retain(|_| kept.next().flatten().is_none());
                 }
                 entries.retain(|entry| !store.is_erasing(entry.author));
@@ -193,7 +194,7 @@ impl Export {
                 let rules = match side {
                     Side::Following | Side::SentRequests => {
                         let users: Vec<_> = found.iter().map(|member| member.id).collect();
-                        read.relations(user, &users)?.into_iter().map(|relation| relation.rule).collect()
+                        follows::relations(read, user, &users)?.into_iter().map(|relation| relation.rule).collect()
                     }
                     _ => vec![None; found.len()],
                 };
@@ -217,7 +218,7 @@ impl Export {
                 let found = store.list_members(list.id, older(before, ROWS), read.tier)?;
                 self.go_on(&found, ROWS, |last| Step::Members(Arc::clone(&list), Some(*last)));
                 let ids: Vec<_> = found.iter().map(|member| member.id).collect();
-                let rules = read.member_rules(list.id, &ids)?;
+                let rules = lists::member_rules(read, list.id, &ids)?;
                 let mut lines = if before.is_none() { self::list(read, &list)? } else { Vec::new() };
                 let line = |member| ExportLine::ListMember { list: list.name.clone(), member };
                 lines.extend(users(read, found, rules)?.into_iter().map(line));
@@ -225,7 +226,7 @@ impl Export {
             }
             Step::Notices(before) => {
                 let request = PageRequest { span: Span { before, after: None }, limit: ROWS };
-                let page = read.notices(user, &request, false)?;
+                let page = notices::page(read, user, &request, false)?;
                 page.next.into_iter().for_each(|next| self.steps.push_front(Step::Notices(Some(next))));
                 notices(read, page.items.into_iter().map(|group| group.newest).collect())?
             }
@@ -242,8 +243,8 @@ impl Export {
 
     /// The records of the user.
     fn records(&self, read: Read<'_>) -> Result<Vec<ExportLine>> {
-        let (user, settings) = (self.user, read.settings(self.user)?);
-        let profile = read.user(user)?.0;
+        let (user, settings) = (self.user, users::settings(read, self.user)?);
+        let profile = users::user(read, user)?.0;
         let extra = profile.extra.as_deref().map(serde_json::from_str).transpose();
         let mut lines = vec![
             ExportLine::Profile {
@@ -257,10 +258,10 @@ impl Export {
                 default_audience: settings.default_audience,
             },
         ];
-        lines.extend(read.suspended_since(user)?.map(|since| ExportLine::Suspension { since }));
+        lines.extend(users::suspended_since(read, user)?.map(|since| ExportLine::Suspension { since }));
         let (place, ids) = read.named(read.feed.store.marker(user, read.tier)?)?;
         lines.extend(place.map(|place| ExportLine::Marker { cursor: ids.place(place) }));
-        let (place, ids) = read.named(read.notice_marker(user)?)?;
+        let (place, ids) = read.named(notices::marker(read, user)?)?;
         lines.extend(place.map(|place| ExportLine::NoticeMarker { cursor: ids.notice(place) }));
         Ok(lines)
     }
@@ -289,7 +290,7 @@ impl Export {
         let is_kept = |(item, deleted_at): &(Content, _)| item.author == self.user && *deleted_at != Some(FINAL);
         let kept = read.feed.store.kept(ids)?.into_iter().flatten().filter(is_kept);
         let (contents, deleted): (Vec<Content>, Vec<_>) = kept.unzip();
-        let shown = read.with_counts(contents.into_iter().map(|content| Arc::new(content.into())).collect())?;
+        let shown = sight::with_counts(read, contents.into_iter().map(|content| Arc::new(content.into())).collect())?;
         Ok(ExportPart::Items(shown, deleted))
     }
 }
@@ -304,7 +305,7 @@ fn users(read: Read<'_>, found: Vec<UserCursor>, rules: Vec<Option<Rule>>) -> Re
     let (found, ids) = read.named(found)?;
     let users = found.into_iter().zip(rules).filter(|(user, _)| !read.feed.store.is_erasing(user.id));
     let shown = |(user, rule): (UserCursor, _)| {
-        let (only, except) = read.rule_names(rule)?.fields();
+        let (only, except) = kinds::rule_names(read, rule)?.fields();
         Ok(ExportedUser { user_id: ids.of(user.id), since: user.at, only, except })
     };
     users.map(shown).collect()

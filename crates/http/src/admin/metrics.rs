@@ -272,8 +272,8 @@ impl Scrape {
             tideline_streams = streams.open + self.api.streams_of_changes();
             /// Limit of open streams.
             tideline_streams_limit = self.api.limits.streams.fill().limit;
-            /// Users whose first stream is open and whose list of authors is not read yet.
-            tideline_stream_readers_stale = streams.stale;
+            /// Users whose first stream is being opened and whose list of authors is being read.
+            tideline_stream_readers_stale = streams.opening;
             /// Events put into streams; an event for two streams counts twice.
             tideline_stream_events_total = streams.events;
             /// Resets sent because a client read too slowly and lost events.

@@ -5,7 +5,7 @@ use super::prelude::*;
 use super::show::Item;
 use super::timelines::{list, list_of, pages};
 use crate::guards::auth::Who;
-use feed::PublishItems;
+use feed::{PublishItems, ids, items, sight};
 use model::CommentDraft;
 
 /// The calls of this file.
@@ -46,7 +46,7 @@ async fn comment(mut call: Call) -> Answer {
     let (subject, sight) = (call.id("content_id")?, call.sight());
     let draft: CommentDraft = call.json().await?;
     may_comment(&call.caller.who, &draft)?;
-    call.api.feed().may_name(&draft.author_id, draft.mentions.iter(), sight)?;
+    ids::may_name(call.api.feed(), &draft.author_id, draft.mentions.iter(), sight)?;
     let comment = PublishItems { drafts: vec![draft.on(subject)], on_live_items: Some(sight) };
     answer_published(&call, comment, "../").await
 }
@@ -71,10 +71,16 @@ fn may_comment(who: &Who, draft: &CommentDraft) -> Result<(), Problem> {
 /// `GET /v1/content/{content_id}/comments`
 async fn on_item(call: Call) -> Answer {
     let item = call.id("content_id")?;
-    list(&call, None, move |read| read.find_live(&item), |read, item, request| read.comments(item, request)).await
+    list(
+        &call,
+        None,
+        move |read| sight::find_live(read, &item),
+        |read, item, request| items::comments(read, item, request),
+    )
+    .await
 }
 
 /// `GET /v1/users/{uid}/comments`
 async fn by_user(call: Call) -> Answer {
-    list_of(&call, call.user()?, None, |read, author, request| read.user_comments(author, request)).await
+    list_of(&call, call.user()?, None, |read, author, request| items::user_comments(read, author, request)).await
 }

@@ -15,7 +15,7 @@ use crate::limits::batch_work;
 use crate::wire::body::{self, Body, Nothing, UpTo};
 use crate::wire::query::{Ids, View};
 use crate::wire::reply::Text;
-use feed::{Change, DeleteItem, EditItem, PublishItems, PublishedItem, RestoreItem, TakeOff};
+use feed::{Change, DeleteItem, EditItem, PublishItems, PublishedItem, RestoreItem, TakeOff, items, sight};
 use model::priority::Pace;
 use model::{Content, Draft, EditDraft, HostIds, ItemView, ReactionKinds, SharedContent};
 
@@ -145,7 +145,8 @@ async fn publish(mut call: Call) -> Answer {
 pub(crate) async fn answer_published(call: &Call, publish: PublishItems, folder: &str) -> Answer {
     let published = call.submit(publish).await?.pop();
     let published = published.ok_or_else(|| Problem::internal("a publish returned no item"))?;
-    let PublishedItem { shown, ids, is_new } = call.read_in_any_case(move |read| read.published(&published)).await?;
+    let PublishedItem { shown, ids, is_new } =
+        call.read_in_any_case(move |read| items::published(read, &published)).await?;
     let mut response = HttpResponseBuilder::new(status(is_new));
     response.insert_header((LOCATION, format!("{folder}{}", query::escaped(&ids.of(shown.content.id)))));
     Ok(reply::body(response, show::item(&shown, &ids, call.api.feed().reaction_kinds())?))
@@ -188,7 +189,7 @@ fn publish_all(feed: &Feed, mut body: Body, limit: usize, patience: Duration) ->
     let mut room = body.into_room(patience);
     // Reserved before any write. Only an item that was published before and edited since can be longer.
     room.reserve(most)?;
-    let published = feed.publish(drafts)?;
+    let published = feed.submit(PublishItems::all(drafts))?;
     let new = published.iter().any(|(_, new)| *new);
     // Counts can be above 0, because comments may come before their subject.
     let (published, ids) = as_shown(feed.read(), published.into_iter().map(|(content, _)| content))?;
@@ -201,7 +202,7 @@ fn publish_all(feed: &Feed, mut body: Body, limit: usize, patience: Duration) ->
 /// Items as they are after a change, with the ids that they mention.
 fn as_shown(read: Read<'_>, contents: impl IntoIterator<Item = Content>) -> Result<(Vec<ItemView>, HostIds)> {
     let contents = contents.into_iter().map(|content| Arc::new(content.into())).collect();
-    read.named(read.with_counts(contents)?)
+    read.named(sight::with_counts(read, contents)?)
 }
 
 fn status(new: bool) -> StatusCode {
@@ -214,12 +215,12 @@ async fn list(call: Call) -> Answer {
     let Ids(ids) = query.required("ids")?;
     let view = query.value("view")?.unwrap_or(View::Full);
     let viewer = call.viewer(query.value("viewer")?);
-    let find = move |read: &Read<'_>| read.contents(&read.find_all(&ids)?);
+    let find = move |read: &Read<'_>| sight::contents(read, &read.find_all(&ids)?);
     let ((), text) = match view {
         View::Full => {
             let look = move |read: Read<'_>| {
                 let read = read.seen_by(viewer.as_ref())?;
-                read.named(read.with_viewer(read.listed(find(&read)?)?)?)
+                read.named(sight::with_viewer(read, sight::listed(read, find(&read)?)?)?)
             };
             call.show(look, |(items, ids), kinds, text| show::write_items(items, &ids, kinds, text)).await?
         }
@@ -242,8 +243,8 @@ async fn show(call: Call) -> Answer {
     let viewer = call.viewer(call.query()?.value("viewer")?);
     let look = move |read: Read<'_>| {
         let read = read.seen_by(viewer.as_ref())?;
-        let item = read.by_id(read.find(&id)?)?;
-        read.named(read.with_viewer(read.with_counts(item.into_iter().collect())?)?)
+        let item = sight::by_id(read, read.find(&id)?)?;
+        read.named(sight::with_viewer(read, sight::with_counts(read, item.into_iter().collect())?)?)
     };
     let write = |(items, ids): (Vec<_>, HostIds), kinds: &ReactionKinds, text: &mut Text| {
         show::write_item(items.first().ok_or_else(Error::content_not_found)?, &ids, kinds, text)

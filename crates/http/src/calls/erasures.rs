@@ -4,6 +4,7 @@ use actix_web::http::StatusCode;
 
 use super::prelude::*;
 use super::show::Items;
+use feed::erasure;
 use model::{ErasedUser, Erasure, HostId, Millis, Time};
 
 /// The calls of this file.
@@ -76,13 +77,13 @@ impl From<ErasedUser> for ErasureBody {
 async fn erase(call: Call) -> Answer {
     let user_id = call.user()?;
     let id = user_id.clone();
-    let since = call.change(move |feed| feed.erase(id)).await?;
+    let since = call.change(move |feed| erasure::erase(feed, id)).await?;
     reply::with(StatusCode::ACCEPTED, &Begun { user_id, since })
 }
 
 /// `GET /v1/admin/erasures`
 async fn list(call: Call) -> Answer {
-    let (under_way, over) = call.read(|read| read.erasures()).await?;
+    let (under_way, over) = call.read(|read| erasure::erasures(read)).await?;
     let items = under_way.into_iter().map(ErasureBody::from).chain(over.into_iter().map(ErasureBody::from));
     reply::ok(&Items { items: items.collect() })
 }

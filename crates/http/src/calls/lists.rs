@@ -9,7 +9,7 @@ use super::relations::{ListedUsers, MAX_BATCH, list_users, rule, users};
 use super::show::{Items, Member};
 use super::timelines;
 use crate::wire::body::{UpTo, check_batch};
-use feed::{ChangeMembers, DeleteList, PutList};
+use feed::{ChangeMembers, DeleteList, PutList, ids, kinds, lists, timeline};
 use model::{
     HostId, KindNames, ListId, ListSettings, MAX_TITLE, Membership, Millis, PageRequest, RuleDraft, Time, Unread,
     UserId, UserList, kinds_of_rule, or_default,
@@ -201,7 +201,7 @@ struct ListMember {
 
 impl ListMember {
     fn new(read: Read<'_>, user_id: HostId, membership: Option<Membership>) -> Result<Self> {
-        let (only, except) = read.rule_names(membership.and_then(|membership| membership.rule))?.fields();
+        let (only, except) = kinds::rule_names(read, membership.and_then(|membership| membership.rule))?.fields();
         let since = membership.map(|membership| membership.since);
         Ok(Self { user_id, member: since.is_some(), since, only, except })
     }
@@ -214,7 +214,7 @@ fn path(call: &Call) -> Result<(HostId, String), Problem> {
 
 /// `GET /v1/users/{uid}/lists`
 async fn all(call: Call) -> Answer {
-    let lists = call.read_of(&call.user()?, |read, user| read.lists_of_user(user)).await?;
+    let lists = call.read_of(&call.user()?, |read, user| lists::of_user(read, user)).await?;
     reply::ok(&Items { items: lists.into_iter().map(List::from).collect() })
 }
 
@@ -229,7 +229,7 @@ async fn put_list(mut call: Call) -> Answer {
 /// `GET /v1/users/{uid}/lists/{list}`
 async fn show(call: Call) -> Answer {
     let (user, name) = path(&call)?;
-    let list = call.read_of(&user, move |read, user| read.list_named(user, &name)).await?;
+    let list = call.read_of(&user, move |read, user| lists::named(read, user, &name)).await?;
     reply::ok(&List::from(list))
 }
 
@@ -243,11 +243,11 @@ async fn delete_list(call: Call) -> Answer {
 /// `GET /v1/users/{uid}/lists/{list}/members`
 async fn members(call: Call) -> Answer {
     let (user, name) = path(&call)?;
-    let find = move |read: Read<'_>| Ok(read.list_named(read.find(&user)?, &name)?.id);
+    let find = move |read: Read<'_>| Ok(lists::named(read, read.find(&user)?, &name)?.id);
     let read_page = |read: Read<'_>, list: ListId, request: &PageRequest<UserId>| -> Result<_> {
-        let page = read.list_members(list, request)?;
+        let page = lists::members(read, list, request)?;
         let members: Vec<_> = page.items.iter().map(|member| member.id).collect();
-        Ok(ListedUsers { page, rules: read.member_rules(list, &members)? })
+        Ok(ListedUsers { page, rules: lists::member_rules(read, list, &members)? })
     };
     list_users(&call, None, find, read_page).await
 }
@@ -286,9 +286,9 @@ async fn change_one(call: &Call, added: bool, rule: Option<RuleDraft>) -> Answer
 async fn change_list(call: &Call, change: ChangeMembers, members: Vec<HostId>) -> Result<Vec<ListMember>, Problem> {
     let sight = call.sight();
     let change = move |feed: &Feed| -> Result<_> {
-        feed.may_name(&change.user, &members, sight)?;
+        ids::may_name(feed, &change.user, &members, sight)?;
         if let Some(rule) = &change.rule {
-            feed.may_name_kinds(rule, sight)?;
+            kinds::may_name(feed, rule, sight)?;
         }
         let after = feed.submit(change)?;
         members.into_iter().zip(after).map(|(member, after)| ListMember::new(feed.read(), member, after)).collect()
@@ -302,8 +302,8 @@ async fn timeline(call: Call) -> Answer {
     let viewer = user.clone();
     let find = move |read: Read<'_>| {
         let user = read.find(&user)?;
-        Ok((user, read.list_named(user, &name)?.id))
+        Ok((user, lists::named(read, user, &name)?.id))
     };
-    let read_page = |read: Read<'_>, (user, list), request: &_| read.list_timeline(user, list, request);
+    let read_page = |read: Read<'_>, (user, list), request: &_| timeline::list_page(read, user, list, request);
     timelines::list(&call, Some(viewer), find, read_page).await
 }

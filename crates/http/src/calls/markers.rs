@@ -1,7 +1,7 @@
 //! `/v1/users/{uid}/marker` and the count of unread items; the same of the timelines of lists.
 
 use super::prelude::*;
-use feed::MoveMarker;
+use feed::{MoveMarker, lists, timeline};
 use model::{HostId, ListId, Position, Unread, UserId};
 
 /// The calls of this file.
@@ -69,7 +69,7 @@ async fn of_timeline<T: Send + 'static>(
 ) -> Result<T, Problem> {
     let (user, name) = (call.user()?, list_name(call)?);
     let look = move |read: Read<'_>, user| {
-        let list = name.as_ref().map(|name| read.list_named(user, name)).transpose()?;
+        let list = name.as_ref().map(|name| lists::named(read, user, name)).transpose()?;
         look(read, user, list.map(|list| list.id))
     };
     call.read_of(&user, look).await
@@ -77,7 +77,7 @@ async fn of_timeline<T: Send + 'static>(
 
 /// `GET /v1/users/{uid}/marker`
 pub(crate) async fn show(call: Call) -> Answer {
-    let (cursor, ids) = of_timeline(&call, |read, user, list| read.named(read.marker(user, list)?)).await?;
+    let (cursor, ids) = of_timeline(&call, |read, user, list| read.named(timeline::marker(read, user, list)?)).await?;
     reply::ok(&MarkerBody { cursor: cursor.map(|cursor| ids.place(cursor)) })
 }
 
@@ -94,8 +94,8 @@ pub(crate) async fn advance(mut call: Call) -> Answer {
 pub(crate) async fn unread(call: Call) -> Answer {
     let kinds = call.query()?.kinds()?;
     let count = move |read: Read<'_>, user, list| match list {
-        None => read.of_kinds(&kinds)?.unread(user),
-        Some(list) => read.of_kinds(&kinds)?.list_unread(user, list),
+        None => timeline::unread(read.of_kinds(&kinds)?, user),
+        Some(list) => timeline::list_unread(read.of_kinds(&kinds)?, user, list),
     };
     reply::ok(&of_timeline(&call, count).await?)
 }

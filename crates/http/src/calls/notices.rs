@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::prelude::*;
 use super::show::Author;
 use crate::wire::reply::Text;
-use feed::{MoveNoticeMarker, NoticeGroup, NoticePage};
+use feed::{MoveNoticeMarker, NoticeGroup, NoticePage, notices, sight};
 use model::{
     Card, ContentId, HostId, HostIds, HostNoticeId, Millis, NoticeCursor, NoticeKind, Page, Position, ReactionKinds,
     Time, Unread, UserId,
@@ -160,7 +160,7 @@ async fn list(call: Call) -> Answer {
     let grouped = query.flag("group")?;
     let (request, kept) = query.page::<HostNoticeId>()?;
     let look = move |read: Read<'_>| {
-        let page = read.notices(read.find(&user)?, &read.find_notices(&request, sight)?, grouped)?;
+        let page = notices::page(read, read.find(&user)?, &notices::find_span(read, &request, sight)?, grouped)?;
         show(read, page, request.span.after.as_ref(), grouped)
     };
     let write = |page: Page<_, _>, _: &ReactionKinds, text: &mut Text| {
@@ -173,7 +173,7 @@ async fn list(call: Call) -> Answer {
 
 /// The notice at a place, if the user sees one there.
 pub(crate) fn told(read: Read<'_>, user: UserId, place: NoticeCursor) -> Result<Option<NoticeItem>> {
-    let items: Vec<_> = read.notice_at(user, place)?.into_iter().collect();
+    let items: Vec<_> = notices::at(read, user, place)?.into_iter().collect();
     Ok(show(read, Page { items, next: None, prev: None }, None, false)?.items.pop())
 }
 
@@ -185,7 +185,7 @@ fn show(
     grouped: bool,
 ) -> Result<Page<NoticeItem, HostNoticeId>> {
     let actors: Vec<UserId> = page.items.iter().flat_map(|group| group.actors.iter().copied()).collect();
-    let mut cards = read.cards(&actors)?.into_iter();
+    let mut cards = sight::cards(read, &actors)?.into_iter();
     let places: Vec<_> = [page.next, page.prev].into_iter().flatten().collect();
     let notices: Vec<_> = page.items.iter().map(|group| group.newest).collect();
     let ids = read.host_ids(&(notices, places))?;
@@ -207,12 +207,12 @@ fn show(
 
 /// `GET /v1/users/{uid}/notices/unread`
 async fn unread(call: Call) -> Answer {
-    reply::ok(&call.read_of(&call.user()?, |read, user| read.unread_notices(user)).await?)
+    reply::ok(&call.read_of(&call.user()?, |read, user| notices::unread(read, user)).await?)
 }
 
 /// `GET /v1/users/{uid}/notices/marker`
 async fn marked(call: Call) -> Answer {
-    let look = |read: Read<'_>, user| read.named(read.notice_marker(user)?);
+    let look = |read: Read<'_>, user| read.named(notices::marker(read, user)?);
     let (cursor, ids) = call.read_of(&call.user()?, look).await?;
     reply::ok(&NoticeMarker { cursor: cursor.map(|cursor| ids.notice(cursor)) })
 }

@@ -2,6 +2,7 @@
 
 use super::prelude::*;
 use crate::forward;
+use feed::events;
 use feed::streaming::Online;
 use model::{HostId, Millis, Time};
 
@@ -59,7 +60,7 @@ impl PresenceBody {
 async fn show(call: Call) -> Answer {
     let user = call.user()?;
     let id = user.clone();
-    let state = call.read(move |read| Ok(read.presence(read.find(&id)?))).await?;
+    let state = call.read(move |read| Ok(events::presence(read, read.find(&id)?))).await?;
     reply::ok(&PresenceBody::new(user, state))
 }
 
@@ -75,6 +76,6 @@ async fn beat(mut call: Call) -> Answer {
     {
         return Ok(answer);
     }
-    let state = call.read(move |read| read.set_presence(found, online)).await?;
+    let state = call.read(move |read| events::set_presence(read, found, online)).await?;
     reply::ok(&PresenceBody::new(user, state))
 }

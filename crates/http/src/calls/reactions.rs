@@ -4,7 +4,7 @@ use super::prelude::*;
 use super::relations::list_users;
 use super::show::{Counts, Member};
 use super::timelines;
-use feed::{React, Wish};
+use feed::{React, Wish, reactions, sight};
 use model::{HostId, Millis, ReactionKind, Time};
 
 /// Link from a reaction to the calls about it.
@@ -99,7 +99,7 @@ fn kind(call: &Call) -> Result<ReactionKind, Problem> {
         let detail = format_args!("kind: expected a name, percent-encoded as UTF-8, not \"{sent}\"");
         Problem::new(Code::InvalidKind, detail)
     })?;
-    Ok(call.api.feed().reaction_kind(&name)?)
+    Ok(reactions::kind(call.api.feed(), &name)?)
 }
 
 /// `PUT` and `DELETE /v1/content/{content_id}/reactions/{kind}/{uid}`
@@ -126,13 +126,13 @@ async fn set(mut call: Call, active: bool) -> Answer {
 async fn of_content(call: Call) -> Answer {
     let (id, kind) = (call.id("content_id")?, kind(&call)?);
     let viewer = call.viewer(call.query()?.value("viewer")?);
-    let read_page = move |read: Read<'_>, id, request: &_| read.reactors(id, kind, request);
-    list_users(&call, viewer, move |read| read.find_live(&id), read_page).await
+    let read_page = move |read: Read<'_>, id, request: &_| reactions::reactors(read, id, kind, request);
+    list_users(&call, viewer, move |read| sight::find_live(read, &id), read_page).await
 }
 
 /// `GET /v1/users/{uid}/reactions/{kind}`
 async fn of_user(call: Call) -> Answer {
     let (user, kind) = (call.user()?, kind(&call)?);
-    let read_page = move |read: Read<'_>, user, request: &_| read.reacted_by(user, kind, request);
+    let read_page = move |read: Read<'_>, user, request: &_| reactions::reacted_by(read, user, kind, request);
     timelines::list_of(&call, user, None, read_page).await
 }

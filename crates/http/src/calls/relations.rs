@@ -6,7 +6,7 @@ use super::prelude::*;
 use super::show::{Items, Member, RelationItem};
 use crate::wire::body::{UpTo, check_batch};
 use crate::wire::query::Ids;
-use feed::Visibility;
+use feed::{Relate, Visibility, follows, ids, kinds, sight};
 use model::{
     HostId, KindNames, Page, PageRequest, Relation, Rule, RuleDraft, Side, Time, UserId, UserPage, kinds_of_rule,
     or_default,
@@ -154,7 +154,7 @@ pub(crate) async fn relate(
 ) -> Answer {
     let (user, target, sight) = (call.user()?, call.id(target)?, call.sight());
     let change = move |feed: &Feed| -> Result<_> {
-        feed.may_name(&user, [&target], sight)?;
+        ids::may_name(feed, &user, [&target], sight)?;
         let relation = change(feed, user.clone(), target.clone())?;
         RelationItem::new(feed.read(), user, target, relation)
     };
@@ -169,8 +169,8 @@ async fn follow(mut call: Call) -> Answer {
         return Err(Problem::new(Code::NotPermitted, "approved: only a key may say that the target has approved"));
     }
     let follow = move |feed: &Feed, user, target| {
-        feed.may_name_kinds(&rule, sight)?;
-        feed.follow(user, target, since, rule, approved)
+        kinds::may_name(feed, &rule, sight)?;
+        follows::follow(feed, user, target, since, rule, approved)
     };
     relate(&call, "target", follow).await
 }
@@ -178,7 +178,7 @@ async fn follow(mut call: Call) -> Answer {
 /// `DELETE /v1/users/{uid}/following/{target}`
 async fn unfollow(call: Call) -> Answer {
     let unfollow = |feed: &Feed, user, target| {
-        let relation = feed.relate(user, Vec::new(), vec![target])?.pop();
+        let relation = feed.submit(Relate::of(user, Vec::new(), vec![target]))?.pop();
         relation.ok_or_else(|| Error::Corrupt("an unfollow returned no relation".to_owned()))
     };
     relate(&call, "target", unfollow).await
@@ -186,7 +186,7 @@ async fn unfollow(call: Call) -> Answer {
 
 /// `DELETE /v1/users/{uid}/followers/{follower}`
 async fn remove_follower(call: Call) -> Answer {
-    relate(&call, "follower", |feed, user, follower| feed.remove_follower(&user, &follower)).await
+    relate(&call, "follower", |feed, user, follower| follows::remove_follower(feed, &user, &follower)).await
 }
 
 /// `POST /v1/users/{uid}/following/batch`
@@ -195,9 +195,9 @@ async fn change_batch(mut call: Call) -> Answer {
     let FollowingChange { follow: UpTo(follow), unfollow: UpTo(unfollow) } = call.json().await?;
     let targets = check_batch("follow and unfollow", &follow, &unfollow, MAX_BATCH)?;
     let change = move |feed: &Feed| -> Result<_> {
-        feed.may_name(&user, &targets, sight)?;
+        ids::may_name(feed, &user, &targets, sight)?;
         let follow = follow.into_iter().map(|target| (target, None)).collect();
-        let relations = feed.relate(user.clone(), follow, unfollow)?;
+        let relations = feed.submit(Relate::of(user.clone(), follow, unfollow))?;
         let item = |(target, of)| RelationItem::new(feed.read(), user.clone(), target, of);
         Ok(Items { items: targets.into_iter().zip(relations).map(item).collect::<Result<_>>()? })
     };
@@ -208,10 +208,10 @@ async fn change_batch(mut call: Call) -> Answer {
 async fn relations(call: Call) -> Answer {
     let user = call.user()?;
     let Ids(targets) = call.query()?.required("targets")?;
-    call.api.feed().may_name(&user, &targets, call.sight())?;
+    ids::may_name(call.api.feed(), &user, &targets, call.sight())?;
     let id = user.clone();
     let look = move |read: Read<'_>, user_id| -> Result<_> {
-        let relations = read.relations(user_id, &read.find_all(&targets)?)?;
+        let relations = follows::relations(read, user_id, &read.find_all(&targets)?)?;
         let item = |(target, relation): (&HostId, _)| RelationItem::new(read, user.clone(), target.clone(), relation);
         Ok(Items { items: targets.iter().zip(relations).map(item).collect::<Result<_>>()? })
     };
@@ -230,7 +230,7 @@ pub(crate) fn own_list(path: &'static str, side: Side, id: &'static str, summary
 /// Answers with a page of one side of the graph around the user of the path.
 async fn list(call: Call, side: Side) -> Answer {
     let user = call.user()?;
-    let read_page = move |read: Read<'_>, user, request: &_| read.members(user, side, request);
+    let read_page = move |read: Read<'_>, user, request: &_| follows::members(read, user, side, request);
     let find = move |read: Read<'_>| read.seen_by(None)?.find::<UserId>(&user);
     list_users(&call, call.viewer(None), find, read_page).await
 }
@@ -262,12 +262,14 @@ where
     let sight = if seen_by.is_some() { Visibility::User } else { call.sight() };
     let look = move |read: Read<'_>| -> Result<Page<Member, HostId>> {
         let seen = read.seen_by(seen_by.as_ref())?;
-        let ListedUsers { page, rules } = read_page(seen, find(seen)?, &read.find_span(&request, sight)?)?.into();
+        let ListedUsers { page, rules } =
+            read_page(seen, find(seen)?, &sight::find_span(read, &request, sight)?)?.into();
         let (page, ids) = read.named(page)?;
-        let rules = rules.into_iter().map(|rule| read.rule_names(rule)).collect::<Result<Vec<_>>>()?;
+        let rules = rules.into_iter().map(|rule| kinds::rule_names(read, rule)).collect::<Result<Vec<_>>>()?;
         let ids = ids.with_unknown(request.span.after.as_ref());
         let users: Vec<UserId> = page.items.iter().map(|member| member.id).collect();
-        let relations = viewer.as_ref().map(|viewer| read.relations(read.find(viewer)?, &users)).transpose()?;
+        let relations =
+            viewer.as_ref().map(|viewer| follows::relations(read, read.find(viewer)?, &users)).transpose()?;
         let mut kinds = relations.into_iter().flatten().map(|relation| relation.kind());
         let mut rules = rules.into_iter();
         let member = |member| Member::new(member, &ids, kinds.next(), rules.next().unwrap_or_default());

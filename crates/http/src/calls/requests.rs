@@ -4,6 +4,7 @@ use super::prelude::*;
 use super::relations::{USER, own_list, relate};
 use super::show::RelationItem;
 use crate::wire::body::Nothing;
+use feed::follows;
 use model::Side;
 
 /// The calls of this file.
@@ -43,5 +44,5 @@ async fn answer(mut call: Call, approved: bool) -> Answer {
     if approved {
         let Nothing {} = call.json().await?;
     }
-    relate(&call, "from", move |feed, user, from| feed.answer_request(&user, &from, approved)).await
+    relate(&call, "from", move |feed, user, from| follows::answer_request(feed, &user, &from, approved)).await
 }

@@ -1,7 +1,7 @@
 //! `/v1/users/{uid}/settings`
 
 use super::prelude::*;
-use feed::PutSettings;
+use feed::{PutSettings, users};
 use model::{Audience, UserSettings, or_default};
 
 /// The calls of this file.
@@ -53,7 +53,7 @@ impl From<UserSettings> for SettingsBody {
 
 /// `GET /v1/users/{uid}/settings`
 async fn show(call: Call) -> Answer {
-    let settings = call.read_of(&call.user()?, |read, user| read.settings(user)).await?;
+    let settings = call.read_of(&call.user()?, |read, user| users::settings(read, user)).await?;
     reply::ok(&SettingsBody::from(settings))
 }
 

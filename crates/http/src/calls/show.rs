@@ -8,7 +8,7 @@ use utoipa::ToSchema;
 use crate::wire::problem::Problem;
 use crate::wire::reply;
 use crate::wire::reply::Text;
-use feed::Read;
+use feed::{Read, kinds};
 use model::error::{Error, Result};
 use model::{
     Audience, Barrier, Card, Entry, HostId, HostIds, ItemCounts, ItemView, JsonObject, KindNames, MediaList, Millis,
@@ -297,7 +297,7 @@ impl RelationItem {
 
     /// The relation of these users.
     pub(crate) fn new(read: Read<'_>, user_id: HostId, target_id: HostId, relation: Relation) -> Result<Self> {
-        let (only, except) = read.rule_names(relation.rule)?.fields();
+        let (only, except) = kinds::rule_names(read, relation.rule)?.fields();
         Ok(Self {
             user_id,
             target_id,

@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::prelude::*;
 use super::relations::USER;
 use crate::wire::body::Nothing;
-use feed::SetSuspension;
+use feed::{SetSuspension, users};
 use model::{HostId, Millis, Time};
 
 /// The calls of this file.
@@ -49,7 +49,7 @@ impl Suspension {
 /// `GET /v1/users/{uid}/suspension`
 async fn show(call: Call) -> Answer {
     let user = call.user()?;
-    let since = call.read_of(&user, |read, user| read.suspended_since(user)).await?;
+    let since = call.read_of(&user, |read, user| users::suspended_since(read, user)).await?;
     Suspension::answer(user, since)
 }
 

@@ -10,7 +10,7 @@ use crate::nodes::consistency;
 use crate::wire::kept_pages::KeptPage;
 use crate::wire::query::{CONSISTENCY, View};
 use crate::wire::reply::Text;
-use feed::Visibility;
+use feed::{Visibility, items, sight, timeline, topics};
 use model::versions::Dependencies;
 use model::{ContentId, ContentPage, HostId, HostIds, ItemView, Page, PageRequest, ReactionKinds, UserId};
 
@@ -82,18 +82,18 @@ async fn timeline(call: Call) -> Answer {
 
 async fn unkept(call: Call) -> Answer {
     let user = call.user()?;
-    list_of(&call, user.clone(), Some(user), |read, user, request| read.timeline(user, request)).await
+    list_of(&call, user.clone(), Some(user), |read, user, request| timeline::page(read, user, request)).await
 }
 
 /// `GET /v1/users/{uid}/content`
 async fn outbox(call: Call) -> Answer {
-    list_of(&call, call.user()?, None, |read, author, request| read.outbox(author, request)).await
+    list_of(&call, call.user()?, None, |read, author, request| items::own_page(read, author, request)).await
 }
 
 /// `GET /v1/topics/{topic}/content`
 async fn topic(call: Call) -> Answer {
     let topic = call.label("topic", Code::InvalidTopic)?;
-    list(&call, None, |_| Ok(()), move |read, (), request| read.topic(&topic, request)).await
+    list(&call, None, |_| Ok(()), move |read, (), request| topics::page(read, &topic, request)).await
 }
 
 /// Answers with a page of the content that a user has. `reader` is the user whose timeline it is, if it is one.
@@ -136,7 +136,7 @@ where
     let read_page = move |read: Read<'_>| {
         let read = read.peeking(peek).seen_by(seen_by.as_ref())?.of_kinds(&kinds)?;
         let found = find(read)?;
-        read_page(read, found, &read.find_span(&request, sight)?)
+        read_page(read, found, &sight::find_span(read, &request, sight)?)
     };
     let look = move |read: Read<'_>| {
         let noted = RefCell::default();
@@ -144,7 +144,9 @@ where
         let reader = viewer.as_ref().map(|viewer| read.find(viewer)).transpose()?;
         let page = read_page(read)?;
         let (page, ids) = match view {
-            View::Full => read.named(read.hydrate(page, reader)?).map(|(page, ids)| (Seen::Items(page), ids))?,
+            View::Full => {
+                read.named(sight::hydrate(read, page, reader)?).map(|(page, ids)| (Seen::Items(page), ids))?
+            }
             View::Ids => read.named(page).map(|(page, ids)| (Seen::Ids(page), ids))?,
         };
         Ok((page, ids.with_unknown(after.as_ref()), reader, noted.take()))

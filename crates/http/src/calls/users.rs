@@ -6,7 +6,7 @@ use super::prelude::*;
 use super::relations::USER;
 use super::show::Items;
 use crate::pools::Wants;
-use feed::Late;
+use feed::{Late, sight, users};
 use model::{HostId, JsonObject, MAX_NICKNAME, Profile, ProfileDraft, UserCounts};
 
 /// Users of a list by default, and at most.
@@ -93,8 +93,8 @@ async fn show(call: Call) -> Answer {
     let viewer = call.viewer(None);
     let is_own = viewer.as_ref() == Some(&user);
     let look = move |read: Read<'_>, user| {
-        let is_seen = viewer.is_none() || read.seen_by(viewer.as_ref())?.sees_user(user)?;
-        match read.user(user)? {
+        let is_seen = viewer.is_none() || sight::sees_user(read.seen_by(viewer.as_ref())?, user)?;
+        match users::user(read, user)? {
             _ if !is_seen && is_own => Err(Code::UserSuspended.into()),
             // A user without anything looks like one of whom the viewer sees nothing.
             found if !is_seen || viewer.is_some() && !is_own && found == Default::default() => {
@@ -127,8 +127,8 @@ async fn search(call: Call) -> Answer {
         return Err(Problem::invalid_parameter(expected));
     }
     let look = move |feed: &Feed| match &text {
-        Some(text) => feed.read().search_users(text, limit),
-        None => feed.read().users_of_late(late, limit),
+        Some(text) => users::search(feed.read(), text, limit),
+        None => users::of_late(feed.read(), late, limit),
     };
     let found = call.run(Wants::Read, look).await?;
     let profiles = found.iter().map(|(user, profile, counts)| ProfileBody::new(user, profile, *counts));
@@ -140,6 +140,6 @@ async fn replace(mut call: Call) -> Answer {
     let user = call.user()?;
     let draft: ProfileDraft = call.json().await?;
     let id = user.clone();
-    let (profile, counts) = call.change(move |feed| feed.put_profile(id, draft.into())).await?;
+    let (profile, counts) = call.change(move |feed| users::put_profile(feed, id, draft.into())).await?;
     reply::ok(&ProfileBody::new(&user, &profile, counts)?)
 }

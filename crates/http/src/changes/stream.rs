@@ -40,7 +40,7 @@ fn read(feed: &Feed, after: ChangesAfter, kinds: &[EffectKind]) -> Result<(Piece
     let memory = feed.streaming().streams().memory();
     let room = memory.reserve(PIECE_BYTES);
     let read = feed.read();
-    let page = read.changes(after, if room.is_some() { PIECE } else { 1 }, kinds)?;
+    let page = feed::events::changes(read, after, if room.is_some() { PIECE } else { 1 }, kinds)?;
     let (page, ids) = read.named(page)?;
     let mut text = String::new();
     for changed in &page.changes {

@@ -19,7 +19,7 @@ use crate::pools::Wants;
 use crate::wire::problem::Problem;
 use crate::wire::reply::Answer;
 use feed::streaming::{Event, Item, Stream};
-use feed::{Feed, Happened, Visibility};
+use feed::{Feed, Happened, Visibility, sight, timeline};
 use model::error::Code;
 use model::schemas;
 use model::store::Tier;
@@ -98,10 +98,10 @@ fn open(
     sight: Visibility,
     most: usize,
 ) -> Result<Opened, Problem> {
-    let after = after.map(|after| feed.read().find_place(&after, sight)).transpose()?;
-    let stream = feed.listen(user, most)?;
+    let after = after.map(|after| sight::find_place(feed.read(), &after, sight)).transpose()?;
+    let stream = events::listen(feed, user, most)?;
     let (position, place) = stream.start();
-    let missed = after.map(|after| feed.missed(user, after, position)).transpose()?;
+    let missed = after.map(|after| events::missed(feed, user, after, position)).transpose()?;
     let (text, missed) = match missed {
         None => (events::place(place), Vec::new()),
         Some(None) => (events::reset(place)?, Vec::new()),
@@ -199,12 +199,12 @@ fn part(feed: &Feed, user: UserId, mut rest: VecDeque<Event>) -> Result<Part, Pr
     let memory = feed.streaming().streams().memory();
     let room = memory.reserve(PIECE);
     let most = if room.is_some() { PIECE } else { 1 };
-    let authors = feed.read().authors(user)?;
+    let authors = timeline::authors(feed.read(), user)?;
     let mut text = String::new();
     while text.len() < most && !rest.is_empty() {
         let step: Vec<Event> = rest.iter().take(if room.is_some() { STEP } else { 1 }).cloned().collect();
         let mut full = false;
-        let (happened, ids) = feed.read().named(feed.happened(&step, Some(user))?)?;
+        let (happened, ids) = feed.read().named(events::happened(feed, &step, Some(user))?)?;
         for (event, happened) in step.iter().zip(happened) {
             let is_elsewhere = match &happened {
                 Some(Happened::TakenOff(entry, still)) => still.iter().any(|path| authors.admits(*path, entry.kind)),
@@ -231,7 +231,7 @@ fn part(feed: &Feed, user: UserId, mut rest: VecDeque<Event>) -> Result<Part, Pr
 
 /// Whether a user with these sources is shown an event now.
 fn is_shown(feed: &Feed, user: UserId, sources: &ShownSources, event: &Event) -> Result<bool, Problem> {
-    let event = feed.on_present_paths(event)?;
+    let event = events::on_present_paths(feed, event)?;
     let author = event.entry.author;
     let comes = event.paths().any(|path| sources.admits(path, event.entry.kind));
     if !comes || event.to.is_none() || author == user || sources.has(author) {

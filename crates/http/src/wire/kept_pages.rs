@@ -13,7 +13,7 @@ use xxhash_rust::xxh3::xxh3_128;
 
 use super::query;
 use super::reply::{JSON, is_known};
-use feed::Feed;
+use feed::{Feed, timeline};
 use model::cache::Cache;
 use model::cache::memory::{CacheMemory, Share};
 use model::store::Tier;
@@ -59,7 +59,7 @@ impl KeptPages {
         let page = self.0.get_if(&*address(request)?, is_right)?;
         // Not before the look: whether the reader is seen does not change the page.
         if !page.peeks {
-            feed.read().within(Tier::Memory).mark_seen(page.reader).ok()?;
+            timeline::mark_seen(feed.read().within(Tier::Memory), page.reader).ok()?;
         }
         Some(page)
     }

@@ -18,7 +18,7 @@ use crate::pools::Wants;
 use crate::wire::problem::Problem;
 use crate::wire::reply;
 use config::{Webhook, WebhookSecret};
-use feed::{ChangePosition, ChangesAfter, Feed, ReceiverStart};
+use feed::{ChangePosition, ChangesAfter, Feed, ReceiverStart, events};
 use model::error::{Code, Error, Result};
 use model::{EffectKind, Millis};
 
@@ -72,7 +72,7 @@ impl Sender {
     pub(super) fn new(api: &Arc<Api>, hook: &Webhook, figures: &Arc<WebhookFigures>) -> Result<Self> {
         let wrong = |e| Error::Setup(format!("configuration: webhooks.{}.after: {e}, newest or oldest", hook.name));
         let start = hook.after.parse().map_err(wrong)?;
-        let ReceiverStart { at, is_new, missed } = api.feed().begin_receiver(&hook.name.to_string(), start)?;
+        let ReceiverStart { at, is_new, missed } = events::begin_receiver(api.feed(), &hook.name.to_string(), start)?;
         if let Some(why) = missed {
             figures.state().gaps += 1;
             tracing::error!(webhook = %hook.name, %why,
@@ -133,14 +133,14 @@ impl Sender {
             sleep(PAUSE).await;
         }
         let (name, start) = (self.hook.name.to_string(), ChangesAfter::Receiver(self.at.number()));
-        let begin = move |feed: &Feed| feed.begin_receiver(&name, start);
+        let begin = move |feed: &Feed| events::begin_receiver(feed, &name, start);
         self.at = self.until_done("the position of a webhook cannot be read", Wants::Read, begin).await.at;
     }
 
     /// Keeps the position on disk.
     async fn keep(&self, position: ChangePosition) {
         let name = self.hook.name.to_string();
-        let keep = move |feed: &Feed| feed.keep_receiver(&name, position);
+        let keep = move |feed: &Feed| events::keep_receiver(feed, &name, position);
         self.until_done("the position of a webhook cannot be kept", Wants::Change, keep).await;
     }
 
@@ -245,7 +245,7 @@ fn millis(pause: Duration) -> Millis {
 /// The changes behind a place.
 fn read(feed: &Feed, after: ChangesAfter, kinds: &[EffectKind]) -> Result<Batch, Problem> {
     let read = feed.read();
-    let (page, ids) = read.named(read.changes(after, MOST, kinds)?)?;
+    let (page, ids) = read.named(events::changes(read, after, MOST, kinds)?)?;
     let items: Vec<_> = page.changes.iter().map(|changed| Change::new(&page, changed, &ids)).collect();
     let ends = items.first().zip(items.last()).map(|(first, last)| (first.position.clone(), last.position.clone()));
     let id = ends.map(|(first, last)| format!("{first}_{last}")).unwrap_or_default();
