@@ -4,7 +4,7 @@ use std::error::Error;
 use std::path::Path;
 use std::{env, fs};
 
-#[path = "src/pages/bundle.rs"]
+#[path = "build/bundle.rs"]
 mod bundle;
 
 fn main() -> Result<(), Box<dyn Error>> {

@@ -6,8 +6,8 @@ use std::path::Path;
 use model::error::Result;
 use model::store::{Batch, Change, Delivery, Published, Push, Related, TableDigest, Then, Tier, Watch};
 use model::{
-    Audience, Content, ContentId, Cursor, Entry, Erasure, Job, KindId, Millis, Order, Position, Publish, Span, UserId,
-    Work,
+    Audience, Content, ContentId, Cursor, Entry, Erasure, Job, JobId, KindId, Lane, Millis, Order, Position, Publish,
+    Span, UserId, Work,
 };
 use store::{Options, Store};
 

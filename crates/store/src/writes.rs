@@ -71,7 +71,7 @@ impl Store {
     }
 
     /// Adds rows to the group, unless it is empty.
-    pub(crate) fn add_to_group(&self, rows: &WriteBatch) -> Result<()> {
+    pub(crate) fn add_to_group(&self, rows: WriteBatch) -> Result<()> {
         let Some(group) = &self.group else { return Ok(()) };
         let mut group = group.lock();
         if group.rest.is_empty() { Ok(()) } else { group.staged.add(rows) }

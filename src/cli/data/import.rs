@@ -35,7 +35,7 @@ use crate::cli::{print, say};
 use crate::server;
 use crate::server::{App, Told};
 use config::{Config, Durability};
-use feed::{Feed, Line};
+use feed::{Feed, Line, PutProfiles};
 use model::Barrier;
 use model::error::{Code, Error, Result};
 
@@ -171,7 +171,9 @@ impl Import<'_> {
             Table::Content => self.file(table, source, Item::row, Feed::import_items),
             Table::Reactions => self.file(table, source, Reaction::row, Feed::import_reactions),
             Table::Deletions => self.lines(table, source, Deletion::row),
-            Table::Profiles => self.file(table, source, UserProfile::row, Feed::import_profiles),
+            Table::Profiles => {
+                self.file(table, source, UserProfile::row, |feed, profiles| feed.submit(PutProfiles { profiles }))
+            }
             Table::Markers => self.lines(table, source, Marker::row),
             Table::Suspensions => self.lines(table, source, Suspension::row),
         }

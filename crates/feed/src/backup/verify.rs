@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
+use super::Backups;
 use super::manifest::Verdict;
 use super::shelf::{Backup, CHECK, State};
-use super::Backups;
 use model::clock;
 use model::error::{Code, Error, Result};
 use model::failpoint;

@@ -205,6 +205,3 @@ pub(crate) fn content_exists(field: impl Display) -> Error {
         format_args!("{field}: the item exists with other fields, or is deleted. Use another content_id"),
     )
 }
-
-#[cfg(test)]
-mod tests;

@@ -215,17 +215,17 @@ async fn list(call: Call) -> Answer {
     let Ids(ids) = query.required("ids")?;
     let view = query.value("view")?.unwrap_or(View::Full);
     let viewer = call.viewer(query.value("viewer")?);
-    let find = move |read: &Read<'_>| sight::contents(read, &read.find_all(&ids)?);
+    let find = move |read: Read<'_>| sight::contents(read, &read.find_all(&ids)?);
     let ((), text) = match view {
         View::Full => {
             let look = move |read: Read<'_>| {
                 let read = read.seen_by(viewer.as_ref())?;
-                read.named(sight::with_viewer(read, sight::listed(read, find(&read)?)?)?)
+                read.named(sight::with_viewer(read, sight::listed(read, find(read)?)?)?)
             };
             call.show(look, |(items, ids), kinds, text| show::write_items(items, &ids, kinds, text)).await?
         }
         View::Ids => {
-            let look = move |read: Read<'_>| read.named(find(&read.seen_by(viewer.as_ref())?)?);
+            let look = move |read: Read<'_>| read.named(find(read.seen_by(viewer.as_ref())?)?);
             let write = |(contents, ids): (Vec<Arc<SharedContent>>, HostIds), _: &ReactionKinds, text: &mut Text| {
                 text.write(&Items {
                     items: contents.iter().map(|content| ItemId::new(content.entry(), &ids)).collect(),

@@ -77,7 +77,7 @@ fn written(read: Read<'_>, part: ExportPart) -> Result<Vec<u8>, Problem> {
                 text.push("{\"type\":\"content\",")?;
                 if let Some(at) = deleted_at {
                     text.push("\"deleted_at\":")?;
-                    text.write(at)?;
+                    text.write(&at)?;
                     text.push(",")?;
                 }
                 text.push("\"content\":")?;

@@ -13,7 +13,7 @@ use crate::call::Call;
 use crate::endpoint::{Endpoint, Shape, get, group, parameters};
 use crate::streams::{events, response};
 use crate::wire::reply::{Answer, Text};
-use feed::{ChangesAfter, ChangesPage, Read, events};
+use feed::{ChangesAfter, ChangesPage, Read};
 use model::error::Code;
 use model::schemas;
 use model::{EffectKind, HostIds, ReactionKinds};
@@ -92,7 +92,7 @@ pub(crate) async fn list(call: Call) -> Answer {
     if accepts_stream(&call) {
         return stream::follow(call, resumed.unwrap_or(after), types).await;
     }
-    let look = move |read: Read<'_>| read.named(events::changes(read, after, limit, &types)?);
+    let look = move |read: Read<'_>| read.named(feed::events::changes(read, after, limit, &types)?);
     let write =
         |(page, ids): (ChangesPage, HostIds), _: &ReactionKinds, text: &mut Text| text.write(&Changes::of(&page, &ids));
     let ((), text) = call.show(look, write).await?;

@@ -1,8 +1,5 @@
 //! Files for browsers.
 
-// The build uses it: build.rs.
-#[cfg(test)]
-mod bundle;
 mod console;
 mod docs;
 mod web_files;

@@ -99,9 +99,9 @@ fn open(
     most: usize,
 ) -> Result<Opened, Problem> {
     let after = after.map(|after| sight::find_place(feed.read(), &after, sight)).transpose()?;
-    let stream = events::listen(feed, user, most)?;
+    let stream = feed::events::listen(feed, user, most)?;
     let (position, place) = stream.start();
-    let missed = after.map(|after| events::missed(feed, user, after, position)).transpose()?;
+    let missed = after.map(|after| feed::events::missed(feed, user, after, position)).transpose()?;
     let (text, missed) = match missed {
         None => (events::place(place), Vec::new()),
         Some(None) => (events::reset(place)?, Vec::new()),
@@ -204,7 +204,7 @@ fn part(feed: &Feed, user: UserId, mut rest: VecDeque<Event>) -> Result<Part, Pr
     while text.len() < most && !rest.is_empty() {
         let step: Vec<Event> = rest.iter().take(if room.is_some() { STEP } else { 1 }).cloned().collect();
         let mut full = false;
-        let (happened, ids) = feed.read().named(events::happened(feed, &step, Some(user))?)?;
+        let (happened, ids) = feed.read().named(feed::events::happened(feed, &step, Some(user))?)?;
         for (event, happened) in step.iter().zip(happened) {
             let is_elsewhere = match &happened {
                 Some(Happened::TakenOff(entry, still)) => still.iter().any(|path| authors.admits(*path, entry.kind)),
@@ -231,7 +231,7 @@ fn part(feed: &Feed, user: UserId, mut rest: VecDeque<Event>) -> Result<Part, Pr
 
 /// Whether a user with these sources is shown an event now.
 fn is_shown(feed: &Feed, user: UserId, sources: &ShownSources, event: &Event) -> Result<bool, Problem> {
-    let event = events::on_present_paths(feed, event)?;
+    let event = feed::events::on_present_paths(feed, event)?;
     let author = event.entry.author;
     let comes = event.paths().any(|path| sources.admits(path, event.entry.kind));
     if !comes || event.to.is_none() || author == user || sources.has(author) {

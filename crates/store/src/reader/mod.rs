@@ -15,7 +15,7 @@ use crate::engine::directory::{Directory, must_be_there};
 use crate::engine::disk::walking;
 use crate::kv::Scope;
 use crate::memory::kinds::Sort;
-use crate::rows::tables::{self, DELETED, ERASURES, KINDS, NAMES_BY_NUMBER, Table};
+use crate::rows::tables::{DELETED, ERASURES, KINDS, NAMES_BY_NUMBER, Table};
 use crate::rows::{keys, values};
 use crate::storage;
 use model::cache::Cache;

@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::LazyLock;
 
 use super::inbox;
-use super::keys::{Counter, ID};
+use super::keys::Counter;
 use super::mirrors::Mirror;
 use super::values;
 use model::{Barrier, UserId};

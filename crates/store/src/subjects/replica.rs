@@ -25,6 +25,6 @@ impl Store {
     pub fn note_group(&self, name: &str, note: &[u8]) -> Result<()> {
         let mut row = WriteBatch::default();
         row.put(REPLICA, name, note);
-        self.add_to_group(&row)
+        self.add_to_group(row)
     }
 }
