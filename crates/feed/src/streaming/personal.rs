@@ -74,3 +74,20 @@ impl Note {
         &self.memory
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_waits_is_bounded_and_comes_in_order() {
+        let waiting = Waiting::default();
+        let what = |at| Personal::Marker(Cursor { at, ..Cursor::OLDEST }, None);
+        assert!((0..CAPACITY as u64).all(|at| waiting.push(UserId::MIN, what(at))));
+        assert!(!waiting.push(UserId::MIN, what(0)));
+        assert_eq!(waiting.take(2), [(UserId::MIN, what(0)), (UserId::MIN, what(1))]);
+        assert!(waiting.push(UserId::MIN, what(7)));
+        assert_eq!(waiting.take(usize::MAX).last(), Some(&(UserId::MIN, what(7))));
+        assert!(waiting.take(1).is_empty());
+    }
+}

@@ -93,3 +93,52 @@ impl Queue {
         Poll::Pending
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::memory::MEMORY;
+    use super::*;
+    use model::{Entry, Event, EventKind, UserId};
+
+    fn user(raw: u64) -> UserId {
+        UserId::new(raw).expect("in range")
+    }
+
+    fn shown(sources: &[u64]) -> Shown {
+        Shown { sources: sources.iter().map(|raw| user(*raw)).collect(), ..Shown::default() }
+    }
+
+    fn frame(author: u64, memory: &Memory) -> Arc<Frame> {
+        let event = Event::new(1, EventKind::Edit, false, 1, 1);
+        let event = Event { entry: Entry::plain(Cursor::OLDEST, user(author)), broadcast: true, ..event };
+        Frame::new(&event, "x".repeat(100), memory.clone()).ready()
+    }
+
+    fn push(queue: &mut Queue, author: u64, memory: &Memory) -> Result<(), Full> {
+        queue.push(&frame(author, memory), &shown(&[author]))
+    }
+
+    #[test]
+    fn a_full_queue_keeps_nothing_and_gives_its_memory_back() {
+        let (mut queue, memory) = (Queue::new(5), Memory::default());
+        for _ in 0..CAPACITY {
+            assert_eq!(push(&mut queue, 1, &memory), Ok(()));
+        }
+        assert_eq!(memory.fill().used, 100 * CAPACITY as u64);
+        assert_eq!(push(&mut queue, 1, &memory), Err(Full));
+        assert!(queue.wants(5) && !queue.wants(4));
+        queue.reset((9, Cursor::OLDEST));
+        assert!(queue.wants(9) && !queue.wants(8));
+        assert_eq!(memory.fill().used, 0);
+        assert_eq!(push(&mut queue, 2, &memory), Ok(()));
+    }
+
+    #[test]
+    fn where_memory_is_short_only_those_who_lag_lose() {
+        let (mut lagging, mut quick, memory) = (Queue::new(0), Queue::new(0), Memory::default());
+        assert_eq!(push(&mut lagging, 1, &memory), Ok(()));
+        let _all = memory.hold(MEMORY as usize);
+        assert_eq!(push(&mut quick, 1, &memory), Ok(()));
+        assert_eq!(push(&mut lagging, 1, &memory), Err(Full));
+    }
+}

@@ -225,3 +225,40 @@ impl Context {
         Ok(self.store.split_active(&followers, seen_since)?.active)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn user(raw: u64) -> Option<UserId> {
+        UserId::new(raw).ok()
+    }
+
+    fn progress(done_to: Option<UserId>) -> Then {
+        Then::Progress(Progress { reach: Reach::All, done_to })
+    }
+
+    #[test]
+    fn progress_never_passes_a_chunk_that_is_under_way() {
+        let running = [user(0), user(10), user(20)].into_iter().collect();
+        let mut state = State {
+            taken_to: user(30),
+            closed: false,
+            complete: false,
+            queued: false,
+            failed: false,
+            error: None,
+            running,
+        };
+        assert_eq!(state.plan(user(10), Reach::All), Then::Nothing);
+        assert_eq!(state.plan(user(0), Reach::All), progress(user(10)));
+        state.running.remove(&user(10));
+        assert_eq!(state.plan(user(0), Reach::All), progress(user(20)));
+        state.running.remove(&user(0));
+        assert_eq!(state.plan(user(20), Reach::All), progress(user(30)));
+        state.complete = true;
+        assert_eq!(state.plan(user(20), Reach::All), Then::End);
+        state.failed = true;
+        assert_eq!(state.plan(user(20), Reach::All), Then::Nothing);
+    }
+}

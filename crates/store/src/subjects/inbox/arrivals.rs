@@ -314,3 +314,6 @@ impl Arrivals {
         Fill::of(self.used(), self.limit)
     }
 }
+
+#[cfg(test)]
+mod tests;
