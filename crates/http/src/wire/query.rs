@@ -74,11 +74,17 @@ impl<'a> Query<'a> {
         self.text(name).map(read).transpose()
     }
 
+    /// The meaning of one of several words.
+    pub(crate) fn choice<T: Copy>(&self, name: &str, words: &[(&str, T)]) -> Result<Option<T>, Problem> {
+        let Some(text) = self.text(name) else { return Ok(None) };
+        let known = words.iter().find(|(word, _)| *word == text).map(|(_, meaning)| Some(*meaning));
+        let names = || words.iter().map(|(word, _)| format!("\"{word}\"")).collect::<Vec<_>>().join(" or ");
+        known.ok_or_else(|| Problem::invalid_parameter(format_args!("{name}: expected {}, not \"{text}\"", names())))
+    }
+
     /// Whether a parameter is `true`; without it, it is not.
     pub(crate) fn flag(&self, name: &str) -> Result<bool, Problem> {
-        let wrong =
-            |text| Problem::invalid_parameter(format_args!("{name}: expected \"true\" or \"false\", not \"{text}\""));
-        self.text(name).map_or(Ok(false), |text| text.parse().map_err(|_| wrong(text)))
+        Ok(self.choice(name, &[("true", true), ("false", false)])?.unwrap_or(false))
     }
 
     /// The kinds of content to show.
@@ -204,16 +210,8 @@ pub(crate) enum View {
     Ids,
 }
 
-impl FromStr for View {
-    type Err = &'static str;
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        match text {
-            "full" => Ok(Self::Full),
-            "ids" => Ok(Self::Ids),
-            _ => Err("expected \"full\" or \"ids\""),
-        }
-    }
-}
+/// The views by their words.
+pub(crate) const VIEWS: [(&str, View); 2] = [("full", View::Full), ("ids", View::Ids)];
 
 /// An id or a cursor, escaped for an address.
 pub(crate) fn escaped(id: &impl fmt::Display) -> String {
