@@ -221,7 +221,7 @@ async fn marked(call: Call) -> Answer {
 async fn advance(mut call: Call) -> Answer {
     let (user, sight) = (call.user()?, call.sight());
     let NewNoticeMarker { cursor: place } = call.json().await?;
-    let moved = move |feed: &Feed| feed.read().named(feed.submit(MoveNoticeMarker { user, place, sight })?);
-    let (cursor, ids) = call.change(moved).await?;
+    let cursor = call.submit(MoveNoticeMarker { user, place, sight }).await?;
+    let (cursor, ids) = call.read_in_any_case(move |read| read.named(cursor)).await?;
     reply::ok(&NoticeMarker { cursor: Some(ids.notice(cursor)) })
 }

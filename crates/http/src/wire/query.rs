@@ -20,6 +20,7 @@ pub(crate) const DEFAULT_LIMIT: usize = 20;
 pub(crate) const CONSISTENCY: &str = "consistency";
 
 /// The query of a request.
+#[derive(Debug)]
 pub(crate) struct Query<'a> {
     /// The parameters of the call.
     names: &'a [String],
@@ -28,12 +29,12 @@ pub(crate) struct Query<'a> {
 
 impl<'a> Query<'a> {
     /// Reads a query. Refuses a parameter that is neither among the names nor one of those that belong to all such calls.
-    pub(crate) fn parse(query: &'a str, names: &'a [String], also: &[&str]) -> Result<Self, Problem> {
+    pub(crate) fn parse(query: &'a str, names: &'a [String], also: impl Fn(&str) -> bool) -> Result<Self, Problem> {
         let mut found = Self { names, given: Vec::new() };
         for pair in query.split('&').filter(|pair| !pair.is_empty()) {
             let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
             let (name, value) = (decode(name)?, decode(value)?);
-            if !names.iter().any(|known| *known == name) && !also.contains(&&*name) {
+            if !names.iter().any(|known| *known == name) && !also(&name) {
                 return Err(Problem::invalid_parameter(format_args!("unknown parameter \"{name}\"")));
             }
             if found.text(&name).is_some() {
@@ -74,11 +75,17 @@ impl<'a> Query<'a> {
         self.text(name).map(read).transpose()
     }
 
+    /// The meaning of one of several words.
+    pub(crate) fn choice<T: Copy>(&self, name: &str, words: &[(&str, T)]) -> Result<Option<T>, Problem> {
+        let Some(text) = self.text(name) else { return Ok(None) };
+        let known = words.iter().find(|(word, _)| *word == text).map(|(_, meaning)| Some(*meaning));
+        let names = || words.iter().map(|(word, _)| format!("\"{word}\"")).collect::<Vec<_>>().join(" or ");
+        known.ok_or_else(|| Problem::invalid_parameter(format_args!("{name}: expected {}, not \"{text}\"", names())))
+    }
+
     /// Whether a parameter is `true`; without it, it is not.
     pub(crate) fn flag(&self, name: &str) -> Result<bool, Problem> {
-        let wrong =
-            |text| Problem::invalid_parameter(format_args!("{name}: expected \"true\" or \"false\", not \"{text}\""));
-        self.text(name).map_or(Ok(false), |text| text.parse().map_err(|_| wrong(text)))
+        Ok(self.choice(name, &[("true", true), ("false", false)])?.unwrap_or(false))
     }
 
     /// The kinds of content to show.
@@ -204,16 +211,8 @@ pub(crate) enum View {
     Ids,
 }
 
-impl FromStr for View {
-    type Err = &'static str;
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        match text {
-            "full" => Ok(Self::Full),
-            "ids" => Ok(Self::Ids),
-            _ => Err("expected \"full\" or \"ids\""),
-        }
-    }
-}
+/// The views by their words.
+pub(crate) const VIEWS: [(&str, View); 2] = [("full", View::Full), ("ids", View::Ids)];
 
 /// An id or a cursor, escaped for an address.
 pub(crate) fn escaped(id: &impl fmt::Display) -> String {
