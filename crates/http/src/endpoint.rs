@@ -103,7 +103,7 @@ marks! {
     /// For operators: answers even when the server is full.
     always: answers_always = true;
     /// For a call that never waits in a queue, and so is never refused by a full one.
-    never_waits: waits = false;
+    never_waits: never_waits = true;
     /// For a call that another server makes all the time: the audit leaves it out.
     routine: routine = true;
     /// For a call about this server alone: on a node of a cluster it waits for no other node.
@@ -136,7 +136,7 @@ impl Endpoint {
     pub(super) fn all_codes(&self) -> Vec<Code> {
         let info = &self.info;
         let (writes, reads_body) = (info.writes(), info.body != BodyKind::Unread);
-        let is_of_data = info.is_of_api() && !info.alone;
+        let (is_of_data, waits) = (info.is_of_api() && !info.alone, !info.never_waits);
         let takes = |names: &[&str]| info.in_path().any(|name| names.contains(&name));
         let groups: [(bool, &[Code]); 13] = [
             (true, &[Code::InvalidParameter, Code::Internal]),
@@ -145,8 +145,8 @@ impl Endpoint {
             (takes(&["list"]), &[Code::InvalidList]),
             (takes(&["kind"]), &[Code::InvalidKind]),
             (reads_body, &[Code::InvalidBody, Code::BodyTimeout, Code::BodyTooLarge, Code::UnsupportedMediaType]),
-            (info.waits, &[Code::Overloaded, Code::Timeout]),
-            (info.waits && writes, &[Code::StorageUnavailable]),
+            (waits, &[Code::Overloaded, Code::Timeout]),
+            (waits && writes, &[Code::StorageUnavailable]),
             (info.is_of_api() && !info.is_of_operators(), &[Code::HandingOver]),
             (is_of_data, &[Code::LogUnavailable]),
             (is_of_data && writes, &[Code::OutcomeUnknown]),

@@ -8,7 +8,7 @@ pub(super) const API: &str = "/v1/";
 pub(super) const OPERATORS: &str = "/v1/admin/";
 
 /// The facts of one method of one path.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct RouteInfo {
     /// The path, with names of parameters in braces.
     pub(super) path: &'static str,
@@ -27,8 +27,8 @@ pub(super) struct RouteInfo {
     pub(super) routine: bool,
     /// Whether it is about this server alone, and not about the data that all nodes of a cluster share.
     pub(super) alone: bool,
-    /// Whether it may wait in a queue, and be refused by a full one.
-    pub(super) waits: bool,
+    /// Whether it never waits in a queue, and so is never refused by a full one.
+    pub(super) never_waits: bool,
     /// Whether some answer is another than JSON, such as a stream.
     pub(super) streams: bool,
     /// The part of the data of the user `{uid}` that some nodes alone keep.
@@ -36,9 +36,10 @@ pub(super) struct RouteInfo {
 }
 
 /// The body that a call reads.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) enum BodyKind {
     /// None.
+    #[default]
     Unread,
     /// An object that may be left out.
     Optional,
@@ -60,20 +61,7 @@ pub(super) enum OfOwner {
 impl RouteInfo {
     /// A call for keys, without parameters and without a body.
     pub(super) fn new(method: &'static str, path: &'static str) -> Self {
-        Self {
-            path,
-            method,
-            permit: Permit::for_keys(method == "GET"),
-            query: Vec::new(),
-            body: BodyKind::Unread,
-            answers_always: false,
-            any_host: false,
-            routine: false,
-            alone: false,
-            waits: true,
-            streams: false,
-            kept: None,
-        }
+        Self { path, method, permit: Permit::for_keys(method == "GET"), ..Self::default() }
     }
 
     /// Whether it makes changes.

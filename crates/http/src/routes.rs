@@ -1,5 +1,6 @@
 //! The handlers by path and method.
 
+use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Instant;
@@ -64,10 +65,9 @@ struct Route {
 impl Routes {
     fn new(endpoints: &'static [Endpoint], api: &Arc<Api>) -> Self {
         let mut paths = Router::new();
-        let mut rest: Vec<&Endpoint> = endpoints.iter().collect();
-        while let Some(path) = rest.first().map(|endpoint| endpoint.info.path) {
-            let (mut here, others): (Vec<_>, _) = rest.into_iter().partition(|endpoint| endpoint.info.path == path);
-            rest = others;
+        let mut by_path = BTreeMap::<_, Vec<_>>::new();
+        endpoints.iter().for_each(|endpoint| by_path.entry(endpoint.info.path).or_default().push(endpoint));
+        for (path, mut here) in by_path {
             // `batch` in place of an id is an id, too, for the methods of calls with an id.
             let as_id =
                 endpoints.iter().filter(|endpoint| endpoint.info.path != path && covers(endpoint.info.path, path));

@@ -13,7 +13,7 @@ use super::prelude::*;
 use super::show::{self, Item, ItemId, Items};
 use crate::limits::batch_work;
 use crate::wire::body::{self, Body, Nothing, UpTo};
-use crate::wire::query::{Ids, View};
+use crate::wire::query::{Ids, VIEWS, View};
 use crate::wire::reply::Text;
 use feed::{Change, DeleteItem, EditItem, PublishItems, PublishedItem, RestoreItem, TakeOff};
 use model::priority::Pace;
@@ -212,7 +212,7 @@ fn status(new: bool) -> StatusCode {
 async fn list(call: Call) -> Answer {
     let query = call.query()?;
     let Ids(ids) = query.required("ids")?;
-    let view = query.value("view")?.unwrap_or(View::Full);
+    let view = query.choice("view", &VIEWS)?.unwrap_or(View::Full);
     let viewer = call.viewer(query.value("viewer")?);
     let find = move |read: &Read<'_>| read.contents(&read.find_all(&ids)?);
     let ((), text) = match view {

@@ -2,7 +2,7 @@
 
 use super::prelude::*;
 use feed::PutSettings;
-use model::{Audience, UserSettings, or_default};
+use model::{Audience, UserSettings};
 
 /// The calls of this file.
 pub(crate) fn endpoints() -> Vec<Endpoint> {
@@ -16,23 +16,11 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
                 "The body replaces all settings: a missing field has its default afterwards. If `approve_followers` is \
                  switched off, requests that wait stay until they are answered.",
             )
-            .takes::<NewSettings>(settings.clone())
+            .takes::<UserSettings>(settings.clone())
             .answers::<SettingsBody>(200, "The settings after the change", settings)
             .leads_to(&["getSettings"], &[("uid", "$request.path.uid")]),
     ];
     group("users", calls)
-}
-
-/// All settings: a missing field has its default afterwards.
-#[derive(Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-struct NewSettings {
-    /// Whether a follow of the user is a request until the user approves it. Default: `false`
-    #[serde(default, deserialize_with = "or_default")]
-    approve_followers: bool,
-    /// The `audience` of items of the user that name none. Default: `public`
-    #[serde(default, deserialize_with = "or_default")]
-    default_audience: Audience,
 }
 
 /// The settings of a user.
@@ -60,8 +48,7 @@ async fn show(call: Call) -> Answer {
 /// `PUT /v1/users/{uid}/settings`
 async fn replace(mut call: Call) -> Answer {
     let user = call.user()?;
-    let NewSettings { approve_followers, default_audience } = call.json().await?;
-    let settings = UserSettings { approve_followers, default_audience };
+    let settings: UserSettings = call.json().await?;
     call.submit(PutSettings { user, settings }).await?;
     reply::ok(&SettingsBody::from(settings))
 }

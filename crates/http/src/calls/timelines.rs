@@ -8,7 +8,7 @@ use super::prelude::*;
 use super::show::{self, Item, ItemId};
 use crate::nodes::consistency;
 use crate::wire::kept_pages::KeptPage;
-use crate::wire::query::{CONSISTENCY, View};
+use crate::wire::query::{CONSISTENCY, VIEWS, View};
 use crate::wire::reply::Text;
 use feed::Visibility;
 use model::versions::Dependencies;
@@ -127,7 +127,7 @@ where
         return Err(Problem::invalid_parameter(format_args!("viewer: only its user {reader} sees this timeline")));
     }
     let kinds = query.kinds()?;
-    let view = query.value("view")?.unwrap_or(View::Full);
+    let view = query.choice("view", &VIEWS)?.unwrap_or(View::Full);
     // A key that names a viewer learns no more than a token: no answer tells which names exist.
     let sight = if asked.is_some() { Visibility::User } else { call.sight() };
     let seen_by = if reader.is_some() { None } else { call.viewer(asked) };

@@ -112,14 +112,10 @@ async fn search(call: Call) -> Answer {
     let query = call.query()?;
     let limit = query.number("limit", MOST)?.unwrap_or(USUAL);
     let text = query.text("search").map(str::to_owned);
-    let late = match query.text("order") {
-        None => Late::Recent,
-        Some(_) if text.is_some() => return Err(Problem::invalid_parameter("order: not together with search")),
-        Some(word) => {
-            let known = ORDERS.iter().find(|(name, _)| *name == word).map(|(_, order)| *order);
-            known.ok_or_else(|| Problem::invalid_parameter("order: expected recent, followers or new"))?
-        }
-    };
+    let order = query.choice("order", &ORDERS)?;
+    if text.is_some() && order.is_some() {
+        return Err(Problem::invalid_parameter("order: not together with search"));
+    }
     let is_searchable =
         |text: &String| (1..=MAX_NICKNAME).contains(&text.chars().count()) && !text.chars().any(char::is_control);
     if text.as_ref().is_some_and(|text| !is_searchable(text)) {
@@ -128,7 +124,7 @@ async fn search(call: Call) -> Answer {
     }
     let look = move |feed: &Feed| match &text {
         Some(text) => feed.read().search_users(text, limit),
-        None => feed.read().users_of_late(late, limit),
+        None => feed.read().users_of_late(order.unwrap_or(Late::Recent), limit),
     };
     let found = call.run(Wants::Read, look).await?;
     let profiles = found.iter().map(|(user, profile, counts)| ProfileBody::new(user, profile, *counts));

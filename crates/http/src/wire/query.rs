@@ -20,6 +20,7 @@ pub(crate) const DEFAULT_LIMIT: usize = 20;
 pub(crate) const CONSISTENCY: &str = "consistency";
 
 /// The query of a request.
+#[derive(Debug)]
 pub(crate) struct Query<'a> {
     /// The parameters of the call.
     names: &'a [String],
@@ -74,11 +75,17 @@ impl<'a> Query<'a> {
         self.text(name).map(read).transpose()
     }
 
+    /// The meaning of one of several words.
+    pub(crate) fn choice<T: Copy>(&self, name: &str, words: &[(&str, T)]) -> Result<Option<T>, Problem> {
+        let Some(text) = self.text(name) else { return Ok(None) };
+        let known = words.iter().find(|(word, _)| *word == text).map(|(_, meaning)| Some(*meaning));
+        let names = || words.iter().map(|(word, _)| format!("\"{word}\"")).collect::<Vec<_>>().join(" or ");
+        known.ok_or_else(|| Problem::invalid_parameter(format_args!("{name}: expected {}, not \"{text}\"", names())))
+    }
+
     /// Whether a parameter is `true`; without it, it is not.
     pub(crate) fn flag(&self, name: &str) -> Result<bool, Problem> {
-        let wrong =
-            |text| Problem::invalid_parameter(format_args!("{name}: expected \"true\" or \"false\", not \"{text}\""));
-        self.text(name).map_or(Ok(false), |text| text.parse().map_err(|_| wrong(text)))
+        Ok(self.choice(name, &[("true", true), ("false", false)])?.unwrap_or(false))
     }
 
     /// The kinds of content to show.
@@ -204,16 +211,8 @@ pub(crate) enum View {
     Ids,
 }
 
-impl FromStr for View {
-    type Err = &'static str;
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        match text {
-            "full" => Ok(Self::Full),
-            "ids" => Ok(Self::Ids),
-            _ => Err("expected \"full\" or \"ids\""),
-        }
-    }
-}
+/// The views by their words.
+pub(crate) const VIEWS: [(&str, View); 2] = [("full", View::Full), ("ids", View::Ids)];
 
 /// An id or a cursor, escaped for an address.
 pub(crate) fn escaped(id: &impl fmt::Display) -> String {
@@ -233,7 +232,7 @@ mod tests {
     #[test]
     fn known_parameters_are_found() {
         let names = names(&["a", "b", "c"]);
-        let query = Query::parse("b=%31+%C3%A9&a=x&d=y", &names, &["d"]).ok().expect("parses");
+        let query = Query::parse("b=%31+%C3%A9&a=x&d=y", &names, &["d"]).expect("parses");
         assert_eq!(["a", "b", "c", "d"].map(|name| query.text(name)), [Some("x"), Some("1 é"), None, Some("y")]);
         assert!(Query::parse("", &[], &[]).is_ok());
     }
@@ -255,7 +254,7 @@ mod tests {
         let names = names(&["n"]);
         for bad in ["", "0", "01", "%2B1", "-1", "101", "1.0", "+1", "99999999999999999999"] {
             let query = format!("n={bad}");
-            let query = Query::parse(&query, &names, &[]).ok().expect("parses");
+            let query = Query::parse(&query, &names, &[]).expect("parses");
             assert!(query.number("n", 100).is_err(), "{bad}");
         }
         let ids = |text: &str| text.parse::<Ids>().map(|ids| ids.0.iter().map(HostId::to_string).collect::<Vec<_>>());

@@ -196,7 +196,7 @@ impl<T, I: Id> Page<T, I> {
 /// The number of unread items; `capped` if there are more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
 pub struct Unread {
-    /// Items newer than the marker, as far as they were counted.
+    /// Items above the marker, as far as they were counted.
     pub count: usize,
     /// Whether there are more.
     pub capped: bool,

@@ -108,11 +108,11 @@ impl FromIterator<(ReactionKind, u64)> for ReactionCounts {
 /// The counts of a user.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, ToSchema)]
 pub struct UserCounts {
-    /// Followees.
+    /// Users whom the user follows.
     pub following: u64,
-    /// Followers.
+    /// Users who follow the user.
     pub followers: u64,
-    /// Friends.
+    /// Users whom the user follows and who follow the user.
     pub friends: u64,
     /// Items on the own page of the user.
     pub content: u64,
