@@ -131,7 +131,7 @@ async fn list(call: Call) -> Answer {
 
 /// `DELETE /v1/admin/backups/{name}`
 async fn remove(call: Call) -> Answer {
-    let name = name(&call);
+    let name = call.part("name");
     let backups = Arc::clone(&call.api.backups);
     call.run(Wants::Change, move |_| backups.remove(&name)).await?;
     Ok(HttpResponse::NoContent().finish())
@@ -148,7 +148,7 @@ struct CopyReport {
 /// `PUT /v1/admin/backups/{name}/copy`
 async fn note_copy(mut call: Call) -> Answer {
     let CopyReport { failure } = call.json().await?;
-    let name = name(&call);
+    let name = call.part("name");
     let backups = Arc::clone(&call.api.backups);
     call.run(Wants::Change, move |_| backups.note_copy(&name, failure.as_deref())).await?;
     Ok(HttpResponse::NoContent().finish())
@@ -156,7 +156,7 @@ async fn note_copy(mut call: Call) -> Answer {
 
 /// `GET /v1/admin/backups/{name}`
 async fn read(call: Call) -> Answer {
-    let name = name(&call);
+    let name = call.part("name");
     let place = call.api.limits.downloads.take(call.caller.holder, 1)?;
     let backups = Arc::clone(&call.api.backups);
     let archive = call.run(Wants::Read, move |_| backups.read(&name)).await?;
@@ -164,11 +164,6 @@ async fn read(call: Call) -> Answer {
     let mut response = HttpResponse::Ok();
     response.content_type(MEDIA_TYPE).insert_header((CONTENT_DISPOSITION, name));
     pieces::answer(&call.api, response, ("a backup", Some(archive.length())), place, piece(archive)).await
-}
-
-/// The name in the path. Any text may be asked for; there is a backup only of names that the server has given.
-fn name(call: &Call) -> String {
-    call.part("name")
 }
 
 /// The pieces of an archive.

@@ -44,8 +44,6 @@ pub(crate) struct Peers {
     peers: Vec<Peer>,
     client: HttpClient<GaiResolver>,
     began: Instant,
-    /// Counts the requests that any member may answer.
-    turn: AtomicU64,
     /// Whether another member was ready, and when it was asked.
     others: tokio::sync::Mutex<Option<(Instant, bool)>>,
     /// Requests that members have answered.
@@ -102,7 +100,6 @@ impl Peers {
             peers: named.map(|(name, url)| Peer::new(name, url)).collect(),
             client: client.ok()?,
             began: Instant::now(),
-            turn: AtomicU64::new(0),
             others: tokio::sync::Mutex::default(),
             forwarded: AtomicU64::new(0),
             answered_here: AtomicU64::new(0),
@@ -124,12 +121,10 @@ impl Peers {
         self.peers.get(member).is_some_and(|peer| peer.is_asked(self.now()))
     }
 
-    /// All other members that have not failed just now, with another one first each time.
+    /// All other members that have not failed just now, in any order.
     pub(crate) fn all_well(&self) -> Vec<usize> {
         let mut all: Vec<_> = self.members.all_others().filter(|member| self.is_well(*member)).collect();
-        let turn = usize::try_from(self.turn.fetch_add(1, Ordering::Relaxed)).unwrap_or_default();
-        let count = all.len().max(1);
-        all.rotate_left(turn % count);
+        fastrand::shuffle(&mut all);
         all
     }
 

@@ -157,7 +157,10 @@ impl Events {
                 Poll::Ready(Some(Item::Frame(frame))) => {
                     events::write(&frame, self.opened.reader, self.api.feed().reaction_kinds(), &mut text)
                 }
-                Poll::Ready(Some(Item::Note(note))) => Ok(text.push_str(note.text())),
+                Poll::Ready(Some(Item::Note(note))) => {
+                    text.push_str(note.text());
+                    Ok(())
+                }
                 Poll::Ready(Some(Item::Reset(place))) => events::reset(place).map(|reset| text.push_str(&reset)),
                 // What is there is sent before the end.
                 Poll::Ready(None) => return Poll::Ready(Some(text).filter(|text| !text.is_empty())),
