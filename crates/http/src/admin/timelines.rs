@@ -11,7 +11,7 @@ use crate::endpoint::{Endpoint, get, group};
 use crate::pools::Wants;
 use crate::route_info::OfOwner;
 use crate::wire::reply::{self, Answer};
-use feed::{Feed, PathExplanation};
+use feed::{Feed, PathExplanation, timeline};
 use model::error::Result;
 use model::schemas::id_text;
 use model::{HostId, HostIds, Millis, Position, Time};
@@ -143,7 +143,7 @@ pub(crate) async fn verify(call: Call) -> Answer {
     let id = user.clone();
     let verified = move |feed: &Feed| -> Result<_> {
         let read = feed.read();
-        let found = read.verify(read.find(&id)?, depth)?;
+        let found = timeline::verify(read, read.find(&id)?, depth)?;
         let ids = read.host_ids(&[&found.missing[..], &found.extra[..]].concat())?;
         Ok((found, ids))
     };
@@ -165,7 +165,7 @@ pub(crate) async fn explain(call: Call) -> Answer {
     let (user_id, content_id) = (user.clone(), id.clone());
     let explained = move |feed: &Feed| -> Result<_> {
         let read = feed.read();
-        let found = read.explain(read.find(&user_id)?, read.find(&content_id)?)?;
+        let found = timeline::explain(read, read.find(&user_id)?, read.find(&content_id)?)?;
         let sources: Vec<_> = found.paths.iter().map(|path| path.source).collect();
         let ids = read.host_ids(&(found.floor, (found.entry, sources)))?;
         Ok((found, ids))
