@@ -175,21 +175,14 @@ impl<'a> Walks<'a> {
             enough.set(flow.is_break());
             Ok(flow)
         };
-        let Some(below) = below else { return self.hot.rows(partition, above, order, &mut visit) };
-        match order {
-            Order::NewestFirst => {
-                if !above.is_empty() {
-                    self.hot.rows(partition, above, order, &mut visit)?;
-                }
-                if !enough.get() {
-                    self.archive()?.rows(partition, below, order, &mut visit)?;
-                }
-            }
-            Order::OldestFirst => {
-                self.archive()?.rows(partition, below, order, &mut visit)?;
-                if !enough.get() && !above.is_empty() {
-                    self.hot.rows(partition, above, order, &mut visit)?;
-                }
+        let mut parts = [(false, Some(above).filter(|above| below.is_none() || !above.is_empty())), (true, below)];
+        if order == Order::OldestFirst {
+            parts.reverse();
+        }
+        for (is_archive, span) in parts {
+            if let Some(span) = span.filter(|_| !enough.get()) {
+                let walk = if is_archive { self.archive()? } else { &mut self.hot };
+                walk.rows(partition, span, order, &mut visit)?;
             }
         }
         Ok(())

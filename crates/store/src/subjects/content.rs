@@ -112,15 +112,8 @@ impl Store {
     /// missing or already deleted. Acknowledges.
     pub fn delete(&self, id: ContentId, moment: Moment) -> Result<bool> {
         let Some(stored) = self.live(id)? else { return Ok(false) };
-        let indexing = self.indexing([&stored.content])?;
         let deleted = Stored { deleted_at: Some(moment.at), ..stored.clone() };
-        let mut change = WriteBatch::default();
-        self.put_event(&mut change, moment.event.as_ref(), &stored.content);
-        self.change_item(&mut change, [Some(&stored), Some(&deleted)], &indexing)?;
-        // Before the row is visible: who asks after the change finds the item here, and looks up the row.
-        self.loaded.deleted.add(id.get());
-        let changing = indexing.changing;
-        self.acknowledge(Write::Delete, change, Vec::new(), move |_| drop(changing))?;
+        self.put_deletion([&stored, &deleted], moment.event.as_ref(), Vec::new())?;
         Ok(true)
     }
 
@@ -133,17 +126,10 @@ impl Store {
         if stored.deleted_at.is_some_and(|at| is_deleted_before(at, deleted_since)) {
             return Ok(false);
         }
-        let indexing = self.indexing([&stored.content])?;
-        let mut change = WriteBatch::default();
-        if stored.deleted_at.is_none() {
-            self.put_event(&mut change, event.as_ref(), &stored.content);
-        }
         let effect = Effect::on(EffectKind::Purged, stored.content.author).item(id).named(stored.content.kind.as_str());
         let blank = Stored { content: stored.content.clone().blank(), deleted_at: Some(FINAL) };
-        self.change_item(&mut change, [Some(&stored), Some(&blank)], &indexing)?;
-        self.loaded.deleted.add(id.get());
-        let changing = indexing.changing;
-        self.acknowledge(Write::Delete, change, vec![effect], move |_| drop(changing))?;
+        let event = event.filter(|_| stored.deleted_at.is_none());
+        self.put_deletion([&stored, &blank], event.as_ref(), vec![effect])?;
         Ok(true)
     }
 
@@ -268,6 +254,19 @@ impl Store {
         let [_, live] = items;
         let entries = live.filter(|_| push == Push::Queued).into_iter().flat_map(|live| live.content.entries());
         entries.map(|entry| self.put_job(change, Work::FanOut { entry })).collect()
+    }
+
+    /// Writes an item that is deleted from now on, as it was and as it is then. Acknowledges.
+    fn put_deletion(&self, items: [&Stored; 2], event: Option<&Event>, effects: Vec<Effect>) -> Result<()> {
+        let [Stored { content, .. }, _] = items;
+        let indexing = self.indexing([content])?;
+        let mut change = WriteBatch::default();
+        self.put_event(&mut change, event, content);
+        self.change_item(&mut change, items.map(Some), &indexing)?;
+        // Before the row is visible: who asks after the change finds the item here, and looks up the row.
+        self.loaded.deleted.add(content.id.get());
+        let changing = indexing.changing;
+        self.acknowledge(Write::Delete, change, effects, move |_| drop(changing))
     }
 
     /// Writes that new items reach no inbox, if they are left out. Before the items, for which it is no fault: a read looks

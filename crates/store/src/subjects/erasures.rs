@@ -336,7 +336,8 @@ impl Store {
         read: impl Fn(&[u8], &[u8]) -> Option<((u64, u64), Option<u64>)>,
     ) -> Result<Found> {
         let (mut found, mut looked_at, mut last) = (Vec::new(), 0, None);
-        let from = after.map_or([0; 16], |(first, second)| keys::pair(first, second.saturating_add(1)));
+        let from =
+            after.map(|(first, second)| keys::pair(first, second.saturating_add(1)).to_vec()).unwrap_or_default();
         self.each_row(table, &from, |key, value| {
             let (place, id) = read(key, value).ok_or_else(|| Error::Corrupt(format!("a row of {table}")))?;
             found.extend(id);

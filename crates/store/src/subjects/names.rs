@@ -7,7 +7,6 @@ use std::sync::Arc;
 use crate::Store;
 use crate::kv::Scope;
 use crate::memory::numbers::Numbers;
-use crate::rows::batch::WriteBatch;
 use crate::rows::tables::{NAMES, NAMES_BY_NUMBER};
 use crate::rows::{keys, values};
 use model::cache::Cache;
@@ -31,7 +30,7 @@ impl Names {
     pub(crate) fn new(memory: CacheMemory) -> Self {
         Self {
             // The first number above those of hosts stays free.
-            numbers: Arc::new(Numbers::new(NAMES, memory.of(Share::NUMBERS), MAX_ID + 1)),
+            numbers: Arc::new(Numbers::new(NAMES, memory.of(Share::NUMBERS), MAX_ID + 1, None)),
             names: Cache::new(memory.of(Share::NAMES), USUAL, BYTES),
         }
     }
@@ -64,21 +63,15 @@ impl Store {
 impl Store {
     /// The numbers of names, in their order; `None` for a name without a number.
     pub fn numbers(&self, names: &[&str], tier: Tier) -> Result<Vec<Option<u64>>> {
-        if tier == Tier::Memory || names.len() == 1 {
-            return names.iter().map(|name| self.names.numbers.find(self, name, tier)).collect();
-        }
-        self.names.numbers.find_all(self, names)
+        self.names.numbers.find(self, names, tier)
     }
 
     /// The number of each name, for a change. A name that has none gets one: new numbers ascend in the order of the names, above
     /// all numbers before. They stay if the change is made; see [`Store::end_change`].
     /// Acknowledges.
     pub fn give_numbers(&self, names: &[&str]) -> Result<Vec<u64>> {
-        let by_number = |rows: &mut WriteBatch, name: &str, number| {
-            rows.put(NAMES_BY_NUMBER, keys::id(number), name.as_bytes());
-        };
         let known = Arc::clone(&self.names);
-        self.names.numbers.give(self, names, by_number, move |new| {
+        self.names.numbers.give(self, names, move |new| {
             new.into_iter().for_each(|(name, number)| known.names.insert(number, name.into()));
         })
     }

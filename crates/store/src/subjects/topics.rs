@@ -9,7 +9,6 @@ use super::archive::Walks;
 use crate::Store;
 use crate::access::walk::go_on;
 use crate::memory::numbers::Numbers;
-use crate::rows::batch::WriteBatch;
 use crate::rows::tables::TOPIC_IDS;
 use crate::rows::{keys, values};
 use model::cache::memory::{CacheMemory, Share};
@@ -41,7 +40,10 @@ pub(crate) struct Topics {
 impl Topics {
     pub(crate) fn new(memory: CacheMemory) -> Self {
         let ends = ReadThrough::new(memory.of(Share::TOPIC_ENDS), END_BYTES, |_| END_BYTES);
-        Self { ids: Arc::new(Numbers::new(TOPIC_IDS, memory.of(Share::TOPIC_NAMES), 0)), ends }
+        Self {
+            ids: Arc::new(Numbers::new(TOPIC_IDS, memory.of(Share::TOPIC_NAMES), 0, Some(keys::HIGHEST_TOPIC))),
+            ends,
+        }
     }
 
     /// The caches in figures: names, then ends.
@@ -67,7 +69,7 @@ impl TopicEndsChange {
 impl Store {
     /// The id of a topic; `None` if no published item has named it.
     pub fn topic(&self, name: &str, tier: Tier) -> Result<Option<TopicId>> {
-        self.topics.ids.find(self, name, tier)?.map(topic_id).transpose()
+        self.topics.ids.find(self, &[name], tier)?.pop().flatten().map(topic_id).transpose()
     }
 
     /// Items among the topic's `depth` newest items. The answer is of one instant. Walks over `depth` rows at most, or twice as many if it needs the archive.
@@ -111,8 +113,7 @@ impl Store {
     pub(crate) fn change_topics<'c>(&self, items: impl IntoIterator<Item = &'c Content>) -> Result<TopicEndsChange> {
         let names: BTreeSet<&str> = items.into_iter().flat_map(|item| &item.topics).map(String::as_str).collect();
         let names: Vec<_> = names.into_iter().collect();
-        let highest = |rows: &mut WriteBatch, _: &str, id| rows.put(TOPIC_IDS, keys::HIGHEST_TOPIC, values::given(id));
-        let ids = self.topics.ids.give(self, &names, highest, |_| ())?;
+        let ids = self.topics.ids.give(self, &names, |_| ())?;
         let ids = names.into_iter().zip(ids).map(|(name, id)| Ok((name.to_owned(), topic_id(id)?)));
         let ids = ids.collect::<Result<HashMap<_, _>>>()?;
         let changes = ids.values().map(|id| self.topics.ends.change(*id)).collect();

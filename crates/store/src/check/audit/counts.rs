@@ -30,11 +30,13 @@ enum Counted {
 /// The counts of one owner that are not zero.
 type Sums = BTreeMap<Counted, i64>;
 
+/// What a row counts for, by its key; `None` if that cannot be read.
+type CountedBy = Box<dyn Fn(&[u8]) -> Option<Counted>>;
+
 /// A walk over rows that count, in the order of their owners, whose ids come first in the keys.
 struct Walk<'a> {
     rows: Rows<'a>,
-    /// What a row counts for; `None` if it cannot be read.
-    counted: Box<dyn Fn(&[u8]) -> Option<Counted>>,
+    counted: CountedBy,
     /// The floor of the present owner: rows at or below it do not count.
     floor: Option<Cursor>,
 }
