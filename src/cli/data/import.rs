@@ -137,6 +137,9 @@ pub(crate) fn run(config: &Config, args: &ImportArgs) -> Result<()> {
     Ok(())
 }
 
+/// Stores rows. Returns for each whether it is new, or why it is refused.
+type Store<T> = fn(&Feed, Vec<T>) -> Result<Vec<Result<bool>>>;
+
 struct Import<'a> {
     app: &'a App,
     interrupt: Interrupt,
@@ -188,13 +191,13 @@ impl Import<'_> {
         self.file(table, source, row, Feed::import_lines)
     }
 
-    /// Takes a file: `row` makes a row of a line, and `store` tells of each row whether it is new, or why it is refused.
+    /// Takes a file; `row` makes a row of a line.
     fn file<L: DeserializeOwned + 'static, T: Row>(
         &mut self,
         table: Table,
         source: Source,
         row: fn(L) -> Result<T, Refusal>,
-        store: fn(&Feed, Vec<T>) -> Result<Vec<Result<bool>>>,
+        store: Store<T>,
     ) -> Result<()> {
         let Self { app, interrupt, longest, refused, tallies, spellings } = self;
         tallies.push(Tally { table: table.name(), name: source.name.clone(), ..Tally::default() });

@@ -44,9 +44,9 @@ lines! {
     List { user_id: HostId, list: String; title: String, exclusive: bool }
     /// A member of a list.
     Member { user_id: HostId, list: String, source_id: HostId; since: Time, only: Kinds, except: Kinds }
-    /// A publish, and the time of the last edit.
+    /// A publish, and the time of the last edit. The refusal of one without an id says why an import needs it.
     Item {
-        author_id: HostId; content_id: HostId, published_at: Time, edited_at: Time, kind: Kind, text: String,
+        content_id: Option<HostId>, author_id: HostId; published_at: Time, edited_at: Time, kind: Kind, text: String,
         media: MediaList, topics: Topics, ref_id: HostId, extra: JsonObject, broadcast: bool, to: Sources,
         audience: Audience, mentions: Mentioned,
     }
