@@ -166,4 +166,3 @@ fn identity(file: &Path) -> io::Result<Identity> {
     let file = format!("{}:{}", metadata.ino(), born.map_or(0, |since| since.as_nanos()));
     Ok(Identity { device: metadata.dev().to_string(), file })
 }
-}
