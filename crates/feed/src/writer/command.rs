@@ -427,9 +427,6 @@ pub(crate) fn no_outcome() -> Error {
     Error::Corrupt("a change has no outcome of its type".to_owned())
 }
 
-#[cfg(test)]
-mod tests;
-
 /// `erasing` if one of these users is being erased.
 pub(crate) fn refuse_erasing<'i>(feed: &Core, users: impl IntoIterator<Item = &'i HostId>) -> Result<()> {
     if !feed.store.has_erasures() {
@@ -443,3 +440,6 @@ pub(crate) fn refuse_erasing<'i>(feed: &Core, users: impl IntoIterator<Item = &'
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests;

@@ -237,7 +237,7 @@ impl ListMember {
 pub(crate) async fn all(call: Call) -> Answer {
     let user = call.user()?;
     call.no_query()?;
-    let lists = call.read_of(&user, |read, user| lists::of_user(read, user)).await?;
+    let lists = call.read_of(&user, lists::of_user).await?;
     reply::ok(&Items { items: lists.into_iter().map(List::from).collect() })
 }
 

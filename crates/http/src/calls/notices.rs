@@ -237,7 +237,7 @@ fn show(
 async fn unread(call: Call) -> Answer {
     let user = call.user()?;
     call.no_query()?;
-    let unread = call.read_of(&user, |read, user| notices::unread(read, user)).await?;
+    let unread = call.read_of(&user, notices::unread).await?;
     reply::ok(&UnreadBody::from(unread))
 }
 

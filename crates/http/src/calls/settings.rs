@@ -64,7 +64,7 @@ impl From<UserSettings> for SettingsBody {
 pub(crate) async fn show(call: Call) -> Answer {
     let user = call.user()?;
     call.no_query()?;
-    reply::ok(&SettingsBody::from(call.read_of(&user, |read, user| users::settings(read, user)).await?))
+    reply::ok(&SettingsBody::from(call.read_of(&user, users::settings).await?))
 }
 
 /// `PUT /v1/users/{uid}/settings`

@@ -60,7 +60,7 @@ impl Suspension {
 pub(crate) async fn show(call: Call) -> Answer {
     let user = call.user()?;
     call.no_query()?;
-    let since = call.read_of(&user, |read, user| users::suspended_since(read, user)).await?;
+    let since = call.read_of(&user, users::suspended_since).await?;
     Suspension::answer(user, since)
 }
 
