@@ -141,7 +141,7 @@ changes! {
     ///
     /// The barrier's own refusals, such as `self_mute` and `mute_limit`; `overloaded` for a block.
     SetBarrier { user: HostId, target: HostId, barrier: Barrier, raised: bool }
-    /// See [`reactions::react`](crate::reactions::react), and for imported ones [`Feed::import_reactions`].
+    /// See [`reactions::react`](crate::reactions::react), and for imported ones [`Feed::import_reactions`](crate::Feed::import_reactions).
     React {
         item: HostId,
         wishes: Vec<Wish>,
@@ -178,15 +178,15 @@ changes! {
     PutSettings { user: HostId, settings: UserSettings }
     /// See [`ids::give_all`](crate::ids::give_all).
     GiveNumbers { ids: Vec<HostId> }
-    /// See [`Feed::import_names`].
+    /// See [`Feed::import_names`](crate::Feed::import_names).
     NumberReactions { kinds: Vec<String> }
-    /// See [`Feed::import_items`]. The times of the last edits of the items in their order, or none.
+    /// See [`Feed::import_items`](crate::Feed::import_items). The times of the last edits of the items in their order, or none.
     ImportItems {
         drafts: Vec<Draft>,
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         edited: Vec<Option<Millis>>,
     }
-    /// See [`Feed::import_follows`]. The rules of the follows in their order, or none.
+    /// See [`Feed::import_follows`](crate::Feed::import_follows). The rules of the follows in their order, or none.
     ImportFollows {
         user: HostId,
         follows: Vec<(HostId, Option<Millis>)>,
@@ -220,7 +220,7 @@ changes! {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         rule: Option<RuleDraft>,
     }
-    /// See [`Feed::import_lines`].
+    /// See [`Feed::import_lines`](crate::Feed::import_lines).
     ImportLine { line: Line }
     /// See [`erasure::erase`](crate::erasure::erase).
     EraseUser { user: HostId }
