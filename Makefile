@@ -19,7 +19,6 @@ MACHINES_LOG := $(TARGET_DIR)/shipped/machines.log
 DEMO := $(TARGET_DIR)/demo
 LISTEN ?= 127.0.0.1:8080
 OPS ?= 1000000
-COMMANDS ?= 1000000
 MINUTES ?= 1000000
 THREADS ?= 8
 SEED ?= 20260101
@@ -32,7 +31,7 @@ ROUNDS ?= 200
 # These tests have failpoints built in, so that our crate is compiled once for them.
 CARGO_TEST := cargo --config .cargo/tests.toml test --release --locked --features failpoints
 QUICK_TEST := $(subst test --,--config .cargo/quick.toml test --,$(CARGO_TEST))
-UNIT_TEST := $(QUICK_TEST) --workspace --lib
+UNIT_TEST := $(CARGO_TEST) --workspace --lib
 # Most tests wait more than they compute.
 export RUST_TEST_THREADS ?= $(shell cores=$$(getconf _NPROCESSORS_ONLN); echo $$((cores > 9 ? 20 : 2 * cores + 2)))
 # Where flushing to the device costs nothing. Tests there do not prove durability.
@@ -43,18 +42,11 @@ ifeq ($(MAKELEVEL),0)
 .NOTPARALLEL:
 endif
 
+##@ Day one
+
 .PHONY: help
-help: ## show this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-18s %s\n", $$1, $$2 }' Makefile
-
-.PHONY: setup
-setup: ## install the tools for build and tests (clang, make, libclang, Python); other targets do it themselves
-	@.ci/setup
-	@.ci/announce
-
-.PHONY: build
-build: setup ## build the server
-	cargo build --release --locked
+help: ## this list
+	@awk -F ':.*## ' '/^##@ / { printf "%s%s\n", (n++ ? "\n" : ""), substr($$0, 5) } /^[a-z-]+:.*## / { printf "  make %-18s %s\n", $$1, $$2 }' Makefile
 
 .PHONY: run
 run: build ## serve with the settings of config.toml; more options in ARGS=
@@ -69,15 +61,23 @@ $(DEMO)-files/profiles.ndjson: | build
 	rm -rf $(DEMO)-files
 	$(TIDELINE) demo --out $(DEMO)-files
 
+# `make try TEST=http::docs` while you work: a change is compiled in parts.
+TRY_unit := --workspace --lib
+.PHONY: try
+try: setup ## run the tests with TEST= in their names, of the program IN= (program, library or unit)
+	@set -o pipefail; $(QUICK_TEST) $(or $(TRY_$(IN)),--test $(or $(IN),program)) -- $(TEST) | \
+	  awk '{ print; fflush() } /^running [1-9]/ { ran = 1 } END { if (!ran) { print "try: no test of this program has this in its name"; exit 1 } }'
+
 # What takes long to compile is compiled first, because Cargo compiles for one command at a time. The program with
 # failpoints and the shipped one have the same path, so the machines use a copy of the latter, which is at this path again
 # at the end.
 .PHONY: test
-test: setup ## run the tests, and short shares of the proof machines; a machine whose tools are missing says so
+test: setup ## run all tests, and short shares of the proof machines; says which were left out for lack of tools
 	@.ci/setup curl
 	cargo build --release --locked
 	@install -D $(TIDELINE) $(SHIPPED)
 	$(CARGO_TEST) --test '*' --no-run
+	$(UNIT_TEST) --no-run
 	@$(MAKE) --no-print-directory --jobs 3 --keep-going test-library test-program test-machines
 	@cargo build --release --locked --quiet
 	@! grep 'left out' $(MACHINES_LOG) || echo 'make test: all other tests passed; the lines above name the tests whose tools are missing'
@@ -86,57 +86,53 @@ test: setup ## run the tests, and short shares of the proof machines; a machine 
 test-library: ; $(CARGO_TEST) --test library
 test-program: ; $(CARGO_TEST) --test program
 
-# MORE= names further ones. Each tells all that it has to say at its end.
+# MORE= names further ones. Each tells all that it has to say at its end, with the time that it took.
 .PHONY: test-machines
+test-machines: export TIMEFORMAT := took %R s
 test-machines:
 	@set -o pipefail; env -u MAKEFLAGS make --no-print-directory --jobs 3 --output-sync=target --keep-going \
 	  TIDELINE=$(SHIPPED) $(addprefix machine-,$(MORE) $(MACHINES)) | tee $(MACHINES_LOG)
 
 # Short shares of the proof machines, each in some seconds to two minutes; the longest come first.
-MACHINES := recorded slow-clients console python-client typescript-client unit examples chaos docs recipes backups standby power-cuts lying-disk reactions alerts site install
+MACHINES := slow-clients console python-client typescript-client unit examples chaos docs recipes backups standby power-cuts lying-disk alerts site install
 .PHONY: $(addprefix machine-,$(MACHINES))
-machine-recorded: ; $(CARGO_TEST) --test recorded
-machine-unit: ; $(CARGO_TEST) --workspace --doc && $(UNIT_TEST)
-machine-docs: ; python3 tests/docs.py --binary $(TIDELINE)
-machine-chaos: ; python3 tests/chaos.py --binary $(TIDELINE) --rounds 5 --seed 20260101
-machine-backups: ; python3 tests/backups.py --binary $(TIDELINE) --backups 3 --seed 20260101
-machine-standby: ; python3 tests/standby_chaos.py --binary $(TIDELINE) --rounds 4 --seed 20260101
-machine-power-cuts: ; python3 tests/power_cuts.py --binary $(TIDELINE) --cuts 3 --seconds 0.6 --seed 20260101
-machine-lying-disk: ; python3 tests/power_cuts.py --binary $(TIDELINE) --cuts 5 --seconds 0.6 --seed 20260101 --lying-disk
-machine-reactions: ; python3 tests/reactions.py --binary $(TIDELINE) --changes 5000 --kill --kill-after 0.7
-machine-slow-clients: ; python3 tests/slow_clients.py --binary $(TIDELINE) --clients 200 --seconds 13 --timeout 6 --untimed
-machine-python-client: ; python3 tests/clients.py --binary $(TIDELINE) --only python
-machine-typescript-client: ; python3 tests/clients.py --binary $(TIDELINE) --only typescript
-machine-recipes: ; python3 tests/recipes.py --binary $(TIDELINE) --rows 50000
-machine-examples: ; python3 tests/examples.py --binary $(TIDELINE)
-machine-site: ; python3 tests/doc_site.py
-machine-alerts: ; python3 tests/alerts.py --binary $(TIDELINE)
-machine-install: ; python3 tests/install.py
-machine-console: ; python3 tests/console.py --binary $(TIDELINE) --items 1000 --arrivals 100
+machine-unit: ; time { $(CARGO_TEST) --doc && $(UNIT_TEST); }
+machine-docs: ; time python3 tests/docs.py --binary $(TIDELINE)
+machine-chaos: ; time python3 tests/chaos.py --binary $(TIDELINE) --rounds 5 --seed 20260101
+machine-backups: ; time python3 tests/backups.py --binary $(TIDELINE) --backups 3 --seed 20260101
+machine-standby: ; time python3 tests/standby_chaos.py --binary $(TIDELINE) --rounds 4 --seed 20260101
+machine-power-cuts: ; time python3 tests/power_cuts.py --binary $(TIDELINE) --cuts 3 --seconds 0.6 --seed 20260101
+machine-lying-disk: ; time python3 tests/power_cuts.py --binary $(TIDELINE) --cuts 5 --seconds 0.6 --seed 20260101 --lying-disk
+machine-slow-clients: ; time python3 tests/slow_clients.py --binary $(TIDELINE) --clients 200 --seconds 13 --timeout 6 --untimed
+machine-python-client: ; time python3 tests/clients.py --binary $(TIDELINE) --only python
+machine-typescript-client: ; time python3 tests/clients.py --binary $(TIDELINE) --only typescript
+machine-recipes: ; time python3 tests/recipes.py --binary $(TIDELINE) --rows 50000
+machine-examples: ; time python3 tests/examples.py --binary $(TIDELINE)
+machine-site: ; time python3 tests/doc_site.py
+machine-alerts: ; time python3 tests/alerts.py --binary $(TIDELINE)
+machine-install: ; time python3 tests/install.py
+machine-console: ; time python3 tests/console.py --binary $(TIDELINE) --items 1000 --arrivals 100
 
-# `make try TEST=http::docs` while you work: a change is compiled in parts.
-TRY_unit := --workspace --lib
-.PHONY: try
-try: setup ## run the tests whose names have TEST= in them, of the program IN= (default: program; or library, unit, recorded)
-	@set -o pipefail; $(QUICK_TEST) $(or $(TRY_$(IN)),--test $(or $(IN),program)) -- $(TEST) | \
-	  awk '{ print; fflush() } /^running [1-9]/ { ran = 1 } END { if (!ran) { print "try: no test of this program has this in its name"; exit 1 } }'
-
-.PHONY: test-cluster
-test-cluster: build ## test a real cluster, brokers from Maven Central included (minutes): chaos, a paused leader, a node that is cut off, slow or run twice, logs to refuse; needs Java and Maven
-	python3 tests/cluster_chaos.py --binary $(TIDELINE) --rounds 10 --seed 20260101 --case rounds --case paused-leader --case cut-off --case one-node --case guards
-
-.PHONY: test-cluster-short
-test-cluster-short: build ## a short share of test-cluster; left out, and said so, where there is no Java, no Maven or no Maven Central
-	@$(MAKE) --no-print-directory machine-cluster
-
-.PHONY: machine-cluster
-machine-cluster: ; python3 tests/cluster_chaos.py --binary $(TIDELINE) --optional --rounds 2 --times 1 --seed 20260101 --case rounds --case paused-leader
+.PHONY: fmt
+fmt: ## format the code
+	cargo fmt --all
 
 .PHONY: check
 check: lint test ## all that must be good before a commit: lint and test
 
+##@ Develop
+
+.PHONY: setup
+setup: ## install the tools for build and tests; other targets do it themselves
+	@.ci/setup
+	@.ci/announce
+
+.PHONY: build
+build: setup ## build the server
+	cargo build --release --locked
+
 .PHONY: lint
-lint: setup ## format, lints, unused dependencies, documentation of the code, licences and advisories; ARGS=--required fails without advisories
+lint: setup ## format, lints, unused dependencies, documentation of the code, licences, advisories; ARGS=--required
 	@cargo fmt --version >/dev/null 2>&1 && cargo clippy --version >/dev/null 2>&1 || rustup component add rustfmt clippy
 	cargo fmt --all --check
 	@.ci/machete
@@ -145,100 +141,41 @@ lint: setup ## format, lints, unused dependencies, documentation of the code, li
 	RUSTDOCFLAGS="-D warnings" cargo doc --release --locked --workspace --no-deps
 	@.ci/deny $(ARGS)
 
-.PHONY: fmt
-fmt: ## format the code
-	cargo fmt --all
+.PHONY: clients
+clients: build ## write the generated parts of the clients anew from the OpenAPI document
+	python3 clients/generate.py --binary $(TIDELINE)
 
-# The directory goes even when the run is interrupted. Only a full run writes the page.
-.PHONY: bench
-bench: setup ## compare with Redis, PostgreSQL, the bare engine and the bare web server (an hour), and write docs/contribute/benchmarks.md; installs them; QUICK=1 for a try; DIR= ARGS=
-	@.ci/setup redis-server postgresql wrk
-	cargo build --release --locked
-	@dir=$$(mktemp -d $(or $(DIR),/var/tmp)/tideline-bench-XXXXXX) && trap 'rm -rf "$$dir"' EXIT && chmod 755 "$$dir" && \
-	  cargo bench --locked --bench peers -- --dir "$$dir" $(if $(QUICK),--quick) $(ARGS) $(if $(QUICK)$(ARGS),,--output docs/contribute/benchmarks.md)
+.PHONY: site
+site: ## make the documentation into a site with a search, and fail on a broken link; ARGS=--write
+	@python3 tests/doc_site.py --required $(ARGS)
 
-# What cannot be installed is left out, and said so. Only a full run writes the page.
-.PHONY: compare
-compare: build ## play one trace through Tideline, Redis, SQL and two libraries for feeds, compare each page with the plain function (minutes), and write docs/comparison.md; installs them; QUICK=1 for a try; ARGS=
-	@.ci/setup redis-server postgresql </dev/null || true
-	python3 tests/compare.py --binary $(TIDELINE) $(if $(QUICK),--quick) $(ARGS) $(if $(QUICK)$(ARGS),,--output docs/comparison.md)
-
-.PHONY: ratios
-ratios: setup ## compare fan-out and pages with the bare engine and the bare web server, names with numbers, pages of rules, groups and lists with plain ones, and fan-out under follows (minutes); installs wrk; ARGS=
-	@.ci/setup wrk
-	cargo bench --locked --bench peers -- --only ratios,sources,follows $(ARGS)
-
-.PHONY: streams
-streams: setup ## load STREAMS= open streams with RATE= publishes a second for SECONDS=, then cut streams CUTS= times each
-	cargo bench --locked --bench streams -- $(STREAMS) $(RATE) $(SECONDS) $(CUTS)
-
-.PHONY: scale
-scale: $(if $(FOLLOWS),build,$(DEMO)-files/profiles.ndjson) ## compare a served data set with a plain merge of its files: FOLLOWS= CONTENT= ARGS= (default: demo data); IDS=uuids; SOURCES=1 adds groups, rules, lists and blocks
-	python3 tests/scale.py --binary $(TIDELINE) \
-	  --follows $(or $(FOLLOWS),$(DEMO)-files/follows.csv) --content $(or $(CONTENT),$(DEMO)-files/content.ndjson) $(if $(IDS),--ids $(IDS)) $(if $(SOURCES),--sources) $(ARGS)
-
-.PHONY: chaos
-chaos: build ## kill the server at random instants under load, and compare all acknowledged changes: ARGS=
-	python3 tests/chaos.py --binary $(TIDELINE) $(ARGS)
+.PHONY: pictures
+pictures: build ## make the pictures of docs/use/console.md anew; needs chromium
+	python3 tests/console.py --strict --binary $(TIDELINE) --screenshots docs/images
 
 .PHONY: cluster
-cluster: build ## three brokers from Maven Central and three nodes on this machine, to try, until Ctrl-C; says what is missing: ARGS=
+cluster: build ## three brokers and three nodes on this machine, to try; needs Java and Maven: ARGS=
 	@python3 tests/cluster_by_hand.py --binary $(TIDELINE) $(ARGS)
 
-.PHONY: cluster-bench
-cluster-bench: build ## the costs of a cluster of one, two and three nodes on this machine; needs Java and Maven: ARGS=
-	python3 tests/cluster_bench.py --binary $(TIDELINE) $(ARGS)
+.PHONY: clean
+clean: ## remove the demo data and the built crates, but not the compiled RocksDB
+	rm -rf $(DEMO) $(DEMO)-files
+	cargo clean --release --package tideline $(patsubst crates/%,--package tideline-%,$(wildcard crates/*))
 
-.PHONY: cluster-chaos
-cluster-chaos: build ## ROUNDS= rounds (default: 200) of kills, pauses, lost answers and full disks in a real cluster under load: ARGS=
-	python3 tests/cluster_chaos.py --binary $(TIDELINE) --rounds $(ROUNDS) $(ARGS)
-
-.PHONY: backups
-backups: build ## take BACKUPS= backups under full write load (default: 20), restore each, and compare all acknowledged changes: ARGS=
-	python3 tests/backups.py --binary $(TIDELINE) --backups $(BACKUPS) $(ARGS)
-
-.PHONY: standby-chaos
-standby-chaos: build ## ROUNDS= rounds (default: 200) of kills of a server, its standby and their connection under load, of promotions and switches: ARGS=
-	python3 tests/standby_chaos.py --binary $(TIDELINE) --rounds $(ROUNDS) $(ARGS)
-
-.PHONY: power-cuts
-power-cuts: build ## cut the power of the server CUTS= times under load, in each durability, and compare the data that is left: ARGS=
-	python3 tests/power_cuts.py --binary $(TIDELINE) --cuts $(CUTS) $(ARGS)
-
-.PHONY: reactions
-reactions: build ## 50,000 likes and unlikes at once, and a comparison of all counts and lists with the log: ARGS=
-	python3 tests/reactions.py --binary $(TIDELINE) $(ARGS)
-
-.PHONY: memory-attack
-memory-attack: build ## full pages that nobody reads, idle streams, large batches and a long scan, all at once: memory, and answers to others: ARGS=
-	python3 tests/memory_attack.py --binary $(TIDELINE) $(ARGS)
-
-.PHONY: erasure-load
-erasure-load: build ## erase a user with 100,000 items and 1,000,000 followers while others read and write: ARGS=
-	python3 tests/erasure_load.py --binary $(TIDELINE) $(ARGS)
-
-# Not SECONDS ?=: bash sets this variable, too.
-.PHONY: slow-clients
-slow-clients: build ## 2,000 slow clients for SECONDS= (default: 120): heads and bodies byte by byte, readers that never read; answers to others: ARGS=
-	python3 tests/slow_clients.py --binary $(TIDELINE) --seconds $(if $(filter command line,$(origin SECONDS)),$(SECONDS),120) $(ARGS)
+##@ Prove for longer, or with further tools
 
 .PHONY: prove
-prove: setup ## try OPS= random operations on each store against the plain function (default: 1000000); SEED= for others
+prove: setup ## OPS= random operations on each store against the plain function; SEED=
 	$(if $(RAM_DIR),TMPDIR=$(RAM_DIR)) TIDELINE_TEST_OPS=$(OPS) TIDELINE_TEST_SEED=$(SEED) \
 	  cargo test --release --locked --test library promises::every_page -- --nocapture --test-threads 1
 
 .PHONY: prove-cluster
-prove-cluster: setup ## try OPS= random operations on three nodes and a log in memory with faults (default: 1000000); SEED= for others
+prove-cluster: setup ## OPS= random operations on three nodes and a log in memory with faults; SEED=
 	$(if $(RAM_DIR),TMPDIR=$(RAM_DIR)) TIDELINE_TEST_OPS=$(OPS) TIDELINE_TEST_SEED=$(SEED) \
 	  cargo test --release --locked --test library cluster::every_page -- --nocapture
 
-.PHONY: prove-log
-prove-log: setup ## apply one recorded log of COMMANDS= random commands (default: 1000000) at followers of all kinds, with ends at every failpoint; SEED= for others
-	$(if $(RAM_DIR),TMPDIR=$(RAM_DIR)) TIDELINE_TEST_COMMANDS=$(COMMANDS) TIDELINE_TEST_SEED=$(SEED) \
-	  cargo test --release --locked --features failpoints --test recorded followers -- --nocapture
-
 .PHONY: soak
-soak: build ## check threads and kill servers, both at once, for MINUTES= (default: until interrupted); THREADS= SEED=
+soak: build ## check threads and kill servers for MINUTES=; THREADS= SEED=
 	cargo test --release --locked --test library --no-run
 	@trap 'kill 0' INT TERM; \
 	  python3 tests/chaos.py --binary $(TIDELINE) --minutes $(MINUTES) --seed $(SEED) & chaos=$$!; \
@@ -247,89 +184,156 @@ soak: build ## check threads and kill servers, both at once, for MINUTES= (defau
 	  wait $$chaos; chaos=$$?; echo "threads: exit code $$threads, kills: exit code $$chaos"; \
 	  [ $$threads -eq 0 ] && [ $$chaos -eq 0 ]
 
+.PHONY: chaos
+chaos: build ## kill the server at random instants under load, and compare all acknowledged changes: ARGS=
+	python3 tests/chaos.py --binary $(TIDELINE) $(ARGS)
+
+.PHONY: power-cuts
+power-cuts: build ## cut the power CUTS= times under load, in each durability, and compare what is left: ARGS=
+	python3 tests/power_cuts.py --binary $(TIDELINE) --cuts $(CUTS) $(ARGS)
+
+.PHONY: backups
+backups: build ## take BACKUPS= backups under load, restore and compare each: ARGS=
+	python3 tests/backups.py --binary $(TIDELINE) --backups $(BACKUPS) $(ARGS)
+
+.PHONY: standby-chaos
+standby-chaos: build ## ROUNDS= rounds of kills, cuts, promotions and switches of a server and its standby: ARGS=
+	python3 tests/standby_chaos.py --binary $(TIDELINE) --rounds $(ROUNDS) $(ARGS)
+
+.PHONY: cluster-chaos
+cluster-chaos: build ## ROUNDS= rounds of kills, pauses, lost answers and full disks in a real cluster: ARGS=
+	python3 tests/cluster_chaos.py --binary $(TIDELINE) --rounds $(ROUNDS) $(ARGS)
+
+.PHONY: test-cluster
+test-cluster: build ## tests of a real cluster (minutes): chaos, paused leader, cut off, one node, guards; needs Java, Maven
+	python3 tests/cluster_chaos.py --binary $(TIDELINE) --rounds 10 --seed 20260101 --case rounds --case paused-leader --case cut-off --case one-node --case guards
+
+.PHONY: test-cluster-short
+test-cluster-short: build ## a short share of test-cluster
+	@$(MAKE) --no-print-directory machine-cluster
+
+.PHONY: machine-cluster
+machine-cluster: ; time python3 tests/cluster_chaos.py --binary $(TIDELINE) --optional --rounds 2 --times 1 --seed 20260101 --case rounds --case paused-leader
+
 .PHONY: fuzz
-fuzz: setup ## try bytes of all kinds as keys, values, cursors, imports and bodies, SECONDS= each; installs a nightly compiler and cargo-fuzz
+fuzz: setup ## any bytes as keys, values, cursors, imports and bodies, SECONDS= each; installs a nightly compiler
 	@rustup toolchain list | grep -q '^nightly' || rustup toolchain install nightly --profile minimal
 	@cargo fuzz --version >/dev/null 2>&1 || cargo install --locked cargo-fuzz
 	for target in keys values cursors imports bodies; do \
 	  cargo +nightly fuzz run $$target -- -max_total_time=$(SECONDS) -rss_limit_mb=2048 || exit 1; done
 
-.PHONY: fuzz-api
-fuzz-api: build ## test the server against its OpenAPI document with schemathesis, installed by this target: ARGS=
-	python3 tests/fuzz_api.py --binary $(TIDELINE) $(ARGS)
+.PHONY: scale
+scale: $(if $(FOLLOWS),build,$(DEMO)-files/profiles.ndjson) ## compare a served data set with a merge of its files: FOLLOWS= CONTENT= IDS= SOURCES= ARGS=
+	python3 tests/scale.py --binary $(TIDELINE) \
+	  --follows $(or $(FOLLOWS),$(DEMO)-files/follows.csv) --content $(or $(CONTENT),$(DEMO)-files/content.ndjson) $(if $(IDS),--ids $(IDS)) $(if $(SOURCES),--sources) $(ARGS)
 
-.PHONY: client-tour
-client-tour: build ## generate clients for Java, Kotlin, Go and TypeScript from the OpenAPI document, and call the server with each: ARGS=
-	python3 tests/client_tour.py --binary $(TIDELINE) $(ARGS)
+.PHONY: memory-attack
+memory-attack: build ## unread pages, idle streams, large batches and a long scan at once; answers to others: ARGS=
+	python3 tests/memory_attack.py --binary $(TIDELINE) $(ARGS)
 
-.PHONY: clients
-clients: build ## write the generated parts of the clients anew from the OpenAPI document
-	python3 clients/generate.py --binary $(TIDELINE)
+# Not SECONDS ?=: bash sets this variable, too.
+.PHONY: slow-clients
+slow-clients: build ## 2,000 slow clients for SECONDS=; answers to others: ARGS=
+	python3 tests/slow_clients.py --binary $(TIDELINE) --seconds $(if $(filter command line,$(origin SECONDS)),$(SECONDS),120) $(ARGS)
+
+.PHONY: erasure-load
+erasure-load: build ## erase a user with 100,000 items and 1,000,000 followers under load: ARGS=
+	python3 tests/erasure_load.py --binary $(TIDELINE) $(ARGS)
+
+##@ Test what is around the server
 
 .PHONY: clients-test
-clients-test: build ## check, test and pack the clients; leaves out a client whose tools are missing, and says so: ARGS=
+clients-test: build ## check, test and pack the clients: ARGS=
 	python3 tests/clients.py --binary $(TIDELINE) $(ARGS)
 
+.PHONY: client-tour
+client-tour: build ## generate clients for Java, Kotlin, Go and TypeScript, and call the server with each: ARGS=
+	python3 tests/client_tour.py --binary $(TIDELINE) $(ARGS)
+
 .PHONY: examples-test
-examples-test: build ## run the examples with their tests; leaves out an example whose tools are missing, and says so: ARGS=
+examples-test: build ## run the examples with their tests: ARGS=
 	python3 tests/examples.py --binary $(TIDELINE) $(ARGS)
 
 .PHONY: console-test
-console-test: build ## use the console in chromium, and read a timeline of 10,000 items while 1,000 arrive; left out where chromium is missing: ARGS=
+console-test: build ## use the console in chromium; a timeline of 10,000 items while 1,000 arrive: ARGS=
 	python3 tests/console.py --binary $(TIDELINE) $(ARGS)
 
-.PHONY: pictures
-pictures: build ## make the pictures of docs/use/console.md anew, from the community of the demo; needs chromium
-	python3 tests/console.py --strict --binary $(TIDELINE) --screenshots docs/images
-
 .PHONY: recipes-test
-recipes-test: build ## test the recipes with a real PostgreSQL and Redis; leaves out what is not installed, and says so: ARGS=
+recipes-test: build ## the recipes with a real PostgreSQL and Redis: ARGS=
 	python3 tests/recipes.py --binary $(TIDELINE) $(ARGS)
-
-.PHONY: site
-site: ## make the documentation into a site with a search, and fail on a broken link; installs Zensical beside the build
-	@python3 tests/doc_site.py --required $(ARGS)
 
 # Where promtool cannot be had, the test says so.
 .PHONY: alerts-test
-alerts-test: build ## check the rules for Prometheus with promtool, and fire each once; fetches promtool from Debian's package
+alerts-test: build ## fire each alert rule once, with promtool
 	@.ci/promtool || true
 	@$(MAKE) --no-print-directory machine-alerts
 
-.PHONY: browser-app
-browser-app: build ## use a user token in chromium, on a page of another origin; left out where chromium is missing: ARGS=
-	python3 tests/browser_app.py --binary $(TIDELINE) $(ARGS)
-
 .PHONY: proxies
-proxies: build ## put nginx and Caddy in front, with the configurations of the documentation; left out where one is missing
+proxies: build ## nginx and Caddy in front, with the configurations of the documentation
 	python3 tests/proxies.py --binary $(TIDELINE)
 
 # Where they cannot be installed, the test says so.
 .PHONY: units-test
-units-test: build image-setup ## run the units under a real systemd, with the commands of the documentation: install, upgrade, restore, standby; left out where that is not possible (needs root and packages of Debian): ARGS=
+units-test: build image-setup ## the systemd units, with the commands of the documentation (root, packages of Debian): ARGS=
 	@$(MAKE) --no-print-directory machine-units
 
 .PHONY: machine-units
-machine-units: ; python3 tests/units.py --binary $(TIDELINE) $(ARGS)
+machine-units: ; time python3 tests/units.py --binary $(TIDELINE) $(ARGS)
 
 # Where they cannot be installed, the test says so.
 .PHONY: image-test
-image-test: build image-setup ## build the last stage of the container image around the program, and run it, also with compose; left out where that is not possible (needs root and packages of Debian): ARGS=
+image-test: build image-setup ## the container image and compose files (root, packages of Debian): ARGS=
 	@$(MAKE) --no-print-directory machine-image
 
 .PHONY: machine-image
-machine-image: ; python3 tests/image.py --binary $(TIDELINE) $(ARGS)
+machine-image: ; time python3 tests/image.py --binary $(TIDELINE) $(ARGS)
 
 .PHONY: image-setup
 image-setup:
 	@[ "$$(id -u)" -ne 0 ] || .ci/setup buildah podman runc mmdebstrap netavark aardvark-dns catatonit iptables podman-compose debian-archive-keyring </dev/null || true
 
+.PHONY: deb-test
+deb-test: ## install, use, remove and purge the Debian package in an empty system
+	@.ci/setup mmdebstrap || true
+	.ci/deb-test $(TARGET_DIR)/debian/tideline_*.deb
+
+##@ Measure
+
+# The directory goes even when the run is interrupted. Only a full run writes the page.
+.PHONY: bench
+bench: setup ## compare with Redis, PostgreSQL, bare RocksDB and actix-web (an hour); QUICK=1 DIR= ARGS=
+	@.ci/setup redis-server postgresql wrk
+	cargo build --release --locked
+	@dir=$$(mktemp -d $(or $(DIR),/var/tmp)/tideline-bench-XXXXXX) && trap 'rm -rf "$$dir"' EXIT && chmod 755 "$$dir" && \
+	  cargo bench --locked --bench peers -- --dir "$$dir" $(if $(QUICK),--quick) $(ARGS) $(if $(QUICK)$(ARGS),,--output docs/contribute/benchmarks.md)
+
+# What cannot be installed is left out, and said so. Only a full run writes the page.
+.PHONY: compare
+compare: build ## one trace through Tideline, Redis, SQL and two libraries, each page judged; QUICK=1 ARGS=
+	@.ci/setup redis-server postgresql </dev/null || true
+	python3 benches/compare.py --binary $(TIDELINE) $(if $(QUICK),--quick) $(ARGS) $(if $(QUICK)$(ARGS),,--output docs/comparison.md)
+
+.PHONY: ratios
+ratios: setup ## fan-out and pages as multiples of the bare engine and web server (minutes): ARGS=
+	@.ci/setup wrk
+	cargo bench --locked --bench peers -- --only ratios,sources,follows $(ARGS)
+
+.PHONY: streams
+streams: setup ## STREAMS= open streams, RATE= publishes a second for SECONDS=, then CUTS= cuts
+	cargo bench --locked --bench streams -- $(STREAMS) $(RATE) $(SECONDS) $(CUTS)
+
+.PHONY: cluster-bench
+cluster-bench: build ## the costs of a cluster of one, two and three nodes; needs Java and Maven: ARGS=
+	python3 benches/cluster_bench.py --binary $(TIDELINE) $(ARGS)
+
+##@ Release
+
 .PHONY: release-check
-release-check: ## say what this commit still needs before a release, as TAG= if given: versions, changelog, addresses, texts
+release-check: ## say what this commit still needs before a release, as TAG= if given
 	.ci/release-check $(TAG)
 
 .PHONY: dist
-dist: ## make the archive of a release with its checksum, with the profile `dist`, for which RocksDB and OpenSSL are compiled
+dist: ## make the archive of a release, with the profile `dist`
 	@OPENSSL_NO_VENDOR=0 .ci/setup binutils git
 	.ci/dist
 
@@ -337,16 +341,6 @@ dist: ## make the archive of a release with its checksum, with the profile `dist
 deb: dist ## make the Debian package of a release
 	.ci/deb
 
-.PHONY: deb-test
-deb-test: ## install, use, remove and purge the Debian package of `make deb` in an empty system; left out, and said so, where it cannot be made
-	@.ci/setup mmdebstrap || true
-	.ci/deb-test $(TARGET_DIR)/debian/tideline_*.deb
-
 .PHONY: docker
 docker: ## build the container image
 	DOCKER_BUILDKIT=1 docker build --tag tideline .
-
-.PHONY: clean
-clean: ## remove the demo data and the built crate, but not the compiled RocksDB
-	rm -rf $(DEMO) $(DEMO)-files
-	cargo clean --release --package tideline $(patsubst crates/%,--package tideline-%,$(wildcard crates/*))

@@ -40,7 +40,6 @@ mod topics;
 mod types;
 mod users;
 mod viewers;
-mod visible;
 mod webhooks;
 mod worked_case;
 mod worlds;

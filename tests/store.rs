@@ -1,4 +1,5 @@
-//! Tests of every store, written once and run on each kind.
+//! What a store does beneath the feed: restarts, copies, standbys, reads from memory, digests. That each operation does what
+//! it says is proven by `promises`, which compares every page on both kinds of store with the plain function.
 //!
 //! A test is a plain function over `&Store`; `on_both!` makes two tests of it. A function that is
 //! left out of the list is dead code, which is an error here.
@@ -16,40 +17,13 @@ macro_rules! on_both {
     };
 }
 
-mod activity;
-mod archive;
 mod backups;
-mod barriers;
-mod comments;
-mod content;
-mod damage;
 mod digests;
-mod edges;
-mod erasures;
-mod events;
 pub(crate) mod everything;
-mod fan_out;
-mod inbox;
-mod jobs;
-mod members;
 mod names;
-mod notices;
-mod outboxes;
-mod paths;
-mod publish;
-mod races;
-mod reactions;
-mod records;
-mod relate;
 mod reopen;
 mod replica;
-mod requests;
-mod restore;
-mod settle;
 mod standby;
 pub(crate) mod support;
 mod tiers;
-mod topic_archive;
-mod topics;
 mod upkeep;
-mod user_lists;

@@ -93,27 +93,3 @@ impl Graph {
         random.choice(&self.targets).copied()
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_graph_has_each_follow_once() {
-        let graph = Graph::new(4, vec![(2, 0), (0, 1), (2, 1), (2, 0), (1, 1), (0, 9), (9, 0)]);
-        assert_eq!(graph.follows().collect::<Vec<_>>(), [(0, 1), (2, 0), (2, 1)]);
-        assert_eq!((graph.users(), graph.edges()), (4, 3));
-        assert_eq!((0..4).map(|user| graph.audience(user)).collect::<Vec<_>>(), [1, 2, 0, 0]);
-        assert_eq!((graph.following(2), graph.following(3)), (&[0, 1][..], &[][..]));
-        assert_eq!(graph.giant(), 1);
-    }
-
-    #[test]
-    fn popular_users_are_chosen_by_their_followers() {
-        let graph = Graph::new(9, (1..9).map(|user| (user, 0)).chain([(0, 1), (0, 2)]).collect());
-        let mut random = Rng::with_seed(1);
-        let first = (0..1000).filter(|_| graph.popular(&mut random) == Some(0)).count();
-        assert!((700..900).contains(&first), "{first} of 1000, not 8 of 10");
-        assert_eq!(Graph::new(3, Vec::new()).popular(&mut random), None);
-    }
-}

@@ -65,30 +65,3 @@ impl Authors {
         }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn users_with_followers_publish_more() {
-        // 0 has 63 followers, 1 has 7, the others none.
-        let follows = (2..65).map(|user| (user, 0)).chain((2..9).map(|user| (user, 1)));
-        let graph = Graph::new(65, follows.collect());
-        let (mut authors, mut random) = (Authors::new(&graph, None), Rng::with_seed(1));
-        let mut counts = [0; 65];
-        (0..9000).for_each(|_| counts[authors.next(&mut random).author as usize] += 1);
-        // ln 64 is twice ln 8.
-        assert!((5700..6300).contains(&counts[0]) && counts[0] + counts[1] == 9000, "{counts:?}");
-    }
-
-    #[test]
-    fn listed_posts_come_in_their_order_again_and_again() {
-        let posts: Arc<[Post]> = [3, 1, 4].map(|author| Post { author, length: 5 }).into();
-        let graph = Graph::new(5, Vec::new());
-        let (mut authors, mut random) = (Authors::new(&graph, Some(posts)), Rng::with_seed(1));
-        authors.skip(4);
-        let next: Vec<u32> = (0..4).map(|_| authors.next(&mut random).author).collect();
-        assert_eq!(next, [1, 4, 3, 1]);
-    }
-}

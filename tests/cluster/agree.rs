@@ -1,42 +1,14 @@
 //! The end of a sequence: all nodes agree, in everything that readers can see.
 
 use model::Millis;
-use model::error::Result as Done;
-use model::store::Watch;
 
 use super::machine::Machine;
-use super::nodes::{NODES, Nodes, meet};
+use super::nodes::{NODES, meet};
 use crate::promises::change::clock;
 use crate::promises::mirror::Mirror;
 use crate::promises::ops::Op;
-use crate::promises::replay::seen;
+use crate::promises::replay::{Findings, same_tables, seen};
 use crate::promises::shape::NEVER;
-use crate::promises::system::System;
-
-/// Disagreements of the tables of a node.
-#[derive(Default)]
-struct Findings(Vec<String>);
-
-impl Watch for Findings {
-    fn finds(&mut self, line: String) {
-        self.0.push(line);
-    }
-
-    fn looked_at(&mut self, _: &'static str, _: u64) -> Done<()> {
-        Ok(())
-    }
-}
-
-/// Compares the shared tables of nodes that are at one position.
-pub(crate) fn compare_tables(nodes: &Nodes, final_before: Millis) -> Result<(), String> {
-    let digests = |system: &System| system.store().digest(final_before, &mut || (), &mut Findings::default());
-    let digests = nodes.systems().map(|system| digests(system).map_err(|e| format!("no digest: {e}")));
-    let digests = digests.collect::<Result<Vec<_>, _>>()?;
-    for other in &digests[1..] {
-        ensure_eq!(other, &digests[0], "digests of the tables that all nodes share");
-    }
-    Ok(())
-}
 
 impl Machine {
     /// Ends all faults of the log, and compares the nodes at one position, before and after all their jobs are done.
@@ -93,7 +65,7 @@ impl Machine {
         for system in self.nodes.systems() {
             system.store().keep_notices(system.feed.notices_since(time));
         }
-        compare_tables(&self.nodes, final_before)?;
+        same_tables(self.nodes.systems(), final_before)?;
         let mut all = self.nodes.systems().map(|system| seen(&system.feed, self.ids, 7));
         let first = all.next().ok_or("no nodes")?;
         all.try_for_each(|other| {

@@ -11,9 +11,9 @@ use model::store::Tier;
 use model::{Barrier, ErasurePlace, HostId, NoticeCursor, Order, RuleDraft, Span, UserId};
 use serde_json::{Value, json};
 
-use super::agree::compare_tables;
 use super::nodes::{NODES, Nodes, meet};
 use crate::promises::names::Ids;
+use crate::promises::replay::same_tables;
 use crate::promises::seed::seed;
 use crate::promises::shape::small;
 
@@ -101,7 +101,7 @@ pub(crate) fn run() {
         nodes.go_to(node);
         nodes.case.system.drain().expect("drains");
     }
-    compare_tables(&nodes, 0).expect("nodes agree");
+    same_tables(nodes.systems(), 0).expect("nodes agree");
     for system in nodes.systems() {
         let store = system.store();
         assert_eq!(store.erased().expect("reads").len(), 2);

@@ -1,4 +1,4 @@
-//! Health, figures, and the explanation of a timeline.
+//! Health, figures, and the verification of a timeline.
 
 use serde_json::json;
 
@@ -26,35 +26,6 @@ fn verify_compares_the_timeline_with_a_pull() {
     assert_eq!(
         (&shallow["compared"], &shallow["complete"], &shallow["exact"]),
         (&json!(3), &json!(false), &json!(true))
-    );
-}
-
-#[test]
-fn explain_says_why() {
-    let server = Server::start();
-    server.follow(1, 2, 1);
-    server.publish(5, 2, 50);
-    server.publish(6, 3, 60);
-    let explain = |id: u64| server.get(&format!("/v1/admin/users/1/timeline/explain?content_id={id}"));
-    let there = explain(5);
-    assert_eq!(
-        (&there["listed"], &there["reason"], &there["paths"][0]["following"]),
-        (&json!(true), &json!("listed"), &json!(true))
-    );
-    assert_eq!((&there["author_id"], &there["published_at"]), (&json!("2"), &json!(50)));
-    let other = explain(6);
-    assert_eq!(
-        (&other["listed"], &other["reason"], &other["author_id"]),
-        (&json!(false), &json!("not_following"), &json!("3"))
-    );
-    server.call("PUT", "/v1/users/3/settings", r#"{"approve_followers":true,"default_audience":"public"}"#).expect(200);
-    server.follow(1, 3, 2);
-    let waits = explain(6);
-    assert_eq!((&waits["reason"], &waits["paths"][0]["requested"]), (&json!("requested"), &json!(true)));
-    let missing = explain(7);
-    assert_eq!(
-        (&missing["listed"], &missing["reason"], missing.get("author_id")),
-        (&json!(false), &json!("no_content"), None)
     );
 }
 

@@ -55,38 +55,6 @@ fn hears_all(server: &Server, place: &str) -> String {
 }
 
 #[test]
-fn every_change_is_told_over_restarts() {
-    let mut server = Server::start();
-    let place = begin(&server);
-    change(&server);
-    let behind = hears_all(&server, &place);
-    for signal in ["KILL", "TERM", "KILL"] {
-        server = server.restart(signal, &[]);
-        assert_eq!(hears_all(&server, &place), behind);
-        // `behind` is the place of the restored item; a delete has none.
-        let mut listener = Listener::open(&server, 1, Some(&behind));
-        assert_eq!(listener.event().event, "delete");
-        listener.is_quiet();
-    }
-    // Later events come next, also after the place of the backdated item.
-    call(&server, "PATCH", "/v1/content/15", r#"{"text":"new"}"#);
-    for place in [&behind, "5-17"] {
-        let mut listener = Listener::open(&server, 1, Some(place));
-        let mut last = listener.event();
-        while last.event != "edit" {
-            last = listener.event();
-        }
-        assert_eq!(last.data["content_id"], "15");
-    }
-    // A cursor between others that belongs to no event.
-    let newest = server.get("/v1/users/1/timeline?limit=1")["prev"].as_str().unwrap().to_owned();
-    let made_up = format!("{}-1", newest.split_once('-').unwrap().0.parse::<u64>().unwrap() + 1);
-    let mut listener = Listener::open(&server, 1, Some(&made_up));
-    assert_eq!(listener.event().event, "reset");
-    listener.is_quiet();
-}
-
-#[test]
 fn every_change_is_told_that_memory_has_forgotten() {
     let server = Server::start();
     let place = begin(&server);

@@ -111,56 +111,6 @@ pub(super) fn heard(stream: &mut TcpStream, until: &str) -> String {
 }
 
 #[test]
-fn with_a_token_an_item_that_its_user_may_not_see_does_not_exist() {
-    let town = Town::new();
-    town.publish("open", "bo", true);
-    town.publish("kept", "bo", false);
-    town.publish("gone", "bo", true);
-    town.publish("hidden", "cy", true);
-    town.publish("own", "ana", false);
-    town.publish("own and gone", "ana", true);
-    for gone in ["gone", "own%20and%20gone"] {
-        town.app("DELETE", &format!("/v1/content/{gone}"), &Value::Null);
-    }
-    town.app("PUT", "/v1/users/cy/hidden-from/ana", &Value::Null);
-    let ana = token("ana");
-    let react = |bearer: &str, method: &str, id: &str, kind: &str| {
-        town.call(bearer, method, &format!("/v1/content/{id}/reactions/{kind}/ana"), "")
-    };
-    // Also if the application has let the user react before.
-    for before in [false, true] {
-        for id in ["kept", "gone", "hidden", "own%20and%20gone", "4200000", "nobody%27s"] {
-            for (method, kind) in [("PUT", "like"), ("DELETE", "like"), ("PUT", "favorite"), ("DELETE", "favorite")] {
-                let (is, none) = (react(&ana, method, id, kind), react(&ana, method, "nothing", kind));
-                is.problem(id, 404, "content_not_found");
-                assert_eq!(is.text(), none.text(), "{method} {id}");
-            }
-        }
-        for id in ["open", "own"] {
-            for method in ["PUT", "DELETE", "PUT"] {
-                assert_eq!(react(&ana, method, id, "like").json()["active"], method == "PUT", "{method} {id}");
-            }
-        }
-        if !before {
-            for id in ["kept", "hidden"] {
-                assert_eq!(react(&key("full"), "PUT", id, "like").json()["counts"]["reactions"]["like"], 1, "{id}");
-            }
-        }
-    }
-    let likes = |bearer: &str| town.ids(bearer, "/v1/users/ana/reactions/like");
-    assert_eq!(likes(&key("full")), ["own", "hidden", "kept", "open"]);
-    assert_eq!(likes(&ana), ["own", "open"]);
-    town.app("DELETE", "/v1/users/cy/hidden-from/ana", &Value::Null);
-    assert_eq!(likes(&ana), ["own", "hidden", "open"]);
-    town.app("PUT", "/v1/users/ana/following/bo", &Value::Null);
-    assert_eq!(likes(&ana), ["own", "hidden", "kept", "open"]);
-    assert_eq!(react(&ana, "DELETE", "hidden", "like").json()["active"], false);
-    // A mute is the user's own choice, and changes nothing.
-    town.app("PUT", "/v1/users/ana/mutes/cy", &Value::Null);
-    assert_eq!(react(&ana, "PUT", "hidden", "like").json()["active"], true);
-}
-
-#[test]
 fn with_a_token_nobody_follows_or_reacts_over_a_block() {
     let town = Town::new();
     town.publish("open", "cy", true);

@@ -13,7 +13,8 @@ use feed::{
     PutList, PutProfiles, PutSettings, React, Relate, RestoreItem, SetBarrier, SetSuspension, TakeOff, Visibility,
     Wish, follows, items, lists, reactions, sight, timeline, topics, users,
 };
-use model::store::{FINAL, Tier};
+use model::error::Result as Done;
+use model::store::{FINAL, Tier, Watch};
 use model::{
     Audience, Barrier, CommentDraft, ContentId, EditDraft, ErasedPart, ErasurePlace, Event, HostId, ListSettings,
     Logged, Millis, NoticeId, NoticeKind, PageRequest, Position, Profile, RuleDraft, Side, Span, UserId, UserSettings,
@@ -93,6 +94,37 @@ pub(crate) fn run() {
         systems[3].start();
         systems.iter_mut().for_each(|system| system.drain().expect("drains"));
         compare(&systems, ids, &mut random);
+        same_tables(&systems, 0).expect("one state");
+    }
+}
+
+/// Compares the tables of feeds that have applied the same changes.
+pub(crate) fn same_tables<'a>(
+    systems: impl IntoIterator<Item = &'a System>,
+    final_before: Millis,
+) -> Result<(), String> {
+    let mut digests = systems.into_iter().map(|system| {
+        let digests = system.store().digest(final_before, &mut || (), &mut Findings::default());
+        digests.map_err(|e| format!("no digest: {e}"))
+    });
+    let first = digests.next().ok_or("nothing to compare")??;
+    digests.try_for_each(|other| {
+        ensure_eq!(other?, first, "digests of the tables that all share");
+        Ok(())
+    })
+}
+
+/// Disagreements of the tables of a store.
+#[derive(Default)]
+pub(crate) struct Findings(pub(crate) Vec<String>);
+
+impl Watch for Findings {
+    fn finds(&mut self, line: String) {
+        self.0.push(line);
+    }
+
+    fn looked_at(&mut self, _: &'static str, _: u64) -> Done<()> {
+        Ok(())
     }
 }
 

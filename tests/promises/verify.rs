@@ -15,6 +15,7 @@ use super::names::{Ids, host, json};
 use super::seed::{modes, pick, scaled, seed};
 use super::shape::{Kind, small};
 use super::system::System;
+use crate::store::support::{put_inbox_entry, remove_inbox_entry};
 
 /// Nothing is trimmed and no user is dormant, so the inbox has a row for every item.
 fn config() -> Config {
@@ -94,15 +95,15 @@ fn check(feed: &Feed, ids: Ids, calls: &AtomicU64) {
         }
     };
     several(&[], &[], "sound");
-    rocks.remove_inbox_entry(reader, lost(40)).expect("deletes");
+    remove_inbox_entry(rocks, reader, lost(40));
     several(&[lost(40)], &[], "a row too few");
-    rocks.put_inbox_entry(reader, added).expect("puts");
-    rocks.remove_inbox_entry(reader, lost(140)).expect("deletes");
+    put_inbox_entry(rocks, reader, added);
+    remove_inbox_entry(rocks, reader, lost(140));
     several(&[lost(140), lost(40)], &[added], "two too few and one too many");
-    rocks.put_inbox_entry(reader, lost(40)).expect("puts");
-    rocks.put_inbox_entry(reader, lost(140)).expect("puts");
+    put_inbox_entry(rocks, reader, lost(40));
+    put_inbox_entry(rocks, reader, lost(140));
     several(&[], &[added], "a row too many");
-    rocks.remove_inbox_entry(reader, added).expect("deletes");
+    remove_inbox_entry(rocks, reader, added);
     several(&[], &[], "sound again");
 }
 

@@ -4,20 +4,16 @@ use std::collections::BTreeSet;
 
 use model::error::{Code, Result};
 use model::store::{TableDigest, Tier, Watch};
-use model::{Barrier, Content, Edit, Event, EventKind, Moment, Reaction, ReactionKind, Span};
+use model::{Event, EventKind, Span};
 
-use super::everything::{RECORDS, fill};
-use super::support::{
-    MANY, digest, erasure_of, follow, follow_of, item, open, place, post, publish, publish_post, relate, unfollow_of,
-    user, users,
-};
+use super::everything::fill;
+use super::support::{MANY, digest, follow, item, open, place, publish_post, user, users};
 use store::Store;
 
 on_both!(
     a_store_has_the_rows_of_the_schema,
     own_work_of_a_node_counts_for_nothing,
     the_order_of_changes_counts_for_nothing,
-    each_change_shows_in_its_tables,
     changes_after_the_instant_do_not_count,
     a_store_has_data_once_it_has_a_row_that_other_nodes_would_lack,
     deletions_that_are_not_final_count_with_all_rows,
@@ -86,139 +82,6 @@ fn the_order_of_changes_counts_for_nothing(store: &Store) {
     changes.iter().for_each(|change| change(store));
     changes.iter().rev().for_each(|change| change(&other));
     assert_eq!(digest(store, 0), digest(&other, 0));
-}
-
-/// A change, and the tables in which it shows.
-type Case<'a> = (&'a [&'a str], Box<dyn Fn() + 'a>);
-
-fn each_change_shows_in_its_tables(store: &Store) {
-    fill(store);
-    let event = |number| Some(Event::new(number, EventKind::Edit, false, 500, 500));
-    let comment = Content {
-        kind: "comment".to_owned(),
-        ref_id: Some(item(1000)),
-        topics: vec!["t".to_owned()],
-        ..post(90, 9, 500)
-    };
-    let like = Reaction { user: user(11), kind: ReactionKind::LIKE, since: Some(500) };
-    let unlike = Reaction { since: None, ..like };
-    let changes: Vec<Case<'_>> = vec![
-        (
-            &["content", "outbox", "comments", "user_comments", "counts", "item_counts", "topic_content", "notices"],
-            Box::new(|| _ = publish(store, comment.clone())),
-        ),
-        (
-            &["content", "events"],
-            Box::new(|| {
-                let edit = Edit { text: Some(Some("new".to_owned())), ..Edit::default() };
-                store.edit(item(90), &edit, Moment { at: 501, event: event(2) }).expect("edits");
-            }),
-        ),
-        (
-            &["item_counts", "reactions", "reactions_by_time", "reactions_by_user", "notices"],
-            Box::new(|| _ = store.react(item(90), &[like]).expect("reacts")),
-        ),
-        (
-            &["item_counts", "reactions", "reactions_by_time", "reactions_by_user", "notices"],
-            Box::new(|| _ = store.react(item(90), &[unlike]).expect("reacts")),
-        ),
-        (
-            &[
-                "content",
-                "deleted",
-                "outbox",
-                "comments",
-                "user_comments",
-                "unlisted",
-                "counts",
-                "item_counts",
-                "topic_content",
-                "events",
-            ],
-            Box::new(|| _ = store.delete(item(90), Moment { at: 502, event: event(3) }).expect("deletes")),
-        ),
-        (
-            &["following", "following_by_time", "followers", "followers_by_time", "counts", "notices"],
-            Box::new(|| _ = follow(store, 12, 1, 500)),
-        ),
-        (
-            &[
-                "following",
-                "following_by_time",
-                "followers",
-                "followers_by_time",
-                "friends_by_time",
-                "counts",
-                "notices",
-            ],
-            Box::new(|| _ = follow(store, 1, 12, 500)),
-        ),
-        (
-            &[
-                "following",
-                "following_by_time",
-                "followers",
-                "followers_by_time",
-                "friends_by_time",
-                "counts",
-                "notices",
-            ],
-            Box::new(|| _ = relate(store, 12, &[unfollow_of(1)])),
-        ),
-        (
-            &["mutes", "mutes_by_time", "muted_by"],
-            Box::new(|| _ = store.set_barrier(user(1), user(9), Barrier::Mute, Some(5), MANY).expect("mutes")),
-        ),
-        (
-            &["hidden", "hidden_by_time", "hidden_to"],
-            Box::new(|| _ = store.set_barrier(user(1), user(9), Barrier::Hide, Some(5), MANY).expect("hides")),
-        ),
-        (
-            &["blocks", "blocks_by_time", "blocked_by"],
-            Box::new(|| _ = store.set_barrier(user(1), user(77), Barrier::Block, Some(5), MANY).expect("blocks")),
-        ),
-        (
-            &["content", "outbox", "unlisted", "counts", "events", "taken_off"],
-            Box::new(|| {
-                let event = Event::new(4, EventKind::TakenOff, false, 503, 503);
-                assert!(store.take_off(item(1016), user(1), 503, &event).expect("takes off"));
-            }),
-        ),
-        (
-            &["events", "erasures"],
-            Box::new(|| {
-                let event = Event::new(6, EventKind::Suspension, false, 504, 504).of_user(user(92));
-                assert!(store.begin_erasure(&erasure_of(92, 504), Some(&event)).expect("begins"));
-            }),
-        ),
-        (&["erasures", "erased"], Box::new(|| assert!(store.end_erasure(user(92), 505, 0).expect("ends")))),
-        (
-            &["requests", "sent_requests", "follow_requests", "notices"],
-            Box::new(|| _ = relate(store, 5, &[follow_of(79, 5)])),
-        ),
-        (&["names", "names_by_number"], Box::new(|| _ = store.give_numbers(&["new"]).expect("gives"))),
-        (
-            &["content", "unlisted", "kinds", "topic_ids", "topic_content", "notices", "mentioned_in"],
-            Box::new(|| {
-                let (topics, mentions) = (vec!["quite new".to_owned()], vec![user(1)]);
-                let kind_id = store.give_kinds(&["quite_new"]).expect("holds")[0];
-                let content = Content { topics, mentions, kind_id, broadcast: false, ..post(91, 9, 500) };
-                assert_eq!(publish(store, content), None);
-            }),
-        ),
-    ];
-    let records = RECORDS.iter().map(|(tables, change)| -> Case<'_> {
-        (*tables, Box::new(move || change(store, user(9), 600).expect("changes")))
-    });
-    let mut seen = vec![digest(store, 0)];
-    for (tables, change) in changes.into_iter().chain(records) {
-        change();
-        let after = digest(store, 0);
-        assert_eq!(differing(&seen[seen.len() - 1], &after), tables);
-        seen.push(after);
-    }
-    let shown: BTreeSet<_> = seen.windows(2).flat_map(|pair| differing(&pair[0], &pair[1])).collect();
-    assert_eq!(shown, seen[0].iter().map(|digest| digest.table).collect(), "a table without a change");
 }
 
 fn changes_after_the_instant_do_not_count(store: &Store) {

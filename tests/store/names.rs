@@ -3,18 +3,13 @@
 use std::fs;
 use std::path::Path;
 
-use model::error::{Error, Result};
+use model::Profile;
+use model::error::Result;
 use model::store::Tier;
-use model::{MAX_ID, Profile};
 use store::Options;
 use store::Store;
 
 use super::support::{open, open_with, user};
-
-on_both! {
-    names_get_rising_numbers_in_the_order_of_the_call,
-    names_are_compared_byte_by_byte,
-}
 
 fn give(store: &Store, names: &[&str]) -> Vec<u64> {
     store.give_numbers(names).expect("gives")
@@ -24,10 +19,6 @@ fn give(store: &Store, names: &[&str]) -> Vec<u64> {
 fn write(store: &Store) {
     let profile = Profile { nickname: Some("ann".to_owned()), ..Profile::default() };
     store.put_profile(user(1), &profile).expect("writes");
-}
-
-fn number(store: &Store, name: &str) -> Option<u64> {
-    store.numbers(&[name], Tier::Disk).expect("reads")[0]
 }
 
 fn names(store: &Store, numbers: &[u64]) -> Result<Vec<String>> {
@@ -40,31 +31,6 @@ fn are_there(store: &Store, named: &[&str], numbers: &[u64]) {
     let found = store.numbers(named, Tier::Disk).expect("reads");
     assert_eq!(found, numbers.iter().copied().map(Some).collect::<Vec<_>>());
     assert_eq!(names(store, numbers).expect("reads"), named);
-}
-
-fn names_get_rising_numbers_in_the_order_of_the_call(store: &Store) {
-    assert_eq!(store.numbers(&["b", "a"], Tier::Disk).expect("reads"), [None, None]);
-    assert_eq!((give(store, &[]), names(store, &[]).expect("reads")), (vec![], vec![]));
-    let first = give(store, &["b", "a", "b"]);
-    assert!(MAX_ID + 1 < first[0] && first[0] < first[1] && first[0] == first[2], "{first:?}");
-    let second = give(store, &["d", "a", "c"]);
-    assert!(first[1] < second[0] && second[0] < second[2] && second[1] == first[1], "{second:?}");
-    are_there(store, &["d", "b", "c", "a"], &[second[0], first[0], second[2], first[1]]);
-    assert_eq!(number(store, "e"), None);
-    for unknown in [1, MAX_ID, MAX_ID + 1, second[2] + 1, u64::MAX - 1, u64::MAX] {
-        assert!(matches!(names(store, &[first[0], unknown]), Err(Error::Corrupt(_))), "{unknown}");
-    }
-}
-
-fn names_are_compared_byte_by_byte(store: &Store) {
-    let long = "é".repeat(64);
-    let alike =
-        ["é", "e\u{301}", "E", "e", "042", "42 ", " 42", "0", "-1", "9223372036854775808", "a/b", "a%2Fb", &long];
-    let numbers = give(store, &alike);
-    assert!(numbers.is_sorted_by(|a, b| a < b), "{numbers:?}");
-    are_there(store, &alike, &numbers);
-    assert_eq!(number(store, &long[..126]), None);
-    assert_eq!(number(store, ""), None);
 }
 
 #[test]
@@ -120,36 +86,6 @@ fn a_crash_takes_no_name_from_a_change() {
         let (all, numbers): (Vec<_>, Vec<_>) = known.iter().map(|(name, number)| (name.as_str(), *number)).unzip();
         are_there(&after, &all, &numbers);
     }
-}
-
-#[test]
-fn a_read_from_memory_is_right_or_not_cached() {
-    let dir = tempfile::tempdir().expect("a directory");
-    let all: Vec<_> = (0..2000).map(|n| format!("name {n}")).collect();
-    let all: Vec<_> = all.iter().map(String::as_str).collect();
-    let store = open(dir.path());
-    let given = give(&store, &all);
-    write(&store);
-    drop(store);
-    let store = open(dir.path());
-    let mut cold = 0;
-    for (part, numbers) in all.chunks(20).zip(given.chunks(20)) {
-        match store.numbers(part, Tier::Memory) {
-            Ok(found) => assert!(found.iter().copied().eq(numbers.iter().copied().map(Some)), "{part:?}"),
-            Err(Error::NotCached) => cold += 1,
-            Err(other) => panic!("{other:?}"),
-        }
-        match store.names(numbers, Tier::Memory) {
-            Ok(found) => assert!(found.iter().map(|name| &**name).eq(part.iter().copied()), "{part:?}"),
-            Err(Error::NotCached) => cold += 1,
-            Err(other) => panic!("{other:?}"),
-        }
-    }
-    assert!(cold > 0, "everything was in memory: the test shows nothing");
-    are_there(&store, &all, &given);
-    let found = store.numbers(&all, Tier::Memory).expect("in memory");
-    assert_eq!(found, given.iter().copied().map(Some).collect::<Vec<_>>());
-    assert_eq!(store.names(&given, Tier::Memory).expect("in memory").len(), all.len());
 }
 
 #[test]

@@ -1,17 +1,15 @@
 //! Closing a directory and opening it again. Only the store on disk has one.
 
 use std::path::Path;
-use std::sync::{Arc, Mutex};
 
+use model::Job;
 use model::error::Error;
-use model::store::{Batch, Listeners, Published, Push, Then, Tier};
-use model::{Activity, Content, Job, Lane, Progress, Reach, UserId, Work};
 use store::{InboxRoom, Options, Store};
 
 use super::everything::{Scope, dump, fill};
 use super::support::{
-    MANY, content, deliver, floor, follow, follow_settled, ids, inbox, item, job_now, jobs, open, open_with, place,
-    post, publish, publish_post, push, settle, timed, unfollow, user, users,
+    MANY, content, floor, follow_settled, inbox, jobs, open, open_with, place, publish_post, push, settle, unfollow,
+    user, users,
 };
 
 /// A directory that is removed with the test.
@@ -58,108 +56,6 @@ fn everything_is_there_before_anything_is_loaded_into_memory() {
     let store = reopened(dir.path(), store);
     assert!(loaded(&store), "few rows are loaded by the start itself");
     assert_eq!(everything(&store), before);
-}
-
-#[test]
-fn an_empty_store_stays_empty() {
-    let dir = fresh();
-    let store = open(dir.path());
-    let before = everything(&store);
-    let store = reopened(dir.path(), store);
-    assert_eq!(everything(&store), before);
-    assert_eq!(store.users_after(None, MANY).expect("reads"), Vec::<UserId>::new());
-}
-
-#[test]
-fn a_reopened_store_goes_on_like_one_never_closed() {
-    let (closed, kept) = (fresh(), fresh());
-    let (mut one, other) = (open(closed.path()), open(kept.path()));
-    let steps: [fn(&Store); 6] = [
-        |store| push(store, 1, 1, 10, &users([2])),
-        |store| assert_eq!(settle(store, follow(store, 2, 1, 5), 1), 0),
-        |store| push(store, 2, 1, 20, &users([2, 3])),
-        |store| assert!(store.delete(item(1), 5.into()).expect("deletes")),
-        |store| assert_eq!(settle(store, unfollow(store, 2, 1), 1), 2),
-        |store| assert_eq!(settle(store, follow(store, 2, 1, 6), 5), 1),
-    ];
-    for step in steps {
-        one = reopened(closed.path(), one);
-        step(&one);
-        step(&other);
-        assert_eq!(everything(&one).0, everything(&other).0);
-    }
-    assert_eq!(ids(&inbox(&one, 2)), [2]);
-}
-
-#[test]
-fn publishing_knows_what_was_there_before() {
-    let dir = fresh();
-    let store = open(dir.path());
-    publish_post(&store, 1, 1, 10);
-    publish_post(&store, 2, 1, 20);
-    store.delete(item(2), 30.into()).expect("deletes");
-    let store = reopened(dir.path(), store);
-    let results =
-        store.publish(&[timed(post(1, 1, 10)), timed(post(2, 1, 20))], Batch::Each, Push::Queued).expect("publishes");
-    assert_eq!(results, [Published::Same(post(1, 1, 10)), Published::Taken]);
-    assert!(!store.delete(item(2), 40.into()).expect("deletes"));
-    assert!(store.deleted(&[item(2)], Tier::Disk).expect("reads")[0]);
-}
-
-#[test]
-fn new_jobs_come_after_those_on_disk() {
-    let dir = fresh();
-    let mut store = open(dir.path());
-    let mut made: Vec<Job> = Vec::new();
-    for round in 1..=5 {
-        made.push(publish_post(&store, round, 1, 10));
-        made.push(follow(&store, 2, 10 + round, 5));
-        store = reopened(dir.path(), store);
-        assert!(made.windows(2).all(|pair| pair[0].id.seq < pair[1].id.seq), "{made:?}");
-    }
-    made.sort_by_key(|job| job.id);
-    assert_eq!(jobs(&store), made);
-}
-
-#[test]
-fn a_fan_out_is_resumed_where_it_was() {
-    let dir = fresh();
-    let store = open(dir.path());
-    let job = publish_post(&store, 1, 1, 10);
-    let Work::FanOut { entry } = job.work else { panic!("not a fan-out: {job:?}") };
-    store.begin_fan_out(job.id, entry, Reach::Active).expect("begins");
-    let progress = Progress { reach: Reach::Active, done_to: Some(user(3)) };
-    deliver(&store, job, &users([2, 3]), Then::Progress(progress));
-
-    let store = reopened(dir.path(), store);
-    let found = job_now(&store, job).expect("is still there");
-    assert_eq!(found, Job { progress: Some(progress), ..job });
-    assert_eq!(store.unpushed(user(1), Tier::Disk).expect("reads").to_active, Some(place(10, 1)));
-    assert_eq!(store.authors_with_unpushed(&users([1, 2]), None, false, Tier::Disk).expect("reads"), users([1]));
-    deliver(&store, found, &users([4]), Then::End);
-
-    let store = reopened(dir.path(), store);
-    assert_eq!(jobs(&store), []);
-    assert_eq!([2, 3, 4].map(|who| inbox(&store, who).len()), [1, 1, 1]);
-}
-
-#[test]
-fn activity_is_kept() {
-    let dir = fresh();
-    let store = open(dir.path());
-    let returning = store.touch(user(1), 10).expect("touches").activity;
-    let job = store.touch(user(2), 20).expect("touches").job.expect("a job");
-    store.rebuild(job.id, user(2), &[], 0).expect("rebuilds");
-    let store = reopened(dir.path(), store);
-    assert_eq!(store.activity(user(1), Tier::Disk).expect("reads"), returning);
-    assert_eq!(store.activity(user(2), Tier::Disk).expect("reads"), Activity::Active { seen: 20 });
-    assert_eq!(store.touch(user(1), 30).expect("touches").job, None, "its rebuild is still to come");
-    assert_eq!(jobs(&store)[0].id.lane, Lane::of(user(1)));
-
-    assert!(store.evict(user(2), 21, None).expect("evicts"));
-    let store = reopened(dir.path(), store);
-    assert_eq!(store.activity(user(2), Tier::Disk).expect("reads"), Activity::Evicted);
-    assert_eq!(store.not_evicted(users([1, 2, 3])).expect("reads"), users([1, 3]));
 }
 
 #[test]
@@ -264,56 +160,4 @@ fn copy_files(from: &Path, to: &Path) {
             }
         }
     }
-}
-
-#[test]
-fn rows_that_memory_lacks_are_never_taken_for_empty() {
-    // Items larger than a block, so that a look-up of a missing item reaches a block that is not in memory as often
-    // as the table's filter errs.
-    let dir = fresh();
-    let store = open(dir.path());
-    for id in 1..=400 {
-        let long = Content { text: Some(id.to_string().repeat(2000)), ..post(id * 1000, 1, id) };
-        publish(&store, long);
-    }
-    store.compact().expect("compacts");
-    let store = reopened(dir.path(), store);
-    for id in (1000..400_000).step_by(37) {
-        match store.contents(&[item(id)], Tier::Memory) {
-            Ok(found) => assert_eq!(found[0].is_some(), id % 1000 == 0, "{id}"),
-            Err(Error::NotCached) => {}
-            Err(other) => panic!("{id}: {other}"),
-        }
-    }
-}
-
-#[test]
-fn a_deleted_item_is_named_when_it_is_compacted() {
-    let dir = fresh();
-    let named = Arc::new(Mutex::new(Vec::new()));
-    let told = Arc::clone(&named);
-    let listeners = Listeners {
-        deleted_item: Arc::new(move |id, at| told.lock().expect("a whole list").push((id.get(), at))),
-        ..Listeners::default()
-    };
-    let store = open_with(&Options { listeners, ..Options::new(dir.path()) });
-    for id in 1..=9 {
-        publish_post(&store, id, 1, id);
-    }
-    for (id, at) in [(2, 200), (5, 500), (7, 700)] {
-        store.delete(item(id), at.into()).expect("deletes");
-    }
-    store.restore(item(5), 0, None, Push::Queued).expect("answers");
-    let compacted = || {
-        store.compact().expect("compacts");
-        let mut named = std::mem::take(&mut *named.lock().expect("a whole list"));
-        named.dedup();
-        named
-    };
-    assert_eq!(compacted(), [(2, 200), (7, 700)]);
-    assert!(store.purge(item(7), 701).expect("purges"));
-    assert_eq!(compacted(), [(2, 200)], "what is purged is gone");
-    let rows =
-        store.stats().expect("reads").into_iter().find(|figures| figures.table == "content").expect("there").rows;
-    assert_eq!(rows, 8);
 }

@@ -1,12 +1,13 @@
 //! Short functions for tests of stores.
 
+use std::ops::ControlFlow;
 use std::path::Path;
 
 use model::error::Result;
 use model::store::{Batch, Change, Delivery, Published, Push, Related, TableDigest, Then, Tier, Watch};
 use model::{
-    Audience, Content, ContentId, Cursor, Entry, Erasure, Job, KindId, Lane, Millis, Order, Position, Publish,
-    Relation, Span, UserId, Work,
+    Audience, Content, ContentId, Cursor, Entry, Erasure, Job, JobId, KindId, Lane, Millis, Order, Position, Publish,
+    Span, UserId, Work,
 };
 use store::{Options, Store};
 
@@ -76,10 +77,6 @@ pub(crate) fn item(raw: u64) -> ContentId {
 
 pub(crate) fn place(at: u64, id: u64) -> Cursor {
     Cursor { at, id: item(id) }
-}
-
-pub(crate) fn entry(author: u64, at: u64, id: u64) -> Entry {
-    Entry::plain(place(at, id), user(author))
 }
 
 /// The ids of entries, for short comparisons.
@@ -173,10 +170,6 @@ pub(crate) fn unfollow(store: &Store, who: u64, target: u64) -> Job {
     relate(store, who, &[unfollow_of(target)])[0].job.expect("the pair changes")
 }
 
-pub(crate) fn relation(store: &Store, who: u64, target: u64) -> Relation {
-    store.relations(user(who), &[user(target)], Tier::Disk).expect("reads")[0]
-}
-
 /// Runs a settle job as a worker would.
 pub(crate) fn settle(store: &Store, job: Job, room: usize) -> usize {
     let Work::Settle { user, source } = job.work else { panic!("not a settle: {job:?}") };
@@ -214,50 +207,31 @@ pub(crate) fn content(store: &Store, id: u64) -> Option<Content> {
     store.contents(&[item(id)], Tier::Disk).expect("reads").remove(0)
 }
 
-pub(crate) fn is_deleted(store: &Store, id: u64) -> bool {
-    store.deleted(&[item(id)], Tier::Disk).expect("reads")[0]
-}
-
 pub(crate) fn jobs(store: &Store) -> Vec<Job> {
     store.jobs().expect("reads")
-}
-
-/// The present state of a job, if it has not ended.
-pub(crate) fn job_now(store: &Store, job: Job) -> Option<Job> {
-    jobs(store).into_iter().find(|other| other.id == job.id)
-}
-
-pub(crate) fn lane_of(raw: u64) -> Lane {
-    Lane::of(user(raw))
-}
-
-/// The part of `all` by `span`, `order` and `limit`, computed in the simplest way.
-pub(crate) fn expected<T: Copy, I: Copy + Ord>(
-    all: &[T],
-    place: impl Fn(&T) -> Position<I>,
-    span: Span<I>,
-    order: Order,
-    limit: usize,
-) -> Vec<T> {
-    let mut rows: Vec<T> = all.to_vec();
-    rows.sort_by_key(|row| (place(row).at, place(row).id));
-    if order == Order::NewestFirst {
-        rows.reverse();
-    }
-    let older = |a: Position<I>, b: Position<I>| a.at < b.at || (a.at == b.at && a.id < b.id);
-    rows.retain(|row| span.before.is_none_or(|before| older(place(row), before)));
-    rows.retain(|row| span.after.is_none_or(|after| older(after, place(row))));
-    rows.truncate(limit);
-    rows
-}
-
-/// Every pair of bounds from the given places and none.
-pub(crate) fn spans<I: Copy>(places: &[Position<I>]) -> Vec<Span<I>> {
-    let bounds: Vec<Option<Position<I>>> = places.iter().copied().map(Some).chain([None]).collect();
-    bounds.iter().flat_map(|before| bounds.iter().map(|after| span(*before, *after))).collect()
 }
 
 /// A limit that is never reached.
 pub(crate) const MANY: usize = 1_000_000;
 
 pub(crate) const BOTH_ORDERS: [Order; 2] = [Order::NewestFirst, Order::OldestFirst];
+
+/// Puts an entry into an inbox, whatever the rules say.
+pub(crate) fn put_inbox_entry(store: &Store, reader: UserId, entry: Entry) {
+    let job = JobId { lane: Lane::of(reader), seq: u64::MAX };
+    store.deliver(&Delivery { job, entry, recipients: &[reader], then: Then::Nothing }).expect("delivers");
+    store.write_arrivals().expect("writes");
+}
+
+/// Removes an entry from an inbox, whatever the rules say: all entries of its author, of which the others come back.
+pub(crate) fn remove_inbox_entry(store: &Store, reader: UserId, entry: Entry) {
+    let mut others = Vec::new();
+    let mut see = |other: Entry| {
+        others.extend((other.author == entry.author && other != entry).then_some(other));
+        ControlFlow::Continue(())
+    };
+    store.inbox(reader, Span::ALL, Order::NewestFirst, Tier::Disk, &mut see).expect("reads");
+    store.clear_inboxes(&[reader], entry.author).expect("removes");
+    others.into_iter().for_each(|other| put_inbox_entry(store, reader, other));
+    store.write_arrivals().expect("writes");
+}

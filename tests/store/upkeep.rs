@@ -2,15 +2,12 @@
 
 use std::collections::BTreeSet;
 
+use model::UserId;
 use model::store::{Push, Then};
-use model::{Barrier, UserId};
 use store::Store;
 
 use super::everything::{Scope, dump, empty_tables, fill};
-use super::support::{
-    MANY, deliver, floor, follow, ids, inbox, item, jobs, place, post, publish_post, push, settle, timed, unfollow,
-    user, users,
-};
+use super::support::{MANY, deliver, follow, inbox, jobs, place, post, push, timed, user, users};
 
 fn all_users(store: &Store) -> Vec<UserId> {
     store.users_after(None, MANY).expect("reads")
@@ -19,73 +16,6 @@ fn all_users(store: &Store) -> Vec<UserId> {
 fn rows(store: &Store, table: &str) -> u64 {
     let stats = store.stats().expect("reads");
     stats.iter().find(|figures| figures.table == table).expect("the table is there").rows
-}
-
-fn a_fresh_store_has_no_users(store: &Store) {
-    assert_eq!(all_users(store), []);
-}
-
-fn either_side_of_a_follow_is_a_user(store: &Store) {
-    follow(store, 5, 3, 100);
-    assert_eq!(all_users(store), users([3, 5]));
-    unfollow(store, 5, 3);
-    assert_eq!(all_users(store), []);
-}
-
-fn inbox_rows_make_a_user(store: &Store) {
-    let job = publish_post(store, 10, 1, 100);
-    deliver(store, job, &users([7, 8]), Then::End);
-    store.delete(item(10), 5.into()).expect("deletes");
-    assert_eq!(all_users(store), users([7, 8]));
-}
-
-fn whose_last_inbox_row_went_is_no_user(store: &Store) {
-    push(store, 10, 1, 100, &users([7]));
-    follow(store, 7, 1, 5);
-    let job = unfollow(store, 7, 1);
-    settle(store, job, MANY);
-    assert_eq!((inbox(store, 7), all_users(store)), (vec![], users([1])));
-}
-
-fn a_floor_makes_a_user(store: &Store) {
-    store.raise_floor(user(7), place(100, 1)).expect("raises");
-    assert_eq!(all_users(store), users([7]));
-    store.compact().expect("compacts");
-    assert_eq!(all_users(store), users([7]));
-}
-
-fn an_outbox_page_makes_a_user(store: &Store) {
-    for id in 10..13 {
-        push(store, id, 7, 100 + id, &[]);
-    }
-    assert_eq!(all_users(store), users([7]));
-    for id in 10..13 {
-        store.archive_outbox(user(7), place(111, 11), 5).expect("archives");
-        assert_eq!(all_users(store), users([7]));
-        store.delete(item(id), 5.into()).expect("deletes");
-    }
-    assert_eq!(all_users(store), []);
-}
-
-fn either_side_of_a_barrier_is_a_user(store: &Store) {
-    let set = |who, target, barrier, since| {
-        store.set_barrier(user(who), user(target), barrier, since, MANY).expect("sets");
-    };
-    set(2, 1, Barrier::Mute, Some(5));
-    assert_eq!(all_users(store), users([1, 2]));
-    set(3, 4, Barrier::Hide, Some(5));
-    assert_eq!(all_users(store), users([1, 2, 3, 4]));
-    set(5, 6, Barrier::Block, Some(5));
-    assert_eq!(all_users(store), users([1, 2, 3, 4, 5, 6]));
-    set(2, 1, Barrier::Mute, None);
-    set(3, 4, Barrier::Hide, None);
-    set(5, 6, Barrier::Block, None);
-    assert_eq!(all_users(store), []);
-}
-
-fn being_touched_makes_no_user(store: &Store) {
-    store.touch(user(7), 100).expect("touches");
-    assert_eq!(all_users(store), []);
 }
 
 fn users_are_paged_by_id_each_once(store: &Store) {
@@ -126,21 +56,6 @@ fn compaction_changes_no_answer(store: &Store) {
     }
 }
 
-fn pushes_after_a_compaction_are_right(store: &Store) {
-    push(store, 10, 1, 100, &users([2]));
-    push(store, 11, 1, 110, &users([2]));
-    store.raise_floor(user(2), place(100, 10)).expect("raises");
-    store.compact().expect("compacts");
-    push(store, 12, 1, 105, &users([2]));
-    push(store, 9, 1, 99, &users([2]));
-    assert_eq!(ids(&inbox(store, 2)), [11, 12]);
-    store.delete(item(11), 500.into()).expect("deletes");
-    store.compact().expect("compacts");
-    let job = follow(store, 2, 1, 5);
-    assert_eq!(settle(store, job, MANY), 1);
-    assert_eq!((ids(&inbox(store, 2)), floor(store, 2)), (vec![12], Some(place(100, 10))));
-}
-
 fn compaction_drops_what_lies_below_a_floor(store: &Store) {
     let items: Vec<_> = (1..=1000).map(|id| timed(post(id, 1, id))).collect();
     store.publish(&items, model::store::Batch::AllOrNone, Push::Queued).expect("publishes");
@@ -160,19 +75,6 @@ fn compaction_drops_what_lies_below_a_floor(store: &Store) {
     assert_eq!(inbox(store, 2).len(), 10);
 }
 
-fn an_empty_store_can_be_looked_after(store: &Store) {
-    store.sync().expect("syncs");
-    store.compact().expect("compacts");
-    assert!(store.stats().expect("reads").iter().all(|figures| figures.rows == 0));
-}
-
-fn a_sync_changes_nothing(store: &Store) {
-    fill(store);
-    let before = dump(store, &Scope::filled());
-    store.sync().expect("syncs");
-    assert_eq!(dump(store, &Scope::filled()), before);
-}
-
 fn every_table_is_filled_and_described(store: &Store) {
     fill(store);
     let empty: Vec<_> = empty_tables(store).into_iter().filter(|table| !table.ends_with("_archive")).collect();
@@ -187,19 +89,8 @@ fn every_table_is_filled_and_described(store: &Store) {
 }
 
 on_both! {
-    a_fresh_store_has_no_users,
-    either_side_of_a_follow_is_a_user,
-    inbox_rows_make_a_user,
-    whose_last_inbox_row_went_is_no_user,
-    a_floor_makes_a_user,
-    an_outbox_page_makes_a_user,
-    either_side_of_a_barrier_is_a_user,
-    being_touched_makes_no_user,
     users_are_paged_by_id_each_once,
     compaction_changes_no_answer,
-    pushes_after_a_compaction_are_right,
     compaction_drops_what_lies_below_a_floor,
-    an_empty_store_can_be_looked_after,
-    a_sync_changes_nothing,
     every_table_is_filled_and_described,
 }

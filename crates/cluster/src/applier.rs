@@ -180,7 +180,7 @@ impl Applier {
             hash,
             done: 0,
             time: present.time.max(envelope.time(record.time)),
-            level: present.level.max(envelope.level.into()),
+            level: present.level.max(envelope.level),
             ..present.clone()
         };
         let mut outcomes = Vec::new();

@@ -18,9 +18,9 @@ use tokio::sync::watch;
 use super::record::{Digests, Token};
 use config::{MAX_MEMBERS, NodeName};
 use feed::Feed;
-use model::Millis;
 use model::error::{Code, Error, Result};
 use model::store::{TableDigest, Watch};
+use model::{Millis, threads};
 
 /// Comparisons whose results are kept, the newest ones.
 const KEPT: usize = 4;
@@ -210,7 +210,7 @@ impl Comparer {
             kept.end(id, state);
         };
         self.is_busy.store(true, Ordering::Release);
-        match std::thread::Builder::new().name("digest".to_owned()).spawn(walk) {
+        match threads::start("digest", walk) {
             Ok(thread) => {
                 // An error: the thread has failed before it came so far.
                 let _ = taken.recv();
@@ -218,7 +218,7 @@ impl Comparer {
             }
             Err(error) => {
                 self.is_busy.store(false, Ordering::Release);
-                into.end(id, Compared::Failed(format!("cannot start a thread: {error}")));
+                into.end(id, Compared::Failed(error.to_string()));
             }
         }
     }
@@ -241,66 +241,5 @@ impl Watch for Stopping {
 
     fn looked_at(&mut self, _table: &'static str, _rows: u64) -> Result<()> {
         if *self.0.borrow() { Err(Code::Stopping.into()) } else { Ok(()) }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn running(position: u64) -> Comparison {
-        Comparison { position, state: Compared::Running }
-    }
-
-    #[test]
-    fn the_newest_comparisons_are_kept() {
-        let comparisons = Comparisons::default();
-        (1..=6).for_each(|id| comparisons.begin(Token(id), running(id)));
-        comparisons.begin(Token(3), running(3));
-        comparisons.end(Token(3), Compared::Failed("why".to_owned()));
-        comparisons.end(Token(1), Compared::Failed("forgotten".to_owned()));
-        comparisons.begin(Token(7), running(7));
-        let kept: Vec<_> = (1..=7).filter(|id| comparisons.get(Token(*id)).is_some()).collect();
-        assert_eq!(kept, [3, 5, 6, 7]);
-        let three = comparisons.get(Token(3)).map(|comparison| (comparison.position, comparison.state));
-        assert!(matches!(three, Some((3, Compared::Failed(why))) if why == "why"));
-    }
-
-    #[test]
-    fn a_node_asks_again_only_after_a_while() {
-        let comparisons = Comparisons::default();
-        assert!(!comparisons.is_due());
-        *comparisons.due.lock() = Instant::now();
-        assert!(comparisons.is_due());
-        comparisons.begin(Token(1), running(1));
-        assert!(!comparisons.is_due() && *comparisons.due.lock() > Instant::now() + EVERY - SOON);
-    }
-
-    #[test]
-    fn nodes_with_other_tables_are_told_whoever_is_ready_first() {
-        let name = |text: &str| serde_json::from_value::<NodeName>(text.into()).expect("a name");
-        let table = |table, digest| TableDigest { table, rows: 1, digest };
-        let own: Arc<[TableDigest]> = [table("content", 5 | 1 << 80), table("likes", 6), table("new", 7)].into();
-        let told = |id, likes| {
-            let tables = [("content", 5), ("likes", likes), ("old", 9)];
-            Digests { of: Token(id), tables: tables.map(|(name, digest)| (name.to_owned(), Token(digest))).into() }
-        };
-        let comparisons = Comparisons::default();
-        comparisons.begin(Token(1), running(1));
-        comparisons.reported(name("b"), told(1, 6));
-        comparisons.reported(name("c"), told(1, 8));
-        comparisons.reported(name("c"), told(2, 8));
-        assert_eq!(comparisons.differing(), 0);
-        comparisons.end(Token(1), Compared::Done(Arc::clone(&own)));
-        assert_eq!(comparisons.differing(), 1);
-        comparisons.reported(name("d"), told(1, 8));
-        comparisons.reported(name("d"), told(1, 8));
-        assert_eq!(comparisons.differing(), 2);
-        // The next one finds them equal.
-        comparisons.begin(Token(2), running(2));
-        assert_eq!(comparisons.differing(), 2, "the last result");
-        comparisons.end(Token(2), Compared::Done(own));
-        comparisons.reported(name("c"), told(2, 6));
-        assert_eq!(comparisons.differing(), 0);
     }
 }

@@ -1,10 +1,11 @@
 //! The health of a node: the findings of its threads, and the refusals that follow.
 
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
+use parking_lot::Mutex;
 use tokio::sync::watch;
 
-use super::outage::Outage;
 use model::error::{Code, Error, Result};
 
 /// The state of a node as callers meet it: the worst that is true of it.
@@ -86,31 +87,34 @@ impl Vitals {
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+/// How long callers wait for the log as if it answered. Brokers that lose their leader need about as long.
+const GRACE: Duration = Duration::from_secs(6);
 
-    #[test]
-    fn the_worst_counts() {
-        let vitals = Vitals::default();
-        assert_eq!(vitals.health(), Health::CatchingUp);
-        assert!(vitals.health().is_ready().is_err() && vitals.health().can_wait().is_ok());
-        vitals.served.send_replace(1);
-        assert_eq!(vitals.health(), Health::Serving);
-        vitals.is_slow.store(true, Ordering::Relaxed);
-        assert!(vitals.health() == Health::Slow && vitals.health().is_ready().is_ok());
-        vitals.reads.note();
-        assert_eq!(vitals.health(), Health::Slow, "an outage of a moment");
-        vitals.reads.begin_long_ago();
-        assert_eq!(vitals.health(), Health::CutOff);
-        vitals.is_blocked.store(true, Ordering::Relaxed);
-        let code = |error: Error| error.code();
-        assert_eq!(vitals.health().can_wait().map_err(code), Err(Some(Code::StorageUnavailable)));
-        assert!(vitals.health().goes_on().is_ok());
-        vitals.fault.send_replace(Some("why".to_owned()));
-        assert_eq!(vitals.health(), Health::Stopped("why".to_owned()));
-        for refusal in [vitals.health().is_ready(), vitals.health().can_wait(), vitals.health().goes_on()] {
-            assert_eq!(refusal.map_err(code), Err(Some(Code::LogUnavailable)));
-        }
+/// The time since which the log has not answered.
+#[derive(Debug, Default)]
+pub(super) struct Outage(Mutex<Option<Instant>>);
+
+impl Outage {
+    /// The log has not answered; true for the first time in a row.
+    pub(super) fn note(&self) -> bool {
+        let mut since = self.0.lock();
+        let is_first = since.is_none();
+        since.get_or_insert_with(Instant::now);
+        is_first
+    }
+
+    /// The log has answered; true if it had not before.
+    pub(super) fn end(&self) -> bool {
+        self.0.lock().take().is_some()
+    }
+
+    /// Whether the last answer is missing.
+    pub(super) fn is_on(&self) -> bool {
+        self.0.lock().is_some()
+    }
+
+    /// Whether that lasts, so that callers should not wait.
+    pub(super) fn lasts(&self) -> bool {
+        self.0.lock().is_some_and(|since| since.elapsed() >= GRACE)
     }
 }

@@ -100,31 +100,3 @@ fn read(note: &[u8], log: u64) -> Option<(u64, u64)> {
     let number = |at: usize| Some(u64::from_be_bytes(note.get(8 * at..8 * at + 8)?.try_into().ok()?));
     (number(0)? == log).then_some((number(1)?, number(2)?))
 }
-
-#[cfg(test)]
-mod tests {
-    use super::super::record::Token;
-    use super::*;
-
-    fn mark(last: u64) -> Mark {
-        Mark { last, before: 100 + last, hash: 101 + last, ..Mark::first(Token(9)) }
-    }
-
-    #[test]
-    fn a_trail_goes_on_where_an_earlier_run_began() {
-        let mut trail = Trail::new(&mark(0), None);
-        assert_eq!(Vec::from(trail.0.clone()), [(0, 101)]);
-        (1..=7).for_each(|offset| trail.push(offset, 101 + offset));
-        let note = trail.anchor(9);
-        assert_eq!(Vec::from(Trail::new(&mark(7), Some(&note)).0), [(0, 101), (6, 107), (7, 108)]);
-        assert_eq!(Vec::from(Trail::new(&mark(1), Some(&note)).0), [(0, 101), (1, 102)]);
-        for other in [&trail.anchor(8)[..], &note[1..], &[]] {
-            assert_eq!(Vec::from(Trail::new(&mark(7), Some(other)).0), [(6, 107), (7, 108)]);
-        }
-        (8..=5000).for_each(|offset| trail.push(offset, 101 + offset));
-        assert_eq!((trail.0.len(), trail.0.front()), (MOST, Some(&(5001 - MOST as u64, 5102 - MOST as u64))));
-        assert!(
-            trail.differs(5000, 1) && !trail.differs(5000, 5101) && !trail.differs(5001, 1) && !trail.differs(1, 1)
-        );
-    }
-}

@@ -65,16 +65,3 @@ impl SetBarrier {
         Ok(barred.relation)
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use model::Barrier;
-
-    #[test]
-    fn the_details_of_the_codes_name_the_limit() {
-        for [_, code] in Barrier::ALL.map(Barrier::refusals) {
-            assert!(code.detail().contains(&format!(" {LIMIT} ")), "{}", code.detail());
-        }
-    }
-}

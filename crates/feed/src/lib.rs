@@ -48,7 +48,7 @@ pub use crate::pages::segment::MOST_UNREAD;
 pub use crate::read::{Count, Read, Visibility};
 pub use crate::streaming::histories::begin_history;
 pub use crate::timeline::explain::{Explanation, PathExplanation};
-pub use crate::timeline::export::{Export, Exported};
+pub use crate::timeline::export::{Export, ExportLine, ExportPart, ExportedUser};
 pub use crate::timeline::verify::Verification;
 pub use crate::users::search::{FoundUser, Late};
 pub use crate::writer::command::*;

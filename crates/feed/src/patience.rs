@@ -26,25 +26,3 @@ pub fn answered_at<T>(due: Option<Instant>, work: impl FnOnce() -> T) -> T {
 pub fn answer_due() -> Option<Instant> {
     DUE.get()
 }
-
-#[cfg(test)]
-mod tests {
-    use std::panic::catch_unwind;
-    use std::time::Duration;
-
-    use super::*;
-
-    #[test]
-    fn each_work_has_a_time_of_its_own() {
-        let first = Instant::now();
-        let second = first + Duration::from_secs(1);
-        answered_at(Some(first), || {
-            assert_eq!(answer_due(), Some(first));
-            answered_at(Some(second), || assert_eq!(answer_due(), Some(second)));
-            answered_at(None, || assert_eq!(answer_due(), None));
-            assert_eq!(answer_due(), Some(first));
-        });
-        catch_unwind(|| answered_at(Some(first), || panic!("on purpose"))).expect_err("panics");
-        assert_eq!(answer_due(), None);
-    }
-}

@@ -5,13 +5,13 @@
 
 mod quota;
 
+use std::hash::{BuildHasher, Hash, RandomState};
 use std::net::{IpAddr, Ipv6Addr};
 use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
 pub(crate) use self::quota::{Holder, Places, Quota};
 
-use self::quota::Callers;
 use config::{Network, Server};
 use model::HostId;
 use model::error::Result;
@@ -99,7 +99,8 @@ pub struct Limits {
     pub(crate) connections: Quota,
     /// Connections beyond them, whose requests are refused, but for those of operators.
     pub(crate) surplus: Quota,
-    callers: Callers,
+    /// Makes the hashes of callers; random, so that nobody can choose with whom to share a part.
+    callers: RandomState,
     /// The proxies, whose connections are those of many clients.
     proxies: Vec<Network>,
 }
@@ -130,23 +131,27 @@ impl Limits {
             streams: Quota::new((connections - connections / 8).max(1), 1),
             connections: Quota::in_parts([0, connections / 8], connections, 1),
             surplus: Quota::new(accepted(connections) - connections, 1),
-            callers: Callers::default(),
+            callers: RandomState::new(),
             proxies: settings.trusted_proxies.clone(),
         }
     }
 
     /// The holder for a user with a token.
     pub(crate) fn user(&self, user: &HostId) -> Holder {
-        self.callers.of(user)
+        self.caller(user)
+    }
+
+    fn caller(&self, caller: &impl Hash) -> Holder {
+        Holder::Caller(self.callers.hash_one(caller))
     }
 
     /// The holder for a client without credentials. Clients of this machine, and proxies for which nothing names their
     /// clients, count as the application.
     pub(crate) fn client(&self, address: Option<IpAddr>) -> Holder {
-        let Some(address) = address else { return self.callers.of(&()) };
+        let Some(address) = address else { return self.caller(&()) };
         let address = address.to_canonical();
         let is_near = address.is_loopback() || self.proxies.iter().any(|network| network.contains(address));
-        if is_near { Holder::Application } else { self.callers.of(&network_of(address)) }
+        if is_near { Holder::Application } else { self.caller(&network_of(address)) }
     }
 
     /// The place of a change that waits for the disk or uses it. Changes cannot take all places, so that reads go on while
@@ -207,52 +212,4 @@ pub(crate) fn network_of(address: IpAddr) -> IpAddr {
 /// The size of the work on a batch, from the bytes of its body and the most items it may have.
 pub(crate) fn batch_work(body: usize, most_items: usize) -> usize {
     body.max(LEAST_WORK * (body / LEAST_ITEM).min(most_items))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    const APPLICATION: Holder = Holder::Application;
-
-    fn with_body_limit(body_limit: usize) -> Limits {
-        Limits::new(&Server { body_limit, ..Server::default() }, 10)
-    }
-
-    #[test]
-    fn batches_leave_single_changes_their_share() {
-        let limits = with_body_limit(65_536);
-        let batches: Vec<_> =
-            std::iter::from_fn(|| limits.batches.take(APPLICATION, 16 << 20).ok()).take(100).collect();
-        assert_eq!(batches.len(), 8, "bounded");
-        let changes: Vec<_> = std::iter::from_fn(|| limits.bodies.take(APPLICATION, 65_536).ok()).take(2000).collect();
-        assert_eq!(changes.len(), 960, "bounded too, and not by batches");
-        assert!(with_body_limit(1 << 20).batches.take(APPLICATION, 256 << 20).is_ok(), "one batch always fits");
-    }
-
-    #[test]
-    fn one_caller_leaves_threads_for_others() {
-        let limits = with_body_limit(65_536);
-        let one = limits.client(Some("203.0.113.7".parse().expect("an address")));
-        let places: Vec<_> = std::iter::from_fn(|| limits.place_for_change(one).ok()).take(1000).collect();
-        assert_eq!(places.len(), CHANGES_OF_CALLER);
-        assert!(limits.place_for_change(APPLICATION).is_ok());
-        assert!(limits.blocked.take(one, 1).is_ok(), "reads go on");
-    }
-
-    #[actix_web::test]
-    async fn large_bodies_take_turns() {
-        let limits = with_body_limit(65_536);
-        let (soon, late) = (Duration::from_millis(20), Duration::from_secs(600));
-        let mut turns = Vec::new();
-        while let Some(turn) = limits.turn(APPLICATION, 16 << 20, soon).await {
-            turns.push(turn);
-        }
-        assert_eq!(turns.len(), 6, "the next has waited, and is read without a turn");
-        assert!(limits.turn(APPLICATION, LARGE_BODY, late).await.is_none(), "a small one never waits");
-        let many = limits.waiting_turns.take(APPLICATION, WAITING_TURNS).expect("free");
-        assert!(limits.turn(APPLICATION, 16 << 20, late).await.is_none(), "no more than so many wait");
-        drop((many, turns.pop()));
-        assert!(limits.turn(APPLICATION, 16 << 20, late).await.is_some());
-    }
 }

@@ -107,19 +107,3 @@ pub struct Job {
     /// Set once a fan-out has begun.
     pub progress: Option<Progress>,
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn lanes_stay_in_range_and_spread() {
-        let mut used = std::collections::HashSet::new();
-        for raw in (1..=10_000).chain([super::super::MAX_ID]) {
-            let lane = Lane::of(UserId::new(raw).expect("in range"));
-            assert!(lane.number() < LANES);
-            used.insert(lane.number());
-        }
-        assert!(used.len() > usize::from(LANES) * 9 / 10);
-    }
-}

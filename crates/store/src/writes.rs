@@ -70,6 +70,13 @@ impl Store {
         self.group.as_ref().map_or_else(Vec::new, |group| std::mem::take(&mut group.lock().effects))
     }
 
+    /// Adds rows to the group, unless it is empty.
+    pub(crate) fn add_to_group(&self, rows: WriteBatch) -> Result<()> {
+        let Some(group) = &self.group else { return Ok(()) };
+        let mut group = group.lock();
+        if group.rest.is_empty() { Ok(()) } else { group.staged.add(rows) }
+    }
+
     /// Lets [`Store::write_group`] write nothing and return this error.
     pub fn fail_group(&self, why: Error) {
         if let Some(group) = &self.group {
@@ -116,7 +123,7 @@ impl Store {
             Some(group) => {
                 self.highest.raise(&change);
                 let mut group = group.lock();
-                group.staged.add(&change)?;
+                group.staged.add(change)?;
                 group.sync |= sync;
                 Ok(Some(group))
             }
@@ -136,17 +143,11 @@ impl Store {
     /// not grouping, each change is written already.
     pub fn write_group(&self) -> Result<()> {
         let Some(group) = &self.group else { return Ok(()) };
-        let Group { mut staged, rest, sync, failed, .. } = std::mem::take(&mut *group.lock());
+        let Group { staged, rest, sync, failed, .. } = std::mem::take(&mut *group.lock());
         if rest.is_empty() && failed.is_none() {
             return Ok(());
         }
-        let written = failed.map_or_else(
-            || {
-                staged.add(&self.mark_now())?;
-                self.kv.write(&mut staged.changes(), staged.bytes, sync)
-            },
-            Err,
-        );
+        let written = failed.map_or_else(|| self.kv.write(&mut staged.changes(), staged.bytes, sync), Err);
         match written.is_ok() {
             true => rest.into_iter().for_each(|(what, after)| end(what, after, true)),
             false => give_up(rest),
@@ -169,8 +170,6 @@ fn end(what: Option<Write>, after: After, is_written: bool) {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::atomic::{AtomicUsize, Ordering};
-
     use fastrand::Rng;
 
     use super::*;
@@ -180,8 +179,6 @@ mod tests {
     use crate::rows::tables::{COUNTS, ITEM_COUNTS, MARKERS, Table};
     use crate::rows::values;
     use crate::rows::values::ItemSteps;
-    use model::Profile;
-    use model::UserId;
     use model::store::Tier;
 
     const KEYS: u8 = 12;
@@ -265,44 +262,6 @@ mod tests {
                 assert_eq!(seen(&alone, table, 0, true), seen(&shared, table, 0, true));
             }
         }
-    }
-
-    #[test]
-    fn what_a_failed_group_has_named_is_known_to_nobody() {
-        let dir = tempfile::tempdir().expect("temp dir");
-        let (store, grouping) = group_of(Store::open(&Options::new(dir.path())).expect("opens"));
-        let number = |store: &Store| store.numbers(&["a"], Tier::Disk).expect("reads")[0];
-        let given = grouping.give_numbers(&["a"]).expect("gives")[0];
-        let user = UserId::new(given).expect("in range");
-        grouping.put_profile(user, &Profile::default()).expect("stages");
-        assert_eq!((number(&grouping), number(&store)), (Some(given), None));
-        assert_eq!(&*grouping.names(&[given], Tier::Disk).expect("reads")[0], "a");
-        grouping.end_change(true);
-        assert!(store.disk().expect("on disk").health.seal());
-        grouping.write_group().expect_err("the store takes no writes");
-        assert_eq!((number(&grouping), number(&store)), (None, None));
-        store.names(&[given], Tier::Disk).expect_err("it has no name");
-    }
-
-    #[test]
-    fn a_group_that_fails_is_taken_back_from_its_end() {
-        static ORDER: AtomicUsize = AtomicUsize::new(0);
-        let dir = tempfile::tempdir().expect("temp dir");
-        let store = Store::open(&Options::new(dir.path())).expect("opens");
-        let (store, grouping) = group_of(store);
-        for number in [1, 0] {
-            let mut change = WriteBatch::default();
-            change.put(COUNTS, [number], [1]);
-            let after = move |is_written: bool| {
-                assert!(!is_written);
-                assert_eq!(ORDER.fetch_add(1, Ordering::Relaxed), usize::from(number));
-            };
-            grouping.put(None, change, true, Box::new(after)).expect("stages");
-        }
-        assert!(store.disk().expect("on disk").health.seal());
-        grouping.write_group().expect_err("the store takes no writes");
-        assert_eq!(ORDER.load(Ordering::Relaxed), 2);
-        assert!(grouping.get(COUNTS, &[1], Tier::Disk).expect("reads").is_none());
     }
 
     #[test]

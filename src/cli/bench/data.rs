@@ -3,7 +3,9 @@
 use std::collections::HashMap;
 use std::path::PathBuf;
 
+use crate::cli::data::import::lines::{Following, Item};
 use crate::cli::data::import::whole::each_row;
+use crate::cli::data::tables::Table;
 use crate::cli::terminal::interrupt::Interrupt;
 use crate::trace::{Graph, Post};
 use feed::{Follow, ImportedItem};
@@ -40,7 +42,7 @@ fn too_many(what: &str, most: usize) -> Error {
 pub(super) fn read(graphs: &[PathBuf], posts: &[PathBuf], interrupt: &Interrupt) -> Result<(Graph, Option<Vec<Post>>)> {
     let (mut numbers, mut follows, mut listed) = (Numbers::default(), Vec::new(), Vec::new());
     for path in graphs {
-        each_row(path, interrupt, |Follow { user, target, .. }| {
+        each_row(Table::Follows, path, Following::row, interrupt, |Follow { user, target, .. }| {
             if follows.len() >= Graph::MOST_FOLLOWS {
                 return Err(too_many("follows", Graph::MOST_FOLLOWS));
             }
@@ -49,7 +51,7 @@ pub(super) fn read(graphs: &[PathBuf], posts: &[PathBuf], interrupt: &Interrupt)
         })?;
     }
     for path in posts {
-        each_row(path, interrupt, |ImportedItem { draft, .. }| {
+        each_row(Table::Content, path, Item::row, interrupt, |ImportedItem { draft, .. }| {
             if listed.len() >= MOST_POSTS {
                 return Err(too_many("posts", MOST_POSTS));
             }
@@ -69,36 +71,4 @@ pub(super) fn read(graphs: &[PathBuf], posts: &[PathBuf], interrupt: &Interrupt)
     }
     let graph = Graph::new(numbers.0.len() as u32, follows);
     Ok((graph, (!posts.is_empty()).then_some(listed)))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn ids_of_both_files_are_the_same_users() {
-        let (_sender, interrupt) = Interrupt::never();
-        let dir = tempfile::tempdir().expect("temp dir");
-        let file = |name: &str, text: &str| {
-            let path = dir.path().join(name);
-            std::fs::write(&path, text).expect("writes");
-            vec![path]
-        };
-        let graphs = file("g.csv", "user_id,target_id\nann,7\nbob,7\n7,ann\n");
-        let posts = file(
-            "p.ndjson",
-            "{\"content_id\":1,\"author_id\":7,\"text\":\"four\"}\n{\"content_id\":2,\"author_id\":\"zoe\"}\n\
-             {\"content_id\":3,\"author_id\":7,\"broadcast\":false}\n",
-        );
-        let (graph, listed) = read(&graphs, &posts, &interrupt).expect("reads");
-        assert_eq!(graph.follows().collect::<Vec<_>>(), [(0, 1), (1, 0), (2, 1)]);
-        assert_eq!(graph.users(), 4);
-        let post = |author, length| Post { author, length };
-        assert_eq!(listed.expect("posts"), [post(1, 4), post(3, Post::LENGTH)]);
-        assert_eq!(read(&graphs, &[], &interrupt).expect("reads").1, None);
-        let empty = file("e.csv", "user_id,target_id\n");
-        assert!(read(&empty, &[], &interrupt).expect_err("empty").to_string().contains("no follows"));
-        let refused = read(&graphs, &graphs, &interrupt).expect_err("other columns").to_string();
-        assert!(refused.contains("g.csv:1: "), "{refused}");
-    }
 }

@@ -93,34 +93,3 @@ fn percentile(nines: f64) -> String {
     let digits = (nines.ceil() as usize).saturating_sub(2);
     format!("{:.digits$} %", 100.0 * (1.0 - 10_f64.powf(-nines)))
 }
-
-#[cfg(test)]
-mod tests {
-    use std::time::Duration;
-
-    use super::*;
-
-    #[test]
-    fn percentiles_have_their_usual_names() {
-        assert_eq!([0.0, 1.0, 2.0, 3.0, 4.0].map(percentile), ["0 %", "90 %", "99 %", "99.9 %", "99.99 %"]);
-    }
-
-    #[test]
-    fn a_plot_has_a_curve_for_each_kind_that_was_answered() {
-        let mut record = Record::new().expect("bounds");
-        (1..=1000).for_each(|micros| record.answered(Kind::Read, Duration::from_micros(100 * micros)));
-        record.answered(Kind::LogOut, Duration::from_millis(7));
-        let points = curve(&record, Kind::Read);
-        assert_eq!(points.last().map(|(nines, _)| *nines), Some(3.0));
-        let at =
-            |wanted: f64| points.iter().find(|(nines, _)| (nines - wanted).abs() < 1e-9).map_or(0.0, |(_, ms)| *ms);
-        assert!((89.9..90.2).contains(&at(1.0)) && (98.9..99.2).contains(&at(2.0)), "{points:?}");
-        let text = svg("a title", &record).expect("draws");
-        assert!(text.starts_with("<svg") && text.trim_end().ends_with("</svg>"), "{text}");
-        for wanted in ["a title", "read", "log-out", "99.9 %"] {
-            assert!(text.contains(wanted), "{wanted}");
-        }
-        assert!(!text.contains("publish"));
-        assert!(svg("nothing", &Record::new().expect("bounds")).expect("draws").contains("nothing"));
-    }
-}

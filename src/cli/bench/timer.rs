@@ -53,27 +53,3 @@ pub(super) fn worked() -> Duration {
     let Timespec { tv_sec, tv_nsec } = clock_gettime(ClockId::ThreadCPUTime);
     Duration::new(tv_sec.unsigned_abs(), tv_nsec.unsigned_abs() as u32)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_wait_ends_at_its_time() {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
-        runtime.block_on(async {
-            let timer = Timer::new().expect("a timer");
-            for millis in [3, 0, 20] {
-                let at = Instant::now() + Duration::from_millis(millis);
-                timer.until(at).await.expect("waits");
-                assert!(Instant::now() >= at, "too early");
-            }
-            // An earlier wait that was given up does not end a later one.
-            let given_up = timer.until(Instant::now() + Duration::from_millis(30));
-            let _ = tokio::time::timeout(Duration::from_millis(5), given_up).await;
-            let at = Instant::now() + Duration::from_millis(60);
-            timer.until(at).await.expect("waits");
-            assert!(Instant::now() >= at, "too early");
-        });
-    }
-}

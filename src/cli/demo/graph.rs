@@ -2,7 +2,7 @@
 
 use fastrand::Rng;
 
-use super::people::{CAST, CLOCK, GAZETTE, READER};
+use super::people::{CLOCK, GAZETTE, READER, cast};
 use crate::trace::{Graph, Shape};
 
 /// One user in this many is a celebrity.
@@ -42,46 +42,9 @@ pub(super) fn make(users: u32, random: &mut Rng) -> Graph {
     }
     let [reader, clock] = [READER, CLOCK].map(|user| user as u32);
     follows.retain(|&(user, target)| user != reader && ![user, target].contains(&clock));
-    let chosen = (0..CHOSEN_BY_READER).map(|_| random.u32(..users)).chain(celebrities).chain(0..CAST.len() as u32);
+    let chosen = (0..CHOSEN_BY_READER).map(|_| random.u32(..users)).chain(celebrities).chain(0..cast() as u32);
     follows.extend(chosen.filter(|target| *target != clock).map(|target| (reader, target)));
-    let friends = (CAST.len()..users as usize).step_by(USERS_PER_FRIEND_OF_THE_CLOCK);
+    let friends = (cast()..users as usize).step_by(USERS_PER_FRIEND_OF_THE_CLOCK);
     follows.extend(friends.map(|friend| (friend as u32, clock)));
     Graph::new(users, follows)
-}
-
-#[cfg(test)]
-mod tests {
-    use std::collections::HashSet;
-
-    use super::*;
-
-    #[test]
-    fn the_graph_has_the_shape_of_a_community() {
-        let graph = make(2000, &mut Rng::with_seed(1));
-        let mut followers: Vec<u32> = (0..2000).map(|user| graph.audience(user)).collect();
-        let edges: HashSet<(u32, u32)> = graph.follows().collect();
-        let followees = |user| graph.following(user).len();
-        let usual = (0..2000).filter(|user| (5..=50).contains(&followees(*user))).count();
-        assert!(usual > 1500, "{usual} follow 5 to 50");
-        assert!((0..2000).all(|user| followees(user) < 1000));
-        let mutual = edges.iter().filter(|(user, target)| edges.contains(&(*target, *user))).count();
-        assert!((edges.len() / 10..edges.len() / 10 * 7).contains(&mutual), "{mutual} of {} mutual", edges.len());
-        let famous = followers.iter().filter(|count| (550..800).contains(*count)).count();
-        assert!((1..=20).contains(&famous), "{famous} celebrities");
-        assert!(followers[GAZETTE] > 1700 && followers[CLOCK] == 20, "{}", followers[CLOCK]);
-        let known = |user: usize| graph.following(READER as u32).contains(&(user as u32));
-        assert!((50..100).contains(&followees(READER as u32)), "{}", followees(READER as u32));
-        assert!((1..CAST.len()).all(|user| known(user) == (user != CLOCK)));
-        followers.sort_unstable();
-        assert!(followers[1950] > 3 * followers[1000], "no heavy tail: {} and {}", followers[1950], followers[1000]);
-    }
-
-    #[test]
-    fn tiny_communities_work() {
-        for users in 1..12 {
-            let graph = make(users, &mut Rng::with_seed(3));
-            assert_eq!(graph.users(), users);
-            assert!((0..users).all(|user| graph.following(user).len() < users as usize));
-        }
-    }
 }

@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::Community;
 use super::life::request;
-use super::people::{CAST, MUTED, READER, SWIMMERS};
+use super::people::{MUTED, READER, SWIMMERS, cast};
 use feed::{
     ChangeMembers, Feed, PublishItems, PutList, PutSettings, Relate, SetBarrier, SetSuspension, follows, users,
 };
@@ -29,7 +29,7 @@ const NOTES: [&str; SWIMMERS.len()] = [
 pub(super) fn prepare(feed: &Feed, community: &Community) -> Result<()> {
     raise_barriers(feed, community)?;
     // The reader hides from the first two strangers, or blocks them.
-    let [private, suspended, applicant] = [2, 3, 4].map(|number| CAST.len() + number);
+    let [private, suspended, applicant] = [2, 3, 4].map(|number| cast() + number);
     let applicants = applicant..applicant + APPLICANTS;
     if applicants.end > community.users as usize {
         return Ok(());
@@ -87,8 +87,8 @@ fn raise_barriers(feed: &Feed, community: &Community) -> Result<()> {
         feed.submit(SetBarrier { user: user?, target: target?, barrier, raised: true }).map(drop)
     };
     raise(READER, MUTED, Barrier::Mute)?;
-    raise(READER, CAST.len(), Barrier::Hide)?;
-    raise(READER, CAST.len() + 1, Barrier::Block)?;
+    raise(READER, cast(), Barrier::Hide)?;
+    raise(READER, cast() + 1, Barrier::Block)?;
     let mut random = Rng::with_seed(community.seed);
     for _ in 0..(users / USERS_PER_BARRIER).min(MOST_BARRIERS) {
         let user = random.usize(READER + 1..users);

@@ -47,33 +47,3 @@ pub(super) fn make<E>(
     }
     Ok(())
 }
-
-#[cfg(test)]
-mod tests {
-    use std::collections::HashSet;
-    use std::convert::Infallible;
-
-    use super::super::{graph, posts};
-    use super::*;
-
-    #[test]
-    fn followers_react_once_and_after_the_item() {
-        let mut random = Rng::with_seed(1);
-        let graph = graph::make(500, &mut random);
-        let until = 1_700_000_000_000;
-        let posts = posts::make(&graph, 2000, until, 1, &mut random);
-        let (mut seen, mut favorites) = (HashSet::new(), 0);
-        let made = make(&graph, &posts, until, &mut random, |liked| {
-            let post = &posts[liked.post];
-            assert!(graph.following(liked.user).contains(&post.author) && (post.at..=until).contains(&liked.at));
-            assert!(seen.insert((liked.post, liked.user)), "twice");
-            favorites += usize::from(liked.favorite);
-            Ok::<_, Infallible>(())
-        });
-        assert!(
-            made.is_ok() && seen.len() > 3000 && favorites > 200,
-            "{} reactions, {favorites} favorites",
-            seen.len()
-        );
-    }
-}

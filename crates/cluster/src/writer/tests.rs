@@ -1,4 +1,3 @@
-use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::atomic::AtomicBool;
 use std::thread::{self, JoinHandle};
@@ -8,37 +7,18 @@ use super::super::mark::Mark;
 use super::super::record::Envelope;
 use super::appending::{ATTEMPT, attempt};
 use super::*;
-use feed::streaming::FIRST_LEVEL;
 use feed::{DeleteItem, PutProfiles, answered_at};
 use model::{HostId, Profile};
 
 /// A timeout that no test reaches, however busy the machine is.
 const NEVER: Duration = Duration::from_secs(60);
-/// For a record that is given up after this time, and whose fate is told before twice the time.
-const SOON: Duration = Duration::from_secs(8);
 /// How far the clock of the log is ahead, milliseconds.
 const AHEAD: i64 = 500_000;
-/// Long enough for a thread to do what it must not do.
-const WHILE: Duration = Duration::from_millis(30);
 
-/// The result of one append of the script.
-#[derive(Debug, Clone, Copy)]
-enum Line {
-    /// Takes the record.
-    Takes,
-    /// Takes it, once [`Script::opens`] is set.
-    Waits,
-    /// Has no answer.
-    Silent,
-    Refuses,
-}
-
-/// A log that does what it is told, and then takes everything.
+/// A log that takes everything; the first append perhaps only once [`Script::opens`] is set.
 #[derive(Debug, Default)]
 struct Script {
-    lines: Mutex<VecDeque<Line>>,
-    /// Numbers of records that never have an answer.
-    silent: Mutex<Vec<u64>>,
+    waits_first: AtomicBool,
     opens: AtomicBool,
     /// All that was sent, and how long each might take.
     sent: Mutex<Vec<Envelope>>,
@@ -50,21 +30,12 @@ impl Log for Script {
         self.waits.lock().push(timeout);
         let mut sent = self.sent.lock();
         sent.push(Envelope::read(bytes).expect("a record"));
-        let (offset, number) = (sent.len() as u64, sent[sent.len() - 1].number);
+        let offset = sent.len() as u64;
         drop(sent);
-        if self.silent.lock().contains(&number) {
-            return Err(NotAppended::Unknown("silent".to_owned()));
+        if self.waits_first.swap(false, Ordering::SeqCst) {
+            wait_until(|| self.opens.load(Ordering::SeqCst));
         }
-        let line = self.lines.lock().pop_front().unwrap_or(Line::Takes);
-        match line {
-            Line::Takes => Ok(offset),
-            Line::Waits => {
-                wait_until(|| self.opens.load(Ordering::SeqCst));
-                Ok(offset)
-            }
-            Line::Silent => Err(NotAppended::Unknown("silent".to_owned())),
-            Line::Refuses => Err(NotAppended::Refused("no".to_owned())),
-        }
+        Ok(offset)
     }
 
     fn read(&self, _: u64, _: Duration) -> Result<Vec<Record>, NotRead> {
@@ -85,25 +56,18 @@ struct Running {
 
 impl Running {
     /// One that gives up nothing.
-    fn new(lines: &[Line]) -> Self {
-        Self::with_timeout(NEVER, lines)
+    fn new(waits_first: bool) -> Self {
+        Self::with_timeout(NEVER, waits_first)
     }
 
-    fn with_timeout(timeout: Duration, lines: &[Line]) -> Self {
-        let log = Arc::new(Script { lines: Mutex::new(lines.iter().copied().collect()), ..Script::default() });
+    fn with_timeout(timeout: Duration, waits_first: bool) -> Self {
+        let log = Arc::new(Script { waits_first: waits_first.into(), ..Script::default() });
         let shared = Shared::new(Mark { last: 3, hash: 4, ..Mark::first(Token(7)) });
         shared.clock_drift.note(1, AHEAD as u64, None, 0);
         let name = Some(serde_json::from_value("a".into()).expect("a name"));
         let writer = Arc::new(Writer::new(Arc::clone(&log) as Arc<_>, Arc::new(shared), name, 9, timeout));
         let runs = Arc::clone(&writer);
         Self { log, writer, thread: Some(thread::spawn(move || runs.run())) }
-    }
-
-    /// One on a log that never answers these records, which are given up.
-    fn without_answer(timeout: Duration, numbers: impl IntoIterator<Item = u64>, lines: &[Line]) -> Self {
-        let running = Self::with_timeout(timeout, lines);
-        running.log.silent.lock().extend(numbers);
-        running
     }
 
     fn propose(&self) -> JoinHandle<Result<Box<dyn Outcome>>> {
@@ -160,12 +124,6 @@ fn wait_until(holds: impl Fn() -> bool) {
 }
 
 #[track_caller]
-fn is_open(proposal: &JoinHandle<Result<Box<dyn Outcome>>>) {
-    thread::sleep(WHILE);
-    assert!(!proposal.is_finished(), "it is answered too early");
-}
-
-#[track_caller]
 fn refusal(proposal: JoinHandle<Result<Box<dyn Outcome>>>) -> (Code, String) {
     let error = proposal.join().expect("no panic").expect_err("refused");
     (error.code().expect("a code"), error.to_string())
@@ -176,29 +134,9 @@ fn is_done(proposal: JoinHandle<Result<Box<dyn Outcome>>>) -> bool {
 }
 
 #[test]
-fn a_command_is_answered_once_it_is_kept_and_applied() {
-    let running = Running::new(&[]);
-    let proposal = running.propose();
-    running.wait_for(1);
-    is_open(&proposal);
-    running.apply(1);
-    assert!(is_done(proposal));
-    let sent = running.log.sent.lock();
-    let Envelope { level, log, session, number, seen, sent: at, until, .. } = &sent[0];
-    let expected = (FIRST_LEVEL, Token(7), Token(9), 1, Some((3, Token(4))));
-    assert_eq!((*level, *log, *session, *number, *seen), expected);
-    assert_eq!(sent[0].commands.len(), 1);
-    assert_eq!(sent[0].node.as_ref().map(|run| (run.name.as_str(), run.since)), Some(("a", None)));
-    // By the clock of the log, and no later than the caller's answer.
-    let left = until.expect("a deadline") - at - AHEAD as u64;
-    let (least, most) = (NEVER.as_millis() as u64, 2 * NEVER.as_millis() as u64);
-    assert!((least..=most).contains(&left), "{left}");
-}
-
-#[test]
 fn a_command_that_is_not_sent_in_time_is_refused_for_certain() {
     const TIMEOUT: Duration = Duration::from_secs(1);
-    let running = Running::with_timeout(TIMEOUT, &[Line::Waits]);
+    let running = Running::with_timeout(TIMEOUT, true);
     let under_way = running.propose();
     running.wait_for(1);
     let waits = [running.propose(), running.propose()];
@@ -219,25 +157,10 @@ fn a_command_that_is_not_sent_in_time_is_refused_for_certain() {
     assert!(sent[1..].iter().all(|record| record.commands.is_empty()), "{later}: none of them is sent later");
 }
 
-#[test]
-fn a_command_whose_caller_is_about_to_go_is_not_sent() {
-    let running = Running::new(&[Line::Waits]);
-    let under_way = running.propose();
-    running.wait_for(1);
-    let waits = running.propose();
-    wait_until(|| running.writer.waiting() == 2);
-    // As after the process was stopped for a while.
-    running.writer.queue.lock().waiting[0].send_by = Instant::now();
-    running.log.opens.store(true, Ordering::SeqCst);
-    assert_eq!(refusal(waits).0, Code::LogUnavailable);
-    running.apply(1);
-    assert!(is_done(under_way));
-}
-
 /// Its request may have waited for a thread before.
 #[test]
 fn a_command_has_no_later_deadline_than_its_request() {
-    let running = Running::new(&[Line::Waits]);
+    let running = Running::new(true);
     let propose = |patience: Duration| {
         let (writer, due) = (Arc::clone(&running.writer), Instant::now() + patience);
         thread::spawn(move || answered_at(Some(due), || propose(&writer)))
@@ -259,111 +182,8 @@ fn a_command_has_no_later_deadline_than_its_request() {
 }
 
 #[test]
-fn the_first_record_of_a_run_is_followed_by_one_that_names_it() {
-    let running = Running::new(&[]);
-    running.writer.ask().expect("open");
-    running.wait_for(1);
-    assert_eq!(running.writer.since(), None);
-    running.writer.begins_at(70);
-    running.wait_for(2);
-    running.writer.begins_at(71);
-    assert_eq!(running.writer.since(), Some(70));
-    let sent = running.log.sent.lock();
-    let since: Vec<_> = sent.iter().map(|record| record.node.as_ref().and_then(|run| run.since)).collect();
-    assert_eq!(since, [None, Some(70)]);
-}
-
-#[test]
-fn digests_are_told_once() {
-    let running = Running::new(&[]);
-    let digests = Digests { of: Token(3), tables: [("likes".to_owned(), Token(4))].into() };
-    running.writer.report(digests.clone());
-    running.wait_for(1);
-    running.writer.ask().expect("open");
-    running.wait_for(2);
-    let sent = running.log.sent.lock();
-    assert_eq!((sent[0].digests.as_ref(), sent[1].digests.as_ref()), (Some(&digests), None));
-}
-
-#[test]
-fn a_change_applied_before_it_is_kept_waits_for_its_answer() {
-    let running = Running::new(&[Line::Waits]);
-    let proposal = running.propose();
-    running.wait_for(1);
-    running.apply(1);
-    is_open(&proposal);
-    assert!(!running.is_served(1), "readers may see it, and it may be lost");
-    running.log.opens.store(true, Ordering::SeqCst);
-    assert!(is_done(proposal));
-    wait_until(|| running.is_served(1));
-}
-
-#[test]
-fn an_append_without_an_answer_is_sent_again_with_the_same_number() {
-    let running = Running::new(&[Line::Silent, Line::Silent, Line::Waits]);
-    let proposal = running.propose();
-    running.wait_for(3);
-    assert!(running.writer.shared.vitals.appends.is_on());
-    running.writer.shared.vitals.appends.begin_long_ago();
-    let other = propose(&running.writer);
-    assert_eq!(other.expect_err("refused at once").code(), Some(Code::LogUnavailable));
-    running.log.opens.store(true, Ordering::SeqCst);
-    running.apply(1);
-    assert!(is_done(proposal));
-    assert_eq!(running.numbers(), [1, 1, 1]);
-    assert!(!running.writer.shared.vitals.appends.is_on());
-}
-
-#[test]
-fn a_change_given_up_is_refused_after_a_later_record() {
-    let running = Running::without_answer(SOON, [1], &[]);
-    let proposal = running.propose();
-    wait_until(|| running.numbers().contains(&2));
-    is_open(&proposal);
-    running.writer.applied(2, Vec::new());
-    let (code, detail) = refusal(proposal);
-    assert_eq!(code, Code::LogUnavailable, "{detail}");
-    assert!(detail.contains("nothing has changed"), "{detail}");
-}
-
-#[test]
-fn a_change_given_up_but_applied_is_answered_after_a_later_record_is_kept() {
-    let running = Running::without_answer(SOON, [1], &[Line::Waits]);
-    let proposal = running.propose();
-    running.wait_for(1);
-    running.apply(1);
-    is_open(&proposal);
-    wait_until(|| running.numbers().contains(&2));
-    running.log.opens.store(true, Ordering::SeqCst);
-    running.writer.applied(2, Vec::new());
-    assert!(is_done(proposal), "a record that is kept vouches for those before");
-}
-
-#[test]
-fn a_fate_that_stays_unknown_is_told_as_such() {
-    let running = Running::without_answer(Duration::from_secs(1), 1..100, &[]);
-    let (code, _) = refusal(running.propose());
-    assert_eq!(code, Code::OutcomeUnknown);
-}
-
-#[test]
-fn a_refused_record_changes_nothing_and_another_follows() {
-    let running = Running::new(&[Line::Refuses]);
-    let (code, detail) = refusal(running.propose());
-    assert_eq!(code, Code::LogUnavailable);
-    assert!(detail.contains("nothing has changed: no"), "{detail}");
-    wait_until(|| !running.writer.shared.vitals.appends.is_on());
-    let proposal = running.propose();
-    wait_until(|| running.log.sent.lock().iter().filter(|record| !record.commands.is_empty()).count() == 2);
-    running.writer.applied(2, Vec::new());
-    running.apply(3);
-    assert!(is_done(proposal));
-    assert_eq!(running.numbers(), [1, 2, 3]);
-}
-
-#[test]
 fn a_record_that_cannot_be_written_refuses_its_changes_and_another_follows() {
-    let running = Running::new(&[Line::Waits]);
+    let running = Running::new(true);
     let under_way = running.propose();
     running.wait_for(1);
     // No command makes such a record, so the one under way stands for it.
@@ -381,35 +201,8 @@ fn a_record_that_cannot_be_written_refuses_its_changes_and_another_follows() {
 }
 
 #[test]
-fn a_refusal_after_an_attempt_without_an_answer_proves_nothing() {
-    let running = Running::new(&[Line::Silent, Line::Refuses]);
-    let proposal = running.propose();
-    running.wait_for(3);
-    // The first attempt was in the log, after all.
-    running.apply(1);
-    assert!(is_done(proposal));
-    assert_eq!(running.numbers(), [1, 1, 1]);
-}
-
-#[test]
-fn a_barrier_is_never_a_record_that_was_sent_before() {
-    let running = Running::new(&[Line::Waits]);
-    let proposal = running.propose();
-    running.wait_for(1);
-    assert_eq!(running.writer.ask().expect("open"), 2, "the first record is under way");
-    running.log.opens.store(true, Ordering::SeqCst);
-    running.apply(1);
-    assert!(is_done(proposal));
-    assert!(!running.is_served(2));
-    running.wait_for(2);
-    running.writer.applied(2, Vec::new());
-    wait_until(|| running.is_served(2));
-    assert_eq!(running.log.sent.lock()[1].commands.len(), 0);
-}
-
-#[test]
 fn a_writer_is_slow_until_a_record_is_served_in_time() {
-    let running = Running::new(&[]);
+    let running = Running::new(false);
     let first = running.propose();
     running.wait_for(1);
     running.apply(1);
@@ -433,21 +226,10 @@ fn a_writer_is_slow_until_a_record_is_served_in_time() {
 }
 
 #[test]
-fn a_record_that_is_kept_at_a_place_before_its_own_raises_doubts() {
-    // The writer has seen the record at offset 3.
-    let running = Running::new(&[]);
-    for number in 1..=4 {
-        running.writer.ask().expect("open");
-        wait_until(|| running.writer.flights.lock().kept == number);
-        assert_eq!(running.writer.doubts.swap(false, Ordering::SeqCst), number <= 3, "{number}");
-    }
-}
-
-#[test]
 fn a_large_record_has_more_time() {
     assert_eq!(attempt(0), ATTEMPT);
     assert_eq!(attempt(16_000_000), ATTEMPT + Duration::from_secs(16));
-    let running = Running::with_timeout(Duration::from_secs(10), &[]);
+    let running = Running::with_timeout(Duration::from_secs(10), false);
     running.writer.ask().expect("open");
     running.wait_for(1);
     let text = serde_json::value::to_raw_value(&"x".repeat(12_000_000)).expect("writes");
@@ -463,22 +245,8 @@ fn a_large_record_has_more_time() {
 }
 
 #[test]
-fn commands_that_wait_share_a_record() {
-    let running = Running::new(&[Line::Waits]);
-    let first = running.propose();
-    running.wait_for(1);
-    let others = [running.propose(), running.propose(), running.propose()];
-    wait_until(|| running.writer.waiting() == 4);
-    running.log.opens.store(true, Ordering::SeqCst);
-    running.wait_for(2);
-    running.apply(1);
-    running.writer.applied(2, vec![done(), done(), done()]);
-    assert!(is_done(first) && others.into_iter().all(is_done));
-}
-
-#[test]
 fn more_than_may_wait_is_refused() {
-    let running = Running::new(&[Line::Waits]);
+    let running = Running::new(true);
     drop(running.propose());
     running.wait_for(1);
     running.writer.queue.lock().bytes = MOST_WAITING_BYTES;
@@ -489,7 +257,7 @@ fn more_than_may_wait_is_refused() {
 
 #[test]
 fn a_writer_that_closes_refuses_what_waits() {
-    let running = Running::new(&[Line::Waits]);
+    let running = Running::new(true);
     let under_way = running.propose();
     running.wait_for(1);
     let waits = running.propose();
@@ -504,7 +272,7 @@ fn a_writer_that_closes_refuses_what_waits() {
 
 #[test]
 fn of_commands_proposed_together_none_is_sent_after_one_that_is_refused() {
-    let running = Running::new(&[]);
+    let running = Running::new(false);
     // Its record would be too large.
     let large = PutProfiles {
         profiles: vec![(HostId::Number(1), Profile { nickname: Some("n".repeat(MOST_BYTES)), ..Profile::default() })],

@@ -6,7 +6,7 @@ use std::hash::Hash;
 use crate::core::Core;
 use crate::feed::Feed;
 use crate::items::drafts::{each_once, paths};
-use crate::items::publish::content_exists;
+use crate::items::publish::{check, content_exists};
 use crate::read::Visibility;
 use crate::streaming::ChangeTime;
 use crate::writer::command::{
@@ -28,13 +28,12 @@ const MOST_LINES: usize = 64;
 fn import_ids(feed: &Feed, ids: &[HostId]) -> Result<Vec<Result<bool>>> {
     let found: Vec<UserId> = feed.read().look_up(&ids.iter().collect::<Vec<_>>())?;
     let mut new = HashSet::new();
-    let judge = |(id, found): (&HostId, UserId)| {
-        let is_new = found == UserId::UNKNOWN && !new.contains(id);
-        if is_new {
-            ids::accepts(feed, id)?;
-            new.insert(id.clone());
+    let judge = |(id, found)| {
+        if found != UserId::UNKNOWN {
+            return Ok(false);
         }
-        Ok(is_new)
+        ids::accepts(feed, id)?;
+        Ok(new.insert(id))
     };
     let results: Vec<_> = ids.iter().zip(found).map(judge).collect();
     let given: Vec<_> = ids.iter().zip(&results).filter(|(_, new)| matches!(new, Ok(true))).map(|(id, _)| id).collect();
@@ -201,14 +200,9 @@ impl Change for ImportItems {
         for (place, draft) in drafts.into_iter().enumerate() {
             let found: Vec<_> = found.by_ref().take(draft.ids().count()).collect();
             let (kind, edited_at) = (kinds.next().flatten(), edited.next().flatten());
-            if let Some(Err(ahead)) = edited_at.map(|edited_at| writer::not_ahead(feed, "edited_at", edited_at, at)) {
-                refused.push((place, ahead));
-                continue;
-            }
-            let checked = draft.check_to().map_err(|why| format!("to: {why}"));
-            let checked = checked.and_then(|()| draft.check_mentions().map_err(|why| format!("mentions: {why}")));
-            if let Err(why) = checked {
-                refused.push((place, Error::refused(Code::InvalidBody, why)));
+            let is_ahead = edited_at.map_or(Ok(()), |edited_at| writer::not_ahead(feed, "edited_at", edited_at, at));
+            if let Err(error) = is_ahead.and_then(|()| check(&draft, str::to_owned)) {
+                refused.push((place, error));
                 continue;
             }
             let refusal = match refused_name(feed, &draft, &found, at)? {
@@ -322,17 +316,4 @@ fn groups<T, W: PartialEq, K: Hash + Eq>(
         keys.extend(key);
     }
     groups
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_group_ends_where_a_key_comes_again_or_the_whole_is_another() {
-        let lines = vec![("a", 1), ("a", 2), ("a", 1), ("a", 3), ("b", 3), ("b", 3), ("a", 4), ("a", 5), ("a", 6)];
-        let cut = groups(lines, 2, |line| line.0, |line| Some(line.1));
-        let cut: Vec<Vec<_>> = cut.into_iter().map(|group| group.into_iter().map(|line| line.1).collect()).collect();
-        assert_eq!(cut, [vec![1, 2], vec![1, 3], vec![3], vec![3], vec![4, 5], vec![6]]);
-    }
 }

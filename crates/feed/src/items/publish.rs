@@ -184,7 +184,7 @@ fn field(alone: bool, place: usize, name: &str) -> String {
 }
 
 /// `invalid_body` for what is wrong in a draft itself; `field` names a field in the request.
-fn check(draft: &Draft, field: impl Fn(&str) -> String) -> Result<()> {
+pub(crate) fn check(draft: &Draft, field: impl Fn(&str) -> String) -> Result<()> {
     let checked = draft.check_to().map_err(|why| ("to", why));
     let checked = checked.and_then(|()| draft.check_mentions().map_err(|why| ("mentions", why)));
     checked.map_err(|(name, why)| Error::refused(Code::InvalidBody, field(name) + ": " + &why))
@@ -205,6 +205,3 @@ pub(crate) fn content_exists(field: impl Display) -> Error {
         format_args!("{field}: the item exists with other fields, or is deleted. Use another content_id"),
     )
 }
-
-#[cfg(test)]
-mod tests;

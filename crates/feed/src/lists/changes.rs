@@ -102,13 +102,3 @@ impl ChangeMembers {
         Ok(after)
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_detail_of_the_code_names_the_limit() {
-        assert!(Code::ListLimit.detail().contains(&format!(" {LISTS} ")), "{}", Code::ListLimit.detail());
-    }
-}

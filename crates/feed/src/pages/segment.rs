@@ -335,6 +335,3 @@ impl Read<'_> {
         self.feed.store.suspended_among(&mut authors, self.tier)
     }
 }
-
-#[cfg(test)]
-mod tests;

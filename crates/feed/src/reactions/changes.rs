@@ -131,6 +131,3 @@ impl Change for React {
         Ok(accepted.into_iter().map(|(_, user)| user.and_then(|_| reacted.next().ok_or_else(missing))).collect())
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -55,14 +55,6 @@ impl Frame {
         }
     }
 
-    /// A frame of an event of an item on the path of its author alone.
-    #[cfg(test)]
-    pub(super) fn of_author(author: UserId, text: String, memory: Memory) -> Self {
-        let event = Event::new(1, model::EventKind::Edit, false, 1, 1);
-        let entry = model::Entry::plain(Cursor::OLDEST, author);
-        Self::new(&Event { entry, broadcast: true, ..event }, text, memory)
-    }
-
     /// A frame of an event that shows an item: the viewer's reactions go at this byte of the text. `reacted` says
     /// whether anybody reacted.
     pub fn with_viewer(self, at: usize, reacted: bool) -> Self {
@@ -153,35 +145,5 @@ impl Item {
             Self::Note(note) => !note.is_of(&shown.silenced),
             Self::Reset(_) => true,
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use model::ReactionKind;
-
-    #[test]
-    fn each_reader_gets_its_own_part_and_who_did_nothing_takes_no_room() {
-        let (memory, liked) = (Memory::default(), Reactions::from_iter([ReactionKind::LIKE]));
-        let user = |raw| UserId::new(raw).expect("in range");
-        let plain = Frame::of_author(UserId::MIN, "plain".to_owned(), memory.clone()).ready();
-        assert_eq!(plain.parts(user(1)), ("plain", None, ""));
-        let quiet = Frame::of_author(UserId::MIN, "ab".to_owned(), memory.clone()).with_viewer(1, false);
-        assert!(!quiet.lacks(user(1)));
-        assert_eq!(quiet.ready().parts(user(1)), ("a", Some(Reactions::default()), "b"));
-        let mut frame = Frame::of_author(UserId::MIN, "abc".to_owned(), memory.clone()).with_viewer(2, true);
-        assert!(frame.lacks(user(1)));
-        frame.add_viewers((1..=1000).map(|raw| {
-            (user(raw), Viewer { reactions: if raw == 1 { liked } else { Reactions::default() }, silences: raw == 3 })
-        }));
-        assert!(!frame.lacks(user(1)) && frame.lacks(user(1001)));
-        let frame = frame.ready();
-        assert_eq!(frame.parts(user(1)), ("ab", Some(liked), "c"));
-        assert_eq!(frame.parts(user(2)), ("ab", Some(Reactions::default()), "c"));
-        assert!(frame.is_for(user(2)) && !frame.is_for(user(3)));
-        assert!((8 + 20..200).contains(&memory.fill().used), "{}", memory.fill().used);
-        drop((plain, frame));
-        assert_eq!(memory.fill().used, 0);
     }
 }

@@ -49,20 +49,3 @@ impl Drop for Share {
         self.memory.0.fetch_sub(self.bytes as u64, Ordering::Relaxed);
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn memory_is_set_aside_where_there_is_some() {
-        let memory = Memory::default();
-        let (all, more) = (memory.reserve(MEMORY as usize - 10), memory.hold(10));
-        assert!(all.is_some() && memory.reserve(1).is_none());
-        let beyond = memory.hold(10);
-        drop((more, beyond));
-        assert!(memory.reserve(11).is_none() && memory.reserve(10).is_some());
-        drop(all);
-        assert_eq!(memory.fill().used, 0);
-    }
-}

@@ -172,39 +172,3 @@ fn hint(hints: &Sender<()>) {
     // A full channel has a hint already.
     let _ = hints.try_send(());
 }
-
-#[cfg(test)]
-mod tests {
-    use std::time::Instant;
-
-    use super::*;
-    use model::ShownSources;
-
-    fn user(raw: u64) -> UserId {
-        UserId::new(raw).expect("in range")
-    }
-
-    #[test]
-    fn ending_many_streams_takes_about_as_long_as_beginning_them() {
-        // One that is held up shows nothing.
-        let ratios: Vec<_> = std::iter::repeat_with(end_by_beginning).take(5).collect();
-        assert!(ratios.iter().any(|ratio| *ratio < 10.0), "{ratios:?}");
-    }
-
-    /// How much longer it takes that many streams end than that they begin.
-    fn end_by_beginning() -> f64 {
-        let streaming = Streaming::new(1000);
-        let authors = ShownSources::new((1..=100).map(user).collect::<Vec<_>>(), Vec::new());
-        let began = Instant::now();
-        let open =
-            |reader| streaming.streams().open(user(reader), 1, || Some(&authors)).expect("opens").expect("is new");
-        let mut streams: Vec<_> = (1..=4000).map(open).collect();
-        let beginning = began.elapsed();
-        let began = Instant::now();
-        // The newest first.
-        while streams.pop().is_some() {}
-        let end = began.elapsed();
-        assert!(!streaming.streams().has_listeners([user(1)]));
-        end.as_secs_f64() / beginning.as_secs_f64()
-    }
-}

@@ -33,7 +33,7 @@ impl OnDisk {
     pub(crate) fn open(store: &Arc<Store>, streaming: &Streaming, keeps_changes: bool) -> Result<Self> {
         let note = store.note(EVENTS_FROM)?.unwrap_or_default();
         let first = note.iter().fold(0, |number, byte| number << 8 | u64::from(*byte));
-        streaming.sequencer().restore(newest_rows(store, first)?, store.has_content()?);
+        streaming.sequencer().restore(newest_rows(store, first)?);
         // A node applies again what it has lost, under the same numbers.
         let is_node = store.note(MARK)?.is_some();
         let gap = (store.is_set_back() && !is_node).then(|| streaming.sequencer().break_off());

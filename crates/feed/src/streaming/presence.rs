@@ -133,45 +133,6 @@ mod tests {
     }
 
     #[test]
-    fn a_heartbeat_lives_its_time_and_a_stream_as_long_as_it_is_open() {
-        let presence = Presence::new(60);
-        assert_eq!(presence.beat(user(1), 100), Some(Online { until: Some(160), streams: 0 }));
-        presence.beat(user(2), 110);
-        presence.beat(user(1), 120);
-        presence.connect(user(3));
-        presence.connect(user(3));
-        assert_eq!(presence.online_from(UserId::MIN, 9, 169), [user(1), user(2), user(3)]);
-        assert_eq!(presence.online_from(UserId::MIN, 9, 170), [user(1), user(3)], "the end is not part of it");
-        assert_eq!(presence.online_from(user(2), 9, 179), [user(3)]);
-        assert_eq!(presence.leave(user(3), 180), Online { until: None, streams: 2 });
-        presence.disconnect(user(3));
-        assert_eq!(presence.users(180), 1, "one stream is left");
-        presence.disconnect(user(3));
-        assert_eq!(presence.users(180), 0);
-        assert_eq!(presence.heartbeats(180).used, 0);
-    }
-
-    #[test]
-    fn asking_after_a_user_changes_nothing() {
-        let presence = Presence::new(60);
-        presence.beat(user(1), 100);
-        presence.connect(user(2));
-        assert_eq!(presence.of(user(1), 159), Online { until: Some(160), streams: 0 });
-        assert_eq!(presence.of(user(2), 159), Online { until: None, streams: 1 });
-        assert_eq!((presence.of(user(1), 160), presence.of(user(3), 160)), (Online::default(), Online::default()));
-        assert_eq!(presence.users(160), 1);
-    }
-
-    #[test]
-    fn leaving_ends_a_heartbeat_at_once() {
-        let presence = Presence::new(60);
-        presence.beat(user(1), 100);
-        assert_eq!(presence.leave(user(1), 101), Online::default());
-        assert_eq!(presence.leave(user(1), 101), Online::default(), "again");
-        assert_eq!(presence.users(101), 0);
-    }
-
-    #[test]
     fn there_are_only_so_many() {
         let presence = Presence::new(60);
         for raw in 1..=CAPACITY as u64 {

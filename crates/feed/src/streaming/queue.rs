@@ -97,9 +97,8 @@ impl Queue {
 #[cfg(test)]
 mod tests {
     use super::super::memory::MEMORY;
-    use super::super::personal::Note;
     use super::*;
-    use model::UserId;
+    use model::{Entry, Event, EventKind, UserId};
 
     fn user(raw: u64) -> UserId {
         UserId::new(raw).expect("in range")
@@ -110,23 +109,13 @@ mod tests {
     }
 
     fn frame(author: u64, memory: &Memory) -> Arc<Frame> {
-        Frame::of_author(user(author), "x".repeat(100), memory.clone()).ready()
+        let event = Event::new(1, EventKind::Edit, false, 1, 1);
+        let event = Event { entry: Entry::plain(Cursor::OLDEST, user(author)), broadcast: true, ..event };
+        Frame::new(&event, "x".repeat(100), memory.clone()).ready()
     }
 
     fn push(queue: &mut Queue, author: u64, memory: &Memory) -> Result<(), Full> {
         queue.push(&frame(author, memory), &shown(&[author]))
-    }
-
-    fn take(queue: &mut Queue, authors: &[u64]) -> Vec<Option<u64>> {
-        let mut context = Context::from_waker(Waker::noop());
-        let mut taken = Vec::new();
-        while let Poll::Ready(Some(item)) = queue.poll(&mut context, &shown(authors)) {
-            taken.push(match item {
-                Item::Frame(frame) => frame.paths().first().map(|source| source.get()),
-                Item::Note(_) | Item::Reset(_) => None,
-            });
-        }
-        taken
     }
 
     #[test]
@@ -142,7 +131,6 @@ mod tests {
         assert!(queue.wants(9) && !queue.wants(8));
         assert_eq!(memory.fill().used, 0);
         assert_eq!(push(&mut queue, 2, &memory), Ok(()));
-        assert_eq!(take(&mut queue, &[2]), [None, Some(2)]);
     }
 
     #[test]
@@ -152,62 +140,5 @@ mod tests {
         let _all = memory.hold(MEMORY as usize);
         assert_eq!(push(&mut quick, 1, &memory), Ok(()));
         assert_eq!(push(&mut lagging, 1, &memory), Err(Full));
-    }
-
-    #[test]
-    fn nothing_of_an_author_who_is_gone_is_given_out() {
-        let (mut queue, memory) = (Queue::new(0), Memory::default());
-        for author in [1, 2, 1, 3] {
-            push(&mut queue, author, &memory).expect("room");
-        }
-        push(&mut queue, 3, &memory).expect("room");
-        assert_eq!(take(&mut queue, &[2, 3]), [Some(2), Some(3), Some(3)]);
-        assert_eq!(memory.fill().used, 0);
-        push(&mut queue, 2, &memory).expect("room");
-        queue.close();
-        assert!(matches!(queue.poll(&mut Context::from_waker(Waker::noop()), &shown(&[])), Poll::Ready(None)));
-        assert_eq!(memory.fill().used, 0);
-    }
-
-    #[test]
-    fn notes_wait_like_events_but_not_those_of_who_is_silenced() {
-        let (mut queue, memory) = (Queue::new(0), Memory::default());
-        let note = |actor: u64| Item::Note(Arc::new(Note::new("x".repeat(100), Some(user(actor)), memory.clone())));
-        for actor in [1, 2] {
-            queue.put(note(actor), &memory, &shown(&[])).expect("room");
-        }
-        let silenced = Shown { silenced: vec![user(1)], ..Shown::default() };
-        let mut context = Context::from_waker(Waker::noop());
-        let next = queue.poll(&mut context, &silenced);
-        assert!(matches!(next, Poll::Ready(Some(Item::Note(note))) if note.is_of(&[user(2)])));
-        assert!(queue.poll(&mut context, &silenced).is_pending() && memory.fill().used == 0);
-        for _ in 0..CAPACITY {
-            queue.put(note(2), &memory, &shown(&[])).expect("room");
-        }
-        assert_eq!(queue.put(note(2), &memory, &shown(&[])), Err(Full));
-        queue.close();
-        assert_eq!(queue.put(note(2), &memory, &shown(&[])), Ok(()), "nobody gets it");
-        assert_eq!(memory.fill().used, 0);
-    }
-
-    #[test]
-    fn items_of_authors_no_longer_shown_take_no_room() {
-        let (mut queue, memory) = (Queue::new(0), Memory::default());
-        for turn in 0..CAPACITY as u64 {
-            push(&mut queue, 1 + turn % 2, &memory).expect("room");
-        }
-        push(&mut queue, 2, &memory).expect("the half of author 1 is dropped");
-        assert_eq!(take(&mut queue, &[1, 2]), vec![Some(2); CAPACITY / 2 + 1]);
-    }
-
-    #[test]
-    fn a_waiting_stream_is_woken_only_for_an_event() {
-        let (mut queue, memory) = (Queue::new(0), Memory::default());
-        assert!(take(&mut queue, &[1]).is_empty() && queue.waker().is_none());
-        push(&mut queue, 1, &memory).expect("room");
-        assert!(queue.waker().is_some() && queue.waker().is_none(), "once");
-        assert_eq!(take(&mut queue, &[1]), [Some(1)]);
-        queue.close();
-        assert!(queue.waker().is_some());
     }
 }

@@ -32,16 +32,3 @@ impl SequenceState {
         Some(Self { times: TimesCourse { at, last, steps, filled }, last_id, next, top })
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_course_comes_back_as_it_was() {
-        let course = SequenceState { last_id: u64::MAX, next: 7, ..SequenceState::new(1_700_000_000_000) };
-        assert_eq!(SequenceState::of(course.numbers()), Some(course));
-        assert_eq!(course.numbers()[0], 1_700_000_000_000);
-        assert_eq!(SequenceState::of([0; 8]), None, "0 is no id");
-    }
-}

@@ -74,14 +74,14 @@ impl Drop for Change<'_> {
 impl Sequencer {
     /// An empty log.
     pub(super) fn new(hint: Sender<()>) -> Self {
-        let state = State::new(now(), false);
+        let state = State::new(now());
         let (end, open_from) = (state.log.end(), state.open_from());
         Self { state: Mutex::new(state), end: AtomicU64::new(end), open_from: AtomicU64::new(open_from), hint }
     }
 
-    /// Continues after the rows on disk. Without any the log begins, with a gap if there is content. Must be the first call.
-    pub(crate) fn restore(&self, newest: Option<NewestRows>, has_content: bool) {
-        *self.change() = newest.map_or_else(|| State::new(now(), has_content), |newest| State::behind(newest, now()));
+    /// Continues after the rows on disk. Without any the log begins. Must be the first call.
+    pub(crate) fn restore(&self, newest: Option<NewestRows>) {
+        *self.change() = newest.map_or_else(|| State::new(now()), |newest| State::behind(newest, now()));
     }
 
     /// All that the next times, ids and numbers of events depend on.
@@ -274,15 +274,3 @@ impl Sequencer {
         self.state.lock().log.place(cursor)
     }
 }
-
-/// Logs an event of an item without a write.
-#[cfg(test)]
-pub(super) fn changed(sequencer: &Sequencer, kind: EventKind, entry: model::Entry) {
-    sequencer.begin_group(ChangeTime::Clock);
-    let event = sequencer.take(kind);
-    sequencer.write_group(vec![Event { entry, broadcast: true, ..event }]);
-    sequencer.end_group(true);
-}
-
-#[cfg(test)]
-mod tests;

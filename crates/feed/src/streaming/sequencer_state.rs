@@ -66,11 +66,10 @@ pub(super) struct State {
 }
 
 impl State {
-    /// A log that begins now: with a gap if there is content of unknown events, else with nothing before it.
-    pub(super) fn new(now: Millis, has_content: bool) -> Self {
-        let (number, kind) = if has_content { (1, EventKind::Gap) } else { (0, EventKind::Mark) };
-        let begin = Event::new(number, kind, false, now, now);
-        Self::after(now, &begin.clone(), Log::new([begin], number))
+    /// A log that begins now, with nothing before it.
+    pub(super) fn new(now: Millis) -> Self {
+        let begin = Event::new(0, EventKind::Mark, false, now, now);
+        Self::after(now, &begin.clone(), Log::new([begin], 0))
     }
 
     /// A log that continues after the rows on disk.

@@ -354,6 +354,3 @@ impl Drop for Stream {
         self.presence.disconnect(self.user);
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -63,6 +63,3 @@ fn newest(store: &Store, list: EntryList, time: Millis) -> Result<Option<Millis>
     };
     Ok(newest?.first().map(|newest| newest.at))
 }
-
-#[cfg(test)]
-mod tests;

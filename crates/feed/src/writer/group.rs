@@ -111,12 +111,3 @@ fn or_abort<T>(work: impl FnOnce() -> T) -> T {
 fn over() -> Error {
     Error::Panicked("in a group of changes".to_owned())
 }
-
-/// Makes one change at a time of a log.
-#[cfg(test)]
-pub(crate) fn apply(feed: &Core, change: Command, at: ChangeTime) -> Made {
-    let making = feed.for_changes();
-    let mut group = Group::begin(&making, at);
-    let made = group.make(change);
-    group.end().and(made)
-}

@@ -2,16 +2,15 @@
 
 use std::collections::VecDeque;
 use std::convert::Infallible;
-use std::pin::Pin;
-use std::task::{Context, Poll};
 use std::time::Duration;
 
-use actix_web::body::{BodySize, BoxBody, MessageBody};
+use actix_web::body::{BodySize, BoxBody, MessageBody, SizedStream};
 use actix_web::http::Method;
 use actix_web::web::Bytes;
 use actix_web::{HttpRequest, HttpResponse, HttpResponseBuilder};
+use futures_util::stream::{StreamExt as _, iter};
 
-use super::paced::{HoldsPlaces, Paced};
+use super::paced::Paced;
 use crate::limits::{Holder, Places, Quota};
 use model::error::{Code, Error, Result};
 
@@ -87,66 +86,25 @@ fn overloaded() -> Error {
     )
 }
 
-/// An answer in pieces. Each piece releases its memory when the connection has taken it.
-struct Pieces {
-    pieces: VecDeque<Bytes>,
-    room: MemoryReservation,
-}
-
-impl Pieces {
-    /// The body of the answer.
-    fn paced(pieces: VecDeque<Bytes>, room: MemoryReservation) -> Paced<Self> {
-        let patience = room.patience;
-        Paced::new(Self { pieces, room }, patience)
-    }
-}
-
-impl MessageBody for Pieces {
-    type Error = Infallible;
-
-    fn size(&self) -> BodySize {
-        BodySize::Sized(self.pieces.iter().map(Bytes::len).sum::<usize>() as u64)
-    }
-
-    fn poll_next(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<Result<Bytes, Infallible>>> {
-        let piece = self.pieces.pop_front();
-        self.room.shrink(piece.as_ref().map_or(0, Bytes::len));
-        Poll::Ready(piece.map(Ok))
-    }
-}
-
-impl HoldsPlaces for Pieces {
-    fn are_wanted(&self) -> bool {
-        self.room.places.are_wanted()
-    }
+/// A body in pieces. Each piece releases its memory when the connection has taken it.
+fn paced(pieces: VecDeque<Bytes>, mut room: MemoryReservation) -> Paced<impl MessageBody + 'static> {
+    let size = pieces.iter().map(Bytes::len).sum::<usize>() as u64;
+    let (places, patience) = (room.places.none(), room.patience);
+    let pieces = iter(pieces).map(move |piece| {
+        room.shrink(piece.len());
+        Ok::<_, Infallible>(piece)
+    });
+    Paced::new(SizedStream::new(size, pieces), places, patience)
 }
 
 /// A body with its reserved memory; `None` for bytes that all answers share.
-struct CountedBytes {
-    rest: Bytes,
-    memory: Option<Places>,
-}
-
-impl MessageBody for CountedBytes {
-    type Error = Infallible;
-
-    fn size(&self) -> BodySize {
-        BodySize::Sized(self.rest.len() as u64)
-    }
-
-    fn poll_next(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<Result<Bytes, Infallible>>> {
-        if self.rest.is_empty() {
-            return Poll::Ready(None);
-        }
-        let piece = self.rest.len().min(PIECE);
-        Poll::Ready(Some(Ok(self.rest.split_to(piece))))
-    }
-}
-
-impl HoldsPlaces for CountedBytes {
-    fn are_wanted(&self) -> bool {
-        self.memory.as_ref().is_some_and(Places::are_wanted)
-    }
+fn counted(bytes: Bytes, memory: Option<Places>) -> impl MessageBody + 'static {
+    let size = bytes.len();
+    let pieces = iter((0..size).step_by(PIECE)).map(move |at| {
+        let _held = &memory;
+        Ok::<_, Infallible>(bytes.slice(at..size.min(at + PIECE)))
+    });
+    SizedStream::new(size as u64, pieces)
 }
 
 /// Marks a response whose body is counted already.
@@ -158,7 +116,7 @@ pub(crate) fn in_pieces(
     pieces: VecDeque<Bytes>,
     room: MemoryReservation,
 ) -> HttpResponse {
-    let mut answer = response.body(Pieces::paced(pieces, room));
+    let mut answer = response.body(paced(pieces, room));
     answer.extensions_mut().insert(Counted);
     answer
 }
@@ -166,7 +124,7 @@ pub(crate) fn in_pieces(
 /// A response of bytes that all such responses share. Only the part in transit to a client takes memory.
 pub(crate) fn shared(mut response: HttpResponse, bytes: Bytes) -> HttpResponse {
     response.extensions_mut().insert(Counted);
-    response.map_body(|_, _| BoxBody::new(CountedBytes { rest: bytes, memory: None }))
+    response.map_body(|_, _| BoxBody::new(counted(bytes, None)))
 }
 
 /// Reserves memory for a large answer that is not counted yet, until it is sent. The answer to a change is never
@@ -185,128 +143,12 @@ pub(crate) fn hold(
         return Ok(response);
     }
     let reads = [Method::GET, Method::HEAD].contains(request.method());
-    let memory = Some(if reads { memory.take(holder, size)? } else { memory.take_what_is_free(holder, size) });
+    let memory = if reads { memory.take(holder, size)? } else { memory.take_what_is_free(holder, size) };
     Ok(response.map_body(|_, body| match body.try_into_bytes() {
-        Ok(rest) => BoxBody::new(Paced::new(CountedBytes { rest, memory }, patience)),
+        Ok(rest) => {
+            let places = memory.none();
+            BoxBody::new(Paced::new(counted(rest, Some(memory)), places, patience))
+        }
         Err(body) => body,
     }))
-}
-
-#[cfg(test)]
-mod tests {
-    use actix_web::body::to_bytes;
-    use actix_web::http::StatusCode;
-    use actix_web::test::TestRequest;
-
-    use super::*;
-
-    const HOLDER: Holder = Holder::Application;
-    const LONG: Duration = Duration::from_secs(60);
-
-    fn answer(bytes: usize) -> HttpResponse {
-        HttpResponse::build(StatusCode::OK).body(vec![7; bytes])
-    }
-
-    fn held(request: TestRequest, bytes: usize, memory: &Quota) -> Result<HttpResponse> {
-        hold(&request.to_http_request(), answer(bytes), HOLDER, (memory, LONG))
-    }
-
-    #[actix_web::test]
-    async fn a_large_answer_counts_until_it_is_sent() {
-        let memory = Quota::in_parts([0, 0], 100_000, 1);
-        let small = held(TestRequest::get(), 16 << 10, &memory).expect("small");
-        assert_eq!(memory.fill().used, 0);
-        let large = held(TestRequest::get(), 60_000, &memory).expect("fits");
-        assert_eq!(memory.fill().used, 60_000);
-        assert_eq!(large.body().size(), BodySize::Sized(60_000));
-        assert!(held(TestRequest::get(), 60_000, &memory).is_err());
-        let change = held(TestRequest::post(), 60_000, &memory).expect("is never refused");
-        assert_eq!(memory.fill().used, 100_000);
-        drop(change);
-        assert_eq!(to_bytes(large.into_body()).await.expect("bytes"), vec![7; 60_000]);
-        assert_eq!(memory.fill().used, 0);
-        assert!(held(TestRequest::get(), 200_000, &memory).is_ok(), "more than there is passes alone");
-        drop(small);
-    }
-
-    #[actix_web::test]
-    async fn shared_bytes_go_out_in_pieces_and_count_once() {
-        let memory = Quota::in_parts([0, 0], 100_000, 1);
-        let bytes = Bytes::from(vec![7; 90_000]);
-        let request = TestRequest::get().to_http_request();
-        let answers: Vec<_> = (0..5).map(|_| shared(HttpResponse::Ok().finish(), bytes.clone())).collect();
-        for answer in answers {
-            let mut body =
-                Box::pin(hold(&request, answer, HOLDER, (&memory, LONG)).expect("never refused").into_body());
-            assert_eq!((body.size(), memory.fill().used), (BodySize::Sized(90_000), 0));
-            let first = std::future::poll_fn(|context| body.as_mut().poll_next(context)).await;
-            assert_eq!(first.and_then(Result::ok).map(|piece| piece.len()), Some(PIECE));
-        }
-    }
-
-    #[test]
-    fn room_grows_and_is_given_back_in_steps() {
-        let quota = Quota::in_parts([0, 0], 4 * STEP, 1024);
-        let mut room = MemoryReservation::new(&quota, HOLDER, LONG).expect("free");
-        let used = || usize::try_from(quota.fill().used).expect("fits");
-        room.grow(STEP).expect("is there");
-        assert_eq!(used(), STEP);
-        room.grow(1).expect("free");
-        assert_eq!((used(), room.used()), (2 * STEP, STEP + 1));
-        let other = MemoryReservation::new(&quota, HOLDER, LONG).expect("free");
-        assert!(room.grow(2 * STEP).is_err());
-        assert_eq!(quota.refused(), 1);
-        drop(other);
-        room.grow(9 * STEP).expect("one passes alone, whatever it needs");
-        assert_eq!(used(), 4 * STEP);
-        room.shrink(8 * STEP);
-        assert_eq!((used(), room.used()), (3 * STEP, 2 * STEP + 1));
-        drop(room);
-        assert_eq!(used(), 0);
-    }
-
-    #[actix_web::test]
-    async fn pieces_give_their_room_back_as_they_are_taken() {
-        let quota = Quota::in_parts([0, 0], 10 * STEP, 1024);
-        let mut room = MemoryReservation::new(&quota, HOLDER, LONG).expect("free");
-        room.grow(8 * PIECE).expect("free");
-        let pieces = (0..8).map(|n| Bytes::from(vec![n; PIECE])).collect();
-        let mut body = std::pin::pin!(Pieces::paced(pieces, room));
-        assert_eq!(body.size(), BodySize::Sized(8 * PIECE as u64));
-        assert_eq!(quota.fill().used, 2 * STEP as u64);
-        for n in 0..8 {
-            let piece = std::future::poll_fn(|context| body.as_mut().poll_next(context)).await;
-            assert_eq!(piece.and_then(Result::ok), Some(Bytes::from(vec![n; PIECE])));
-        }
-        assert_eq!(quota.fill().used, 0);
-    }
-
-    #[actix_web::test]
-    async fn an_answer_taken_too_slowly_leaves_memory() {
-        let quota = Quota::in_parts([0, 0], 10 * STEP, 1024);
-        let mut room = MemoryReservation::new(&quota, HOLDER, Duration::from_millis(20)).expect("free");
-        room.grow(2 * PIECE).expect("free");
-        let mut body = std::pin::pin!(Pieces::paced(vec![Bytes::from(vec![1; PIECE]); 2].into(), room));
-        let first = std::future::poll_fn(|context| body.as_mut().poll_next(context)).await;
-        assert!(first.is_some() && quota.fill().used > 0);
-        while quota.fill().used > 0 {
-            tokio::time::sleep(Duration::from_millis(5)).await;
-        }
-        let next = std::future::poll_fn(|context| body.as_mut().poll_next(context)).await;
-        assert!(next.is_some_and(|next| next.is_err()), "cut short");
-    }
-
-    #[actix_web::test]
-    async fn while_others_are_refused_an_answer_that_nobody_takes_leaves_memory() {
-        let quota = Quota::in_parts([0, 0], 10 * STEP, 1024);
-        let large = held(TestRequest::get(), 9 * STEP, &quota).expect("free");
-        // Until it is given up.
-        while held(TestRequest::get(), 9 * STEP, &quota).is_err() {
-            tokio::time::sleep(Duration::from_millis(5)).await;
-        }
-        let mut body = Box::pin(large.into_body());
-        assert!(
-            std::future::poll_fn(|context| body.as_mut().poll_next(context)).await.is_some_and(|next| next.is_err())
-        );
-    }
 }

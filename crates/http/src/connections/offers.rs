@@ -27,32 +27,3 @@ fn is_offer(option: &[u8]) -> bool {
 fn erase(text: &mut [u8]) {
     text.iter_mut().filter(|byte| !b":\r".contains(byte)).for_each(|byte| *byte = b' ');
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_the_offers_of_the_first_head_are_ignored() {
-        // `~` is an erased byte.
-        for (sent, read) in [
-            (
-                "PUT / HTTP/1.1\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\n\r\nUpgrade: h2c\r\n",
-                "PUT / HTTP/1.1\r\nConnection:~~~~~~~~, HTTP2-Settings\r\nUpgrade:~~~~\r\n\r\nUpgrade: h2c\r\n",
-            ),
-            (
-                "GET / HTTP/1.1\nUPGRADE:websocket\nconnection: close,upgrade\n\nConnection: upgrade\n",
-                "GET / HTTP/1.1\nUPGRADE:~~~~~~~~~\nconnection: close,~~~~~~~\n\nConnection: upgrade\n",
-            ),
-            ("GET /upgrade: HTTP/1.1\r\nX-Upgrade: a\r\nConnection: upgrades\r\nUp", ""),
-            ("GET /?upgrade:1 HTTP/1.1\r\nUpgrade", ""),
-            ("\r\nGET / HTTP/1.1\r\nUpgrade: a\r\n\r\n", ""),
-            ("", ""),
-        ] {
-            let mut bytes = sent.as_bytes().to_vec();
-            ignore(&mut bytes);
-            let expected = if read.is_empty() { sent } else { read };
-            assert_eq!(String::from_utf8_lossy(&bytes), expected.replace('~', " "));
-        }
-    }
-}

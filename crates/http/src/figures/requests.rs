@@ -48,20 +48,16 @@ impl Route {
 }
 
 /// All routes. Each server thread has its own table of routes; all count here.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Requests {
     routes: Mutex<Vec<Arc<Route>>>,
-    /// Refused and failed requests by the code of their problem.
-    problems: Problems,
+    /// Refused and failed requests by the code of their problem, in the order of [`Code::ALL`].
+    problems: Vec<Counter>,
 }
 
-/// A counter for each code, in the order of [`Code::ALL`].
-#[derive(Debug)]
-struct Problems(Vec<Counter>);
-
-impl Default for Problems {
+impl Default for Requests {
     fn default() -> Self {
-        Self(Code::ALL.iter().map(|_| Counter::default()).collect())
+        Self { routes: Mutex::default(), problems: Code::ALL.iter().map(|_| Counter::default()).collect() }
     }
 }
 
@@ -80,41 +76,18 @@ impl Requests {
 
     /// Counts a request that was answered with a problem.
     pub(crate) fn problem(&self, code: Code) {
-        if let Some(counter) = self.problems.0.get(code as usize) {
+        if let Some(counter) = self.problems.get(code as usize) {
             counter.inc();
         }
     }
 
     /// Requests answered with problems, by code.
     pub(crate) fn problems(&self) -> impl Iterator<Item = (&'static str, u64)> {
-        Code::ALL.iter().zip(&self.problems.0).map(|(code, count)| (code.name(), count.get()))
+        Code::ALL.iter().zip(&self.problems).map(|(code, count)| (code.name(), count.get()))
     }
 
     /// Every route.
     pub(crate) fn all(&self) -> Vec<Arc<Route>> {
         self.routes.lock().clone()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_request_is_counted_once_in_its_class() {
-        let requests = Requests::default();
-        let route = requests.route("/a", "GET");
-        assert!(Arc::ptr_eq(&route, &requests.route("/a", "GET")));
-        assert!(!Arc::ptr_eq(&route, &requests.route("/a", "PUT")));
-        assert_eq!(requests.all().len(), 2);
-        route.count(StatusCode::NO_CONTENT, Duration::from_micros(50));
-        route.count(StatusCode::CONFLICT, Duration::from_micros(51));
-        route.count(StatusCode::SERVICE_UNAVAILABLE, Duration::from_secs(31));
-        assert_eq!(route.classes.each_ref().map(Counter::get), [1, 1, 1]);
-        assert!(requests.problems().all(|(_, count)| count == 0));
-        Code::ALL.iter().chain([&Code::Overloaded]).for_each(|code| requests.problem(*code));
-        let more = |name: &str| 1 + u64::from(name == Code::Overloaded.name());
-        assert!(requests.problems().all(|(name, count)| count == more(name)));
-        assert_eq!(requests.problems().count(), Code::ALL.len());
     }
 }

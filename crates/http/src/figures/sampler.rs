@@ -56,25 +56,3 @@ impl<T: Clone + Send + 'static> Sampler<T> {
         self.last.lock().clone()
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[actix_web::test]
-    async fn a_caller_that_cannot_wait_gets_the_last_sample() {
-        let sampler = Sampler::default();
-        let (long, short) = (Duration::from_secs(600), Duration::from_millis(20));
-        assert!(sampler.age(None) > Duration::ZERO, "an alert on the age needs it before the first sample, too");
-        assert_eq!(sampler.sample(long, || Some(1)).await, Some(1));
-        assert_eq!(sampler.sample(long, || None).await, Some(1), "one that fails changes nothing");
-        let (go, wait) = std::sync::mpsc::channel::<()>();
-        let slow = sampler.sample(short, move || wait.recv().ok().map(|()| 2)).await;
-        assert_eq!(slow, Some(1));
-        assert_eq!(sampler.sample(long, || Some(3)).await, Some(1), "one at a time");
-        go.send(()).expect("it waits");
-        while sampler.sample(long, || Some(4)).await != Some(4) {
-            tokio::time::sleep(Duration::from_millis(1)).await;
-        }
-    }
-}

@@ -33,19 +33,3 @@ impl LineRate {
         Some(std::mem::take(&mut self.left_out))
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn few_lines_are_written_in_a_second_and_the_others_are_counted() {
-        let mut rate = LineRate::new(10);
-        let began = rate.began;
-        let written: Vec<_> = (0..15).filter_map(|_| rate.line(began)).collect();
-        assert_eq!(written, vec![0; 10]);
-        assert_eq!(rate.line(began + SPAN / 2), None);
-        assert_eq!(rate.line(began + SPAN), Some(6));
-        assert_eq!(rate.line(began + SPAN), Some(0));
-    }
-}

@@ -155,19 +155,4 @@ mod tests {
             assert!(!takes(sent), "{sent:?}");
         }
     }
-
-    #[test]
-    fn each_form_is_made_of_the_other_once() {
-        let text = "a page of text, ".repeat(100);
-        let file = WebFile::new("text/plain", text.clone());
-        let packed = file.bytes(true).expect("packs");
-        assert!(packed.len() < text.len() / 10, "{} bytes", packed.len());
-        assert_eq!(packed.as_ptr(), file.bytes(true).expect("kept").as_ptr());
-        let file = WebFile::of_gzip("text/plain", packed.clone());
-        assert_eq!(file.bytes(true).expect("given"), packed);
-        let plain = file.bytes(false).expect("unpacks");
-        assert_eq!(plain, text);
-        assert_eq!(plain.as_ptr(), file.bytes(false).expect("kept").as_ptr());
-        assert!(WebFile::of_gzip("text/plain", "no gzip").bytes(false).is_err());
-    }
 }

@@ -42,24 +42,16 @@ impl Dispatcher {
         let thread = thread.map_err(|e| Error::Setup(format!("cannot start a thread: {e}")))?;
         Ok(Self { api: Arc::clone(api), stopped, thread: Some(thread) })
     }
+}
 
+impl Drop for Dispatcher {
     /// Ends the thread and waits for it.
-    pub fn stop(mut self) {
-        self.join();
-    }
-
-    fn join(&mut self) {
+    fn drop(&mut self) {
         self.stopped.store(true, Ordering::SeqCst);
         self.api.feed().streaming().wake();
         if self.thread.take().is_some_and(|thread| thread.join().is_err()) {
             tracing::error!("the thread for streams panicked");
         }
-    }
-}
-
-impl Drop for Dispatcher {
-    fn drop(&mut self) {
-        self.join();
     }
 }
 

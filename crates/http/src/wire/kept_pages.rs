@@ -2,7 +2,6 @@
 //! is new.
 
 use std::borrow::Cow;
-use std::fmt;
 use std::sync::Arc;
 
 use actix_web::http::StatusCode;
@@ -31,13 +30,8 @@ const USUAL: u64 = 8 << 10;
 const FOR_ITS_READER: HeaderValue = HeaderValue::from_static("private, no-cache");
 
 /// Kept pages by their addresses. Every caller who may read a home timeline gets the same page of it.
+#[derive(Debug)]
 pub(crate) struct KeptPages(Cache<Box<str>, Arc<KeptPage>>);
-
-impl fmt::Debug for KeptPages {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("KeptPages").field(&self.0).finish()
-    }
-}
 
 impl KeptPages {
     /// No pages yet.
@@ -94,6 +88,7 @@ fn address(request: &HttpRequest) -> Option<Cow<'_, str>> {
 }
 
 /// A page as bytes, with all that it depends on.
+#[derive(Debug)]
 pub(crate) struct KeptPage {
     reader: UserId,
     /// Whether its requests leave the reader unseen.

@@ -155,17 +155,3 @@ id_type! {
     /// A topic's number in the store; the API knows topics by their names.
     TopicId, false
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn takes_the_whole_range_and_nothing_else() {
-        assert_eq!("1".parse(), Ok(UserId::MIN));
-        assert_eq!("9223372036854775807".parse(), Ok(UserId::LAST_NUMBER));
-        for bad in ["", "0", "-1", "+1", " 1", "01", "1.0", "9223372036854775808", "99999999999999999999", "１"] {
-            assert_eq!(bad.parse::<UserId>(), Err(InvalidId), "{bad:?}");
-        }
-    }
-}

@@ -2,6 +2,9 @@
 
 use std::sync::Arc;
 
+use serde::Serialize;
+use utoipa::ToSchema;
+
 use super::reaction_kinds::ReactionKind;
 
 /// A counter of the items that point at an item.
@@ -102,34 +105,15 @@ impl FromIterator<(ReactionKind, u64)> for ReactionCounts {
     }
 }
 
-/// The counts of one user, exact.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+/// The counts of a user.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, ToSchema)]
 pub struct UserCounts {
-    /// Followees.
+    /// Users whom the user follows.
     pub following: u64,
-    /// Followers.
+    /// Users who follow the user.
     pub followers: u64,
-    /// Friends.
+    /// Users whom the user follows and who follow the user.
     pub friends: u64,
-    /// Live items on the user's own page.
+    /// Items on the own page of the user.
     pub content: u64,
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn counts_of_many_kinds_are_kept_in_their_order() {
-        let mut counts = ReactionCounts::default();
-        for place in [31, 1, 7, 2, 0] {
-            counts.set(ReactionKind::at(place), place as u64 + 1);
-        }
-        counts.set(ReactionKind::at(7), 0);
-        let all: Vec<_> = counts.iter().map(|(kind, count)| (kind.place(), count)).collect();
-        assert_eq!(all, [(0, 1), (1, 2), (2, 3), (31, 32)]);
-        assert_eq!((counts.get(ReactionKind::at(31)), counts.get(ReactionKind::at(7))), (32, 0));
-        [31, 1, 2, 0].into_iter().for_each(|place| counts.set(ReactionKind::at(place), 0));
-        assert!(counts.is_empty() && counts == ReactionCounts::default());
-    }
 }

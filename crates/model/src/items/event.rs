@@ -149,15 +149,3 @@ impl From<Millis> for Moment {
         Self { at, event: None }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_place_leads_to_its_event() {
-        let place = Event::new(7, EventKind::Mark, false, 1000, 2000).place();
-        assert_eq!((place.at, Event::number_of(place)), (999, Some(7)));
-        assert_eq!(Event::number_of(Cursor { at: 1000, id: ContentId::MIN }), None);
-    }
-}

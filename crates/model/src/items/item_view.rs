@@ -104,24 +104,3 @@ impl PartialEq for Card {
 }
 
 impl Eq for Card {}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_short_text_is_written_once_and_a_long_one_each_time() {
-        for (length, times) in [(0, 1), (MOST_KEPT, 1), (MOST_KEPT + 1, 3)] {
-            let (kept, mut written) = (KeptText::default(), 0);
-            assert!(kept.get(|| Err(())).is_err() && !kept.is_kept(), "a failure is not kept");
-            for _ in 0..3 {
-                let text = kept.get(|| {
-                    written += 1;
-                    Ok::<_, ()>("x".repeat(length))
-                });
-                assert_eq!(text.map(|text| text.len()), Ok(length));
-            }
-            assert_eq!((written, kept.is_kept()), (times, times == 1), "{length}");
-        }
-    }
-}

@@ -47,28 +47,3 @@ fn count(line: &str, name: &str) -> u64 {
     let found = pairs.map(|(before, count)| (before.trim().trim_start_matches("Write Stall (count): "), count));
     found.filter(|(found, _)| *found == name).filter_map(|(_, count)| count.trim().parse().ok()).next().unwrap_or(0)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::{Options, Store};
-
-    #[test]
-    fn counts_are_read_as_the_engine_writes_them() {
-        let line = "Write Stall (count): a-delays: 3, b-stops-with-c: 4, total-delays: 12, total-stops: 5\n";
-        assert_eq!((count(line, "total-delays"), count(line, "total-stops"), count(line, "a-delays")), (12, 5, 3));
-        assert_eq!((count(line, "delays"), count("", "total-stops")), (0, 0));
-    }
-
-    #[test]
-    fn the_engine_has_every_figure() {
-        let dir = tempfile::tempdir().expect("temp dir");
-        let store = Store::open(&Options::new(dir.path())).expect("opens");
-        let disk = store.disk().expect("on disk");
-        assert!(disk.db.property_int_value(DELAYED_WRITE_RATE).expect("reads").is_some());
-        assert_eq!(disk.text(INBOXES, FRESH_FILES).expect("reads").trim(), "0");
-        let stalls = disk.text(INBOXES, STALLS).expect("reads");
-        assert!(stalls.contains("total-delays: 0") && stalls.contains("total-stops: 0"), "{stalls}");
-        assert_eq!(store.usage().expect("figures").engine, EngineUsage::default());
-    }
-}

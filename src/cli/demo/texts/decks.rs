@@ -2,7 +2,7 @@
 
 use fastrand::Rng;
 
-use super::{ANY, REMARKS, SUBJECTS, Subject, Tongue};
+use super::{Subject, TEXTS, Tongue};
 
 /// Of 100 comments in English, so many are about the subject of the post.
 const TO_THE_POINT: u8 = 60;
@@ -18,10 +18,10 @@ pub(in crate::cli::demo) struct Decks {
 impl Decks {
     pub(in crate::cli::demo) fn shuffled(random: &mut Rng) -> Self {
         let mut of = |part: fn(&Subject) -> &[String]| {
-            SUBJECTS[..ANY].iter().map(|subject| Deck::shuffled(part(subject), random)).collect()
+            TEXTS.subjects.iter().map(|subject| Deck::shuffled(part(subject), random)).collect()
         };
         let (posts, comments) = (of(|subject| &subject.posts), of(|subject| &subject.comments));
-        let [any, remarks] = [ANY, REMARKS].map(|subject| Deck::shuffled(&SUBJECTS[subject].posts, random));
+        let [any, remarks] = [&TEXTS.any, &TEXTS.remarks].map(|texts| Deck::shuffled(texts, random));
         Self { posts, comments, any, remarks }
     }
 
@@ -69,40 +69,5 @@ impl Deck {
     /// How often all texts have been drawn, in thousandths.
     fn share_told(&self) -> usize {
         self.drawn * 1000 / self.texts.len().max(1)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::collections::HashSet;
-
-    use super::super::{ARABIC, CHINESE, ENGLISH, FERRY};
-    use super::*;
-
-    fn has(texts: &[String], text: &str) -> bool {
-        texts.iter().any(|one| one == text)
-    }
-
-    #[test]
-    fn a_text_comes_again_only_after_all_others() {
-        let mut decks = Decks::shuffled(&mut Rng::with_seed(1));
-        let all: Vec<usize> = ENGLISH.collect();
-        let told: Vec<_> = (0..400).map(|_| decks.post(&all).1).collect();
-        for some in told.windows(140) {
-            assert_eq!(some.iter().collect::<HashSet<_>>().len(), 140);
-        }
-        assert!((0..50).all(|_| has(&SUBJECTS[FERRY].posts, decks.post(&[FERRY]).1)));
-    }
-
-    #[test]
-    fn comments_are_in_the_language_of_their_author() {
-        let mut random = Rng::with_seed(1);
-        let mut decks = Decks::shuffled(&mut random);
-        for _ in 0..200 {
-            let mut comment = |tongue, subject| decks.comment(tongue, subject, &mut random);
-            assert!(has(&SUBJECTS[CHINESE].comments, comment(Tongue::Chinese, FERRY)));
-            assert!(has(&SUBJECTS[ARABIC].comments, comment(Tongue::Arabic, CHINESE)));
-            assert!(has(&SUBJECTS[ANY].posts, comment(Tongue::English, ARABIC)));
-        }
     }
 }

@@ -136,29 +136,3 @@ impl Drop for JobReservation<'_> {
         }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn never_more_than_the_capacity_but_always_something() {
-        let backlog = Backlog::new(4);
-        let counter = &backlog.room;
-        let mut three = counter.try_take(3).expect("fits");
-        assert!(counter.try_take(2).is_none());
-        three.use_one();
-        drop(three);
-        assert_eq!(backlog.len(), 1);
-        assert!(counter.try_take_low(2).is_none());
-        counter.give_back(1);
-        let nine = counter.try_take(9).expect("a batch above the capacity passes alone");
-        assert!(counter.try_take(1).is_none() && counter.try_take(0).is_some());
-        drop(nine);
-        assert!(backlog.wait_until_empty(Duration::ZERO));
-        let three = backlog.reserve_waiting(3);
-        assert!(backlog.wait_for_room(1, Duration::ZERO) && !backlog.wait_for_room(2, Duration::ZERO));
-        drop(three);
-        assert!(backlog.wait_for_room(2, Duration::ZERO));
-    }
-}

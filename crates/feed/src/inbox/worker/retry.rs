@@ -82,15 +82,3 @@ impl Context {
         }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_panic_is_an_error() {
-        assert!(matches!(guarded(|| Ok(1)), Ok(1)));
-        let error = guarded::<()>(|| panic!("no {}", "way")).expect_err("panics");
-        assert_eq!(error.to_string(), "panicked: no way");
-    }
-}

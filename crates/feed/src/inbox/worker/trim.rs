@@ -213,22 +213,3 @@ fn trim_outbox(context: &Context, author: UserId, stopped: &Receiver<()>) -> Res
     };
     move_beyond(limit, enough, &newest, &context.tally.archived, stopped, archive)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn item(raw: u64) -> ContentId {
-        ContentId::new(raw).expect("in range")
-    }
-
-    #[test]
-    fn deleted_items_leave_room_for_trims() {
-        let candidates = Candidates::default();
-        (1..=QUEUE as u64).for_each(|id| candidates.name(Candidate::Deleted(item(id))));
-        assert_eq!((candidates.receiver.len(), candidates.waiting()), (QUEUE / 2, QUEUE as u64 / 2));
-        assert_eq!(candidates.left_out(), QUEUE as u64 / 2);
-        (1..=QUEUE as u64).for_each(|_| candidates.name(Candidate::Outbox(UserId::MIN)));
-        assert_eq!((candidates.receiver.len(), candidates.left_out()), (QUEUE, QUEUE as u64));
-    }
-}

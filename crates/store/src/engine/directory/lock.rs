@@ -66,22 +66,3 @@ fn holder(lock: &File) -> Option<u32> {
     // A process in another namespace has the number 0 here.
     holders.find(|pid| *pid > 0)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::super::{Directory, lock};
-    use super::*;
-
-    #[test]
-    fn a_lock_that_is_about_to_be_released_is_waited_for() {
-        let dir = tempfile::tempdir().expect("temp dir");
-        let held = Directory::claim(dir.path()).expect("claims");
-        let releasing = thread::spawn(move || {
-            thread::sleep(Duration::from_millis(50));
-            drop(held);
-        });
-        let file = File::open(lock(dir.path())).expect("opens");
-        lock_within(&file, Duration::from_secs(60), File::try_lock).expect("is released");
-        releasing.join().expect("ends");
-    }
-}
