@@ -5,5 +5,4 @@
 
 pub mod cli;
 pub mod server;
-mod threads;
 pub mod trace;

@@ -9,7 +9,6 @@ mod standby;
 mod stop_signals;
 mod tls;
 
-use std::io::Write;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::pin::pin;
@@ -20,11 +19,11 @@ use actix_web::rt;
 use actix_web::web::ServiceConfig;
 use tokio::sync::oneshot;
 
-use crate::threads;
 use config::Config;
 use feed::Feed;
 use http::{Api, Authenticator, Dispatcher, Reloads, Webhooks};
 use model::error::{Error, Result};
+use model::threads;
 use store::FORMAT;
 
 pub use self::app::{App, Told, open, options};
@@ -91,7 +90,7 @@ async fn open_unless_stopped(config: &Config, told: Told, stop: &mut StopSignals
 pub fn can_listen(config: &Config) -> Result<()> {
     refuse_open_address(config, !Authenticator::new(&config.auth)?.is_open())?;
     let listen = config.server.listen;
-    std::net::TcpListener::bind(listen).map(drop).map_err(|e| cannot_listen(listen, &e))
+    std::net::TcpListener::bind(listen).map(drop).map_err(|e| listener::cannot_listen(listen, &e))
 }
 
 /// Without keys, any client that reaches the server may do anything: only this machine should reach it.
@@ -119,12 +118,11 @@ async fn serve(
     stop: &mut StopSignals,
     ready: impl FnOnce(&Arc<Feed>, &str) -> Result<()>,
 ) -> Result<Duration> {
-    let failed = |what: &str, e: std::io::Error| Error::Setup(format!("{what}: {e}"));
     let stop_within = config.server.shutdown_timeout.get();
-    let acceptor = tls::configure(&config.server, &reloads)?;
     let connections = config.server.max_connections.min(app.connections);
     let (feed, copies) = (Arc::clone(&app.feed), (Arc::clone(&app.backups), Arc::clone(&app.standbys)));
-    let api = Arc::new(Api::new(feed, copies, app.figures().clone(), connections, gate, reloads, app.node.clone()));
+    let (figures, node) = (app.figures().clone(), app.node.clone());
+    let api = Arc::new(Api::new(feed, copies, figures, connections, gate, Arc::clone(&reloads), node));
     let dispatcher = Dispatcher::start(&api)?;
     let webhooks = Webhooks::start(&api)?;
     let history = rt::spawn(http::keep_history(Arc::clone(&api)));
@@ -134,18 +132,14 @@ async fn serve(
     }
     app.standbys.resume(app.feed.store())?;
 
-    let listen = config.server.listen;
-    let routes = Arc::clone(&api);
-    let routes = (api.limits(), move |config: &mut ServiceConfig| http::configure(&routes, config));
-    let bound = listener::listen(config, routes, connections, acceptor, stop_within);
-    let (server, address) = bound.map_err(|e| cannot_listen(listen, &e))?;
+    let served = Arc::clone(&api);
+    let routes = move |config: &mut ServiceConfig| http::configure(&served, config);
+    let (server, address) = listener::listen(config, api.limits(), routes, connections, &reloads)?;
     let handle = server.handle();
     let mut running = rt::spawn(server);
-    let url = format!("{}://{address}", config.server.scheme());
-    announce(&url).map_err(|e| failed("cannot write to stdout", e))?;
     say_started(config, address);
     api.warn_of_little_memory();
-    ready(&app.feed, &url)?;
+    ready(&app.feed, &format!("{}://{address}", config.server.scheme()))?;
 
     let early = tokio::select! {
         ended = &mut running => {
@@ -185,19 +179,11 @@ async fn serve(
     }
     app.backups.stop();
     app.standbys.stop();
-    dispatcher.stop();
+    drop(dispatcher);
     match early {
         None => Ok(stop_within.saturating_sub(began.elapsed())),
         Some(why) => Err(Error::Setup(format!("this node of the cluster has stopped: {why}"))),
     }
-}
-
-fn cannot_listen(on: SocketAddr, error: &std::io::Error) -> Error {
-    let advice = match error.kind() {
-        std::io::ErrorKind::AddrInUse | std::io::ErrorKind::PermissionDenied => ". Choose another port with --listen",
-        _ => "",
-    };
-    Error::Setup(format!("cannot listen on {on}: {error}{advice}"))
 }
 
 /// Waits until only streams are open, and their clients have had time to receive pending data. Streams then end by
@@ -223,13 +209,6 @@ fn say_started(config: &Config, listen: SocketAddr) {
         durability = config.storage.durability.as_str(),
         "started"
     );
-}
-
-/// The one line on stdout: the address.
-fn announce(url: &str) -> std::io::Result<()> {
-    let mut stdout = std::io::stdout().lock();
-    writeln!(stdout, "listening on {url}")?;
-    stdout.flush()
 }
 
 #[cfg(test)]

@@ -635,7 +635,7 @@ fn a_hostile_server_writes_nothing_elsewhere_and_commands_no_terminal() {
     for (answer, words) in [
         (shown(&evil, "verified", "0.1.0"), "its name is not the time when it began"),
         (shown("../evil", "verified", "0.1.0"), "its name is not the time when it began"),
-        (shown("19700101T000001.000Z", "\\u001b[2J", "0.1.0"), "an unknown state"),
+        (shown("19700101T000001.000Z", "\\u001b[2J", "0.1.0"), "unknown variant"),
         (shown("19700101T000001.000Z", "verified", "\\u001b[31mX"), "its version is not one of Tideline"),
     ] {
         let url = answers(vec![answer]);

@@ -13,8 +13,10 @@ mod support;
 
 use std::time::Duration;
 
+use self::support::{put_inbox_entry, remove_inbox_entry};
 use crate::command::{Place, content_id, user};
 use config::Config;
+use feed::DeleteItem;
 use model::{Cursor, Entry, HostId};
 use tideline::server::Told;
 
@@ -54,7 +56,7 @@ fn good_data_has_no_disagreement() {
 #[test]
 fn a_removed_row_is_missed() {
     let place = place();
-    place.rocks().remove_inbox_entry(user(1), entry(1000, 11, 3)).expect("deletes");
+    remove_inbox_entry(&place.rocks(), user(1), entry(1000, 11, 3));
     assert_eq!(disagreements(&place), ["user 1: inbox lacks 1000-11 of source 3", "3 users checked, 1 disagreements"]);
     // A check does not repair the data.
     assert_eq!(disagreements(&place).len(), 2);
@@ -64,8 +66,8 @@ fn a_removed_row_is_missed() {
 fn an_added_row_is_noticed() {
     let place = place();
     let rocks = place.rocks();
-    rocks.put_inbox_entry(user(1), entry(1001, 99, 2)).expect("puts");
-    rocks.put_inbox_entry(user(2), entry(1000, 11, 3)).expect("puts");
+    put_inbox_entry(&rocks, user(1), entry(1001, 99, 2));
+    put_inbox_entry(&rocks, user(2), entry(1000, 11, 3));
     drop(rocks);
     assert_eq!(
         disagreements(&place),
@@ -83,10 +85,10 @@ fn rows_of_deleted_content_may_stay() {
     let mut config = Config::default();
     config.storage.data_dir = place.data();
     let app = tideline::server::open(&config, Told { changes: true, ..Told::default() }).expect("opens");
-    app.feed().delete(HostId::Number(12)).expect("deletes");
+    app.feed().submit(DeleteItem { item: HostId::Number(12), purge: false }).expect("deletes");
     app.stop(Duration::from_secs(60)).expect("stops");
     place.run(&["check"]).ok();
-    place.rocks().put_inbox_entry(user(3), entry(2000, 12, 2)).expect("puts");
+    put_inbox_entry(&place.rocks(), user(3), entry(2000, 12, 2));
     place.run(&["check"]).ok();
 }
 
@@ -105,8 +107,8 @@ fn only_pulled_entries_may_be_absent() {
     pushing.run(&["import", "--content", "d"]).ok();
     pushing.run(&["check"]).ok();
     let rocks = pushing.rocks();
-    rocks.remove_inbox_entry(user(1), entry(1500, 20, 2)).expect("deletes");
-    rocks.remove_inbox_entry(user(1), entry(3000, 21, 2)).expect("deletes");
+    remove_inbox_entry(&rocks, user(1), entry(1500, 20, 2));
+    remove_inbox_entry(&rocks, user(1), entry(3000, 21, 2));
     drop(rocks);
     assert_eq!(
         disagreements(&pushing),
@@ -119,12 +121,12 @@ fn rows_below_the_floor_are_ignored() {
     let place = place();
     let rocks = place.rocks();
     rocks.raise_floor(user(1), cursor(1000, 11)).expect("raises");
-    rocks.remove_inbox_entry(user(1), entry(1000, 10, 2)).expect("deletes");
-    rocks.remove_inbox_entry(user(1), entry(1000, 11, 3)).expect("deletes");
-    rocks.put_inbox_entry(user(1), entry(900, 99, 9)).expect("puts");
+    remove_inbox_entry(&rocks, user(1), entry(1000, 10, 2));
+    remove_inbox_entry(&rocks, user(1), entry(1000, 11, 3));
+    put_inbox_entry(&rocks, user(1), entry(900, 99, 9));
     drop(rocks);
     place.run(&["check"]).ok();
-    place.rocks().remove_inbox_entry(user(1), entry(2000, 12, 2)).expect("deletes");
+    remove_inbox_entry(&place.rocks(), user(1), entry(2000, 12, 2));
     assert_eq!(disagreements(&place)[0], "user 1: inbox lacks 2000-12 of source 2");
 }
 

@@ -6,9 +6,9 @@ use std::time::{Duration, Instant};
 
 use cluster::{Compared, Comparison, Log, LogMembership, Node, NotAppended, NotRead, Record};
 use config::Config;
-use feed::Feed;
 use feed::backlog::Backlog;
 use feed::streaming::Streaming;
+use feed::{Feed, Relate, users};
 use model::store::TableDigest;
 use model::{HostId, Profile, UserId};
 use parking_lot::Mutex;
@@ -84,13 +84,13 @@ fn nodes_take_their_digests_at_one_position() {
     let (other, second) = join(&log, Arc::new(Store::in_memory().expect("opens")), "b");
     for n in 1..=20 {
         let feed = if n % 2 == 0 { &one } else { &other };
-        feed.put_profile(HostId::Number(n), profile("a name")).expect("puts");
-        feed.relate(HostId::Number(n), vec![(HostId::Number(n + 1), Some(n))], vec![]).expect("follows");
+        users::put_profile(feed, HostId::Number(n), profile("a name")).expect("puts");
+        feed.submit(Relate::of(HostId::Number(n), vec![(HostId::Number(n + 1), Some(n))], vec![])).expect("follows");
     }
     let id = first.compare().expect("asks");
     // These are after the position.
     for n in 1..=20 {
-        one.put_profile(HostId::Number(n), profile("another name")).expect("puts");
+        users::put_profile(&one, HostId::Number(n), profile("another name")).expect("puts");
     }
     let ((position, before), at_second) = (digests(&first, id), digests(&second, id));
     assert_eq!((position, &before), (at_second.0, &at_second.1));

@@ -3,6 +3,7 @@
 use std::time::Instant;
 
 use fastrand::Rng;
+use feed::timeline;
 use model::store::Tier;
 use model::{PageRequest, Span};
 
@@ -141,7 +142,7 @@ pub fn in_process(bench: &Bench, opened: &Opened, raw: &Raw, readers: &[u64]) ->
                     let read = opened.feed.read();
                     let in_memory = read.within(Tier::Memory);
                     let page = in_memory.find(&reader).and_then(|reader| {
-                        in_memory.timeline(reader, &request).or_else(|_| read.timeline(reader, &request))
+                        timeline::page(in_memory, reader, &request).or_else(|_| timeline::page(read, reader, &request))
                     });
                     assert_eq!(page.expect("a page").items.len(), PAGE);
                 }

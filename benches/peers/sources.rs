@@ -6,6 +6,7 @@ use std::time::Instant;
 use fastrand::Rng;
 use serde_json::json;
 
+use feed::{ChangeMembers, PutList, follows, lists, timeline};
 use model::error::Result;
 use model::store::Tier;
 use model::{ContentPage, Draft, ListSettings, PageRequest, RuleDraft, Span, UserId};
@@ -77,15 +78,18 @@ fn filled(bench: &Bench, dir: &std::path::Path) -> Opened {
     let rule = RuleDraft::Except("repost".parse().expect("a kind"));
     for of_reader in follows.chunk_by(|one, other| one.0 == other.0).filter(|of| RULED.contains(&of[0].0)) {
         for (reader, author) in of_reader.iter().step_by(of_reader.len() / RULES) {
-            opened.feed.follow(user(*reader), user(*author), None, rule.clone(), true).expect("follows");
+            follows::follow(&opened.feed, user(*reader), user(*author), None, rule.clone(), true).expect("follows");
         }
     }
     for reader in PLAIN {
         let members = some(&mut random, &(*AUTHORS.start()..=*GROUPS.end()), LISTED);
         let settings = ListSettings::checked(None, false).expect("settings");
-        opened.feed.put_list(user(reader), LIST.to_owned(), settings).expect("a list");
+        opened.feed.submit(PutList { user: user(reader), list: LIST.to_owned(), settings }).expect("a list");
         let add = members.into_iter().map(user).collect();
-        opened.feed.change_members(user(reader), LIST.to_owned(), add, Vec::new()).expect("members");
+        opened
+            .feed
+            .submit(ChangeMembers { user: user(reader), list: LIST.to_owned(), add, remove: Vec::new(), rule: None })
+            .expect("members");
     }
     let posts = (1..=bench.size(POSTS)).map(|id| {
         let kind = if random.u8(..4) == 0 { "repost" } else { "post" };
@@ -124,7 +128,8 @@ fn pages(bench: &Bench, report: &mut Report) {
         let mut random = Rng::with_seed(round as u64);
         let begun = Instant::now();
         for _ in 0..READS {
-            let page = read_with(&opened, random.u64(readers.clone()), |read, reader| read.timeline(reader, &NEWEST));
+            let page =
+                read_with(&opened, random.u64(readers.clone()), |read, reader| timeline::page(read, reader, &NEWEST));
             assert_eq!(page.items.len(), PAGE);
         }
         begun.elapsed().as_secs_f64() / READS as f64 * 1e6
@@ -155,7 +160,7 @@ fn pages(bench: &Bench, report: &mut Report) {
                 let reader = random.u64(PLAIN);
                 let begun = Instant::now();
                 let page = read_with(&opened, reader, |read, reader| {
-                    read.list_timeline(reader, read.list_named(reader, LIST)?.id, &NEWEST)
+                    timeline::list_page(read, reader, lists::named(read, reader, LIST)?.id, &NEWEST)
                 });
                 assert_eq!(page.items.len(), PAGE);
                 begun.elapsed().as_secs_f64() * 1e3
@@ -219,7 +224,8 @@ fn filtered(bench: &Bench, report: &mut Report) {
         let (mut times, mut found, mut rest) = (Vec::new(), 0, Some(NEWEST));
         while let Some(request) = rest {
             let begun = Instant::now();
-            let page = read_with(&opened, reader, |read, reader| read.of_kinds(&kinds)?.timeline(reader, &request));
+            let page =
+                read_with(&opened, reader, |read, reader| timeline::page(read.of_kinds(&kinds)?, reader, &request));
             times.push(begun.elapsed().as_secs_f64() * 1e3);
             found += page.items.len() as u64;
             rest = page.next.map(|before| PageRequest { span: Span { before: Some(before), after: None }, ..NEWEST });

@@ -1,6 +1,6 @@
 //! Tideline: its data made through the library, then its feed in this process or its server in another.
 
-use feed::Follow;
+use feed::{Follow, timeline};
 use model::{Draft, PageRequest, RuleDraft, Span};
 use std::net::SocketAddr;
 use std::path::Path;
@@ -99,7 +99,7 @@ pub fn read(opened: &Opened, users: impl Iterator<Item = u64>) {
     let request = PageRequest { span: Span::ALL, limit: PAGE };
     for (done, user) in users.enumerate() {
         let reader = opened.feed.read().find(&opened.ids.user(user)).expect("a user");
-        opened.feed.read().timeline(reader, &request).expect("reads");
+        timeline::page(opened.feed.read(), reader, &request).expect("reads");
         // Reads leave jobs, which have a bound.
         if done % 10_000 == 9_999 {
             opened.work();

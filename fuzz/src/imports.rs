@@ -1,57 +1,56 @@
-//! Files of an import: records are found whole and in order, and each row is read or refused with a reason.
+//! Files of an import: records are found whole and in order, and each line is read or refused with a reason.
 
-use super::fields::{Columns, is_header, split};
+use serde::de::DeserializeOwned;
+
+use super::fields::{Columns, split};
+use super::lines::{Deletion, Following, Item, List, Marker, Member, Name, Reaction, Settings, UserProfile};
 use super::records::{MAX_RECORD, Records, Shape};
-use super::rows::Row;
-use super::rows::deletion::Deletions;
-use super::rows::line::{LineOf, Lists, Markers, Members, Settings};
-use super::rows::name::Name;
-use feed::{Follow, ImportedItem, Reacting};
+use super::refusal::Refusal;
+use super::rows::object;
 
 /// The first byte selects the table; the rest is a file.
 pub fn imports(input: &[u8]) {
     let Some((table, file)) = input.split_first() else { return };
-    match table % 9 {
-        0 => read::<Follow>(file),
-        1 => read::<ImportedItem>(file),
-        2 => read::<Reacting>(file),
-        3 => read::<LineOf<Settings>>(file),
-        4 => read::<LineOf<Lists>>(file),
-        5 => read::<LineOf<Members>>(file),
-        6 => read::<LineOf<Deletions>>(file),
-        7 => read::<Name>(file),
-        _ => read::<LineOf<Markers>>(file),
+    match table % 10 {
+        0 => read("user_id,target_id[,since]", Following::row, file),
+        1 => read("content_id,author_id,published_at[,text]", Item::row, file),
+        2 => read("content_id,user_id,kind[,since]", Reaction::row, file),
+        3 => read("user_id[,approve_followers][,default_audience]", Settings::row, file),
+        4 => read("user_id,list[,title][,exclusive]", List::row, file),
+        5 => read("user_id,list,source_id[,since]", Member::row, file),
+        6 => read("content_id[,deleted_at][,purged]", Deletion::row, file),
+        7 => read("id", Name::row, file),
+        8 => read("user_id[,nickname][,avatar][,extra]", UserProfile::row, file),
+        _ => read("user_id,cursor[,list][,notices]", Marker::row, file),
     }
 }
 
-fn read<T: Row>(file: &[u8]) {
+fn read<L: DeserializeOwned, T>(columns: &'static str, row: fn(L) -> Result<T, Refusal>, file: &[u8]) {
     for shape in [Shape::Lines, Shape::Csv] {
         let mut records = Records::new(file);
         records.beginning(1).expect("memory reads");
-        let mut columns = None;
+        let (mut columns, mut is_first) = (Columns::declared(columns), true);
         let mut last = 0;
         while let Some(record) = records.next(shape).expect("memory reads") {
             assert!(record.line > last, "records are in order");
             last = record.line;
-            let Ok(range) = record.found else { continue };
-            assert!(range.len() <= MAX_RECORD);
-            let Ok(text) = std::str::from_utf8(records.bytes(range)) else { continue };
-            let row = match shape {
-                Shape::Lines => T::from_json(text),
+            assert!(record.bytes.len() <= MAX_RECORD);
+            let (None, Ok(text)) = (record.refused, std::str::from_utf8(&record.bytes)) else { continue };
+            let line = match shape {
+                Shape::Lines => object(text),
                 Shape::Csv => {
                     let fields = split(text);
-                    if columns.is_none() && is_header(T::COLUMNS, &fields) {
-                        match Columns::of_header(T::COLUMNS, &fields) {
-                            Ok(found) => columns = Some(found),
-                            Err(_) => return,
+                    if std::mem::take(&mut is_first) && columns.is_header(&fields) {
+                        if columns.take_header(&fields).is_err() {
+                            return;
                         }
                         continue;
                     }
-                    T::from_fields(columns.get_or_insert_with(|| Columns::in_order(T::COLUMNS)), &fields)
+                    columns.object(&fields).and_then(|text| object(&text))
                 }
             };
-            if let Err(refusal) = row {
-                let shown = refusal.showing(text.as_bytes()).to_string();
+            if let Err(refusal) = line.and_then(row) {
+                let shown = refusal.showing(text.as_bytes(), shape).to_string();
                 assert!(!shown.chars().any(char::is_control), "a reason is safe for a terminal");
             }
         }

@@ -39,6 +39,7 @@ mod cli {
     pub mod data {
         pub mod import {
             mod fields;
+            mod lines;
             mod records;
             mod refusal;
             mod rows;

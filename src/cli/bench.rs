@@ -23,11 +23,10 @@ use std::time::Duration;
 
 use clap::Args;
 use tokio::runtime;
-use tokio::task::LocalSet;
 
 use self::client::Server;
 use self::measure::{Errors, Measured, measure};
-use self::own::{Own, Settings};
+use self::own::Own;
 use self::prepare::{figures, prepare};
 use self::record::Record;
 use self::report::{FORMAT, Report, Setting, Tried};
@@ -60,6 +59,23 @@ const PERCENTILE: f64 = 99.0;
 #[derive(Debug, Args)]
 #[command(after_help = include_str!("bench/help.txt").trim_end())]
 pub(super) struct BenchArgs {
+    #[command(flatten)]
+    server: ServerArgs,
+    #[command(flatten)]
+    data: DataArgs,
+    #[command(flatten)]
+    load: LoadArgs,
+    /// Write the result as JSON to FILE
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+    /// Draw the latencies as SVG into FILE
+    #[arg(long, value_name = "FILE")]
+    svg: Option<PathBuf>,
+}
+
+/// The server to measure.
+#[derive(Debug, Args)]
+struct ServerArgs {
     /// The address of a running server, such as http://127.0.0.1:8080: the run writes users and items into its data, and
     /// leaves them there; without it, a server is started on a new directory, which is removed at the end
     #[arg(long, value_name = "URL")]
@@ -80,6 +96,11 @@ pub(super) struct BenchArgs {
     /// Make the data directory of the server in DIR [default: the system's directory for temporary files]
     #[arg(long, value_name = "DIR", conflicts_with = "url")]
     dir: Option<PathBuf>,
+}
+
+/// The data before the run.
+#[derive(Debug, Args)]
+struct DataArgs {
     /// A file of follows, as for tideline import; can be given several times [default: a made-up graph]
     #[arg(long, value_name = "FILE")]
     graph: Vec<PathBuf>,
@@ -96,6 +117,11 @@ pub(super) struct BenchArgs {
     /// Posts before the run [default: two for each user, at most 100,000]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=100_000_000))]
     history: Option<u32>,
+}
+
+/// The load.
+#[derive(Debug, Args)]
+struct LoadArgs {
     /// Kinds of operations and their shares
     #[arg(long, value_enum, value_name = "MIX", default_value_t = Mix::Pequod)]
     mix: Mix,
@@ -126,12 +152,6 @@ pub(super) struct BenchArgs {
     /// Seed of the random numbers
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
-    /// Write the result as JSON to FILE
-    #[arg(long, value_name = "FILE")]
-    json: Option<PathBuf>,
-    /// Draw the latencies as SVG into FILE
-    #[arg(long, value_name = "FILE")]
-    svg: Option<PathBuf>,
 }
 
 /// A number of operations a second.
@@ -149,7 +169,7 @@ pub(super) fn run(args: &BenchArgs) -> Result<()> {
     let load = args.load(&interrupt)?;
     let failed = |e: std::io::Error| Error::Setup(format!("cannot start the runtime: {e}"));
     let runtime = runtime::Builder::new_current_thread().enable_all().build().map_err(failed)?;
-    let (report, record) = LocalSet::new().block_on(&runtime, args.measure(&load, &interrupt))?;
+    let (report, record) = runtime.block_on(args.measure(&load, &interrupt))?;
     print(|out| report.print(out))?;
     if let Some(json) = json {
         let text = serde_json::to_string_pretty(&report).map_err(|e| Error::Setup(e.to_string()))?;
@@ -178,33 +198,30 @@ impl<'a> Output<'a> {
 
 impl BenchArgs {
     fn load(&self, interrupt: &Interrupt) -> Result<Load> {
-        let (graph, posts) = if self.graph.is_empty() {
-            let first_is_giant = self.mix == Mix::BigAuthor;
-            (Shape { users: self.users, follows: self.follows, first_is_giant }.make(self.seed), None)
+        let (graph, posts) = if self.data.graph.is_empty() {
+            let first_is_giant = self.load.mix == Mix::BigAuthor;
+            (Shape { users: self.data.users, follows: self.data.follows, first_is_giant }.make(self.load.seed), None)
         } else {
-            data::read(&self.graph, &self.posts, interrupt)?
+            data::read(&self.data.graph, &self.data.posts, interrupt)?
         };
-        Ok(Load::new(graph, posts.map(<Vec<Post>>::into), self.seed))
+        Ok(Load::new(graph, posts.map(<Vec<Post>>::into), self.load.seed))
     }
 
     fn history(&self, load: &Load) -> usize {
         let usual = (load.graph().users() as usize).saturating_mul(POSTS_PER_USER).min(MOST_POSTS);
-        self.history.map_or(usual, |history| history as usize)
+        self.data.history.map_or(usual, |history| history as usize)
     }
 
     /// The server, with the graph and the first posts.
     async fn target(&self, load: &Load, interrupt: &Interrupt) -> Result<Target> {
-        let key = calls::key(self.key_file.as_deref())?;
-        let server = |url: &str| Server::new(url, key.as_deref(), self.ca_file.as_deref(), self.timeout).map(Rc::new);
-        let mut requests = Requests::new(now(), self.only_ids);
+        let key = calls::key(self.server.key_file.as_deref())?;
+        let server = |url: &str| {
+            Server::new(url, key.as_deref(), self.server.ca_file.as_deref(), self.load.timeout).map(Rc::new)
+        };
+        let mut requests = Requests::new(now(), self.load.only_ids);
         let history = self.history(load);
-        let Some(url) = &self.url else {
-            let settings = Settings {
-                config: self.config.clone(),
-                within: self.dir.clone().unwrap_or_else(std::env::temp_dir),
-                durability: self.durability.clone(),
-            };
-            let own = Own::start(&settings, load, &mut requests, history)?;
+        let Some(url) = &self.server.url else {
+            let own = Own::start(&self.server, load, &mut requests, history)?;
             return Ok(Target { server: server(&own.url)?, requests: Rc::new(RefCell::new(requests)), own: Some(own) });
         };
         let server = server(url)?;
@@ -218,51 +235,51 @@ impl BenchArgs {
             requests.first_item()
         ));
         let requests = Rc::new(RefCell::new(requests));
-        prepare(&server, load, &requests, history, self.connections.into(), interrupt).await?;
+        prepare(&server, load, &requests, history, self.load.connections.into(), interrupt).await?;
         Ok(Target { server, requests, own: None })
     }
 
     async fn measure(&self, load: &Load, interrupt: &Interrupt) -> Result<(Report, Record)> {
         let target = Rc::new(self.target(load, interrupt).await?);
-        let (rate_asked, search, largest_rate) = match self.rate {
+        let (rate_asked, search, largest_rate) = match self.load.rate {
             Some(rate) => (rate, Vec::new(), None),
             None => {
                 let (search, largest) = self.search(&target, load, interrupt).await?;
                 (largest / 2.0, search, Some(largest))
             }
         };
-        let plan = self.plan(Duration::from_secs(self.warm_up), self.seconds);
-        let trace = load.trace(self.mix, rate_asked, self.history(load));
+        let plan = self.plan(Duration::from_secs(self.load.warm_up), self.load.seconds);
+        let trace = load.trace(self.load.mix, rate_asked, self.history(load));
         let (measured, record) = measure(&target, trace, rate_asked, plan, interrupt).await?;
         let graph = load.graph();
         let setting = Setting {
-            mix: self.mix.name(),
-            seed: self.seed,
+            mix: self.load.mix.name(),
+            seed: self.load.seed,
             server: target.server.url.clone(),
             own_server: target.own.is_some(),
-            durability: self.durability.clone(),
+            durability: self.server.durability.clone(),
             users: graph.users(),
             follows: graph.edges() as u64,
             largest_audience: graph.audience(graph.giant()),
             posts_before: self.history(load) as u64,
-            connections: self.connections.into(),
-            warm_up_seconds: self.warm_up,
-            only_ids: self.only_ids,
+            connections: self.load.connections.into(),
+            warm_up_seconds: self.load.warm_up,
+            only_ids: self.load.only_ids,
         };
         let (format, version) = (FORMAT, env!("CARGO_PKG_VERSION"));
         Ok((Report { format, version, setting, search, largest_rate, rate_asked, measured }, record))
     }
 
     fn plan(&self, warm_up: Duration, seconds: u64) -> Plan {
-        Plan { warm_up, length: Duration::from_secs(seconds), connections: self.connections.into() }
+        Plan { warm_up, length: Duration::from_secs(seconds), connections: self.load.connections.into() }
     }
 
     /// The steps of a search, and the largest rate that was kept.
     async fn search(&self, target: &Rc<Target>, load: &Load, interrupt: &Interrupt) -> Result<(Vec<Tried>, f64)> {
-        let plan = self.plan(STEP_WARM_UP, self.step_seconds);
+        let plan = self.plan(STEP_WARM_UP, self.load.step_seconds);
         let (mut search, mut tried) = (Search::new(FIRST_RATE), Vec::new());
         while let Some(rate) = search.rate() {
-            let trace = load.trace(self.mix, rate, self.history(load));
+            let trace = load.trace(self.load.mix, rate, self.history(load));
             let (measured, record) = measure(target, trace, rate, plan, interrupt).await?;
             if measured.interrupted {
                 return Err(Error::Setup("interrupted in the search for the largest rate".to_owned()));
@@ -288,7 +305,7 @@ impl BenchArgs {
             Some(format!("{all} errors, most of them {kind} {cause}"))
         } else if *unsent > 0 {
             Some(format!("{unsent} operations still waited for a connection at the end"))
-        } else if worst > self.within {
+        } else if worst > self.load.within {
             Some("operations took too long".to_owned())
         } else if deliveries.jobs_left > 0 || deliveries.drained_seconds > DRAIN.as_secs_f64() {
             Some(format!("fan-outs ended {:.1} s after the load", deliveries.drained_seconds))

@@ -8,7 +8,6 @@ mod posts;
 mod prepare;
 mod reactions;
 mod texts;
-mod threads;
 
 use std::fmt::Display;
 use std::fs::{self, File, TryLockError};
@@ -54,21 +53,8 @@ pub(super) struct DemoArgs {
     /// Address and port to listen on; overrides server.listen
     #[arg(long, value_name = "ADDR", value_parser = config::address, conflicts_with = "out")]
     listen: Option<SocketAddr>,
-    /// Number of users
-    #[arg(long, value_name = "N", default_value_t = 2000, value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
-    users: u32,
-    /// Number of posts, comments and reposts
-    #[arg(long, value_name = "N", default_value_t = 20_000, value_parser = clap::value_parser!(u32).range(0..=100_000_000))]
-    posts: u32,
-    /// Ids of users and posts
-    #[arg(long, value_enum, value_name = "KIND", default_value_t = Ids::Numbers)]
-    ids: Ids,
-    /// Seed of the random numbers: the same seed, sizes, --ids and --until give the same files
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    seed: u64,
-    /// Time of the newest post, in milliseconds since 1970, not after the clock [default: now]
-    #[arg(long, value_name = "MS", value_parser = clap::value_parser!(u64).range(posts::YEAR..))]
-    until: Option<Millis>,
+    #[command(flatten)]
+    community: Community,
 }
 
 /// Kind of the ids.
@@ -82,12 +68,22 @@ enum Ids {
 }
 
 /// All that decides what a community is.
-#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Args, Serialize, Deserialize)]
 struct Community {
+    /// Number of users
+    #[arg(long, value_name = "N", default_value_t = 2000, value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
     users: u32,
+    /// Number of posts, comments and reposts
+    #[arg(long, value_name = "N", default_value_t = 20_000, value_parser = clap::value_parser!(u32).range(0..=100_000_000))]
     posts: u32,
+    /// Ids of users and posts
+    #[arg(long, value_enum, value_name = "KIND", default_value_t = Ids::Numbers)]
     ids: Ids,
+    /// Seed of the random numbers: the same seed, sizes, --ids and --until give the same files
+    #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
+    /// Time of the newest post, in milliseconds since 1970, not after the clock [default: now]
+    #[arg(long, value_name = "MS", default_value_t = now(), hide_default_value = true, value_parser = clap::value_parser!(u64).range(posts::YEAR..))]
     until: Millis,
 }
 
@@ -110,6 +106,15 @@ impl Community {
         self.id("post", index + 1)
     }
 
+    /// Refuses times after the clock.
+    fn checked(&self) -> Result<&Self> {
+        let (until, clock) = (self.until, now());
+        if until <= clock {
+            return Ok(self);
+        }
+        Err(Error::Setup(format!("--until {until} lies after the clock ({clock}); an import would refuse such times")))
+    }
+
     /// The id number `number` of its kind. It does not depend on the ids before it.
     fn id(&self, kind: &str, number: usize) -> String {
         if self.ids == Ids::Numbers {
@@ -125,37 +130,12 @@ impl Community {
 
 pub(super) fn run(args: &DemoArgs) -> Result<()> {
     let Some(out) = &args.out else { return serve(args) };
-    let (follows, reactions) = Files::in_dir(out).write(&args.community()?)?;
-    let DemoArgs { users, posts, .. } = args;
+    let (follows, reactions) = Files::in_dir(out).write(args.community.checked()?)?;
+    let Community { users, posts, .. } = args.community;
     let out = out.display();
     print_line(format_args!(
         "{users} users with {follows} follows, {posts} posts, comments and reposts, and {reactions} likes and favorites in {out}"
     ))
-}
-
-impl DemoArgs {
-    /// Tells that the options for a new community do not hold for one that is there.
-    fn tell_if_other(&self, there: &Community) {
-        let Community { users, posts, ids, seed, .. } = *there;
-        if (users, posts, ids, seed) != (self.users, self.posts, self.ids, self.seed) {
-            say(format_args!(
-                "{} has a community already, of {users} users with {posts} posts. For another, choose another --dir",
-                self.dir.display()
-            ));
-        }
-    }
-
-    fn community(&self) -> Result<Community> {
-        let clock = now();
-        let until = self.until.unwrap_or(clock);
-        if until > clock {
-            return Err(Error::Setup(format!(
-                "--until {until} lies after the clock ({clock}); an import would refuse such times"
-            )));
-        }
-        let Self { users, posts, ids, seed, .. } = *self;
-        Ok(Community { users, posts, ids, seed, until })
-    }
 }
 
 /// Serves the community of a directory, which is made first if there is none.
@@ -167,16 +147,21 @@ fn serve(args: &DemoArgs) -> Result<()> {
     private::from_now_on();
     logging::init(&config.log)?;
     server::can_listen(&config)?;
-    if args.ids == Ids::Uuids && config.ids.accept == AcceptedIds::Numbers {
+    if args.community.ids == Ids::Uuids && config.ids.accept == AcceptedIds::Numbers {
         return Err(Error::Setup("--ids uuids needs ids.accept = \"any\"".to_owned()));
     }
     let _lock = lock(&args.dir)?;
     let (community, is_new) = match made(&args.dir)? {
-        Some(community) => {
-            args.tell_if_other(&community);
-            (community, false)
+        Some(there) => {
+            if there != (Community { until: there.until, ..args.community }) {
+                let (dir, Community { users, posts, .. }) = (args.dir.display(), there);
+                say(format_args!(
+                    "{dir} has a community already, of {users} users with {posts} posts. For another, choose another --dir"
+                ));
+            }
+            (there, false)
         }
-        None => (make(&args.dir, args.community()?, &config)?, true),
+        None => (make(&args.dir, *args.community.checked()?, &config)?, true),
     };
     server::run(&config, Told { changes: true, ..Told::default() }, None, |feed, address| {
         if is_new {
@@ -274,11 +259,7 @@ mod tests {
             dir: PathBuf::new(),
             out: Some(out.to_owned()),
             listen: None,
-            users: 300,
-            posts: 500,
-            ids,
-            seed,
-            until: Some(1_700_000_000_000),
+            community: Community { users: 300, posts: 500, ids, seed, until: 1_700_000_000_000 },
         }
     }
 
@@ -303,7 +284,7 @@ mod tests {
     #[test]
     fn uuids_are_of_version_4_and_stand_for_the_same_numbers_everywhere() {
         let (numbers, mut uuids) = (made(Ids::Numbers, 1), made(Ids::Uuids, 1));
-        let naming = args(Path::new(""), Ids::Uuids, 1).community().expect("a community");
+        let naming = args(Path::new(""), Ids::Uuids, 1).community;
         let shape = regex::Regex::new("^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$");
         let shape = shape.expect("a pattern");
         let mut seen = std::collections::HashSet::new();

@@ -83,7 +83,7 @@ pub(crate) fn run(config: &Config, args: &StandbyArgs, file: Option<PathBuf>) ->
     let origin = Origin::new(&url, key, args.ca_file.as_deref(), name, own_url)?;
     let directory = StandbyDirectory::claim(data, Some(&url))?;
     tracing::info!(from = url, data_dir = %data.display(), version = env!("CARGO_PKG_VERSION"), "standby started");
-    let follower = Arc::new(Follower::start(directory, server::options(&config), origin)?);
+    let follower = Follower::start(directory, server::options(&config), origin)?;
 
     let system = rt::System::new();
     let mut stop = system.block_on(async { StopSignals::catch() })?;
@@ -103,8 +103,6 @@ pub(crate) fn run(config: &Config, args: &StandbyArgs, file: Option<PathBuf>) ->
             Ok(())
         }
         Some(goes_on) => {
-            let follower = Arc::into_inner(follower);
-            let follower = follower.ok_or_else(|| Error::Setup("the standby is still in use".to_owned()))?;
             follower.promote(goes_on)?;
             tracing::warn!(from = url, goes_on, "the standby takes over");
             config.auth = present_keys(&config, file.as_deref());

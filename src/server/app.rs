@@ -103,7 +103,8 @@ pub fn open(config: &Config, told: Told) -> Result<App> {
     failpoint::pass(Failpoint::StartRestored);
     let feed = Feed::new(Arc::clone(&store), Arc::clone(&backlog), Arc::clone(&streaming), &config)?;
     let feed = Arc::new(feed);
-    let node = joined.map(|joined| joined.start(&feed, &config, !told.unnamed).map(Arc::new)).transpose()?;
+    let start = |(log, membership)| Node::start(log, &feed, &membership, &config, !told.unnamed).map(Arc::new);
+    let node = joined.map(start).transpose()?;
     let workers = Workers::start(store, backlog, streaming, &config, candidates)?;
     let eraser = told.changes.then(|| Eraser::start(Arc::clone(&feed))).transpose()?;
     let (backups, standbys) = (Arc::new(Backups::new(&config)), Arc::new(Standbys::new(&config)));
@@ -134,11 +135,7 @@ impl App {
     /// in time.
     pub fn rest(self, timeout: Duration) -> Result<Arc<Store>> {
         let Self { feed, workers, eraser, node, .. } = self;
-        let stopped = stop_within(timeout, move || {
-            drop(eraser);
-            drop(node);
-            workers.stop();
-        });
+        let stopped = stop_within(timeout, eraser, node, workers);
         let late = || Error::Setup("a worker did not stop within server.shutdown_timeout".to_owned());
         stopped.then(|| Arc::clone(feed.store())).ok_or_else(late)
     }
@@ -151,14 +148,7 @@ impl App {
         let Self { feed, backups, standbys, workers, eraser, node, .. } = self;
         backups.stop();
         standbys.stop();
-        let stopped = stop_within(timeout, move || {
-            drop(eraser);
-            if let Some(node) = node {
-                node.stop();
-            }
-            workers.stop();
-        });
-        if !stopped {
+        if !stop_within(timeout, eraser, node, workers) {
             tracing::warn!(
                 "a worker did not stop within server.shutdown_timeout; its job continues after the next start"
             );
@@ -180,11 +170,15 @@ impl App {
     }
 }
 
-/// Whether `stop` has ended in time. Otherwise it goes on, on a thread of its own.
-fn stop_within(timeout: Duration, stop: impl FnOnce() + Send + 'static) -> bool {
+/// Stops all that makes changes. False if that has not ended in time: then it goes on, on a thread of its own.
+fn stop_within(timeout: Duration, eraser: Option<Eraser>, node: Option<Arc<Node>>, workers: Workers) -> bool {
     let (done, stopped) = bounded(1);
     let stopping = std::thread::spawn(move || {
-        stop();
+        drop(eraser);
+        if let Some(node) = node {
+            node.stop();
+        }
+        workers.stop();
         // Nobody listens after the timeout.
         let _ = done.send(());
     });

@@ -4,10 +4,9 @@
 
 use std::io;
 use std::pin::Pin;
-use std::task::{Context, Poll, ready};
+use std::task::{Context, Poll};
 
 use actix_tls::accept::rustls_0_23::TlsStream;
-use actix_web::rt::net::{ActixStream, Ready};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use http::{Accepted, Transport};
@@ -17,76 +16,19 @@ use http::{Accepted, Transport};
 const MOST: usize = 24 << 10;
 
 /// The connection of TCP below TLS.
-pub(super) struct Limited {
-    socket: Accepted,
-    /// Bytes that may be read before the next content.
-    left: usize,
-}
-
-impl Limited {
-    pub(super) fn new(socket: Accepted) -> Self {
-        Self { socket, left: MOST }
-    }
-}
-
-impl AsyncRead for Limited {
-    fn poll_read(self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
-        let this = self.get_mut();
-        // A handshake ends by its timeout then. The TLS library gives the content that it has.
-        if this.left == 0 {
-            return Poll::Pending;
-        }
-        let before = bytes.filled().len();
-        ready!(Pin::new(&mut this.socket).poll_read(context, bytes))?;
-        this.left = this.left.saturating_sub(bytes.filled().len() - before);
-        Poll::Ready(Ok(()))
-    }
-}
-
-impl AsyncWrite for Limited {
-    fn poll_write(self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.get_mut().socket).poll_write(context, bytes)
-    }
-
-    fn poll_write_vectored(
-        self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        parts: &[io::IoSlice<'_>],
-    ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.get_mut().socket).poll_write_vectored(context, parts)
-    }
-
-    fn is_write_vectored(&self) -> bool {
-        self.socket.is_write_vectored()
-    }
-
-    fn poll_flush(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.get_mut().socket).poll_flush(context)
-    }
-
-    fn poll_shutdown(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.get_mut().socket).poll_shutdown(context)
-    }
-}
-
-impl ActixStream for Limited {
-    fn poll_read_ready(&self, context: &mut Context<'_>) -> Poll<io::Result<Ready>> {
-        ActixStream::poll_read_ready(self.socket.socket(), context)
-    }
-
-    fn poll_write_ready(&self, context: &mut Context<'_>) -> Poll<io::Result<Ready>> {
-        ActixStream::poll_write_ready(self.socket.socket(), context)
-    }
+pub(super) fn below_tls(mut socket: Accepted) -> Accepted {
+    *socket.left() = MOST;
+    socket
 }
 
 /// The content of the records.
-pub(super) struct Encrypted(pub(super) TlsStream<Limited>);
+pub(super) struct Encrypted(pub(super) TlsStream<Accepted>);
 
 impl AsyncRead for Encrypted {
     fn poll_read(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         let before = bytes.filled().len();
         let read = Pin::new(&mut self.0).poll_read(context, bytes);
-        let left = &mut self.0.get_mut().0.left;
+        let left = self.0.get_mut().0.left();
         if bytes.filled().len() > before {
             *left = MOST;
         } else if read.is_pending() && *left == 0 {
@@ -112,6 +54,6 @@ impl AsyncWrite for Encrypted {
 
 impl Transport for Encrypted {
     fn accepted(&self) -> &Accepted {
-        &self.0.get_ref().0.socket
+        self.0.get_ref().0
     }
 }

@@ -1,6 +1,6 @@
 //! The HTTP server on its address, with or without TLS.
 
-use std::io;
+use std::io::{self, Write};
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,10 +13,11 @@ use actix_web::web::ServiceConfig;
 use tokio::net::{TcpSocket, TcpStream};
 use tokio::time::sleep;
 
-use super::encrypted::{Encrypted, Limited};
+use super::encrypted::{Encrypted, below_tls};
 use super::tls;
 use config::{Config, cores};
-use http::{Accepted, Incoming, LINGER, Limits, Transport};
+use http::{Accepted, Incoming, LINGER, Limits, Reloads, Transport};
+use model::error::{Error, Result};
 
 /// Connections that wait in the operating system until the server accepts them.
 const BACKLOG: u32 = 1024;
@@ -46,14 +47,42 @@ pub(super) trait Routes: Fn(&mut ServiceConfig) + Clone + Send + 'static {}
 
 impl<R: Fn(&mut ServiceConfig) + Clone + Send + 'static> Routes for R {}
 
-/// Listens, and serves from then on. Returns the server and its address.
+/// Listens, and serves from then on. Prints one line to stdout: where it listens. Returns the server and its address. `reloads`
+/// gets the end of the certificate.
 pub(super) fn listen(
     config: &Config,
-    (limits, routes): (&Arc<Limits>, impl Routes),
+    limits: &Arc<Limits>,
+    routes: impl Routes,
+    connections: usize,
+    reloads: &Arc<Reloads>,
+) -> Result<(Server, SocketAddr)> {
+    let acceptor = tls::configure(&config.server, reloads)?;
+    let bound = bind(config, limits, routes, connections, acceptor);
+    let (server, address) = bound.map_err(|e| cannot_listen(config.server.listen, &e))?;
+    let mut stdout = io::stdout().lock();
+    let announced = writeln!(stdout, "listening on {}://{address}", config.server.scheme());
+    let announced = announced.and_then(|()| stdout.flush());
+    announced.map_err(|e| Error::Setup(format!("cannot write to stdout: {e}")))?;
+    Ok((server, address))
+}
+
+/// The error if the server cannot listen on an address.
+pub(super) fn cannot_listen(on: SocketAddr, error: &io::Error) -> Error {
+    let advice = match error.kind() {
+        io::ErrorKind::AddrInUse | io::ErrorKind::PermissionDenied => ". Choose another port with --listen",
+        _ => "",
+    };
+    Error::Setup(format!("cannot listen on {on}: {error}{advice}"))
+}
+
+fn bind(
+    config: &Config,
+    limits: &Arc<Limits>,
+    routes: impl Routes,
     connections: usize,
     acceptor: Option<tls::Acceptor>,
-    stop_within: Duration,
 ) -> io::Result<(Server, SocketAddr)> {
+    let stop_within = config.server.shutdown_timeout.get();
     let threads =
         if config.server.workers > 0 { config.server.workers } else { (EVENT_LOOPS * cores().max(2)).min(MOST_LOOPS) };
     // Places are given as connections come, so these are a bound for the system's sake. The threads do not share alike.
@@ -90,7 +119,7 @@ pub(super) fn listen(
     let builder = match acceptor {
         Some(acceptor) => builder.listen("https", listener, move || {
             let acceptor = acceptor.clone().map_err(drop).map(Encrypted);
-            fn_service(admit(&limits)).map(Limited::new).and_then(acceptor).and_then(connections_of(
+            fn_service(admit(&limits)).map(below_tls).and_then(acceptor).and_then(connections_of(
                 &limits,
                 &routes,
                 stopping.clone(),

@@ -8,10 +8,10 @@ use actix_web::rt;
 use crossbeam_channel::{RecvTimeoutError, bounded};
 use tokio::signal::unix::{SignalKind, signal};
 
-use crate::threads;
 use config::{Auth, Config, Credentials};
 use http::{Authenticator, Reloads};
 use model::error::{Error, Result};
+use model::threads;
 
 /// How often the files are looked at.
 const LOOK_EVERY: Duration = Duration::from_secs(2);

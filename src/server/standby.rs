@@ -6,10 +6,10 @@ use std::time::Duration;
 use actix_web::rt;
 use actix_web::web::ServiceConfig;
 
-use super::{StopSignals, announce, cannot_listen, listener, tls};
+use super::{StopSignals, listener};
 use config::Config;
 use http::{Reloads, StandbyApi};
-use model::error::{Error, Result};
+use model::error::Result;
 
 /// The time for answers on their way.
 const FOR_ANSWERS: Duration = Duration::from_millis(50);
@@ -22,16 +22,11 @@ pub(crate) async fn serve<T>(
     stop: &mut StopSignals,
     promoted: impl Future<Output = T>,
 ) -> Result<Option<T>> {
-    let (listen, timeout) = (config.server.listen, config.server.shutdown_timeout.get());
-    let acceptor = tls::configure(&config.server, reloads)?;
-    let routes = Arc::clone(api);
-    let routes = (api.limits(), move |config: &mut ServiceConfig| http::configure_standby(&routes, config));
-    let bound = listener::listen(config, routes, config.server.max_connections, acceptor, timeout);
-    let (server, address) = bound.map_err(|e| cannot_listen(listen, &e))?;
+    let served = Arc::clone(api);
+    let routes = move |config: &mut ServiceConfig| http::configure_standby(&served, config);
+    let (server, _) = listener::listen(config, api.limits(), routes, config.server.max_connections, reloads)?;
     let handle = server.handle();
     let running = rt::spawn(server);
-    let url = format!("{}://{address}", config.server.scheme());
-    announce(&url).map_err(|e| Error::Setup(format!("cannot write to stdout: {e}")))?;
     let promoted = tokio::select! {
         promoted = promoted => Some(promoted),
         () = stop.told() => None,
@@ -40,6 +35,6 @@ pub(crate) async fn serve<T>(
     // standby that takes over should not wait for that.
     rt::time::sleep(FOR_ANSWERS).await;
     handle.stop(false).await;
-    let _ = rt::time::timeout(timeout, running).await;
+    let _ = rt::time::timeout(config.server.shutdown_timeout.get(), running).await;
     Ok(promoted)
 }

@@ -16,10 +16,10 @@ use rustls::sign::CertifiedKey;
 use rustls::{InconsistentKeys, ServerConfig};
 use x509_parser::prelude::{FromDer as _, X509Certificate};
 
-use crate::threads;
 use config::{Server, small_file};
 use http::Reloads;
 use model::error::{Error, Result};
+use model::threads;
 
 /// Longest wait for a handshake, unless `server.request_timeout` is shorter.
 const HANDSHAKE: Duration = Duration::from_secs(10);

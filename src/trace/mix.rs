@@ -2,8 +2,6 @@
 
 use clap::ValueEnum;
 
-use super::arrivals::Arrivals;
-
 /// A kind of operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Kind {
@@ -27,14 +25,7 @@ impl Kind {
 
     /// The name in reports.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Publish => "publish",
-            Self::PublishBig => "publish-big",
-            Self::Read => "read",
-            Self::Follow => "follow",
-            Self::LogIn => "log-in",
-            Self::LogOut => "log-out",
-        }
+        ["publish", "publish-big", "read", "follow", "log-in", "log-out"][self as usize]
     }
 }
 
@@ -57,12 +48,7 @@ impl Mix {
 
     /// The name on the command line and in reports.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::ReadHeavy => "read-heavy",
-            Self::Pequod => "pequod",
-            Self::WriteBurst => "write-burst",
-            Self::BigAuthor => "big-author",
-        }
+        ["read-heavy", "pequod", "write-burst", "big-author"][self as usize]
     }
 
     /// Parts of the kinds. The publishes of the giant come on top, by the clock.
@@ -82,8 +68,9 @@ impl Mix {
         if self == Self::Pequod { 70 } else { 100 }
     }
 
-    pub(super) fn arrivals(self) -> Arrivals {
-        if self == Self::WriteBurst { Arrivals::Bursts } else { Arrivals::Even }
+    /// Whether operations come in bursts.
+    pub(super) fn has_bursts(self) -> bool {
+        self == Self::WriteBurst
     }
 }
 

@@ -20,9 +20,9 @@
 //! // … then 200 operations a second, for two seconds.
 //! for step in load.trace(Mix::Pequod, 200.0, 500).take_while(|step| step.due < Duration::from_secs(2)) {
 //!     match step.operation {
-//!         Operation::Publish { post, .. } => assert!(post.author < 1000),
-//!         Operation::Read { user } | Operation::LogIn { user } | Operation::LogOut { user } => assert!(user < 1000),
-//!         Operation::Follow { user, target } => assert_ne!(user, target),
+//!         Operation::Publish(post) | Operation::PublishBig(post) => assert!(post.author < 1000),
+//!         Operation::Read(user) | Operation::LogIn(user) | Operation::LogOut(user) => assert!(user < 1000),
+//!         Operation::Follow(user, target) => assert_ne!(user, target),
 //!     }
 //! }
 //! ```

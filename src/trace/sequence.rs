@@ -15,50 +15,33 @@ const ATTEMPTS: usize = 8;
 /// Of the numbers from a seed, those for the operations are others than those for the posts before.
 const OPERATIONS: u64 = 0x5EED_0F0B;
 
-/// One operation.
+/// One operation, by numbers of users.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Operation {
     /// An author publishes.
-    Publish {
-        /// What.
-        post: Post,
-        /// Whether the author is the giant of [`Mix::BigAuthor`], whose turn comes by the clock.
-        is_big: bool,
-    },
+    Publish(Post),
+    /// The giant of [`Mix::BigAuthor`] publishes, whose turn comes by the clock.
+    PublishBig(Post),
     /// A user reads the newest page of the own timeline.
-    Read {
-        /// The number of the user.
-        user: u32,
-    },
+    Read(u32),
     /// A user follows another, who was nearly always not followed in the graph.
-    Follow {
-        /// The number of the user.
-        user: u32,
-        /// The number of the new followee.
-        target: u32,
-    },
+    Follow(u32, u32),
     /// A user comes online and reads the newest page of the own timeline.
-    LogIn {
-        /// The number of the user.
-        user: u32,
-    },
+    LogIn(u32),
     /// A user goes offline.
-    LogOut {
-        /// The number of the user.
-        user: u32,
-    },
+    LogOut(u32),
 }
 
 impl Operation {
     /// The kind.
     pub fn kind(self) -> Kind {
         match self {
-            Self::Publish { is_big: false, .. } => Kind::Publish,
-            Self::Publish { is_big: true, .. } => Kind::PublishBig,
-            Self::Read { .. } => Kind::Read,
-            Self::Follow { .. } => Kind::Follow,
-            Self::LogIn { .. } => Kind::LogIn,
-            Self::LogOut { .. } => Kind::LogOut,
+            Self::Publish(_) => Kind::Publish,
+            Self::PublishBig(_) => Kind::PublishBig,
+            Self::Read(_) => Kind::Read,
+            Self::Follow(..) => Kind::Follow,
+            Self::LogIn(_) => Kind::LogIn,
+            Self::LogOut(_) => Kind::LogOut,
         }
     }
 }
@@ -110,7 +93,7 @@ impl Load {
         // Half of the users who log in and out are online at first.
         let offline = if has_sessions { users.split_off(users.len().div_ceil(2)) } else { Vec::new() };
         let giant = (mix == Mix::BigAuthor).then(|| (self.graph.giant(), 1));
-        let mut clock = Clock::new(mix.arrivals(), rate);
+        let mut clock = Clock::new(mix.has_bursts(), rate);
         let due = clock.next(&mut random);
         Trace { graph: Arc::clone(&self.graph), authors, random, mix, clock, due, giant, online: users, offline }
     }
@@ -142,7 +125,7 @@ impl Trace {
         }
         self.giant = Some((author, turn + 1));
         let length = self.authors.next(&mut self.random).length;
-        Some(Step { due, operation: Operation::Publish { post: Post { author, length }, is_big: true } })
+        Some(Step { due, operation: Operation::PublishBig(Post { author, length }) })
     }
 
     fn kind(&mut self) -> Kind {
@@ -195,23 +178,18 @@ impl Trace {
                 {
                     post.author = (giant + 1) % self.graph.users();
                 }
-                Some(Operation::Publish { post, is_big: false })
+                Some(Operation::Publish(post))
             }
-            Kind::Read => self.reader().map(|user| Operation::Read { user }),
             Kind::Follow => {
                 let user = self.reader()?;
-                Some(self.target(user).map_or(Operation::Read { user }, |target| Operation::Follow { user, target }))
+                Some(self.target(user).map_or(Operation::Read(user), |target| Operation::Follow(user, target)))
             }
-            Kind::LogIn => Self::change(&mut self.random, &mut self.offline, &mut self.online)
-                .map(|user| Operation::LogIn { user }),
-            Kind::LogOut => {
-                if self.online.len() == 1 {
-                    // The last reader stays.
-                    return self.reader().map(|user| Operation::Read { user });
-                }
-                Self::change(&mut self.random, &mut self.online, &mut self.offline)
-                    .map(|user| Operation::LogOut { user })
+            Kind::LogIn => Self::change(&mut self.random, &mut self.offline, &mut self.online).map(Operation::LogIn),
+            // The last reader stays.
+            Kind::LogOut if self.online.len() > 1 => {
+                Self::change(&mut self.random, &mut self.online, &mut self.offline).map(Operation::LogOut)
             }
+            Kind::Read | Kind::LogOut => self.reader().map(Operation::Read),
         }
     }
 }

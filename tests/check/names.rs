@@ -118,7 +118,7 @@ fn every_id_above_the_numbers_has_a_name() {
             Some(key(&[3])),
             &[
                 "topic 2: topic_content has 1000-9223372036854775908, but number 9223372036854775908 has no name",
-                "topic 2: topic_content has 1000-9223372036854775908, but there is no such live item with the topic",
+                "topic 2: topic_content has 1000-9223372036854775908, which does not agree with content",
             ],
         ),
     ]);
@@ -143,13 +143,13 @@ fn findings_name_users_and_items_as_the_host_does() {
             &[
                 "user \"alice\": inbox has 1000-\"post 1\" of source \"bob\" that is not in the outbox",
                 "user \"bob\": outbox lacks 1000-\"post 1\"",
-                "user \"bob\": content count is 1, expected 0",
+                "user \"bob\": count of content is 1, expected 0",
             ],
         ),
         (
             Row("followers", key(&[BOB, ALICE])),
             None,
-            &["user \"bob\": followers lacks user \"alice\"", "user \"bob\": follower count is 1, expected 0"],
+            &["user \"bob\": followers lacks user \"alice\"", "user \"bob\": count of followers is 1, expected 0"],
         ),
         (
             Row("item_counts", key(&[POST])),

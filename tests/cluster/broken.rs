@@ -1,7 +1,6 @@
 //! Rules of a cluster that are broken on purpose. The machine that finds nothing wrong with the rules must find this.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use feed::streaming::{ChangeTime, LEVEL};
@@ -151,8 +150,6 @@ fn a_clock_in_place_of_the_times_of_the_log_is_found() {
         let mut config = small();
         config.adopt(&machine.nodes.plan.agreed);
         let system = System::new(Kind::Rocks, config);
-        // As on a node, the names of a refused change get no numbers.
-        system.store().keep_mark(Arc::new(Vec::new));
         follow(&log, &records, &system.feed, at);
         Some(seen(&system.feed, machine.ids, 9))
     };

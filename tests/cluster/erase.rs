@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use feed::{Eraser, Feed, Visibility};
+use feed::{DeleteItem, Eraser, Feed, MoveNoticeMarker, PublishItems, SetBarrier, Visibility, erasure, follows};
 use model::store::Tier;
 use model::{Barrier, ErasurePlace, HostId, NoticeCursor, Order, RuleDraft, Span, UserId};
 use serde_json::{Value, json};
@@ -25,7 +25,7 @@ fn id(text: &str) -> HostId {
 }
 
 fn publish(feed: &Feed, draft: Value) {
-    feed.publish(vec![serde_json::from_value(draft).expect("a draft")]).expect("publishes");
+    feed.submit(PublishItems::all(vec![serde_json::from_value(draft).expect("a draft")])).expect("publishes");
 }
 
 /// Something of a user, from the nodes in turn; `first` is the first of 50 ids of items.
@@ -42,16 +42,17 @@ fn fill(nodes: &mut Nodes, user: &str, first: u64) {
             _ => publish(feed, draft(n, user, if n % 4 == 1 { &["20"] } else { &[] })),
         }
         if n % 5 == 0 {
-            feed.delete(id(&(first + n).to_string())).expect("deletes");
+            feed.submit(DeleteItem { item: id(&(first + n).to_string()), purge: false }).expect("deletes");
         }
         let other = (30 + n).to_string();
-        feed.follow(id(&other), id(user), None, RuleDraft::default(), false).expect("follows");
-        feed.follow(id(&other), id("20"), None, RuleDraft::default(), false).expect("follows");
+        follows::follow(feed, id(&other), id(user), None, RuleDraft::default(), false).expect("follows");
+        follows::follow(feed, id(&other), id("20"), None, RuleDraft::default(), false).expect("follows");
         if n % 2 == 0 {
-            feed.set_barrier(id(&other), id(user), Barrier::Mute, true).expect("mutes");
+            feed.submit(SetBarrier { user: id(&other), target: id(user), barrier: Barrier::Mute, raised: true })
+                .expect("mutes");
         }
         let place = format!("{}-1-0-{}-{user}-", 5 + first, user.len()).parse().expect("a place");
-        feed.move_notice_marker(id(&other), place, Visibility::Application).expect("moves");
+        feed.submit(MoveNoticeMarker { user: id(&other), place, sight: Visibility::Application }).expect("moves");
     }
     let comment = json!({"author_id": user, "content_id": (first + 40).to_string(), "kind": "comment",
         "ref_id": first + 4, "topics": [], "broadcast": false});
@@ -59,7 +60,7 @@ fn fill(nodes: &mut Nodes, user: &str, first: u64) {
     // Of the user, one of them also on the path of another; and what the user has commented on.
     for n in [1, 2, 4] {
         nodes.go_to(n as usize % NODES);
-        nodes.case.system.feed.delete_for_good(id(&(first + n).to_string())).expect("purges");
+        nodes.case.system.feed.submit(DeleteItem { item: id(&(first + n).to_string()), purge: true }).expect("purges");
     }
 }
 
@@ -83,7 +84,7 @@ pub(crate) fn run() {
     assert_eq!(erasers.len(), NODES - 1);
     for (node, user) in users.iter().enumerate() {
         nodes.go_to(node);
-        assert!(nodes.case.system.feed.erase(id(user)).expect("erases").is_some());
+        assert!(erasure::erase(&nodes.case.system.feed, id(user)).expect("erases").is_some());
     }
     for node in 0..NODES {
         nodes.go_to(node);

@@ -6,6 +6,7 @@ use std::collections::VecDeque;
 use std::thread;
 use std::time::Duration;
 
+use feed::{DeleteItem, timeline};
 use model::{Entry, PageRequest, Span, UserId};
 
 use super::log::{Chances, Fate, Part};
@@ -338,7 +339,7 @@ impl Machine {
         let request = PageRequest { span: Span::ALL, limit: 100 };
         let failed = |e| format!("a local read fails: {e}");
         let user: UserId = feed.read().find(&host).map_err(failed)?;
-        let is = feed.read().timeline(user, &request).map_err(failed)?;
+        let is = timeline::page(feed.read(), user, &request).map_err(failed)?;
         let (known, include_own) = (case.hosts.user(raw), case.system.config.timeline.include_own);
         let shown = |model: &Model| {
             let whole = model.timeline(known, include_own);
@@ -370,7 +371,7 @@ impl Machine {
         let (node, feed) = (self.nodes.present(), self.nodes.case.system.feed.clone());
         let (host, end) = (self.nodes.case.hosts.back(item.id), self.nodes.log().end());
         self.nodes.log().blind(node, Duration::from_millis(50));
-        thread::spawn(move || feed.delete(host));
+        thread::spawn(move || feed.submit(DeleteItem { item: host, purge: false }));
         while self.nodes.log().end() == end {
             thread::sleep(Duration::from_micros(100));
         }

@@ -1,6 +1,6 @@
 //! Receivers of changes: every node knows how far each of them is.
 
-use feed::{ChangePosition, ChangesAfter, Feed};
+use feed::{ChangePosition, ChangesAfter, Feed, PublishItems, events};
 use serde_json::json;
 
 use super::nodes::{Nodes, meet};
@@ -13,13 +13,13 @@ fn publish(nodes: &Nodes, id: u64) -> ChangePosition {
     let draft =
         json!({"author_id": "1", "content_id": id.to_string(), "kind": "post", "topics": [], "broadcast": true});
     let feed = &nodes.case.system.feed;
-    feed.publish(vec![serde_json::from_value(draft).expect("a draft")]).expect("publishes");
-    feed.read().changes(ChangesAfter::Oldest, 100, &[]).expect("reads").end
+    feed.submit(PublishItems::all(vec![serde_json::from_value(draft).expect("a draft")])).expect("publishes");
+    events::changes(feed.read(), ChangesAfter::Oldest, 100, &[]).expect("reads").end
 }
 
 /// Where a receiver goes on that would begin with the newest change if it were new.
 fn goes_on(feed: &Feed) -> ChangePosition {
-    let start = feed.begin_receiver("push", ChangesAfter::Newest).expect("begins");
+    let start = events::begin_receiver(feed, "push", ChangesAfter::Newest).expect("begins");
     assert!(!start.is_new && start.missed.is_none(), "{start:?}");
     start.at
 }
@@ -29,7 +29,7 @@ fn a_receiver_goes_on_at_a_node_that_is_restored_from_another_one() {
     let mut nodes = Nodes::steady(seed(), &small(), Ids::Numbers);
     nodes.go_to(0);
     let sent = publish(&nodes, 11);
-    nodes.case.system.feed.keep_receiver("push", sent).expect("keeps");
+    events::keep_receiver(&nodes.case.system.feed, "push", sent).expect("keeps");
     let later = publish(&nodes, 12);
     assert!(later.number() > sent.number());
     meet(&nodes).expect("meet");
@@ -37,11 +37,11 @@ fn a_receiver_goes_on_at_a_node_that_is_restored_from_another_one() {
     assert_eq!(goes_on(&nodes.case.system.feed), sent, "under another name");
     nodes.go_to(1);
     assert_eq!(goes_on(&nodes.case.system.feed), sent, "at another node");
-    nodes.case.system.feed.keep_receiver("push", later).expect("keeps");
+    events::keep_receiver(&nodes.case.system.feed, "push", later).expect("keeps");
     meet(&nodes).expect("meet");
     nodes.go_to(2);
     assert_eq!(goes_on(&nodes.case.system.feed), later, "the last that was kept");
-    nodes.case.system.feed.keep_receiver("push", sent).expect("keeps");
+    events::keep_receiver(&nodes.case.system.feed, "push", sent).expect("keeps");
     meet(&nodes).expect("meet");
     nodes.go_to(1);
     assert_eq!(goes_on(&nodes.case.system.feed), later, "each node has its own");

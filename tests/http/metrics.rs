@@ -8,12 +8,11 @@ use crate::server::Server;
 
 /// The sources of the figures that only nodes of a cluster have, only servers with webhooks, with standbys or with TLS, and
 /// standbys. Other tests have their values.
-const OF_SOME: [&str; 5] = [
+const OF_SOME: [&str; 4] = [
     include_str!("../../crates/http/src/admin/metrics.rs"),
     include_str!("../../crates/http/src/standby.rs"),
     include_str!("../../crates/http/src/figures/reloads.rs"),
     include_str!("../../crates/http/src/admin/metrics/cluster.rs"),
-    include_str!("../../crates/http/src/admin/metrics/webhooks.rs"),
 ];
 
 /// The kind of a family that only some servers have. `None` for other ones.

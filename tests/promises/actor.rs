@@ -6,8 +6,11 @@ use std::thread;
 use std::time::Duration;
 
 use fastrand::Rng;
-use feed::Feed;
 use feed::worker::{Candidate, Candidates};
+use feed::{
+    ChangeMembers, DeleteItem, EditItem, Feed, PublishItems, PutList, PutSettings, Relate, RestoreItem, SetBarrier,
+    SetSuspension, TakeOff, follows, items, lists, sight, timeline,
+};
 use model::clock::now;
 use model::error::{Code, Error};
 use model::versions::Dependencies;
@@ -236,7 +239,8 @@ impl Actor<'_> {
             details.push((draft.published_at.is_none(), ahead, on));
             drafts.push(draft);
         }
-        let (window, published) = self.round.clock.during(|| again(|| self.round.feed.publish(drafts.clone())));
+        let (window, published) =
+            self.round.clock.during(|| again(|| self.round.feed.submit(PublishItems::all(drafts.clone()))));
         let published = published.map_err(|e| format!("publish fails: {e}"))?;
         for ((content, new), (of_server, ahead, on)) in published.into_iter().zip(details) {
             ensure!(new, "{content:?} was there before");
@@ -252,7 +256,8 @@ impl Actor<'_> {
         let text = (life.version + life.edits.len() + 1).to_string();
         let edit = EditDraft { text: Some(Some(text.clone())), media: None, extra: None };
         let (feed, item) = (self.round.feed, host(self.round.feed, life.entry.cursor.id));
-        let (window, edited) = self.round.clock.during(|| again(|| feed.edit(item.clone(), edit.clone())));
+        let (window, edited) =
+            self.round.clock.during(|| again(|| feed.submit(EditItem { item: item.clone(), edit: edit.clone() })));
         life.edits.push(window);
         let edited = edited.map_err(|e| format!("edit fails: {e}"))?;
         ensure_eq!(edited.text, Some(text), "text of {} as edited", edited.id);
@@ -262,7 +267,8 @@ impl Actor<'_> {
     fn delete(&mut self, which: usize) -> Result<(), String> {
         let life = &mut self.part.history.lives[which];
         let (feed, item) = (self.round.feed, host(self.round.feed, life.entry.cursor.id));
-        let (window, result) = self.round.clock.during(|| again(|| feed.delete(item.clone())));
+        let (window, result) =
+            self.round.clock.during(|| again(|| feed.submit(DeleteItem { item: item.clone(), purge: false })));
         life.turns.push((window, false));
         result.map_err(|e| format!("delete fails: {e}"))
     }
@@ -276,7 +282,8 @@ impl Actor<'_> {
         }
         let (feed, source) = (self.round.feed, pick(&mut self.part.random, &paths));
         let (item, of) = (host(feed, life.entry.cursor.id), host(feed, source));
-        let (window, result) = self.round.clock.during(|| again(|| feed.take_off(item.clone(), of.clone())));
+        let (window, result) =
+            self.round.clock.during(|| again(|| feed.submit(TakeOff { item: item.clone(), source: of.clone() })));
         life.off.push((source, window));
         result.map_err(|e| format!("a path stays: {e}"))
     }
@@ -285,7 +292,7 @@ impl Actor<'_> {
     fn restore(&mut self, which: usize) -> Result<(), String> {
         let life = &mut self.part.history.lives[which];
         let (feed, item) = (self.round.feed, host(self.round.feed, life.entry.cursor.id));
-        let (window, result) = self.round.clock.during(|| again(|| feed.restore(item.clone())));
+        let (window, result) = self.round.clock.during(|| again(|| feed.submit(RestoreItem { item: item.clone() })));
         match result {
             Ok(_) if !self.round.can_restore => Err(format!("{:?} comes back", life.entry)),
             Ok(_) => {
@@ -319,8 +326,10 @@ impl Actor<'_> {
         let raised = self.part.random.bool();
         let feed = self.round.feed;
         let (user, of) = (host(feed, me), host(feed, target));
-        let (window, result) =
-            self.round.clock.during(|| again(|| feed.set_barrier(user.clone(), of.clone(), barrier, raised)));
+        let (window, result) = self
+            .round
+            .clock
+            .during(|| again(|| feed.submit(SetBarrier { user: user.clone(), target: of.clone(), barrier, raised })));
         result.map_err(|e| format!("a barrier cannot be set: {e}"))?;
         self.part.history.bar(me, target, barrier, window, raised);
         let reader = if barrier == Barrier::Hide || self.part.random.bool() { target } else { me };
@@ -341,11 +350,12 @@ impl Actor<'_> {
         let user = host(feed, me);
         // Empty at first, so it does not matter when it is made.
         let settings = ListSettings { title: None, exclusive: true };
-        again(|| feed.put_list(user.clone(), APART.to_owned(), settings.clone())).map_err(|e| e.to_string())?;
+        again(|| feed.submit(PutList { user: user.clone(), list: APART.to_owned(), settings: settings.clone() }))
+            .map_err(|e| e.to_string())?;
         let change = || {
             let member = vec![host(feed, author)];
             let (add, remove) = if apart { (member, Vec::new()) } else { (Vec::new(), member) };
-            feed.change_members(user.clone(), APART.to_owned(), add, remove)
+            feed.submit(ChangeMembers { user: user.clone(), list: APART.to_owned(), add, remove, rule: None })
         };
         let (window, result) = self.round.clock.during(|| again(change));
         result.map_err(|e| format!("a member cannot be changed: {e}"))?;
@@ -353,9 +363,9 @@ impl Actor<'_> {
         if self.part.random.bool() {
             return self.read_timeline(me, Span::ALL);
         }
-        let list = feed.read().list_named(me, APART).map_err(|e| format!("a list is missing: {e}"))?.id;
+        let list = lists::named(feed.read(), me, APART).map_err(|e| format!("a list is missing: {e}"))?.id;
         let request = PageRequest { span: self.span(), limit: pick(&mut self.part.random, &LIMITS) };
-        let (window, page) = self.read(|| feed.read().list_timeline(me, list, &request));
+        let (window, page) = self.read(|| timeline::list_page(feed.read(), me, list, &request));
         let page = page.map_err(|e| format!("a read of a list fails: {e}"))?;
         self.note(me, window, Seen::Apart(request, page));
         Ok(())
@@ -369,7 +379,7 @@ impl Actor<'_> {
             return Ok(());
         }
         let (feed, suspended) = (self.round.feed, self.part.random.u64(..3) == 0);
-        let set = || again(|| feed.set_suspension(host(feed, author), suspended));
+        let set = || again(|| feed.submit(SetSuspension { user: host(feed, author), suspended }));
         let (window, result) = self.round.clock.during(set);
         result.map_err(|e| format!("a suspension fails: {e}"))?;
         self.part.history.suspensions.entry((author, author)).or_default().push((window, suspended));
@@ -390,9 +400,11 @@ impl Actor<'_> {
         if self.part.random.u64(..4) == 0 {
             let default_audience = if self.part.random.bool() { Audience::Public } else { Audience::Followers };
             let settings = UserSettings { approve_followers: choice, default_audience };
-            return again(|| feed.put_settings(of.clone(), settings)).map_err(|e| format!("settings: {e}"));
+            return again(|| feed.submit(PutSettings { user: of.clone(), settings }))
+                .map(drop)
+                .map_err(|e| format!("settings: {e}"));
         }
-        let (window, result) = self.round.clock.during(|| again(|| feed.answer_request(&of, &from, choice)));
+        let (window, result) = self.round.clock.during(|| again(|| follows::answer_request(feed, &of, &from, choice)));
         match result {
             Err(error) if error.code() == Some(Code::RequestNotFound) => return Ok(()),
             Err(error) => return Err(format!("an answer fails: {error}")),
@@ -425,12 +437,12 @@ impl Actor<'_> {
         };
         let relate = || {
             if let (Some(rule), [(target, since)]) = (&rule, &follow[..]) {
-                let followed = feed.follow(host(feed, me), host(feed, *target), *since, rule.clone(), false);
+                let followed = follows::follow(feed, host(feed, me), host(feed, *target), *since, rule.clone(), false);
                 return followed.map(|relation| vec![relation]);
             }
             let to_follow = follow.iter().map(|(target, since)| (host(feed, *target), *since)).collect();
             let to_unfollow = unfollow.iter().map(|target| host(feed, *target)).collect();
-            feed.relate(host(feed, me), to_follow, to_unfollow)
+            feed.submit(Relate::of(host(feed, me), to_follow, to_unfollow))
         };
         let (window, result) = self.round.clock.during(|| again(relate));
         if follow.iter().any(|(target, _)| self.part.history.blocked_now(me, *target)) {
@@ -499,7 +511,7 @@ impl Actor<'_> {
         let request = PageRequest { span, limit: pick(&mut self.part.random, &LIMITS) };
         let feed = self.round.feed;
         if self.part.random.u64(..8) == 0 {
-            let read = || feed.read().of_kinds(&without_reposts())?.timeline(reader, &request);
+            let read = || timeline::page(feed.read().of_kinds(&without_reposts())?, reader, &request);
             let (window, page) = self.read(read);
             let page = page.map_err(|e| format!("a read of some kinds fails: {e}"))?;
             self.note(reader, window, Seen::Posts(request, page));
@@ -513,7 +525,7 @@ impl Actor<'_> {
             }
         }
         let noted = RefCell::default();
-        let (window, page) = self.read(|| feed.read().noting(Some(&noted)).timeline(reader, &request));
+        let (window, page) = self.read(|| timeline::page(feed.read().noting(Some(&noted)), reader, &request));
         let page = page.map_err(|e| format!("a read fails: {e}"))?;
         self.note(reader, window, Seen::Timeline(request, page.clone()));
         let dependencies = noted.take();
@@ -526,14 +538,14 @@ impl Actor<'_> {
             let viewer = self.anybody();
             let (window, seen) = self.read(|| {
                 let read = feed.read().seen_by(Some(&host(feed, viewer)))?;
-                Ok::<_, Error>(read.contents(&asked)?.iter().map(|content| content.id).collect())
+                Ok::<_, Error>(sight::contents(read, &asked)?.iter().map(|content| content.id).collect())
             });
             let seen = seen.map_err(|e: Error| format!("a read by a viewer fails: {e}"))?;
             self.note(viewer, window, Seen::Sight(asked, seen));
         }
         if self.part.random.u64(..6) == 0 && !page.items.is_empty() {
             let asked = page.items.iter().map(|entry| entry.cursor.id).collect();
-            let (window, full) = self.read(|| feed.read().hydrate(page, None));
+            let (window, full) = self.read(|| sight::hydrate(feed.read(), page, None));
             let full = full.map_err(|e| format!("a read in full fails: {e}"))?;
             let text = |text: &Option<String>| {
                 text.as_ref().and_then(|text| text.parse().ok()).ok_or("an item without its text")
@@ -554,7 +566,7 @@ impl Actor<'_> {
 
     fn read_outbox(&mut self, author: UserId) -> Result<(), String> {
         let request = PageRequest { span: self.span(), limit: pick(&mut self.part.random, &LIMITS) };
-        let (window, page) = self.read(|| self.round.feed.read().outbox(author, &request));
+        let (window, page) = self.read(|| items::own_page(self.round.feed.read(), author, &request));
         let page = page.map_err(|e| format!("a read of an own page fails: {e}"))?;
         self.note(author, window, Seen::Outbox(request, page));
         Ok(())
@@ -562,7 +574,7 @@ impl Actor<'_> {
 
     fn read_members(&mut self, of: UserId, side: Side) -> Result<(), String> {
         let request = PageRequest { span: Span::ALL, limit: 100 };
-        let (window, page) = self.read(|| self.round.feed.read().members(of, side, &request));
+        let (window, page) = self.read(|| follows::members(self.round.feed.read(), of, side, &request));
         let page = page.map_err(|e| format!("a list of users fails: {e}"))?;
         self.note(of, window, Seen::Members(side, page.items.iter().map(|member| member.id).collect()));
         Ok(())
@@ -574,7 +586,7 @@ impl Actor<'_> {
         let (began, mut entries, mut span) = (self.round.clock.tick(), Vec::new(), Span::ALL);
         (self.round.ready)();
         loop {
-            let page = self.round.feed.read().timeline(reader, &PageRequest { span, limit });
+            let page = timeline::page(self.round.feed.read(), reader, &PageRequest { span, limit });
             let page = page.map_err(|e| format!("a read fails: {e}"))?;
             entries.extend(page.items);
             span.before = page.next;

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use feed::Visibility;
+use feed::{DeleteItem, EditItem, MoveMarker, PublishItems, RestoreItem, TakeOff, Visibility, items};
 use model::error::{Code, Error};
 use model::{COMMENT, CommentDraft, Content, Cursor, Draft, EditDraft, HostId, Mentions, Millis, UserId};
 
@@ -198,7 +198,7 @@ impl Case {
 
     fn send(&mut self, sent: &[Sent]) -> Result<(), String> {
         let (began, verdicts) = (self.earliest(), self.judge_all(sent));
-        let answer = self.system.feed.publish(sent.iter().map(Sent::draft).collect());
+        let answer = self.system.feed.submit(PublishItems::all(sent.iter().map(Sent::draft).collect()));
         self.published(sent, verdicts, began, answer)
     }
 
@@ -270,8 +270,13 @@ impl Case {
         let (host, cursor, began) = (self.hosts.host(raw), self.place(wanted), self.earliest());
         let (feed, sight) = (&self.system.feed, Visibility::Application);
         let answer = match list {
-            Some(list) => feed.move_list_marker(host.clone(), list.to_owned(), cursor.clone(), sight),
-            None => feed.move_marker(host.clone(), cursor.clone(), sight),
+            Some(list) => feed.submit(MoveMarker {
+                user: host.clone(),
+                place: cursor.clone(),
+                sight,
+                list: Some(list.to_owned()),
+            }),
+            None => feed.submit(MoveMarker { user: host.clone(), place: cursor.clone(), sight, list: None }),
         };
         self.expect_taken(&answer)?;
         let Some(place) = self.hosts.place(&cursor) else {
@@ -364,7 +369,7 @@ impl Case {
             extra: new_extra.map(|choice| extra(choice).map(|json| serde_json::from_str(&json).expect("an object"))),
         };
         let feed = &self.system.feed;
-        let answer = feed.edit(self.hosts.back(id), edit);
+        let answer = feed.submit(EditItem { item: self.hosts.back(id), edit });
         let Some(item) = self.model.live(id) else { return expect_not_found(answer) };
         item.edited |= new_text.is_some() || new_extra.is_some();
         item.text = new_text.map_or_else(|| item.text.clone(), text);
@@ -375,7 +380,7 @@ impl Case {
     pub(crate) fn delete(&mut self, index: usize) -> Result<(), String> {
         let Some(Item { id, .. }) = self.nth(index) else { return Ok(()) };
         let feed = &self.system.feed;
-        let answer = feed.delete(self.hosts.back(id));
+        let answer = feed.submit(DeleteItem { item: self.hosts.back(id), purge: false });
         let Some(item) = self.model.live(id) else { return expect_not_found(answer) };
         item.deleted = true;
         answer.map_err(|e| format!("delete fails: {e}"))
@@ -384,7 +389,7 @@ impl Case {
     /// Deletes an item for good.
     pub(crate) fn purge(&mut self, index: usize) -> Result<(), String> {
         let Some(Item { id, .. }) = self.nth(index) else { return Ok(()) };
-        let answer = self.system.feed.delete_for_good(self.hosts.back(id));
+        let answer = self.system.feed.submit(DeleteItem { item: self.hosts.back(id), purge: true });
         let item = self.model.items.iter_mut().find(|item| item.id == id).expect("there");
         (item.deleted, item.purged) = (true, true);
         answer.map_err(|e| format!("a delete for good fails: {e}"))
@@ -394,7 +399,7 @@ impl Case {
     pub(crate) fn take_off(&mut self, index: usize, raw: u64) -> Result<(), String> {
         let Some(Item { id, .. }) = self.nth(index) else { return Ok(()) };
         let (host, source) = (self.hosts.host(raw), self.hosts.user(raw));
-        let answer = self.system.feed.take_off(self.hosts.back(id), host.clone());
+        let answer = self.system.feed.submit(TakeOff { item: self.hosts.back(id), source: host.clone() });
         self.expect_taken(&answer)?;
         self.learn([&host], New::None)?;
         match self.model.live(id).filter(|item| item.paths().any(|path| path == source)) {
@@ -417,7 +422,7 @@ impl Case {
         let Some(Item { id, deleted, purged, .. }) = self.nth(index) else { return Ok(()) };
         let kept = self.system.config.content.deleted_retention > NEVER && !purged;
         let feed = &self.system.feed;
-        let answer = feed.restore(self.hosts.back(id));
+        let answer = feed.submit(RestoreItem { item: self.hosts.back(id) });
         let content = match answer {
             Err(error) if self.is_full(&error) => return Ok(()),
             answer if deleted && !kept => return expect_not_found(answer),
@@ -445,7 +450,8 @@ impl Case {
         let draft: CommentDraft = serde_json::from_str(&format!("{{{text}}}")).expect("a draft");
         let sent = [sent];
         let (began, verdicts) = (self.earliest(), self.judge_all(&sent));
-        let answer = self.system.feed.comment(self.hosts.back(subject), draft, sight).map(|published| vec![published]);
+        let answer =
+            items::comment(&self.system.feed, self.hosts.back(subject), draft, sight).map(|published| vec![published]);
         self.expect_taken(&answer)?;
         if let Some(code) = refusal {
             self.learn(sent[0].mentions(), New::None)?;

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use config::Durability;
 use fastrand::Rng;
-use feed::{Feed, Visibility, Wish};
+use feed::{DeleteItem, EditItem, Feed, PublishItems, Visibility, Wish, reactions, sight, users};
 use model::{ContentId, Cursor, Draft, EditDraft, Entry, ItemView, Page, Profile, ReactionKind};
 
 use super::names::{Ids, json};
@@ -72,20 +72,20 @@ fn change(feed: &Feed, hosts: Ids, slot: u64, changes: u64) -> Result<(), String
     let author = |raw| json(&hosts.host(raw));
     let publish = |fields: String| {
         let draft = format!("{{{fields},\"broadcast\":false}}");
-        feed.publish(vec![serde_json::from_str::<Draft>(&draft).expect("a draft")])
+        feed.submit(PublishItems::all(vec![serde_json::from_str::<Draft>(&draft).expect("a draft")]))
     };
     let made = match age {
         0 => publish(format!("\"content_id\":{text},\"author_id\":{},\"text\":\"0\"", author(1 + slot))).map(drop),
-        _ if age == CHANGES - 1 => feed.delete(host.clone()),
+        _ if age == CHANGES - 1 => feed.submit(DeleteItem { item: host.clone(), purge: false }),
         _ if age % 2 == 1 => {
             let (user, kind) = (hosts.host(age), "like".to_owned());
             let like = Wish { user, kind, active: true, since: Some(age), sight: Visibility::Application };
             let comment = format!("\"author_id\":{},\"kind\":\"comment\",\"ref_id\":{text}", author(1));
-            publish(comment).and_then(|_| feed.react(host.clone(), like).map(drop))
+            publish(comment).and_then(|_| reactions::react(feed, host.clone(), like).map(drop))
         }
         _ => {
             let edit = EditDraft { text: Some(Some(age.to_string())), media: None, extra: None };
-            feed.edit(host.clone(), edit).map(drop)
+            feed.submit(EditItem { item: host.clone(), edit }).map(drop)
         }
     };
     made.map_err(|error| format!("change {age} of content {host} fails: {error}"))
@@ -99,13 +99,13 @@ fn read(feed: &Feed, hosts: Ids, slots: &[Slot], names: &[Slot], way: u64) -> Re
         done.iter().zip(0..).flat_map(|(done, slot)| [(slot, Some(done.life)), (slot, done.life.checked_sub(1))]);
     let ids: Vec<_> = lives.filter_map(|(slot, life)| life.map(|life| id_of(feed, hosts, slot, life))).collect();
     let shown = match way {
-        0 => feed.read().contents(&ids).and_then(|contents| feed.read().with_counts(contents)),
-        1 => feed.read().contents(&ids).and_then(|contents| feed.read().listed(contents)),
+        0 => sight::contents(feed.read(), &ids).and_then(|contents| sight::with_counts(feed.read(), contents)),
+        1 => sight::contents(feed.read(), &ids).and_then(|contents| sight::listed(feed.read(), contents)),
         _ => {
             let author = hosts.user(feed, 1);
             let entry = |id: &ContentId| Entry::plain(Cursor { at: 1, id: *id }, author);
             let page = Page { items: ids.iter().map(entry).collect(), next: None, prev: None };
-            feed.read().hydrate(page, Some(author)).map(|page| page.items)
+            sight::hydrate(feed.read(), page, Some(author)).map(|page| page.items)
         }
     };
     let shown = shown.map_err(|error| format!("a read fails: {error}"))?;
@@ -167,7 +167,8 @@ fn write(
             let Slot { begun, done } = &names[slot as usize];
             let number = begun.fetch_add(1, Ordering::SeqCst) + 1;
             let profile = Profile { nickname: Some(number.to_string()), ..Profile::default() };
-            feed.put_profile(hosts.host(1 + slot), profile).map_err(|error| format!("a profile fails: {error}"))?;
+            users::put_profile(feed, hosts.host(1 + slot), profile)
+                .map_err(|error| format!("a profile fails: {error}"))?;
             done.store(number, Ordering::SeqCst);
         }
     }

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use config::Config;
-use feed::Feed;
 use feed::backlog::Backlog;
 use feed::streaming::Streaming;
+use feed::{Feed, PublishItems};
 use model::clock::now;
 use model::store::{Batch, Push};
 use model::{Audience, Content, ContentId, Cursor, Event, EventKind, KindId, Publish, UserId};
@@ -49,7 +49,8 @@ fn made_ids_that_are_taken_are_left_behind() {
     feed.import(taken.collect()).expect("imports");
     let mut last = Cursor::OLDEST;
     for _ in 0..3 {
-        let published = feed.publish((0..100).map(|_| draft(String::new())).collect()).expect("finds ids");
+        let published =
+            feed.submit(PublishItems::all((0..100).map(|_| draft(String::new())).collect())).expect("finds ids");
         for (content, is_new) in published {
             assert!(is_new && content.cursor() > last && content.published_at > at);
             last = content.cursor();

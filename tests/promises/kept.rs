@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Weak};
 
-use feed::{Feed, Visibility};
+use feed::{Feed, Visibility, sight, timeline};
 use model::versions::Dependencies;
 use model::{ContentId, Cursor, HostId, ItemView, Page, PageRequest};
 
@@ -81,8 +81,9 @@ fn look(feed: &Feed, reader: &HostId, request: &PageRequest<HostId>) -> Result<O
     let noted = RefCell::default();
     let read = feed.read().peeking(true).noting(Some(&noted));
     let page = || {
-        let (reader, request) = (read.find(reader)?, read.find_span::<ContentId>(request, Visibility::Application)?);
-        read.hydrate(read.timeline(reader, &request)?, Some(reader))
+        let (reader, request) =
+            (read.find(reader)?, sight::find_span::<ContentId>(read, request, Visibility::Application)?);
+        sight::hydrate(read, timeline::page(read, reader, &request)?, Some(reader))
     };
     match page() {
         Ok(Page { items, next, prev }) => {

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use feed::Read;
+use feed::{ChangeMembers, DeleteList, PutList, Read, lists, timeline};
 use model::{HostId, ListSettings, PageRequest, RuleDraft, Span, UserCursor, UserId};
 
 use super::case::Case;
@@ -17,7 +17,8 @@ impl Case {
     pub(crate) fn put_list(&mut self, raw: u64, name: &str, exclusive: bool) -> Result<(), String> {
         let host = self.hosts.host(raw);
         let settings = ListSettings { title: exclusive.then(|| name.to_owned()), exclusive };
-        let answer = self.system.feed.put_list(host.clone(), name.to_owned(), settings.clone());
+        let answer =
+            self.system.feed.submit(PutList { user: host.clone(), list: name.to_owned(), settings: settings.clone() });
         self.expect_taken(&answer)?;
         self.learn([&host], New::All)?;
         let list = answer.map_err(|e| format!("a list cannot be put: {e}"))?;
@@ -28,7 +29,7 @@ impl Case {
 
     pub(crate) fn delete_list(&mut self, raw: u64, name: &str) -> Result<(), String> {
         let host = self.hosts.host(raw);
-        let answer = self.system.feed.delete_list(host.clone(), name.to_owned());
+        let answer = self.system.feed.submit(DeleteList { user: host.clone(), list: name.to_owned() });
         self.expect_taken(&answer)?;
         self.learn([&host], New::None)?;
         match (answer, self.model.lists.remove(&(self.hosts.user(raw), name.to_owned()))) {
@@ -55,9 +56,16 @@ impl Case {
         let feed = &self.system.feed;
         let answer = match (&rule, &add[..]) {
             (Some(rule), [member]) => {
-                feed.put_member(host.clone(), name.to_owned(), member.clone(), rule.clone()).map(|member| vec![member])
+                lists::put_member(feed, host.clone(), name.to_owned(), member.clone(), rule.clone())
+                    .map(|member| vec![member])
             }
-            _ => feed.change_members(host.clone(), name.to_owned(), add.clone(), remove.clone()),
+            _ => feed.submit(ChangeMembers {
+                user: host.clone(),
+                list: name.to_owned(),
+                add: add.clone(),
+                remove: remove.clone(),
+                rule: None,
+            }),
         };
         self.expect_taken(&answer)?;
         let ended = self.latest();
@@ -113,7 +121,7 @@ impl Case {
         let (host, user) = (self.hosts.host(raw), self.hosts.user(raw));
         let find = |read: Read<'_>| {
             let user = read.find(&host)?;
-            Ok((user, read.list_named(user, name)?.id))
+            Ok((user, lists::named(read, user, name)?.id))
         };
         let Some(list) = self.model.list(user, name) else {
             let found = read_any(ask.inline, |tier| find(self.system.feed.read().within(tier)));
@@ -121,7 +129,7 @@ impl Case {
         };
         let timeline = |read: Read<'_>, request: &_| {
             let (user, list) = find(read)?;
-            read.of_kinds(&ask.kinds())?.list_timeline(user, list, request)
+            timeline::list_page(read.of_kinds(&ask.kinds())?, user, list, request)
         };
         let whole = || self.model.of_kinds(self.model.list_timeline(user, name), &ask.kinds());
         let request = self.content_request(ask);
@@ -129,21 +137,24 @@ impl Case {
         let mut members: Vec<_> = list.members.iter().map(|(id, at)| UserCursor { at: *at, id: *id }).collect();
         members.sort_by_key(|place| std::cmp::Reverse(*place));
         let request = PageRequest { span: Span { before: None, after: None }, limit: ask.limit };
-        let of_list = |read: Read<'_>, request: &_| read.list_members(find(read)?.1, request);
+        let of_list = |read: Read<'_>, request: &_| lists::members(read, find(read)?.1, request);
         if let Some((request, is)) = self.page(ask.inline, &request, of_list)? {
             let should_be = user_page(&members, &request);
             ensure_eq!(is, should_be, "members of {name:?} of {user}");
             let ids: Vec<_> = is.items.iter().map(|member| member.id).collect();
             let rules = read(ask.inline, |tier| {
                 let read = self.system.feed.read().within(tier);
-                read.member_rules(find(read)?.1, &ids)
+                lists::member_rules(read, find(read)?.1, &ids)
             })?;
             ids.iter().zip(rules).try_for_each(|(member, rule)| self.rule_is(rule, list.rules.get(member)))?;
         }
         let (marker, unread) = read(ask.inline, |tier| {
             let read = self.system.feed.read().within(tier);
             let (user, list) = find(read)?;
-            Ok((read.marker(user, Some(list))?, read.of_kinds(&ask.kinds())?.list_unread(user, list)?))
+            Ok((
+                timeline::marker(read, user, Some(list))?,
+                timeline::list_unread(read.of_kinds(&ask.kinds())?, user, list)?,
+            ))
         })?;
         let should_be = self.marker(user, Some(name));
         ensure_eq!(marker, should_be, "marker of {name:?} of {user}");
@@ -155,7 +166,7 @@ impl Case {
     pub(crate) fn read_lists(&self, raw: u64) -> Result<(), String> {
         LISTS.iter().try_for_each(|name| self.read_list(raw, name, &WHOLE))?;
         let user = self.hosts.user(raw);
-        let lists = read(true, |tier| self.system.feed.read().within(tier).lists_of_user(user))?;
+        let lists = read(true, |tier| lists::of_user(self.system.feed.read().within(tier), user))?;
         let is: Vec<_> = lists.into_iter().map(|list| (list.name, list.settings.exclusive)).collect();
         let of_user = self.model.lists.iter().filter(|((owner, _), _)| *owner == user);
         let should_be: Vec<_> = of_user.map(|((_, name), list)| (name.clone(), list.exclusive)).collect();

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use feed::{ChangesAfter, Feed};
+use feed::{ChangesAfter, Feed, events};
 use model::error::Code;
 use model::{Barrier, Changed, ContentId, Effect, EffectKind, Millis, ReactionKinds, UserId};
 
@@ -46,7 +46,7 @@ impl Mirror {
     /// Reads on to the end of the feed, in pages of so many changes. After a break the history may be another one.
     pub(crate) fn read_on(&mut self, feed: &Feed, limit: usize, may_break: bool) -> Result<(), String> {
         loop {
-            let page = match feed.read().changes(self.after, limit, &[]) {
+            let page = match events::changes(feed.read(), self.after, limit, &[]) {
                 Err(error) if may_break && error.code() == Some(Code::ChangesGone) => {
                     self.after = ChangesAfter::Newest;
                     continue;

@@ -1,6 +1,6 @@
 //! The few users, ids and times that the sequences use, with both extremes.
 
-use feed::Feed;
+use feed::{Feed, ids};
 use model::store::Tier;
 use model::{ContentId, Cursor, HostId, MAX_ID, MAX_MILLIS, Millis, ReactionKinds, RuleDraft, UserId};
 
@@ -49,12 +49,12 @@ impl Ids {
 
     /// The user in the store who stands for a number.
     pub(crate) fn user(self, feed: &Feed, raw: u64) -> UserId {
-        feed.give(&self.host(raw)).expect("a user id")
+        ids::give(feed, &self.host(raw)).expect("a user id")
     }
 
     /// The item in the store that stands for a number.
     pub(crate) fn item(self, feed: &Feed, raw: u64) -> ContentId {
-        feed.give(&self.host(raw)).expect("a content id")
+        ids::give(feed, &self.host(raw)).expect("a content id")
     }
 }
 

@@ -1,6 +1,6 @@
 //! Notices: pages, unread counts and markers, each compared with the model.
 
-use feed::Visibility;
+use feed::{MoveNoticeMarker, Visibility, notices};
 use model::{
     HostNoticeId, Millis, Notice, NoticeCursor, NoticeId, NoticeKind, PageRequest, Position, Span, Unread, UserId,
 };
@@ -74,8 +74,12 @@ impl Case {
         let answer = read_any(ask.inline, |tier| {
             let read = feed.read().within(tier);
             let request = PageRequest { span: span.clone(), limit: ask.limit };
-            let page =
-                read.notices(read.find(&host)?, &read.find_notices(&request, Visibility::Application)?, grouped)?;
+            let page = notices::page(
+                read,
+                read.find(&host)?,
+                &notices::find_span(read, &request, Visibility::Application)?,
+                grouped,
+            )?;
             let places: Vec<_> = [page.next, page.prev].into_iter().flatten().collect();
             let mentioned = (page.items.iter().map(|group| group.newest).collect::<Vec<_>>(), places);
             let ids = read.host_ids(&mentioned)?;
@@ -103,7 +107,7 @@ impl Case {
         let read = |tier| {
             let read = feed.read().within(tier);
             let user = read.find(&host)?;
-            Ok((read.notice_marker(user)?, read.unread_notices(user)?))
+            Ok((notices::marker(read, user)?, notices::unread(read, user)?))
         };
         let (marker, unread): (_, Unread) = read_any(true, read).map_err(|e| format!("a read fails: {e}"))?;
         ensure_eq!(marker, self.model.notice_markers.get(&user).copied(), "marker of the notices of {user}");
@@ -115,7 +119,11 @@ impl Case {
     pub(crate) fn mark_notices(&mut self, raw: u64, wanted: Place) -> Result<(), String> {
         let (host, whole) = (self.hosts.host(raw), self.notices(self.hosts.user(raw)));
         let (place, began) = (self.notice_place(&whole, wanted), self.earliest());
-        let answer = self.system.feed.move_notice_marker(host.clone(), place.clone(), Visibility::Application);
+        let answer = self.system.feed.submit(MoveNoticeMarker {
+            user: host.clone(),
+            place: place.clone(),
+            sight: Visibility::Application,
+        });
         self.expect_taken(&answer)?;
         let Some(place) = self.known_notice(&place, |end| end) else {
             self.learn([&host], New::None)?;

@@ -4,7 +4,7 @@
 use std::collections::HashSet;
 
 use fastrand::Rng;
-use feed::Feed;
+use feed::{Feed, Relate, follows, items, timeline};
 use model::{ContentId, Cursor, Entry, MAX_ID, Page, PageRequest, RuleDraft, Span, UserId};
 
 use super::actor::{Part, Role, without_reposts};
@@ -19,11 +19,11 @@ const LIMITS: [usize; 3] = [1, 5, 100];
 /// Lets the poller follow all authors, and all readers poll. `users` are in the order of [`USERS`].
 pub(crate) fn give_polls(feed: &Feed, ids: Ids, clock: &Clock, users: &[UserId], parts: &mut [Part]) {
     let authors: Vec<_> = USERS[..AUTHORS].iter().map(|author| (ids.host(*author), None)).collect();
-    let (window, followed) = clock.during(|| feed.relate(ids.host(POLLER), authors, Vec::new()));
+    let (window, followed) = clock.during(|| feed.submit(Relate::of(ids.host(POLLER), authors, Vec::new())));
     followed.expect("follows");
     // From here on the server knows the kind that rules and reads leave out.
     for rule in [without_reposts(), RuleDraft::All] {
-        feed.follow(ids.host(POLLER), ids.host(USERS[0]), None, rule, false).expect("a rule");
+        follows::follow(feed, ids.host(POLLER), ids.host(USERS[0]), None, rule, false).expect("a rule");
     }
     let poller = ids.user(feed, POLLER);
     users[..AUTHORS].iter().for_each(|author| parts[0].history.relate(poller, *author, window, true));
@@ -59,8 +59,8 @@ impl Poll {
     fn page(&self, feed: &Feed, span: Span<ContentId>, limit: usize) -> Result<Page<Entry, ContentId>, String> {
         let request = PageRequest { span, limit };
         let page = match self.own {
-            true => feed.read().outbox(self.whose, &request),
-            false => feed.read().timeline(self.whose, &request),
+            true => items::own_page(feed.read(), self.whose, &request),
+            false => timeline::page(feed.read(), self.whose, &request),
         };
         page.map_err(|e| format!("a poll fails: {e}"))
     }

@@ -1,6 +1,6 @@
 //! Changes and reads of reactions, each compared with the model.
 
-use feed::{Read, Visibility};
+use feed::{Read, Visibility, reactions, sight};
 use model::{ContentId, Cursor, Entry, HostId, PageRequest, Reacted, Reaction, ReactionKind, Reactions, Span};
 
 use super::case::Case;
@@ -23,7 +23,7 @@ impl Case {
         let react = |who: &HostId, kind, since: Option<u64>| {
             let (user, kind) = (who.clone(), feed.reaction_kinds().name(kind).to_owned());
             let wish = feed::Wish { user, kind, active: since.is_some(), since, sight: Visibility::Application };
-            feed.react(host.clone(), wish)
+            reactions::react(feed, host.clone(), wish)
         };
         let wished = wishes.iter().zip(&hosts);
         let answers: Vec<_> = match wishes {
@@ -85,7 +85,7 @@ impl Case {
         let host = self.hosts.back(id);
         let list = |read: Read<'_>, request: &_| {
             let read = self.seen(read, ask)?;
-            read.reactors(read.find_live(&host)?, kind, request)
+            reactions::reactors(read, sight::find_live(read, &host)?, kind, request)
         };
         if !self.model.finds(viewer, &item) {
             return expect_not_found(list(self.system.feed.read(), &PageRequest { span: Span::ALL, limit: ask.limit }));
@@ -102,7 +102,7 @@ impl Case {
         for ask in [ask, &Ask { viewer: Some(raw), ..*ask }] {
             let viewer = self.viewer(ask);
             let list = |read: Read<'_>, request: &_| {
-                self.seen(read, ask)?.of_kinds(&ask.kinds())?.reacted_by(read.find(&host)?, kind, request)
+                reactions::reacted_by(self.seen(read, ask)?.of_kinds(&ask.kinds())?, read.find(&host)?, kind, request)
             };
             let Some((request, is)) = self.page(ask.inline, &self.content_request(ask), list)? else { return Ok(()) };
             let whole = self.model.of_kinds(self.model.reacted_by(me, kind), &ask.kinds());
@@ -135,7 +135,8 @@ impl Case {
         let (feed, host, me) = (&self.system.feed, self.hosts.host(raw), self.hosts.user(raw));
         for item in &self.model.items {
             let of = self.hosts.back(item.id);
-            let found = read_any(inline, |tier| feed.read().within(tier).find_item(&of, &host, Visibility::User));
+            let found =
+                read_any(inline, |tier| sight::find_item(feed.read().within(tier), &of, &host, Visibility::User));
             match (self.model.refusal(me, item), found) {
                 (None, found) => {
                     ensure_eq!(found.map_err(|e| format!("{me} finds no {}: {e}", item.id))?, (item.id, me), "ids");
@@ -143,7 +144,8 @@ impl Case {
                 (Some(code), Err(error)) => expect_code(&error, code)?,
                 (Some(code), Ok(found)) => return Err(format!("{me} finds {found:?} instead of {code}")),
             }
-            let found = read(inline, |tier| feed.read().within(tier).find_item(&of, &host, Visibility::Application))?;
+            let found =
+                read(inline, |tier| sight::find_item(feed.read().within(tier), &of, &host, Visibility::Application))?;
             ensure_eq!(found, (item.id, me), "ids");
         }
         Ok(())

@@ -2,7 +2,7 @@
 
 use std::fmt::Display;
 
-use feed::{PathExplanation, Read, Visibility};
+use feed::{PathExplanation, PutList, Read, Visibility, follows, items, lists, sight, timeline, topics, users};
 use model::error::Error;
 use model::store::Tier;
 use model::{
@@ -58,7 +58,7 @@ impl Case {
         let feed = &self.system.feed;
         let answer = read_any(inline, |tier| {
             let read = feed.read().within(tier);
-            read.named(list(read, &read.find_span(request, Visibility::Application)?)?)
+            read.named(list(read, &sight::find_span(read, request, Visibility::Application)?)?)
         });
         let Some(known) = self.hosts.request(request) else {
             let error = answer.err().ok_or("a page at an unknown cursor")?;
@@ -104,8 +104,8 @@ impl Case {
         kinds: &RuleDraft,
     ) -> Result<Option<Page<Entry, ContentId>>, String> {
         let (host, user) = (self.hosts.host(raw), self.hosts.user(raw));
-        let found =
-            self.page(inline, request, |read, request| read.of_kinds(kinds)?.timeline(read.find(&host)?, request))?;
+        let found = self
+            .page(inline, request, |read, request| timeline::page(read.of_kinds(kinds)?, read.find(&host)?, request))?;
         let Some((request, is)) = found else { return Ok(None) };
         let whole = self.model.timeline(user, self.system.config.timeline.include_own);
         let whole = self.model.of_kinds(whole, kinds);
@@ -121,7 +121,7 @@ impl Case {
         let (feed, host) = (&self.system.feed, self.hosts.host(raw));
         let (full, names) = read(ask.inline, |tier| {
             let read = feed.read().within(tier);
-            read.named(read.hydrate(shown.clone(), Some(read.find(&host)?))?)
+            read.named(sight::hydrate(read, shown.clone(), Some(read.find(&host)?))?)
         })?;
         self.hosts.shows(&full, &names)?;
         ensure_eq!(full.items.iter().map(|shown| shown.content.id).collect::<Vec<_>>(), ids, "items in full");
@@ -179,7 +179,7 @@ impl Case {
         let (feed, host) = (&self.system.feed, self.hosts.host(raw));
         let (marker, ids) = read(true, |tier| {
             let read = feed.read().within(tier);
-            read.named(read.marker(read.find(&host)?, None)?)
+            read.named(timeline::marker(read, read.find(&host)?, None)?)
         })?;
         ensure_eq!(marker, self.marker(reader, None), "marker of {reader}");
         self.hosts.shows(&marker, &ids)?;
@@ -190,7 +190,7 @@ impl Case {
         let unread = || {
             read(true, |tier| {
                 let read = feed.read().within(tier);
-                read.of_kinds(&kinds)?.unread(read.find(&host)?)
+                timeline::unread(read.of_kinds(&kinds)?, read.find(&host)?)
             })
         };
         let is = match self.wrong {
@@ -203,13 +203,15 @@ impl Case {
     /// What a read finds while no list of a user is exclusive.
     fn without_exclusive_lists<T>(&self, user: &HostId, read: impl Fn() -> Result<T, String>) -> Result<T, String> {
         let feed = &self.system.feed;
-        let lists = feed.read().find(user).and_then(|user| feed.read().lists_of_user(user));
+        let lists = feed.read().find(user).and_then(|user| lists::of_user(feed.read(), user));
         let lists = lists.map_err(|e| format!("no lists: {e}"))?;
         let put = |exclusive: bool| {
             let mut of_user = lists.iter().filter(|list| list.settings.exclusive);
             of_user.try_for_each(|list| {
                 let settings = ListSettings { exclusive, ..list.settings.clone() };
-                feed.put_list(user.clone(), list.name.clone(), settings).map(drop).map_err(|e| e.to_string())
+                feed.submit(PutList { user: user.clone(), list: list.name.clone(), settings })
+                    .map(drop)
+                    .map_err(|e| e.to_string())
             })
         };
         put(false)?;
@@ -230,7 +232,7 @@ impl Case {
     pub(crate) fn read_outbox(&self, raw: u64, ask: &Ask) -> Result<(), String> {
         let (host, user, viewer) = (self.hosts.host(raw), self.hosts.user(raw), self.viewer(ask));
         let list = |read: Read<'_>, request: &_| {
-            self.seen(read, ask)?.of_kinds(&ask.kinds())?.outbox(read.find(&host)?, request)
+            items::own_page(self.seen(read, ask)?.of_kinds(&ask.kinds())?, read.find(&host)?, request)
         };
         let whole = || self.model.seen_of(viewer, user, self.model.of_kinds(self.model.outbox(user), &ask.kinds()));
         let whose = format_args!("{raw}, seen by {viewer:?}");
@@ -258,7 +260,8 @@ impl Case {
         request: &PageRequest<HostId>,
         ask: &Ask,
     ) -> Result<Option<Page<Entry, ContentId>>, String> {
-        let list = |read: Read<'_>, request: &_| self.seen(read, ask)?.of_kinds(&ask.kinds())?.topic(topic, request);
+        let list =
+            |read: Read<'_>, request: &_| topics::page(self.seen(read, ask)?.of_kinds(&ask.kinds())?, topic, request);
         let Some((request, is)) = self.page(ask.inline, request, list)? else { return Ok(None) };
         let viewer = self.viewer(ask);
         let whole = self.model.of_kinds(self.model.topic(topic, self.system.config.topics.limit), &ask.kinds());
@@ -288,10 +291,10 @@ impl Case {
         let viewer = self.viewer(ask);
         let list = |read: Read<'_>, request: &_| {
             let read = self.seen(read, ask)?.of_kinds(&ask.kinds())?;
-            let subject = read.find_live(&host)?;
+            let subject = sight::find_live(read, &host)?;
             match self.wrong {
-                Some(Wrong::CommentsWithoutSight) => read.seen_by(None)?.comments(subject, request),
-                _ => read.comments(subject, request),
+                Some(Wrong::CommentsWithoutSight) => items::comments(read.seen_by(None)?, subject, request),
+                _ => items::comments(read, subject, request),
             }
         };
         if !self.model.finds(viewer, &item) {
@@ -306,7 +309,7 @@ impl Case {
     pub(crate) fn read_user_comments(&self, raw: u64, ask: &Ask) -> Result<(), String> {
         let (host, user, viewer) = (self.hosts.host(raw), self.hosts.user(raw), self.viewer(ask));
         let list = |read: Read<'_>, request: &_| {
-            self.seen(read, ask)?.of_kinds(&ask.kinds())?.user_comments(read.find(&host)?, request)
+            items::user_comments(self.seen(read, ask)?.of_kinds(&ask.kinds())?, read.find(&host)?, request)
         };
         let whole = || {
             let comments = self.model.of_kinds(self.model.user_comments(user), &ask.kinds());
@@ -318,7 +321,7 @@ impl Case {
 
     pub(crate) fn read_suspension(&self, raw: u64) -> Result<(), String> {
         let user = self.hosts.user(raw);
-        let since = read(true, |tier| self.system.feed.read().within(tier).suspended_since(user))?;
+        let since = read(true, |tier| users::suspended_since(self.system.feed.read().within(tier), user))?;
         ensure_eq!(since, self.model.suspended.get(&user).copied(), "since when {user} is suspended");
         Ok(())
     }
@@ -342,7 +345,8 @@ impl Case {
         let (host, me) = (self.hosts.host(raw), self.hosts.user(raw));
         let whole = self.model.members(me, side);
         let request = ask.request(|wanted| self.member(&whole, wanted));
-        let list = |read: Read<'_>, request: &_| self.seen(read, ask)?.members(read.find(&host)?, side, request);
+        let list =
+            |read: Read<'_>, request: &_| follows::members(self.seen(read, ask)?, read.find(&host)?, side, request);
         let Some((request, is)) = self.page(ask.inline, &request, list)? else { return Ok(()) };
         let viewer = self.viewer(ask);
         let mut whole = if self.model.sees_members(viewer, me) { whole } else { Vec::new() };
@@ -356,14 +360,14 @@ impl Case {
         let me = self.hosts.user(raw);
         let mut targets = self.hosts.everybody();
         targets.retain(|target| *target != UserId::UNKNOWN);
-        let is = read(true, |tier| self.system.feed.read().within(tier).relations(me, &targets))?;
+        let is = read(true, |tier| follows::relations(self.system.feed.read().within(tier), me, &targets))?;
         ensure_eq!(is.len(), targets.len(), "relations of {me}");
         targets.iter().zip(&is).try_for_each(|(target, is)| self.relation_is(is, me, *target))
     }
 
     pub(crate) fn verify(&self, raw: u64, depth: usize) -> Result<(), String> {
         let user = self.hosts.user(raw);
-        let found = self.system.feed.read().verify(user, depth).map_err(|e| format!("verify fails: {e}"))?;
+        let found = timeline::verify(self.system.feed.read(), user, depth).map_err(|e| format!("verify fails: {e}"))?;
         let length = self.model.timeline(user, self.system.config.timeline.include_own).len();
         ensure!(found.missing.is_empty() && found.extra.is_empty(), "verify finds {found:?}");
         ensure_eq!(found.compared, length.min(depth), "what verify compared");
@@ -376,7 +380,8 @@ impl Case {
     pub(crate) fn explain(&self, raw: u64, index: usize) -> Result<(), String> {
         let (reader, include_own) = (self.hosts.user(raw), self.system.config.timeline.include_own);
         let Some(item) = self.nth(index) else { return Ok(()) };
-        let why = self.system.feed.read().explain(reader, item.id).map_err(|e| format!("explain fails: {e}"))?;
+        let why =
+            timeline::explain(self.system.feed.read(), reader, item.id).map_err(|e| format!("explain fails: {e}"))?;
         let (model, author) = (&self.model, item.body.author);
         let muted = |source| model.mutes.contains_key(&(reader, source));
         let hidden = |source| model.hides.contains_key(&(source, reader));
@@ -456,7 +461,7 @@ impl Case {
         let feed = &self.system.feed;
         let (contents, names) = read(true, |tier| {
             let read = feed.read().within(tier);
-            read.named(read.contents(&ids)?)
+            read.named(sight::contents(read, &ids)?)
         })?;
         self.hosts.shows(&contents, &names)?;
         let shown: Vec<_> = self.model.items.iter().filter(|item| self.model.is_shown(item)).collect();
@@ -464,7 +469,7 @@ impl Case {
         shown.iter().zip(&contents).try_for_each(|(item, content)| same_content(item, content))?;
         for raw in USERS {
             let viewer = Ask { viewer: Some(raw), ..WHOLE };
-            let contents = read(true, |tier| self.seen(feed.read().within(tier), &viewer)?.contents(&ids))?;
+            let contents = read(true, |tier| sight::contents(self.seen(feed.read().within(tier), &viewer)?, &ids))?;
             let mut should_be = ids.clone();
             should_be.retain(|id| self.model.item(*id).is_some_and(|item| self.model.sees(self.viewer(&viewer), item)));
             ensure_eq!(contents.iter().map(|item| item.id).collect::<Vec<_>>(), should_be, "what {raw} sees");

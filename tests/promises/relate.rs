@@ -1,6 +1,6 @@
 //! Follows, barriers and suspensions, and their answers.
 
-use feed::Follow;
+use feed::{Follow, PutSettings, Relate, SetBarrier, SetSuspension, follows, ids, kinds, users};
 use model::{Barrier, Millis, Relation, Rule, RuleDraft, UserId, UserSettings};
 use std::collections::HashSet;
 
@@ -14,7 +14,7 @@ impl Case {
     /// Finds a user who opens a stream.
     pub(crate) fn listen(&mut self, raw: u64) -> Result<(), String> {
         let (host, feed) = (self.hosts.host(raw), &self.system.feed);
-        let reader: UserId = feed.give(&host).map_err(|e| format!("a stream cannot be opened: {e}"))?;
+        let reader: UserId = ids::give(feed, &host).map_err(|e| format!("a stream cannot be opened: {e}"))?;
         self.hosts.learn(self.system.store(), [&host], New::All)?;
         ensure_eq!(reader, self.hosts.known::<UserId>(&host), "the reader {host:?}");
         Ok(())
@@ -36,10 +36,11 @@ impl Case {
         let began = self.earliest();
         let feed = &self.system.feed;
         let answer = match (&rule, &follow[..]) {
-            (Some((rule, approved)), [(target, since)]) => feed
-                .follow(host.clone(), target.clone(), *since, rule.clone(), *approved)
-                .map(|relation| vec![relation]),
-            _ => feed.relate(host.clone(), follow.clone(), unfollow.clone()),
+            (Some((rule, approved)), [(target, since)]) => {
+                follows::follow(feed, host.clone(), target.clone(), *since, rule.clone(), *approved)
+                    .map(|relation| vec![relation])
+            }
+            _ => feed.submit(Relate::of(host.clone(), follow.clone(), unfollow.clone())),
         };
         self.expect_taken(&answer)?;
         if !follow.is_empty() {
@@ -98,7 +99,8 @@ impl Case {
 
     /// Compares a rule by the names of the kinds.
     pub(crate) fn rule_is(&self, is: Option<Rule>, should_be: Option<&RuleDraft>) -> Result<(), String> {
-        let names = self.system.feed.read().rule_names(is).map_err(|e| format!("kinds cannot be named: {e}"))?;
+        let names =
+            kinds::rule_names(self.system.feed.read(), is).map_err(|e| format!("kinds cannot be named: {e}"))?;
         ensure_eq!(names, should_be.cloned().unwrap_or_default(), "a rule");
         Ok(())
     }
@@ -144,7 +146,7 @@ impl Case {
     pub(crate) fn bar(&mut self, raw: u64, target: u64, barrier: Barrier, raised: bool) -> Result<(), String> {
         let (hosts, began) = ([self.hosts.host(raw), self.hosts.host(target)], self.earliest());
         let feed = &self.system.feed;
-        let answer = feed.set_barrier(hosts[0].clone(), hosts[1].clone(), barrier, raised);
+        let answer = feed.submit(SetBarrier { user: hosts[0].clone(), target: hosts[1].clone(), barrier, raised });
         self.expect_taken(&answer)?;
         self.learn(
             &hosts,
@@ -191,7 +193,7 @@ impl Case {
 
     pub(crate) fn suspend(&mut self, raw: u64, suspended: bool) -> Result<(), String> {
         let (host, began) = (self.hosts.host(raw), self.earliest());
-        let answer = self.system.feed.set_suspension(host.clone(), suspended);
+        let answer = self.system.feed.submit(SetSuspension { user: host.clone(), suspended });
         self.expect_taken(&answer)?;
         self.learn([&host], if suspended { New::All } else { New::None })?;
         let (user, since) = (self.hosts.user(raw), answer.map_err(|e| format!("a suspension fails: {e}"))?);
@@ -212,14 +214,15 @@ impl Case {
     pub(crate) fn put_settings(&mut self, raw: u64, settings: UserSettings) -> Result<(), String> {
         let host = self.hosts.host(raw);
         let before = self.model.settings_of(self.hosts.user(raw));
-        let answer = self.system.feed.put_settings(host.clone(), settings);
+        let answer = self.system.feed.submit(PutSettings { user: host.clone(), settings });
         self.expect_taken(&answer)?;
         answer.map_err(|e| format!("settings cannot be put: {e}"))?;
         // What is so already is not written, and gives no number.
         self.learn([&host], if before == settings { New::None } else { New::All })?;
         self.model.settings.insert(self.hosts.user(raw), settings);
         let read = self.system.feed.read();
-        let is = read.find(&host).and_then(|user| read.settings(user)).map_err(|e| format!("no settings: {e}"))?;
+        let is =
+            read.find(&host).and_then(|user| users::settings(read, user)).map_err(|e| format!("no settings: {e}"))?;
         ensure_eq!(is, settings, "settings of {raw}");
         Ok(())
     }
@@ -227,7 +230,7 @@ impl Case {
     /// Answers a request, or one that does not wait.
     pub(crate) fn answer(&mut self, raw: u64, from: u64, approved: bool) -> Result<(), String> {
         let (hosts, began) = ([self.hosts.host(raw), self.hosts.host(from)], self.earliest());
-        let answer = self.system.feed.answer_request(&hosts[0], &hosts[1], approved);
+        let answer = follows::answer_request(&self.system.feed, &hosts[0], &hosts[1], approved);
         self.expect_taken(&answer)?;
         self.learn(&hosts, New::None)?;
         let (me, from) = (self.hosts.user(raw), self.hosts.user(from));

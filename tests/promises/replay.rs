@@ -11,7 +11,7 @@ use feed::{
     AnswerRequest, ChangeMembers, Command, DeleteItem, DeleteList, EditItem, EndErasure, EraseRows, EraseUser, Feed,
     GiveNumbers, Group, ImportFollows, ImportItems, ImportLine, Made, MoveMarker, MoveNoticeMarker, PublishItems,
     PutList, PutProfiles, PutSettings, React, Relate, RestoreItem, SetBarrier, SetSuspension, TakeOff, Visibility,
-    Wish,
+    Wish, follows, items, lists, reactions, sight, timeline, topics, users,
 };
 use model::error::Result as Done;
 use model::store::{FINAL, Tier, Watch};
@@ -488,46 +488,49 @@ pub(crate) fn seen(feed: &Feed, ids: Ids, limit: usize) -> Vec<String> {
     seen.push(format!("counts {:?}", store.item_counts(&items, tier)));
     for topic in TOPICS {
         let request = PageRequest { span: Span::ALL, limit };
-        seen.push(format!("topic {topic} {:?}", read.topic(topic, &request)));
+        seen.push(format!("topic {topic} {:?}", topics::page(read, topic, &request)));
     }
     for user in users.iter().copied().filter(|user| *user != UserId::UNKNOWN) {
-        seen.push(format!("relations {user} {:?}", read.relations(user, &users)));
+        seen.push(format!("relations {user} {:?}", follows::relations(read, user, &users)));
         let of_kinds = read.of_kinds(&rule(limit)).expect("kinds");
-        seen.push(format!("kinds {user} {:?}", of_kinds.timeline(user, &PageRequest { span: Span::ALL, limit })));
+        seen.push(format!(
+            "kinds {user} {:?}",
+            timeline::page(of_kinds, user, &PageRequest { span: Span::ALL, limit })
+        ));
         let request = PageRequest { span: Span::ALL, limit };
-        seen.push(format!("timeline {user} {:?}", read.timeline(user, &request)));
+        seen.push(format!("timeline {user} {:?}", timeline::page(read, user, &request)));
         let whole = PageRequest { span: Span::ALL, limit: 1000 };
-        seen.push(format!("outbox {user} {:?}", read.outbox(user, &whole)));
-        seen.push(format!("comments {user} {:?}", read.user_comments(user, &request)));
+        seen.push(format!("outbox {user} {:?}", items::own_page(read, user, &whole)));
+        seen.push(format!("comments {user} {:?}", items::user_comments(read, user, &request)));
         let host = read.named(user).expect("reads").1.of(user);
-        let viewed = read.seen_by(Some(&host)).and_then(|read| read.contents(&items));
+        let viewed = read.seen_by(Some(&host)).and_then(|read| sight::contents(read, &items));
         let viewed = viewed.map(|items| items.iter().map(|item| item.id).collect::<Vec<_>>());
         seen.push(format!("seen by {user} {viewed:?}"));
         let other = users[(limit + users.iter().position(|known| *known == user).unwrap_or(0)) % users.len()];
         let lists = read.seen_by(Some(&host)).and_then(|read| {
-            let comments = live.iter().skip(limit).take(3).map(|item| read.comments(*item, &request));
+            let comments = live.iter().skip(limit).take(3).map(|item| items::comments(read, *item, &request));
             let comments = comments.collect::<Result<Vec<_>, _>>()?;
-            let members = read.members(other, Side::Followers, &PageRequest { span: Span::ALL, limit: 100 })?;
-            Ok((read.outbox(other, &request)?, read.topic(TOPICS[0], &request)?, comments, members))
+            let members = follows::members(read, other, Side::Followers, &PageRequest { span: Span::ALL, limit: 100 })?;
+            Ok((items::own_page(read, other, &request)?, topics::page(read, TOPICS[0], &request)?, comments, members))
         });
         seen.push(format!("lists seen by {user} {lists:?}"));
-        seen.push(format!("profile {user} {:?}", read.user(user)));
+        seen.push(format!("profile {user} {:?}", users::user(read, user)));
         seen.push(format!("marker {user} {:?}", store.marker(user, tier)));
-        for list in read.lists_of_user(user).expect("reads") {
-            let of_list = (read.list_timeline(user, list.id, &request), store.list_marker(list.id, tier));
-            let members = read.list_members(list.id, &PageRequest { span: Span::ALL, limit: 100 });
-            let rules = read.member_rules(list.id, &users);
+        for list in lists::of_user(read, user).expect("reads") {
+            let of_list = (timeline::list_page(read, user, list.id, &request), store.list_marker(list.id, tier));
+            let members = lists::members(read, list.id, &PageRequest { span: Span::ALL, limit: 100 });
+            let rules = lists::member_rules(read, list.id, &users);
             seen.push(format!("list of {user} {list:?} {of_list:?} {members:?} {rules:?}"));
         }
-        seen.push(format!("suspension {user} {:?}", read.suspended_since(user)));
+        seen.push(format!("suspension {user} {:?}", users::suspended_since(read, user)));
         seen.push(format!("settings {user} {:?}", store.settings(user, tier)));
         for side in Side::all() {
             let request = PageRequest { span: Span::ALL, limit: 100 };
-            seen.push(format!("{side:?} {user} {:?}", read.members(user, side, &request)));
+            seen.push(format!("{side:?} {user} {:?}", follows::members(read, user, side, &request)));
         }
         for (kind, _) in read.reaction_kinds().iter() {
             let request = PageRequest { span: Span::ALL, limit: 100 };
-            seen.push(format!("{kind:?} by {user} {:?}", read.reacted_by(user, kind, &request)));
+            seen.push(format!("{kind:?} by {user} {:?}", reactions::reacted_by(read, user, kind, &request)));
         }
     }
     seen

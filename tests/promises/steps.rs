@@ -5,8 +5,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use config::Config;
-use feed::Feed;
 use feed::worker::Candidate;
+use feed::{Feed, PublishItems, Relate, SetBarrier, timeline};
 use model::store::Tier;
 use model::{Barrier, Cursor, Draft, Entry, PageRequest, Span, UserId};
 
@@ -72,7 +72,8 @@ fn every_step_is_right(ids: Ids) -> Result<(), String> {
     publish_one(&feed, ids, 2, 0);
     relate(SETTLED, &[2], &[])?;
     relate(LEAVING, &[], &[1])?;
-    feed.set_barrier(ids.host(1), ids.host(BLOCKED), Barrier::Block, true).map_err(|e| e.to_string())?;
+    feed.submit(SetBarrier { user: ids.host(1), target: ids.host(BLOCKED), barrier: Barrier::Block, raised: true })
+        .map_err(|e| e.to_string())?;
     let [first, second] = items;
     let second: Vec<_> = second.into_iter().chain([entry(&feed, ids, 2, 0)]).collect();
     let mut right = vec![(TRIMMED, first), (BLOCKED, Vec::new())];
@@ -127,7 +128,7 @@ fn publish_one(feed: &Feed, ids: Ids, author: u64, n: u64) {
     let text =
         format!("{{\"content_id\":{id},\"author_id\":{author},\"published_at\":{n},\"topics\":[\"{TOPIC}\"]{to}}}");
     let draft: Draft = serde_json::from_str(&text).expect("a draft");
-    feed.publish(vec![draft]).expect("publishes");
+    feed.submit(PublishItems::all(vec![draft])).expect("publishes");
 }
 
 /// Returns the published entries, newest first.
@@ -139,7 +140,7 @@ fn publish(feed: &Feed, ids: Ids, author: u64) -> Vec<Entry> {
 fn relate(feed: &Feed, ids: Ids, reader: u64, follow: &[u64], unfollow: &[u64]) -> Result<(), String> {
     let follow = follow.iter().map(|target| (ids.host(*target), None)).collect();
     let unfollow = unfollow.iter().map(|target| ids.host(*target)).collect();
-    feed.relate(ids.host(reader), follow, unfollow).map(drop).map_err(|e| format!("relate fails: {e}"))
+    feed.submit(Relate::of(ids.host(reader), follow, unfollow)).map(drop).map_err(|e| format!("relate fails: {e}"))
 }
 
 fn wait_for_trims(system: &System) -> Result<(), String> {
@@ -155,7 +156,7 @@ fn wait_for_trims(system: &System) -> Result<(), String> {
 fn scroll(feed: &Feed, reader: UserId) -> Result<Vec<Entry>, String> {
     let (mut entries, mut span) = (Vec::new(), Span::ALL);
     loop {
-        let page = feed.read().timeline(reader, &PageRequest { span, limit: 7 });
+        let page = timeline::page(feed.read(), reader, &PageRequest { span, limit: 7 });
         let page = page.map_err(|e| format!("a read fails: {e}"))?;
         entries.extend(page.items);
         span.before = page.next;

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use config::Config;
 use fastrand::Rng;
-use feed::Feed;
+use feed::{DeleteItem, Feed, PublishItems, Relate, timeline};
 use model::{ContentId, Cursor, Draft, Entry, PageRequest, Span};
 
 use super::names::{Ids, json};
@@ -93,11 +93,13 @@ fn publish(feed: &Feed, ids: Ids) -> Result<[Vec<Entry>; 2], String> {
                 let (item, by) = (json(&ids.host(id)), json(&ids.host(author)));
                 let text = format!("{{\"content_id\":{item},\"author_id\":{by},\"published_at\":{at}}}");
                 let draft: Draft = serde_json::from_str(&text).expect("a draft");
-                feed.publish(vec![draft]).map_err(|e| format!("publish fails: {e}"))?;
+                feed.submit(PublishItems::all(vec![draft])).map_err(|e| format!("publish fails: {e}"))?;
                 let host = ids.host(id);
                 let (id, author) = (ids.item(feed, id), ids.user(feed, author));
                 match n % 3 {
-                    0 => feed.delete(host).map_err(|e| format!("delete fails: {e}"))?,
+                    0 => feed
+                        .submit(DeleteItem { item: host, purge: false })
+                        .map_err(|e| format!("delete fails: {e}"))?,
                     _ => list.push(Entry::plain(Cursor { at, id }, author)),
                 }
             }
@@ -111,7 +113,7 @@ fn publish(feed: &Feed, ids: Ids) -> Result<[Vec<Entry>; 2], String> {
 fn relate(feed: &Feed, ids: Ids, side: usize) -> Result<(), String> {
     let follow = SIDES[side].iter().map(|target| (ids.host(*target), None)).collect();
     let unfollow = SIDES[1 - side].iter().map(|target| ids.host(*target)).collect();
-    feed.relate(ids.host(READER), follow, unfollow).map(drop).map_err(|e| format!("relate fails: {e}"))
+    feed.submit(Relate::of(ids.host(READER), follow, unfollow)).map(drop).map_err(|e| format!("relate fails: {e}"))
 }
 
 fn read(feed: &Feed, ids: Ids, lists: &[Vec<Entry>; 2], random: &mut Rng) -> Result<(), String> {
@@ -121,7 +123,7 @@ fn read(feed: &Feed, ids: Ids, lists: &[Vec<Entry>; 2], random: &mut Rng) -> Res
     };
     let span: Span<ContentId> = Span { before: bound(), after: bound() };
     let request = PageRequest { span, limit: pick(random, &[1, 3, 5, 100]) };
-    let is = feed.read().timeline(ids.user(feed, READER), &request).map_err(|e| format!("a read fails: {e}"))?;
+    let is = timeline::page(feed.read(), ids.user(feed, READER), &request).map_err(|e| format!("a read fails: {e}"))?;
     let should_be = lists.each_ref().map(|list| page(list, |entry| entry.cursor, &request));
     ensure!(should_be.contains(&is), "{request:?}\n  is {is:?}\n  and not one of {should_be:?}");
     Ok(())

@@ -3,6 +3,7 @@
 use std::any::Any;
 use std::ops::ControlFlow;
 
+use feed::events;
 use model::store::Tier;
 use model::{ContentId, Cursor, Entry, MAX_MILLIS, Order, Span, UserId};
 use store::Store;
@@ -99,7 +100,7 @@ impl Case {
 
     /// A compaction also ends old notices.
     pub(crate) fn compact(&self) -> Result<(), String> {
-        self.system.feed.tend_events().map_err(|e| format!("the log of events cannot be tended: {e}"))?;
+        events::tend(&self.system.feed).map_err(|e| format!("the log of events cannot be tended: {e}"))?;
         self.system.store().compact().map_err(|e| format!("compaction fails: {e}"))
     }
 }

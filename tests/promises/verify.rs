@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use config::Config;
 use fastrand::Rng;
-use feed::Feed;
+use feed::{DeleteItem, EditItem, Feed, PublishItems, Relate, RestoreItem, SetBarrier, timeline};
 use model::{Barrier, Cursor, Draft, EditDraft, Entry, PageRequest, Span, UserId};
 use store::Store;
 
@@ -15,6 +15,7 @@ use super::names::{Ids, host, json};
 use super::seed::{modes, pick, scaled, seed};
 use super::shape::{Kind, small};
 use super::system::System;
+use crate::store::support::{put_inbox_entry, remove_inbox_entry};
 
 /// Nothing is trimmed and no user is dormant, so the inbox has a row for every item.
 fn config() -> Config {
@@ -45,13 +46,13 @@ fn run_with(ids: Ids) {
     let feed = system.feed.clone();
     let user = |raw| ids.user(&feed, raw);
     let everybody = [QUIET].into_iter().chain(BUSY).chain(FICKLE).map(|author| (ids.host(author), None));
-    feed.relate(ids.host(READER), everybody.collect(), vec![]).expect("follows");
+    feed.submit(Relate::of(ids.host(READER), everybody.collect(), vec![])).expect("follows");
     (1..=ITEMS).for_each(|n| _ = publish(&feed, ids, QUIET, Some(2 * n), Some(n)).expect("publishes"));
     for author in FICKLE {
         (1..=100).for_each(|n| _ = publish(&feed, ids, author, Some(3 * n), None).expect("publishes"));
     }
     let top = PageRequest { span: Span::ALL, limit: 100 };
-    feed.read().timeline(user(READER), &top).expect("reads");
+    timeline::page(feed.read(), user(READER), &top).expect("reads");
     system.drain().expect("settles");
     let (stop, calls) = (AtomicBool::new(false), AtomicU64::new(0));
     let checked = thread::scope(|scope| {
@@ -94,21 +95,21 @@ fn check(feed: &Feed, ids: Ids, calls: &AtomicU64) {
         }
     };
     several(&[], &[], "sound");
-    rocks.remove_inbox_entry(reader, lost(40)).expect("deletes");
+    remove_inbox_entry(rocks, reader, lost(40));
     several(&[lost(40)], &[], "a row too few");
-    rocks.put_inbox_entry(reader, added).expect("puts");
-    rocks.remove_inbox_entry(reader, lost(140)).expect("deletes");
+    put_inbox_entry(rocks, reader, added);
+    remove_inbox_entry(rocks, reader, lost(140));
     several(&[lost(140), lost(40)], &[added], "two too few and one too many");
-    rocks.put_inbox_entry(reader, lost(40)).expect("puts");
-    rocks.put_inbox_entry(reader, lost(140)).expect("puts");
+    put_inbox_entry(rocks, reader, lost(40));
+    put_inbox_entry(rocks, reader, lost(140));
     several(&[], &[added], "a row too many");
-    rocks.remove_inbox_entry(reader, added).expect("deletes");
+    remove_inbox_entry(rocks, reader, added);
     several(&[], &[], "sound again");
 }
 
 #[track_caller]
 fn found(feed: &Feed, reader: UserId, missing: &[Entry], extra: &[Entry], what: &str) {
-    let found = feed.read().verify(reader, 100_000).expect("compares");
+    let found = timeline::verify(feed.read(), reader, 100_000).expect("compares");
     assert_eq!((&found.missing[..], &found.extra[..]), (missing, extra), "{what}");
     assert!(found.complete && found.compared >= ITEMS as usize - missing.len(), "{what}: {}", found.compared);
 }
@@ -118,7 +119,7 @@ fn publish(feed: &Feed, ids: Ids, author: u64, at: Option<u64>, id: Option<u64>)
     let (at, author) = (at.map(|at| format!(",\"published_at\":{at}")), json(&ids.host(author)));
     let text = format!("{{\"author_id\":{author}{}{}}}", at.unwrap_or_default(), id.unwrap_or_default());
     let draft: Draft = serde_json::from_str(&text).expect("a draft");
-    let published = feed.publish(vec![draft]).map_err(|e| e.to_string())?;
+    let published = feed.submit(PublishItems::all(vec![draft])).map_err(|e| e.to_string())?;
     Ok(published[0].0.cursor())
 }
 
@@ -135,16 +136,16 @@ fn post(feed: &Feed, ids: Ids, author: u64, mut random: Rng, stop: &AtomicBool, 
             }
             2 if !live.is_empty() => {
                 let edit: EditDraft = serde_json::from_str("{\"text\":\"edited\"}").expect("an edit");
-                feed.edit(host(feed, pick(&mut random, &live).id), edit).expect("edits");
+                feed.submit(EditItem { item: host(feed, pick(&mut random, &live).id), edit }).expect("edits");
             }
             3 if !gone.is_empty() => {
                 let back = gone.swap_remove(random.usize(..gone.len()));
-                feed.restore(host(feed, back.id)).expect("restores");
+                feed.submit(RestoreItem { item: host(feed, back.id) }).expect("restores");
                 live.push(back);
             }
             _ if live.len() > 20 => {
                 let item = live.swap_remove(random.usize(..live.len()));
-                feed.delete(host(feed, item.id)).expect("deletes");
+                feed.submit(DeleteItem { item: host(feed, item.id), purge: false }).expect("deletes");
                 gone.push(item);
             }
             _ => {}
@@ -154,9 +155,9 @@ fn post(feed: &Feed, ids: Ids, author: u64, mut random: Rng, stop: &AtomicBool, 
 
 /// Removes an author with many items from the reader's timeline and restores them, in that author's way.
 fn relate(feed: &Feed, ids: Ids, author: u64, stop: &AtomicBool, calls: &AtomicU64) {
-    let relate = |follow: Vec<_>, unfollow| feed.relate(ids.host(READER), follow, unfollow).map(drop);
+    let relate = |follow: Vec<_>, unfollow| feed.submit(Relate::of(ids.host(READER), follow, unfollow)).map(drop);
     let bar = |[user, target]: [u64; 2], barrier, off| {
-        feed.set_barrier(ids.host(user), ids.host(target), barrier, off).map(drop)
+        feed.submit(SetBarrier { user: ids.host(user), target: ids.host(target), barrier, raised: off }).map(drop)
     };
     let mut off = true;
     while !stop.load(Ordering::SeqCst) {

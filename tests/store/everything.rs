@@ -316,7 +316,6 @@ fn of_user<'a>(scope: &'a Scope, user: UserId, put: &mut dyn FnMut(&str, Read<'a
     });
     reads.add("hiders_among", move |store, tier| store.hiders_among(user, users, tier));
     reads.add("blocked_among", move |store, tier| store.blocked_among(user, users, tier));
-    reads.add("hiders_after", move |store, _| store.hiders_after(user, None, MANY));
     reads.add("followers_after", move |store, _| store.followers_after(user, None, MANY));
     reads.add("follower_count", move |store, _| store.follower_count(user));
     reads.add("user_counts", move |store, tier| store.user_counts(user, tier));

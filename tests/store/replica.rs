@@ -1,7 +1,6 @@
 //! The notes of a node, and its mark.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use model::Profile;
 use model::store::MARK;
@@ -23,28 +22,21 @@ fn a_note_stays_until_it_is_removed(store: &Store) {
 
 on_both! { a_note_stays_until_it_is_removed }
 
-/// A store whose marks count the writes that have one.
-fn node(dir: &tempfile::TempDir) -> (Store, Arc<AtomicU64>) {
-    let store = Store::open(&Options::new(dir.path())).expect("opens");
-    let made = Arc::new(AtomicU64::new(0));
-    let count = Arc::clone(&made);
-    store.keep_mark(Arc::new(move || count.fetch_add(1, Ordering::Relaxed).to_be_bytes().to_vec()));
-    (store, made)
-}
-
 #[test]
-fn on_a_node_each_group_has_a_mark_and_nothing_else_has() {
+fn a_group_has_the_mark_that_comes_with_it_and_an_empty_one_has_none() {
     let dir = tempfile::tempdir().expect("temp dir");
-    let (store, made) = node(&dir);
-    let store = Arc::new(store);
+    let store = Arc::new(Store::open(&Options::new(dir.path())).expect("opens"));
     let grouping = Arc::clone(&store).grouping();
     store.touch(user(1), 5).expect("touches");
     store.meet(user(2), 5).expect("meets");
+    grouping.note_group(MARK, b"none").expect("notes");
     grouping.write_group().expect("writes");
-    assert_eq!((made.load(Ordering::Relaxed), note(&store, MARK)), (0, None));
+    assert_eq!(note(&store, MARK), None);
     for n in 0..3_u64 {
         grouping.put_profile(user(n + 1), &Profile::default()).expect("puts");
         grouping.put_profile(user(n + 2), &Profile::default()).expect("puts");
+        grouping.note_group(MARK, &n.to_be_bytes()).expect("notes");
+        assert_ne!(note(&store, MARK), Some(n.to_be_bytes().to_vec()));
         grouping.write_group().expect("writes");
         assert_eq!(note(&store, MARK), Some(n.to_be_bytes().to_vec()));
     }

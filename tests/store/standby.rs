@@ -8,8 +8,8 @@ use std::time::Duration;
 use config::Config;
 use feed::standbys::Standbys;
 use model::error::Code;
-use model::store::{Batch, LogReader, Push};
-use store::{Options, Standby, StandbyDirectory, Store};
+use model::store::{Batch, Push};
+use store::{LogReader, Options, Standby, StandbyDirectory, Store};
 use tempfile::TempDir;
 
 use super::everything::{Scope, dump, fill};
@@ -43,13 +43,12 @@ impl World {
     fn copy(&self, directory: &StandbyDirectory) {
         let copy = self.dir.path().join("copy");
         self.origin.copy_to(&copy).expect("copies");
-        let copying = directory.begin_copy(b"plan", 1, 0).expect("begins");
+        directory.begin_copy(b"plan", 1, 0).expect("begins");
         for file in fs::read_dir(copy.join("db")).expect("lists").map(|file| file.expect("listed")) {
-            fs::copy(file.path(), copying.file(file.file_name().to_str().expect("text"))).expect("copies");
+            fs::copy(file.path(), directory.copied_file(file.file_name().to_str().expect("text"))).expect("copies");
         }
-        copying.finish(self.origin.log_facts().expect("facts").id).expect("finishes");
         fs::remove_dir_all(copy).expect("removes");
-        directory.take_place().expect("takes its place");
+        directory.finish_copy(self.origin.log_facts().expect("facts").id).expect("takes its place");
     }
 
     fn open(&self, directory: &StandbyDirectory) -> Standby {
@@ -59,12 +58,12 @@ impl World {
         standby
     }
 
-    fn read(&self, standby: &Standby) -> Box<dyn LogReader> {
+    fn read(&self, standby: &Standby) -> LogReader {
         self.origin.read_log(standby.sequence()).expect("reads")
     }
 
     /// Applies all that the origin has.
-    fn catch_up(&self, standby: &Standby, reader: &mut dyn LogReader) {
+    fn catch_up(&self, standby: &Standby, reader: &mut LogReader) {
         let end = self.origin.seal().expect("flushes");
         self.origin.unseal();
         while let Some(batch) = reader.next().expect("reads") {
@@ -85,19 +84,19 @@ fn a_standby_has_every_row_of_its_origin() {
     let mut reader = world.read(&standby);
     fill(&world.origin);
     world.origin.write_arrivals().expect("writes");
-    world.catch_up(&standby, &mut *reader);
+    world.catch_up(&standby, &mut reader);
     // Batches that are larger than a piece, and the next file of the log.
     for round in 0..12 {
         let many: Vec<_> = (0..2000).map(|n| timed(post(1_000_000 + round * 2000 + n, 50, n))).collect();
         world.origin.publish(&many, Batch::AllOrNone, Push::Queued).expect("publishes");
         world.origin.compact().expect("flushes and compacts");
-        world.catch_up(&standby, &mut *reader);
+        world.catch_up(&standby, &mut reader);
     }
     drop((standby, reader));
     // A start in between.
     let standby = world.open(&directory);
     publish_post(&world.origin, 900_001, 77, 6);
-    world.catch_up(&standby, &mut *world.read(&standby));
+    world.catch_up(&standby, &mut world.read(&standby));
     let wanted = dump(&world.origin, &Scope::filled());
     drop(standby);
     let error = Store::open(&Options::new(world.path())).expect_err("a standby").to_string();
@@ -144,7 +143,7 @@ fn a_hole_in_the_log_is_never_passed_over() {
     // A new copy takes the place of the old one.
     world.copy(&directory);
     let standby = world.open(&directory);
-    world.catch_up(&standby, &mut *world.read(&standby));
+    world.catch_up(&standby, &mut world.read(&standby));
 }
 
 /// A standby that begins anew is not taken for the stream that it has left, however fast it was.

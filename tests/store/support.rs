@@ -1,12 +1,13 @@
 //! Short functions for tests of stores.
 
+use std::ops::ControlFlow;
 use std::path::Path;
 
 use model::error::Result;
 use model::store::{Batch, Change, Delivery, Published, Push, Related, TableDigest, Then, Tier, Watch};
 use model::{
-    Audience, Content, ContentId, Cursor, Entry, Erasure, Job, KindId, Millis, Order, Position, Publish, Span, UserId,
-    Work,
+    Audience, Content, ContentId, Cursor, Entry, Erasure, Job, JobId, KindId, Lane, Millis, Order, Position, Publish,
+    Span, UserId, Work,
 };
 use store::{Options, Store};
 
@@ -214,3 +215,23 @@ pub(crate) fn jobs(store: &Store) -> Vec<Job> {
 pub(crate) const MANY: usize = 1_000_000;
 
 pub(crate) const BOTH_ORDERS: [Order; 2] = [Order::NewestFirst, Order::OldestFirst];
+
+/// Puts an entry into an inbox, whatever the rules say.
+pub(crate) fn put_inbox_entry(store: &Store, reader: UserId, entry: Entry) {
+    let job = JobId { lane: Lane::of(reader), seq: u64::MAX };
+    store.deliver(&Delivery { job, entry, recipients: &[reader], then: Then::Nothing }).expect("delivers");
+    store.write_arrivals().expect("writes");
+}
+
+/// Removes an entry from an inbox, whatever the rules say: all entries of its author, of which the others come back.
+pub(crate) fn remove_inbox_entry(store: &Store, reader: UserId, entry: Entry) {
+    let mut others = Vec::new();
+    let mut see = |other: Entry| {
+        others.extend((other.author == entry.author && other != entry).then_some(other));
+        ControlFlow::Continue(())
+    };
+    store.inbox(reader, Span::ALL, Order::NewestFirst, Tier::Disk, &mut see).expect("reads");
+    store.clear_inboxes(&[reader], entry.author).expect("removes");
+    others.into_iter().for_each(|other| put_inbox_entry(store, reader, other));
+    store.write_arrivals().expect("writes");
+}

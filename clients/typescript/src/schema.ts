@@ -752,7 +752,9 @@ export interface Token {
 
 /** The number of unread items; `capped` if there are more. */
 export interface Unread {
+  /** Whether there are more. */
   capped: boolean;
+  /** Items above the marker, as far as they were counted. */
   count: number;
 }
 
@@ -760,8 +762,11 @@ export interface Unread {
 export interface UserCounts {
   /** Items on the own page of the user. */
   content: number;
+  /** Users who follow the user. */
   followers: number;
+  /** Users whom the user follows. */
   following: number;
+  /** Users whom the user follows and who follow the user. */
   friends: number;
 }
 

@@ -18,8 +18,8 @@ use super::shared::Shared;
 use super::trail::{ANCHOR, Trail};
 use super::writer::Writer;
 use config::{Agreed, Refusal};
-use feed::Feed;
 use feed::streaming::ChangeTime;
+use feed::{Core, Feed};
 use model::error::{Code, Error, Result};
 use model::store::MARK;
 
@@ -34,7 +34,7 @@ const MARK_EVERY: Duration = Duration::from_secs(1);
 pub(super) struct Applier {
     pub(super) feed: Arc<Feed>,
     /// The same service for the changes.
-    pub(super) making: Feed,
+    pub(super) making: Core,
     pub(super) log: Arc<dyn Log>,
     pub(super) writer: Arc<Writer>,
     pub(super) shared: Arc<Shared>,
@@ -180,7 +180,7 @@ impl Applier {
             hash,
             done: 0,
             time: present.time.max(envelope.time(record.time)),
-            level: present.level.max(envelope.level.into()),
+            level: present.level.max(envelope.level),
             ..present.clone()
         };
         let mut outcomes = Vec::new();

@@ -54,12 +54,6 @@ impl ClockDrift {
     pub(super) fn ahead(&self) -> i64 {
         self.ahead.load(Ordering::Relaxed)
     }
-
-    /// Whether the last word was a warning.
-    #[cfg(test)]
-    pub(super) fn is_far(&self) -> bool {
-        self.is_far.load(Ordering::Relaxed)
-    }
 }
 
 #[cfg(test)]
@@ -81,10 +75,18 @@ mod tests {
             (u64::MAX, 0, i64::MAX, true),
         ] {
             clock_drift.note(1, taken, None, now);
-            assert_eq!((clock_drift.ahead(), clock_drift.is_far()), (ahead, is_far), "{taken} at {now}");
+            assert_eq!(
+                (clock_drift.ahead(), clock_drift.is_far.load(Ordering::Relaxed)),
+                (ahead, is_far),
+                "{taken} at {now}"
+            );
         }
         clock_drift.note(2, NOW, Some(NOW), NOW);
-        assert_eq!((clock_drift.ahead(), clock_drift.is_far()), (0, false), "another broker leads");
+        assert_eq!(
+            (clock_drift.ahead(), clock_drift.is_far.load(Ordering::Relaxed)),
+            (0, false),
+            "another broker leads"
+        );
     }
 
     #[test]
@@ -92,15 +94,15 @@ mod tests {
         let clock_drift = ClockDrift::default();
         // A node that was away for a day applies what others did.
         clock_drift.note(1, NOW - 86_400_000, None, NOW);
-        assert_eq!((clock_drift.ahead(), clock_drift.is_far()), (0, false));
+        assert_eq!((clock_drift.ahead(), clock_drift.is_far.load(Ordering::Relaxed)), (0, false));
         // An own record that waited for an hour to be applied.
         clock_drift.note(2, NOW - 3_599_000, Some(NOW - 3_600_000), NOW);
-        assert_eq!((clock_drift.ahead(), clock_drift.is_far()), (0, false));
+        assert_eq!((clock_drift.ahead(), clock_drift.is_far.load(Ordering::Relaxed)), (0, false));
         clock_drift.note(3, NOW - FAR - 1, Some(NOW), NOW + 5);
-        assert_eq!((clock_drift.ahead(), clock_drift.is_far()), (-60_001, true));
+        assert_eq!((clock_drift.ahead(), clock_drift.is_far.load(Ordering::Relaxed)), (-60_001, true));
         clock_drift.note(4, NOW - 1000, None, NOW + 10);
-        assert!(clock_drift.is_far(), "others tell nothing");
+        assert!(clock_drift.is_far.load(Ordering::Relaxed), "others tell nothing");
         clock_drift.note(5, NOW + 7, Some(NOW + 5), NOW + 10);
-        assert_eq!((clock_drift.ahead(), clock_drift.is_far()), (0, false));
+        assert_eq!((clock_drift.ahead(), clock_drift.is_far.load(Ordering::Relaxed)), (0, false));
     }
 }

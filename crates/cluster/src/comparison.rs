@@ -18,9 +18,9 @@ use tokio::sync::watch;
 use super::record::{Digests, Token};
 use config::{MAX_MEMBERS, NodeName};
 use feed::Feed;
-use model::Millis;
 use model::error::{Code, Error, Result};
 use model::store::{TableDigest, Watch};
+use model::{Millis, threads};
 
 /// Comparisons whose results are kept, the newest ones.
 const KEPT: usize = 4;
@@ -210,7 +210,7 @@ impl Comparer {
             kept.end(id, state);
         };
         self.is_busy.store(true, Ordering::Release);
-        match std::thread::Builder::new().name("digest".to_owned()).spawn(walk) {
+        match threads::start("digest", walk) {
             Ok(thread) => {
                 // An error: the thread has failed before it came so far.
                 let _ = taken.recv();
@@ -218,7 +218,7 @@ impl Comparer {
             }
             Err(error) => {
                 self.is_busy.store(false, Ordering::Release);
-                into.end(id, Compared::Failed(format!("cannot start a thread: {error}")));
+                into.end(id, Compared::Failed(error.to_string()));
             }
         }
     }

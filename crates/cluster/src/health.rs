@@ -1,10 +1,11 @@
 //! The health of a node: the findings of its threads, and the refusals that follow.
 
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
+use parking_lot::Mutex;
 use tokio::sync::watch;
 
-use super::outage::Outage;
 use model::error::{Code, Error, Result};
 
 /// The state of a node as callers meet it: the worst that is true of it.
@@ -83,5 +84,37 @@ impl Vitals {
             None if self.is_slow.load(Ordering::Relaxed) => Health::Slow,
             None => Health::Serving,
         }
+    }
+}
+
+/// How long callers wait for the log as if it answered. Brokers that lose their leader need about as long.
+const GRACE: Duration = Duration::from_secs(6);
+
+/// The time since which the log has not answered.
+#[derive(Debug, Default)]
+pub(super) struct Outage(Mutex<Option<Instant>>);
+
+impl Outage {
+    /// The log has not answered; true for the first time in a row.
+    pub(super) fn note(&self) -> bool {
+        let mut since = self.0.lock();
+        let is_first = since.is_none();
+        since.get_or_insert_with(Instant::now);
+        is_first
+    }
+
+    /// The log has answered; true if it had not before.
+    pub(super) fn end(&self) -> bool {
+        self.0.lock().take().is_some()
+    }
+
+    /// Whether the last answer is missing.
+    pub(super) fn is_on(&self) -> bool {
+        self.0.lock().is_some()
+    }
+
+    /// Whether that lasts, so that callers should not wait.
+    pub(super) fn lasts(&self) -> bool {
+        self.0.lock().is_some_and(|since| since.elapsed() >= GRACE)
     }
 }

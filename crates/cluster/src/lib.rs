@@ -10,7 +10,6 @@ mod look;
 mod mark;
 mod membership;
 mod node;
-mod outage;
 mod position;
 mod record;
 mod runs;
@@ -31,22 +30,14 @@ pub use feed::streaming::{FIRST_LEVEL, LEVEL};
 use std::sync::Arc;
 
 use config::Config;
-use feed::Feed;
 use feed::streaming::Streaming;
 use model::error::{Error, Result};
 use model::store::MARK;
 use store::Store;
 
-/// A log, and the part that a directory has in it.
-#[derive(Debug)]
-pub struct Joined {
-    log: Arc<dyn Log>,
-    membership: LogMembership,
-}
-
-/// Joins the cluster of the settings, and takes over the settings that all its nodes share. `None` for a server without
+/// Joins the cluster of the settings: its log, and the part that the directory has in it. Takes over the settings that all its nodes share. `None` for a server without
 /// a cluster, and for a command that makes no changes: such a command needs no brokers.
-pub fn join(config: &mut Config, store: &Store, changes: bool) -> Result<Option<Joined>> {
+pub fn join(config: &mut Config, store: &Store, changes: bool) -> Result<Option<(Arc<dyn Log>, LogMembership)>> {
     if !changes {
         // Also without a cluster in the settings: a purge by other settings would differ from those of all nodes.
         if let Some(membership) = LogMembership::of(store)? {
@@ -69,7 +60,7 @@ pub fn join(config: &mut Config, store: &Store, changes: bool) -> Result<Option<
     for setting in config.adopt(&membership.agreed) {
         tracing::warn!(setting, "the cluster has agreed on another value of this setting, which is in force");
     }
-    Ok(Some(Joined { log, membership }))
+    Ok(Some((log, membership)))
 }
 
 /// Lets a command that makes no changes go by the time of the log: by that of the clock it could purge an item that a
@@ -81,11 +72,4 @@ pub fn keep_time(store: &Store, streaming: &Streaming) -> Result<()> {
         streaming.set_final_before(mark.final_before);
     }
     Ok(())
-}
-
-impl Joined {
-    /// Starts the node; see [`Node::start`].
-    pub fn start(self, feed: &Arc<Feed>, config: &Config, named: bool) -> Result<Node> {
-        Node::start(self.log, feed, &self.membership, config, named)
-    }
 }

@@ -1,6 +1,6 @@
 //! The command log: the records that all nodes of a cluster apply, in one order.
 
-use std::fmt::{self, Debug};
+use std::fmt::Debug;
 use std::ops::Range;
 use std::time::Duration;
 
@@ -19,7 +19,8 @@ pub struct Record {
 }
 
 /// Why an append has no offset.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
 pub enum NotAppended {
     /// The record is not in the log, and will not come to be.
     Refused(String),
@@ -28,7 +29,8 @@ pub enum NotAppended {
 }
 
 /// Why a read has no records.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
 pub enum NotRead {
     /// The log does not answer; a later read may succeed.
     Unreachable(String),
@@ -55,19 +57,5 @@ pub trait Log: Debug + Send + Sync {
     /// cannot be known.
     fn dangers(&self) -> Checked<Vec<String>> {
         Ok(Vec::new())
-    }
-}
-
-impl fmt::Display for NotAppended {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (Self::Refused(why) | Self::Unknown(why)) = self;
-        f.write_str(why)
-    }
-}
-
-impl fmt::Display for NotRead {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (Self::Unreachable(why) | Self::Gone(why)) = self;
-        f.write_str(why)
     }
 }

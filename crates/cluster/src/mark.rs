@@ -31,7 +31,7 @@ pub(super) struct Mark {
     /// The time of the last command. Times of commands do not fall.
     pub(super) time: Millis,
     /// The level in force: no record of the log has a higher one so far.
-    pub(super) level: u64,
+    pub(super) level: u32,
     /// Items deleted before this time stay deleted, whatever the settings say now.
     pub(super) final_before: Millis,
     /// The last record of each session.
@@ -74,7 +74,7 @@ impl Mark {
             hash: log.0,
             done: 0,
             time: 0,
-            level: FIRST_LEVEL.into(),
+            level: FIRST_LEVEL,
             final_before: 0,
             sessions: Sessions::default(),
             course: SequenceState::new(0),
@@ -84,6 +84,7 @@ impl Mark {
     /// As bytes: the version, nine numbers, the course, and three numbers for each session; big-endian.
     pub(super) fn bytes(&self) -> Vec<u8> {
         let Self { log, last, before, hash, done, time, level, final_before, .. } = *self;
+        let level = level.into();
         let numbers = [log, last, before, hash, done, time, level, final_before, self.sessions.0.len() as u64];
         let sessions = self.sessions.0.iter().flat_map(|(session, number, time)| [*session, *number, *time]);
         let numbers = numbers.into_iter().chain(self.course.numbers()).chain(sessions);
@@ -104,7 +105,7 @@ impl Mark {
         let (sessions, []) = sessions.as_chunks() else { return None };
         let sessions: Vec<_> = sessions.iter().map(|[session, number, time]| (*session, *number, *time)).collect();
         let is_whole = sessions.len() as u64 == len;
-        let (sessions, course) = (Sessions(sessions), SequenceState::of(*course)?);
+        let (sessions, course, level) = (Sessions(sessions), SequenceState::of(*course)?, u32::try_from(level).ok()?);
         is_whole.then_some(Self { log, last, before, hash, done, time, level, final_before, sessions, course })
     }
 }

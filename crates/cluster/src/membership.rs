@@ -94,7 +94,7 @@ impl LogMembership {
     pub(super) fn begin(&self, log: &dyn Log, store: &Store) -> Result<Mark> {
         let note = store.note(MARK)?.ok_or_else(|| Error::Corrupt("a node without a mark".to_owned()))?;
         let mark = Mark::read(&note)?;
-        let level = u32::try_from(mark.level).unwrap_or(u32::MAX);
+        let level = mark.level;
         if !(FIRST_LEVEL..=LEVEL).contains(&level) {
             let (who, way_out) = unread_level(level);
             return Err(Error::Setup(format!(

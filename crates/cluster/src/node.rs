@@ -25,7 +25,7 @@ use config::Config;
 use feed::Feed;
 use feed::streaming::LEVEL;
 use model::error::{Code, Error, Result};
-use model::{Histogram, Millis};
+use model::{Histogram, Millis, threads};
 
 /// Longest wait for the ends of the log, for figures.
 const LOOK: Duration = Duration::from_secs(2);
@@ -121,13 +121,6 @@ impl Node {
         );
         let trail = Trail::new(&mark, feed.store().note(ANCHOR)?.as_deref());
         let shared = Arc::new(Shared::new(mark));
-        let (marked, streaming) = (Arc::clone(&shared), Arc::clone(feed.streaming()));
-        feed.store().keep_mark(Arc::new(move || {
-            let course = streaming.sequencer().course();
-            let mut mark = marked.mark.lock();
-            mark.course = course;
-            mark.bytes()
-        }));
         let (timeout, session) = (config.cluster.timeout.get(), Token::random()?.0);
         let runs = Runs::new(name.clone(), &config.cluster);
         let writer = Arc::new(Writer::new(Arc::clone(&log), Arc::clone(&shared), name, session, timeout));
@@ -155,11 +148,11 @@ impl Node {
         node.spawn("appender", move || writer.run())?;
         // No stop waits for it: brokers may take long to answer.
         let looks = move || look(&*looked_at, look::EVERY, &end, look::tell);
-        spawn("log settings", looks).map(|_| node)
+        threads::start("log settings", looks).map(|_| node)
     }
 
     fn spawn(&self, name: &str, body: impl FnOnce() + Send + 'static) -> Result<()> {
-        self.threads.lock().push(spawn(name, body)?);
+        self.threads.lock().push(threads::start(name, body)?);
         Ok(())
     }
 
@@ -273,7 +266,7 @@ impl Node {
             clock_ahead: shared.clock_drift.ahead(),
             incarnation: self.writer.since(),
             differing: shared.comparisons.differing(),
-            level: mark.level,
+            level: mark.level.into(),
             newest_level: LEVEL.into(),
             lag: end.map(|end| end.saturating_sub(position)),
             reachable: !vitals.appends.is_on() && !vitals.reads.is_on(),
@@ -324,9 +317,4 @@ impl Drop for Node {
     fn drop(&mut self) {
         self.stop();
     }
-}
-
-fn spawn(name: &str, body: impl FnOnce() + Send + 'static) -> Result<JoinHandle<()>> {
-    let thread = std::thread::Builder::new().name(name.to_owned()).spawn(body);
-    thread.map_err(|e| Error::Setup(format!("cannot start a thread: {e}")))
 }

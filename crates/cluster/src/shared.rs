@@ -10,13 +10,11 @@ use super::clock_drift::ClockDrift;
 use super::comparison::Comparisons;
 use super::health::Vitals;
 use super::mark::Mark;
-use feed::streaming::FIRST_LEVEL;
 
 /// The state that the threads of a node share.
 #[derive(Debug)]
 pub(super) struct Shared {
-    /// The mark as it is when the command under way has been applied. Each write of a command has it, so after a fault it
-    /// may be that of a command that was not made: nothing writes it any more.
+    /// The mark as it is when the commands under way are written.
     pub(super) mark: Mutex<Mark>,
     /// The offset after the last record that is applied as a whole.
     pub(super) position: watch::Sender<u64>,
@@ -51,11 +49,6 @@ impl Shared {
             clock_drift: ClockDrift::default(),
             mark: Mutex::new(mark),
         }
-    }
-
-    /// The level in force.
-    pub(super) fn level(&self) -> u32 {
-        u32::try_from(self.mark.lock().level).unwrap_or(FIRST_LEVEL)
     }
 
     /// Whether the node is told to stop.

@@ -244,7 +244,7 @@ impl Writer {
 
     /// Lets a command wait for the next record. Its caller waits since an instant.
     fn begin(&self, command: &Command, since: Instant) -> Result<Proposal> {
-        let (needed, level) = (command.level(), self.shared.level());
+        let (needed, level) = (command.level(), self.shared.mark.lock().level);
         if needed > level {
             let detail = format!(
                 "this change needs level {needed} of the command log, and level {level} is in force. Once all nodes are \

@@ -2,8 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::choices::AcceptedIds;
 use super::duration::Duration;
-use super::settings::{AcceptedIds, Config};
+use super::settings::Config;
 use model::ReactionKinds;
 
 /// Declares the settings that are agreed on: the name in the command log, the type, and the setting.

@@ -6,6 +6,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use aws_lc_rs::digest::{SHA256, digest};
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use jsonwebtoken::DecodingKey;
 
 use super::key_files::PEM_BEGIN;
@@ -190,12 +192,7 @@ impl fmt::Display for PublicKey {
 
 /// Bytes as base64url without padding (RFC 4648, section 5).
 pub fn base64url(bytes: &[u8]) -> String {
-    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
-    let digits = bytes.chunks(3).flat_map(|chunk| {
-        let bits = (0..3).fold(0_u32, |bits, at| bits << 8 | u32::from(chunk.get(at).copied().unwrap_or(0)));
-        (0..=chunk.len()).map(move |at| char::from(DIGITS[(bits >> (18 - 6 * at) & 63) as usize]))
-    });
-    digits.collect()
+    URL_SAFE_NO_PAD.encode(bytes)
 }
 
 as_text! { Key Secret PublicKey }

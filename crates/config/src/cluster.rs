@@ -1,16 +1,11 @@
 //! The values of the settings of a cluster: names, members, and the secrets of its command log.
 
 use std::fmt;
-use std::str::FromStr;
 
 use hyper::Uri;
-use serde::de::{self, IntoDeserializer};
-use serde::{Deserialize, Serialize};
 
-use super::text::as_text;
+use super::text::{as_text, is_name};
 
-/// Most characters of the name of a node.
-const MAX_NAME: usize = 64;
 /// Most members. Each node hashes all names for each reader that it looks up.
 pub const MAX_MEMBERS: usize = 64;
 
@@ -25,10 +20,8 @@ impl NodeName {
     }
 
     pub(super) fn read(text: &str) -> Result<Self, &'static str> {
-        let fits = |b: u8| b.is_ascii_alphanumeric() || b".-_".contains(&b);
-        let is_name = text.len() <= MAX_NAME && text.bytes().all(fits);
         let refusal = "a name of a node has 1 to 64 letters, digits, dots, hyphens and underscores";
-        is_name.then(|| Self(text.to_owned())).ok_or(refusal)
+        is_name(text).then(|| Self(text.to_owned())).ok_or(refusal)
     }
 }
 
@@ -125,46 +118,6 @@ impl fmt::Display for Password {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(if self.0.is_empty() { "" } else { "***" })
     }
-}
-
-/// The reads of changes that other nodes have acknowledged: how much a read waits for.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Consistency {
-    /// All changes that any node acknowledged before the read.
-    #[default]
-    Strict,
-    /// All changes up to the position that the client names.
-    Session,
-    /// The changes that this node has applied.
-    Local,
-}
-
-impl FromStr for Consistency {
-    type Err = &'static str;
-
-    fn from_str(text: &str) -> Result<Self, &'static str> {
-        let expected = |_: de::value::Error| "expected \"strict\", \"session\" or \"local\"";
-        Self::deserialize(text.into_deserializer()).map_err(expected)
-    }
-}
-
-/// The proof of identity to the brokers.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Sasl {
-    /// None.
-    #[default]
-    #[serde(rename = "none")]
-    Off,
-    /// User and password as they are; use it over TLS only.
-    #[serde(rename = "PLAIN")]
-    Plain,
-    /// A challenge with SHA-256.
-    #[serde(rename = "SCRAM-SHA-256")]
-    ScramSha256,
-    /// A challenge with SHA-512.
-    #[serde(rename = "SCRAM-SHA-512")]
-    ScramSha512,
 }
 
 as_text! { NodeName Member Refusal Password }

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use toml::{Table, Value};
 
 use super::auth::{Key, KeyHash, PublicKey, Secret};
+use super::choices::KeyRole;
 use super::key_files::{blocks, from_file, lines, text_of};
 use super::settings::Auth;
 use super::wrong;
@@ -16,28 +17,6 @@ use model::error::Result;
 /// Most keys in all, and most keys for tokens: each is tried for each request that has not been seen before.
 const MOST_KEYS: usize = 1000;
 const MOST_TOKEN_KEYS: usize = 16;
-
-/// The calls that a key may make.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum KeyRole {
-    /// All calls.
-    Full,
-    /// Calls that change nothing.
-    Read,
-    /// The metrics.
-    Metrics,
-}
-
-impl KeyRole {
-    /// Its name.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Full => "full",
-            Self::Read => "read",
-            Self::Metrics => "metrics",
-        }
-    }
-}
 
 /// All keys that are in force: those of the settings, and those of the files that the settings name.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

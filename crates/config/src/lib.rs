@@ -6,9 +6,11 @@
 mod address;
 mod agreed;
 mod auth;
+mod choices;
 mod cluster;
 mod credentials;
 mod declare;
+mod derived;
 mod duration;
 mod environment;
 mod key_files;
@@ -16,7 +18,6 @@ mod load;
 mod network;
 mod settings;
 mod text;
-mod users;
 mod validate;
 mod web;
 mod webhooks;
@@ -24,16 +25,17 @@ mod webhooks;
 pub use address::address;
 pub use agreed::Agreed;
 pub use auth::{Key, KeyHash, PublicKey, Secret, base64url};
-pub use cluster::{Consistency, MAX_MEMBERS, Member, NodeName, Password, Refusal, Sasl};
-pub use credentials::{Credentials, KeyRole};
+pub use choices::{AcceptedIds, Act, Consistency, Durability, KeyRole, LogFormat, Sasl, UsersRead};
+pub use cluster::{MAX_MEMBERS, Member, NodeName, Password, Refusal};
+pub use credentials::Credentials;
+pub use derived::cores;
 pub use duration::Duration;
 pub use key_files::small_file;
 pub use network::Network;
 pub use settings::{
-    AcceptedIds, Auth, Backup, Cluster, Config, Content, Durability, Fanout, Graph, Ids, Log, LogFormat, Notices,
-    Presence, RateLimits, Reactions, Server, Storage, Timeline, Topics, cores,
+    Auth, Backup, Cluster, Config, Content, Fanout, Graph, Ids, Log, Notices, Presence, RateLimits, Reactions, Server,
+    Storage, Timeline, Topics,
 };
-pub use users::{Act, UsersRead};
 pub use web::{Authority, AvatarOrigin, Host, HostName, Origin, PageOrigin};
 pub use webhooks::{ChangeType, Webhook, WebhookSecret, WebhookUrl, is_public};
 

@@ -3,25 +3,22 @@
 use std::fmt;
 use std::net::IpAddr;
 
+use ipnet::IpNet;
+
 use super::text::as_text;
 
 /// An entry of `server.trusted_proxies`: an address, or a network such as `10.0.0.0/8`.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub struct Network {
-    first: IpAddr,
-    /// How many leading bits all addresses of the network share; at least [`SHORTEST`].
-    prefix: u32,
-}
+pub struct Network(IpNet);
 
 /// The prefix of the largest network, that of the private addresses `fc00::/7`. Proxies in a larger one are a mistake:
 /// it lets clients make up their addresses.
-const SHORTEST: u32 = 7;
+const SHORTEST: u8 = 7;
 
 impl Network {
     /// Whether an address belongs to the network. An IPv4 address that is written as IPv6 counts as IPv4.
     pub fn contains(&self, address: IpAddr) -> bool {
-        let (first, other) = (bits(self.first), bits(address.to_canonical()));
-        first.1 == other.1 && (first.0 ^ other.0).leading_zeros() >= self.prefix
+        self.0.contains(&address.to_canonical())
     }
 
     fn read(text: &str) -> Result<Self, String> {
@@ -34,34 +31,16 @@ impl Network {
     }
 
     fn parse(text: &str) -> Option<Self> {
-        let (address, prefix) = text.split_once('/').map_or((text, None), |(address, prefix)| (address, Some(prefix)));
-        let first = address.parse::<IpAddr>().ok().filter(|first| first.to_canonical() == *first)?;
-        let (value, width) = bits(first);
-        let prefix = match prefix {
-            None => width,
-            Some(digits) if digits.bytes().all(|b| b.is_ascii_digit()) => digits.parse().ok()?,
-            Some(_) => return None,
-        };
+        let network: IpNet = if text.contains('/') { text.parse().ok()? } else { text.parse::<IpAddr>().ok()?.into() };
+        let is_canonical = network.addr().to_canonical() == network.addr();
         // Bits after the prefix are a mistake: nobody knows which network is meant.
-        let rest = value.checked_shl(prefix).unwrap_or(0);
-        ((SHORTEST..=width).contains(&prefix) && rest == 0).then_some(Self { first, prefix })
-    }
-}
-
-/// An address as a number whose first bits are those of the address, and how many they are.
-fn bits(address: IpAddr) -> (u128, u32) {
-    match address {
-        IpAddr::V4(address) => (u128::from(address.to_bits()) << 96, 32),
-        IpAddr::V6(address) => (address.to_bits(), 128),
+        (is_canonical && network.trunc() == network && network.prefix_len() >= SHORTEST).then_some(Self(network))
     }
 }
 
 impl fmt::Display for Network {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.prefix == bits(self.first).1 {
-            return write!(f, "{}", self.first);
-        }
-        write!(f, "{}/{}", self.first, self.prefix)
+        if self.0.prefix_len() == self.0.max_prefix_len() { self.0.addr().fmt(f) } else { self.0.fmt(f) }
     }
 }
 

@@ -1,4 +1,4 @@
-//! The table of all settings, and what follows from some of their values.
+//! The table of all settings.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -7,14 +7,13 @@ use serde::{Deserialize, Serialize};
 
 use super::address;
 use super::auth::{Key, PublicKey, Secret};
-use super::cluster::{Consistency, Member, NodeName, Password, Refusal, Sasl};
+use super::choices::{AcceptedIds, Act, Consistency, Durability, LogFormat, Sasl, UsersRead};
+use super::cluster::{Member, NodeName, Password, Refusal};
 use super::declare::settings;
 use super::duration::Duration;
 use super::network::Network;
-use super::users::{Act, UsersRead};
 use super::web::{AvatarOrigin, HostName, Origin};
-use model::cache::memory::CacheMemory;
-use model::{Members, ReactionKinds};
+use model::ReactionKinds;
 
 /// Longer durations are typing mistakes; a hundred years.
 const LONGEST: Duration = Duration::from_days(36_500);
@@ -280,7 +279,7 @@ settings! {
         /// "lists", "requests", "marker" and "presence"; docs/use/access.md has the calls of each. Keys alone make the
         /// others: the application decides about each follow if "follow" is left out. In the environment, commas separate the
         /// words.
-        users_act: Vec<Act> = Act::USUAL.to_vec();
+        users_act: Vec<Act> = Act::usual();
         /// The reads of user tokens: "own" for the pages, lists and relations of their user; "visible" also for all items,
         /// own pages, comments, topics, reactions, profiles and lists of followers that the user may see. See
         /// docs/use/access.md.
@@ -352,92 +351,6 @@ settings! {
         /// A request that takes this time or longer gets a line in the log; "0s" is never. At most ten lines a second.
         slow_request: Duration = Duration::from_secs(1), NONE..=HOUR;
     }
-}
-
-impl Server {
-    /// The scheme of the server's URLs.
-    pub fn scheme(&self) -> &'static str {
-        if self.tls_cert.as_os_str().is_empty() { "http" } else { "https" }
-    }
-}
-
-impl Cluster {
-    /// Whether this server is a node of a cluster.
-    pub fn is_on(&self) -> bool {
-        !self.brokers.is_empty()
-    }
-
-    /// The members, seen from this node; `None` without a cluster.
-    pub fn members(&self) -> Option<Members> {
-        let names = self.members.iter().map(|member| member.name.as_str());
-        if self.is_on() { Members::new(names, self.node.as_str(), self.inbox_copies) } else { None }
-    }
-}
-
-impl Storage {
-    /// The memory for caches of data on disk.
-    pub fn cache_memory(&self) -> CacheMemory {
-        CacheMemory::new((self.cache_mb as u64) << 20)
-    }
-}
-
-impl Timeline {
-    /// Time after a read during which the user's inbox stays complete.
-    pub fn whole_for(&self) -> Duration {
-        if self.evict_after == NONE { self.active_for } else { self.active_for.min(self.evict_after) }
-    }
-}
-
-impl Fanout {
-    /// Number of worker threads.
-    pub fn threads(&self) -> usize {
-        if self.workers > 0 { self.workers } else { cores() }
-    }
-}
-
-/// Number of cores.
-pub fn cores() -> usize {
-    std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
-}
-
-/// The moment at which a change counts as on disk.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Durability {
-    /// Flushed to the device before the answer; survives a power cut.
-    Sync,
-    /// Handed to the operating system before the answer; survives `kill -9`, not a power cut.
-    Os,
-}
-
-impl Durability {
-    /// The name in the settings.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Sync => "sync",
-            Self::Os => "os",
-        }
-    }
-}
-
-/// The ids that requests and imports may have.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum AcceptedIds {
-    /// Numbers and names: any text of 1 to 128 bytes without control characters.
-    Any,
-    /// Whole numbers from 1 to 2^63-1. Names that are stored already are still shown.
-    Numbers,
-}
-
-/// Format of log lines.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum LogFormat {
-    /// For people.
-    Text,
-    /// One JSON object a line.
-    Json,
 }
 
 #[cfg(test)]

@@ -1,5 +1,8 @@
 //! Values that are written as one text, in the file of settings and in variables.
 
+/// Most characters of a name of a node or of a webhook.
+const MAX_NAME: usize = 64;
+
 /// Reads values by their `read`.
 macro_rules! from_text {
     ($($Value:ident)+) => {
@@ -33,4 +36,32 @@ macro_rules! as_text {
     };
 }
 
-pub(super) use {as_text, from_text};
+/// Declares a choice of words: its values, each with its word in the settings.
+macro_rules! words {
+    ($(#[$about:meta])* $Choice:ident { $($(#[$meaning:meta])* $Value:ident = $word:literal,)+ }) => {
+        $(#[$about])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+        pub enum $Choice {
+            $($(#[$meaning])* #[serde(rename = $word)] $Value,)+
+        }
+
+        impl $Choice {
+            /// All values.
+            pub const ALL: &[Self] = &[$(Self::$Value,)+];
+
+            /// Its word.
+            pub fn as_str(self) -> &'static str {
+                match self {
+                    $(Self::$Value => $word,)+
+                }
+            }
+        }
+    };
+}
+
+/// Whether a text is a name: letters of ASCII, digits, dots, hyphens and underscores, and not too many of them.
+pub(super) fn is_name(text: &str) -> bool {
+    text.len() <= MAX_NAME && text.bytes().all(|b| b.is_ascii_alphanumeric() || b".-_".contains(&b))
+}
+
+pub(super) use {as_text, from_text, words};

@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use super::cluster::{MAX_MEMBERS, Sasl};
+use super::choices::Sasl;
+use super::cluster::MAX_MEMBERS;
 use super::settings::{Cluster, Config};
 use super::{Webhook, wrong};
 use model::error::Result;

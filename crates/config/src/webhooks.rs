@@ -11,7 +11,7 @@ use hyper::Uri;
 use serde::{Deserialize, Serialize};
 
 use super::key_files::{from_file, lines};
-use super::text::as_text;
+use super::text::{self, as_text};
 use super::wrong;
 use model::EffectKind;
 use model::error::Result;
@@ -19,31 +19,9 @@ use model::error::Result;
 /// Most receivers, and most secrets of one.
 const MOST: usize = 16;
 const MOST_SECRETS: usize = 8;
-/// Most characters of a name.
-const MAX_NAME: usize = 64;
 /// The beginning of a secret, and how many bytes one has (Standard Webhooks 1).
 const SECRET_MARK: &str = "whsec_";
 const SECRET_BYTES: std::ops::RangeInclusive<usize> = 24..=64;
-
-/// The section in `config.toml`.
-#[cfg(test)]
-pub(super) const EXAMPLE: &str = r#"
-# Webhooks: the server sends the feed of changes to URLs, at most 16. There are no variables of the environment for these
-# settings. See docs/use/webhooks.md.
-#
-#   [[webhooks]]
-#   # A name of letters, digits, dots, hyphens and underscores. The position of the receiver is kept under it.
-#   name = "push"
-#   # The receiver: https, or http at a loopback address of this machine. An address of a private network is refused.
-#   url = "https://app.example.org/tideline"
-#   # A file with secrets that sign the requests, each "whsec_…" on a line of its own (`tideline key new --webhook`). It is
-#   # read again for each request, so that a secret can be replaced.
-#   secret_file = "/etc/tideline/push.secret"
-#   # Only changes of these types; without it, all.
-#   types = ["content.published", "reaction.created"]
-#   # Where a new receiver begins: "newest" (the default), "oldest", or a position of the feed.
-#   after = "newest"
-"#;
 
 /// A receiver of changes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -96,10 +74,8 @@ pub struct WebhookName(String);
 
 impl WebhookName {
     fn read(text: &str) -> Result<Self, &'static str> {
-        let fits = |b: u8| b.is_ascii_alphanumeric() || b".-_".contains(&b);
-        let is_name = (1..=MAX_NAME).contains(&text.len()) && text.bytes().all(fits);
         let refusal = "the name of a webhook has 1 to 64 letters, digits, dots, hyphens and underscores";
-        is_name.then(|| Self(text.to_owned())).ok_or(refusal)
+        (!text.is_empty() && text::is_name(text)).then(|| Self(text.to_owned())).ok_or(refusal)
     }
 }
 

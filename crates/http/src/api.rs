@@ -1,6 +1,8 @@
 //! State that all requests share: the service, the limits, and the pools for disk access.
 
-use std::net::IpAddr;
+mod admission;
+mod observed;
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -9,22 +11,14 @@ use actix_web::http::header::{HeaderValue, X_CONTENT_TYPE_OPTIONS};
 use actix_web::{HttpRequest, HttpResponse};
 use tokio::sync::watch;
 
-use super::kind::{API, OPERATORS};
+use self::admission::Admission;
+use self::observed::Observed;
 use super::pools::{Pools, Wants};
+use super::route_info::API;
 use crate::figures::disk::DiskFigures;
-use crate::figures::firing::Firing;
-use crate::figures::history::History;
 use crate::figures::memory;
 use crate::figures::reloads::Reloads;
-use crate::figures::requests::Requests;
-use crate::figures::sampler::Sampler;
-use crate::figures::slow_log::SlowLog;
-use crate::figures::webhooks::WebhookFigures;
-use crate::guards::access::Access;
-use crate::guards::address;
-use crate::guards::auth::{Authenticator, Caller, Permit, Who};
-use crate::guards::cors::Cors;
-use crate::guards::rate_limits::RateLimits;
+use crate::guards::auth::Authenticator;
 use crate::limits::{Holder, Limits};
 use crate::nodes::consistency;
 use crate::nodes::peers::Peers;
@@ -32,7 +26,7 @@ use crate::wire::kept_pages::KeptPages;
 use crate::wire::problem::Problem;
 use crate::wire::request_id::RequestId;
 use cluster::{Node, Status};
-use config::{Config, KeyRole};
+use config::Config;
 use feed::Feed;
 use feed::backup::Backups;
 use feed::standbys::Standbys;
@@ -52,48 +46,32 @@ pub struct Api {
     pub(super) backups: Arc<Backups>,
     /// The standbys that follow this server.
     pub(super) standbys: Arc<Standbys>,
-    /// The hosts and origins whose requests are accepted.
-    pub(super) access: Access,
-    /// Checks credentials.
-    pub(super) gate: Arc<Authenticator>,
-    /// How keys and the certificate were read last.
-    pub(super) reloads: Arc<Reloads>,
-    /// The origins whose pages may read answers.
-    pub(super) cors: Cors,
-    /// Limits of requests a second.
-    pub(super) rates: RateLimits,
+    /// Who is let in.
+    pub(super) admission: Admission,
     /// The limits of the HTTP side.
     pub(super) limits: Arc<Limits>,
     /// Threads that may block.
     pools: Pools,
     /// Pages of home timelines.
     pub(super) kept_pages: KeptPages,
-    /// Requests counted by route and result.
-    pub(super) requests: Requests,
-    /// Lines about slow requests.
-    pub(super) slow: SlowLog,
-    /// Figures of the workers.
-    pub(super) workers: Figures,
-    /// The main figures of the last hour.
-    pub(super) history: History,
-    /// Since when alerts hold.
-    pub(super) firing: Firing,
-    /// Figures that may need the disk.
-    pub(super) sampler: Sampler<DiskFigures>,
-    /// Figures that need the command log.
-    pub(super) node_sampler: Sampler<Status>,
+    /// What is counted and timed.
+    pub(super) observed: Observed,
     /// This server as a node of a cluster.
     pub(super) node: Option<Arc<Node>>,
     /// The other nodes of the cluster.
     pub(super) peers: Option<Peers>,
     /// A number above those of all changes so far. Readers of the feed of changes wait for it.
     pub(super) end: watch::Sender<u64>,
-    /// The receivers of changes, in the order of the settings.
-    pub(super) webhooks: Vec<Arc<WebhookFigures>>,
-    /// True once a standby has taken over.
-    over: watch::Sender<bool>,
+    phase: Phase,
+}
+
+/// How far the server is on its way out.
+#[derive(Debug, Default)]
+struct Phase {
     draining: AtomicBool,
     stopping: AtomicBool,
+    /// True once a standby has taken over.
+    over: watch::Sender<bool>,
 }
 
 impl Api {
@@ -108,53 +86,37 @@ impl Api {
         reloads: Arc<Reloads>,
         node: Option<Arc<Node>>,
     ) -> Self {
-        let server = &feed.config().server;
-        let peers = Peers::of(&feed.config().cluster, node.as_ref().map(|node| node.log_id()).unwrap_or_default());
-        let slow = feed.config().log.slow_request.get();
-        let kept_pages = KeptPages::new(feed.config().storage.cache_memory());
-        let webhooks = feed.config().webhooks.iter().map(|hook| Arc::new(WebhookFigures::of(hook))).collect();
+        let config = feed.config();
+        let limits = Arc::new(Limits::new(&config.server, connections));
         Self {
-            access: Access::new(server),
-            gate,
-            reloads,
-            cors: Cors::new(&server.allowed_origins),
-            rates: RateLimits::new(&feed.config().rate_limits),
-            limits: Arc::new(Limits::new(server, connections)),
-            feed,
+            admission: Admission::new(config, gate, &limits),
+            limits,
+            pools: Pools::new(),
+            kept_pages: KeptPages::new(config.storage.cache_memory()),
+            observed: Observed::new(config, workers, reloads),
+            peers: Peers::of(&config.cluster, node.as_ref().map(|node| node.log_id()).unwrap_or_default()),
+            node,
+            end: watch::Sender::new(0),
+            phase: Phase::default(),
             backups,
             standbys,
-            pools: Pools::new(),
-            kept_pages,
-            requests: Requests::default(),
-            slow: SlowLog::new(slow),
-            workers,
-            history: History::default(),
-            firing: Firing::default(),
-            sampler: Sampler::default(),
-            node_sampler: Sampler::default(),
-            node,
-            peers,
-            end: watch::Sender::new(0),
-            webhooks,
-            over: watch::Sender::new(false),
-            draining: AtomicBool::new(false),
-            stopping: AtomicBool::new(false),
+            feed,
         }
     }
 
     /// Makes `/readyz` refuse from now on, so that balancers send requests elsewhere. All else goes on.
     pub fn set_draining(&self) {
-        self.draining.store(true, Ordering::Relaxed);
+        self.phase.draining.store(true, Ordering::Relaxed);
     }
 
     /// Whether the server stops, or will do so soon.
     pub(super) fn is_draining(&self) -> bool {
-        self.draining.load(Ordering::Relaxed) || self.is_stopping()
+        self.phase.draining.load(Ordering::Relaxed) || self.is_stopping()
     }
 
     /// Makes `/readyz` refuse from now on, and ends the streams.
     pub fn set_stopping(&self) {
-        self.stopping.store(true, Ordering::Relaxed);
+        self.phase.stopping.store(true, Ordering::Relaxed);
         self.end_streams();
     }
 
@@ -165,14 +127,14 @@ impl Api {
 
     /// Ends streams and webhooks: a standby has taken over, and goes on with them.
     pub(super) fn end_sending(&self) {
-        self.over.send_replace(true);
+        self.phase.over.send_replace(true);
         self.end_streams();
     }
 
     /// Waits until a standby has taken over.
     pub(super) async fn handed_over(&self) {
         // It is there as long as this is.
-        let _ = self.over.subscribe().wait_for(|over| *over).await;
+        let _ = self.phase.over.subscribe().wait_for(|over| *over).await;
     }
 
     /// The memory to plan for this server, bytes.
@@ -202,12 +164,12 @@ impl Api {
 
     /// Open streams of the feed of changes. Webhooks wait for its end, too.
     pub(super) fn streams_of_changes(&self) -> u64 {
-        self.end.receiver_count().saturating_sub(self.webhooks.len()) as u64
+        self.end.receiver_count().saturating_sub(self.observed.webhooks.len()) as u64
     }
 
     /// Whether the server is stopping, or a standby has taken over: streams end, so that their clients go elsewhere.
     pub(super) fn is_stopping(&self) -> bool {
-        self.stopping.load(Ordering::Relaxed) || self.standbys.has_handed_over()
+        self.phase.stopping.load(Ordering::Relaxed) || self.standbys.has_handed_over()
     }
 
     /// Whether some requests concern other nodes of a cluster.
@@ -215,52 +177,13 @@ impl Api {
         self.node.is_some() || self.peers.is_some()
     }
 
-    /// Receives a request, unless its address has sent too many, or a web page may not send it.
-    pub(super) fn receive(&self, request: &HttpRequest) -> Result<(), Problem> {
-        self.rates.take_address(request, self.address(request))?;
-        self.check_page(request)
-    }
-
-    /// Refuses a request that a web page may not send.
-    pub(super) fn check_page(&self, request: &HttpRequest) -> Result<(), Problem> {
-        self.access.check(request, !self.gate.is_open())
-    }
-
-    /// The sender of a received request that `permit` allows. Refuses wrong credentials, and senders that have sent too
-    /// many requests.
-    pub(super) fn admit(&self, request: &HttpRequest, id: &RequestId, permit: Permit) -> Result<Caller, Problem> {
-        let address = self.address(request);
-        let count = |who: &Who| match who {
-            Who::Anyone => Ok(()),
-            Who::Key(_, key) => self.rates.take_key(request, key),
-            Who::User { id, .. } => self.rates.take_user(request, id),
-        };
-        self.gate.check(request, id, address, permit, count, |who| self.holder(who, address, request.path()))
-    }
-
-    /// For whom a sender at an address takes places.
-    fn holder(&self, who: &Who, address: Option<IpAddr>, path: &str) -> Holder {
-        match who {
-            Who::User { id, .. } => self.limits.user(id),
-            Who::Anyone if !self.gate.is_open() => self.limits.client(address),
-            Who::Key(KeyRole::Metrics, _) => Holder::Operator,
-            Who::Anyone | Who::Key(..) if path.starts_with(OPERATORS) => Holder::Operator,
-            Who::Anyone | Who::Key(..) => Holder::Application,
-        }
-    }
-
-    /// The address of the client.
-    pub(super) fn address(&self, request: &HttpRequest) -> Option<IpAddr> {
-        address::client(request, &self.config().server.trusted_proxies)
-    }
-
     /// Adds the headers that all answers have: the id of the request, the order not to guess another type, the permission
     /// to read the answer, the rest of the limits, and the position of a node.
     pub(super) fn sign(&self, request: &HttpRequest, id: RequestId, response: &mut HttpResponse) {
         id.show(response);
         response.headers_mut().insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
-        self.cors.permit(request, response);
-        self.rates.show(request, response);
+        self.admission.cors.permit(request, response);
+        self.admission.rates.show(request, response);
         if let Some(node) = self.node.as_ref().filter(|_| request.path().starts_with(API)) {
             consistency::show(node, request, response);
         }
@@ -269,13 +192,13 @@ impl Api {
     /// Fresh figures; the last ones if another sample is being taken, or if sampling is slow.
     pub(super) async fn sample(self: &Arc<Self>) -> Option<DiskFigures> {
         let feed = Arc::clone(&self.feed);
-        self.sampler.sample(PATIENCE, move || DiskFigures::take(feed.store().as_ref())).await
+        self.observed.sampler.sample(PATIENCE, move || DiskFigures::take(feed.store().as_ref())).await
     }
 
     /// The figures of this node of a cluster; older ones if its log does not answer soon.
     pub(super) async fn sample_node(&self) -> Option<Status> {
         let node = Arc::clone(self.node.as_ref()?);
-        self.node_sampler.sample(PATIENCE_FOR_LOG, move || Some(node.status())).await
+        self.observed.node_sampler.sample(PATIENCE_FOR_LOG, move || Some(node.status())).await
     }
 
     /// The settings.

@@ -20,19 +20,19 @@ use tokio::sync::oneshot;
 
 use self::answers::Answers;
 use super::api::Api;
-use super::kind::Kind;
 use super::pools::Wants;
+use super::route_info::{BodyKind, RouteInfo};
 use crate::connections::attend::Upload;
-use crate::guards::auth::{Caller, Who};
-use crate::limits::{ChangePlace, Limits};
+use crate::guards::auth::{ACCESS_TOKEN, Caller, Who};
+use crate::limits::Limits;
 use crate::nodes::consistency;
-use crate::wire::body::{self, Body, Since, WholeBody};
+use crate::wire::body::{self, Body};
 use crate::wire::problem::Problem;
-use crate::wire::query;
-use feed::{Change, Feed, OnDone, Read, Visibility, answered_at};
+use crate::wire::query::{self, CONSISTENCY, Query};
+use feed::{Change, Feed, Read, Visibility, answered_at, ids};
 use model::error::{Code, Error, Result};
 use model::store::Tier;
-use model::{HostId, Id, InvalidId, Millis, ReactionKind, Time, UserId, is_topic};
+use model::{HostId, Id, InvalidId, Millis, Time, UserId, is_topic};
 
 /// A large body waits for its turn at most this fraction of the request's timeout.
 const PART_FOR_TURN: u32 = 3;
@@ -63,22 +63,28 @@ pub(super) struct Call {
     pub(super) api: Rc<ThreadApi>,
     /// The sender, whose credentials allow the call.
     pub(super) caller: Caller,
-    pub(super) kind: Kind,
+    pub(super) info: &'static RouteInfo,
     upload: Option<Upload>,
     started: Instant,
 }
 
 impl Call {
-    pub(super) fn new(api: Rc<ThreadApi>, kind: Kind, request: HttpRequest, caller: Caller, started: Instant) -> Self {
+    pub(super) fn new(
+        api: Rc<ThreadApi>,
+        info: &'static RouteInfo,
+        request: HttpRequest,
+        caller: Caller,
+        started: Instant,
+    ) -> Self {
         let upload = Upload::of(&request);
-        Self { request, api, caller, kind, upload, started }
+        Self { request, api, caller, info, upload, started }
     }
 
     /// The user named in the path as `{uid}`. A token that names another one does not learn which names exist.
     pub(super) fn user(&self) -> Result<HostId, Problem> {
         let named = self.id("uid")?;
         if let Who::User { id, .. } = &self.caller.who {
-            self.api.feed().may_name(id, [&named], self.sight())?;
+            ids::may_name(self.api.feed(), id, [&named], self.sight())?;
         }
         Ok(named)
     }
@@ -102,59 +108,19 @@ impl Call {
 
     /// The time that the sender gives for a follow or a reaction; `None` for now. A user acts now: another time would
     /// move the user in the lists of others.
-    pub(super) fn since(&self, Since { since }: Since) -> Result<Option<Millis>, Problem> {
+    pub(super) fn since(&self, since: Option<Time>) -> Result<Option<Millis>, Problem> {
         match (self.sight(), since) {
             (Visibility::User, Some(_)) => Err(Problem::new(Code::NotPermitted, "since: only a key may give a time")),
             (_, since) => Ok(since.map(|Time(since)| since)),
         }
     }
 
-    /// The user named in the path as `{target}`.
-    pub(super) fn target(&self) -> Result<HostId, Problem> {
-        self.id("target")
-    }
-
-    /// The source named in the path as `{source}`.
-    pub(super) fn source(&self) -> Result<HostId, Problem> {
-        self.id("source")
-    }
-
-    /// The item named in the path as `{content_id}`.
-    pub(super) fn content_id(&self) -> Result<HostId, Problem> {
-        self.id("content_id")
-    }
-
-    /// The kind of reaction named in the path as `{kind}`.
-    pub(super) fn reaction(&self) -> Result<ReactionKind, Problem> {
-        let sent = self.segment("kind");
-        let name = query::text(sent).ok_or_else(|| {
-            Problem::new(
-                Code::InvalidKind,
-                format_args!("kind: expected a name, percent-encoded as UTF-8, not \"{sent}\""),
-            )
-        })?;
-        Ok(self.api.feed().reaction_kind(&name)?)
-    }
-
-    /// The topic named in the path as `{topic}`.
-    pub(super) fn topic(&self) -> Result<String, Problem> {
-        let sent = self.segment("topic");
-        query::text(sent).filter(|topic| is_topic(topic)).map(Cow::into_owned).ok_or_else(|| {
-            Problem::new(
-                Code::InvalidTopic,
-                format_args!("topic: expected 1 to 64 characters, percent-encoded as UTF-8, not \"{sent}\""),
-            )
-        })
-    }
-
-    /// The name of a list in the path, as `{list}`.
-    pub(super) fn list(&self) -> Result<String, Problem> {
-        let sent = self.segment("list");
-        query::text(sent).filter(|name| is_topic(name)).map(Cow::into_owned).ok_or_else(|| {
-            Problem::new(
-                Code::InvalidList,
-                format_args!("list: expected 1 to 64 characters, percent-encoded as UTF-8, not \"{sent}\""),
-            )
+    /// The topic, or the name of a list, in the path.
+    pub(super) fn label(&self, name: &str, wrong: Code) -> Result<String, Problem> {
+        let sent = self.segment(name);
+        query::text(sent).filter(|text| is_topic(text)).map(Cow::into_owned).ok_or_else(|| {
+            let expected = "expected 1 to 64 characters, percent-encoded as UTF-8";
+            Problem::new(wrong, format_args!("{name}: {expected}, not \"{sent}\""))
         })
     }
 
@@ -171,30 +137,30 @@ impl Call {
     }
 
     /// A parameter of the path as it was sent. The HTTP server decodes only some of the escapes.
-    fn segment(&self, name: &str) -> &str {
-        let is_it = |part: &str| part.strip_prefix('{').and_then(|part| part.strip_suffix('}')) == Some(name);
-        let place = self.kind.pattern.split('/').position(is_it);
+    pub(super) fn segment(&self, name: &str) -> &str {
+        let place = self.info.segment(name);
         place.and_then(|place| self.request.uri().path().split('/').nth(place)).unwrap_or_default()
     }
 
-    /// The values of the query parameters `names`, in that order. Refuses any other parameter, but for the one that all
-    /// reads take.
-    pub(super) fn query<const N: usize>(&self, names: [&'static str; N]) -> Result<[Option<Cow<'_, str>>; N], Problem> {
-        let also = self.kind.shares.then_some(query::CONSISTENCY);
-        let (values, asked) = query::parse(self.request.query_string(), names, also)?;
-        if self.kind.shares {
-            consistency::check(&self.request, asked.as_deref())?;
+    /// The query. Refuses parameters that the call does not have, and a wrong consistency.
+    pub(super) fn query(&self) -> Result<Query<'_>, Problem> {
+        let shares = self.info.reads_shared();
+        let also = |name: &str| match name {
+            CONSISTENCY => shares,
+            ACCESS_TOKEN => self.info.permit.in_query,
+            _ => false,
+        };
+        let query = Query::parse(self.request.query_string(), &self.info.query, also)?;
+        if shares {
+            consistency::check(&self.request, query.text(CONSISTENCY))?;
         }
-        Ok(values)
+        Ok(query)
     }
 
-    /// Refuses all query parameters.
-    pub(super) fn no_query(&self) -> Result<(), Problem> {
-        self.query([]).map(|[]| ())
-    }
-
-    /// Reads the body, at most `limit` bytes. Refuses a body announced as another type than plain JSON.
-    pub(super) async fn body(&mut self, limit: usize) -> Result<Body, Problem> {
+    /// Reads the body. Refuses one announced as another type than plain JSON.
+    pub(super) async fn body(&mut self) -> Result<Body, Problem> {
+        let Limits { body_limit, batch_limit, bodies, batches, timeout, .. } = &*self.api.limits;
+        let limit = if self.info.body == BodyKind::Batch { *batch_limit } else { *body_limit };
         let headers = self.request.headers();
         let length = headers.get(CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse().ok());
         if length.is_some_and(|length: usize| length > limit) {
@@ -206,43 +172,23 @@ impl Call {
             body::check_type(&self.request)?;
         }
         // A body that cannot exceed a single change counts as a small body, for every call.
-        let Limits { bodies, batches, .. } = &*self.api.limits;
         let most = length.unwrap_or(limit);
-        let memory = if most <= self.api.limits.body_limit { bodies } else { batches };
+        let memory = if most <= *body_limit { bodies } else { batches };
         let upload = self.upload.take().unwrap_or_default();
         // The body is not read meanwhile, so its sender waits too. Time must be left for the rest.
-        let turn = self.api.limits.turn(self.caller.holder, most, self.api.limits.timeout / PART_FOR_TURN).await;
+        let turn = self.api.limits.turn(self.caller.holder, most, *timeout / PART_FOR_TURN).await;
         let memory = memory.none(self.caller.holder);
         self.in_time_or(Code::BodyTimeout, Body::read(upload, limit, announced, memory, turn)).await?
     }
 
-    /// Reads the body of a single change, as a JSON object.
+    /// Reads the body as a JSON object. A large one is parsed on a thread that may block.
     pub(super) async fn json<T: DeserializeOwned + Send + 'static>(&mut self) -> Result<T, Problem> {
-        let body = self.body(self.api.limits.body_limit).await?;
-        self.parsed(body, |body| body.json()).await
-    }
-
-    /// Reads the body of a single change that needs none, as a JSON object.
-    pub(super) async fn json_or_default<T: DeserializeOwned + Default + Send + 'static>(
-        &mut self,
-    ) -> Result<T, Problem> {
-        let body = self.body(self.api.limits.body_limit).await?;
-        self.parsed(body, |body| body.json_or_default()).await
-    }
-
-    /// Reads the body of a batch of changes, as a JSON object.
-    pub(super) async fn json_of_batch<T: DeserializeOwned + Send + 'static>(&mut self) -> Result<T, Problem> {
-        let body = self.body(self.api.limits.batch_limit).await?;
-        self.parsed(body, |body| body.json()).await
-    }
-
-    /// A body as `parse` reads it. A large one is parsed on a thread that may block.
-    async fn parsed<T: Send + 'static>(
-        &self,
-        body: Body,
-        parse: fn(&WholeBody) -> Result<T, Problem>,
-    ) -> Result<T, Problem> {
-        if body.is_small() { parse(&body.whole()) } else { self.run(Wants::Read, move |_| parse(&body.whole())).await }
+        let mut body = self.body().await?;
+        let may_be_left_out = self.info.body == BodyKind::Optional;
+        match body.is_small() {
+            true => body.json(may_be_left_out),
+            false => self.run(Wants::Read, move |_| body.json(may_be_left_out)).await,
+        }
     }
 
     /// Reads from memory at once, or from the disk on a thread that may block.
@@ -287,10 +233,22 @@ impl Call {
         match self.read_of(user, |_, found| Ok(found)).await? {
             UserId::UNKNOWN => {
                 let user = user.clone();
-                self.run(Wants::Change, move |feed| feed.give(&user)).await
+                self.run(Wants::Change, move |feed| ids::give(feed, &user)).await
             }
             found => Ok(found),
         }
+    }
+
+    /// Makes a change, on a thread that may block.
+    pub(super) async fn change<T, E>(
+        &self,
+        change: impl FnOnce(&Feed) -> Result<T, E> + Send + 'static,
+    ) -> Result<T, Problem>
+    where
+        T: Send + 'static,
+        E: Into<Problem> + Send + 'static,
+    {
+        self.run(Wants::Change, change).await
     }
 
     /// Runs `work` on a thread that may block, and waits for it until the request times out.
@@ -309,15 +267,15 @@ impl Call {
             .await?
     }
 
-    /// Hands over a change to the thread that makes changes, and waits for the result without a thread, but to read what is on
-    /// the disk before. `place` is that of this request among changes.
-    pub(super) async fn ask<C: Change + Send + 'static, R: Send + 'static>(
-        &self,
-        place: ChangePlace,
-        mut change: C,
-        ask: impl FnOnce(&Feed, C, OnDone<R>) -> Result<()>,
-    ) -> Result<R, Problem> {
-        if let Err(Error::NotCached) = change.warm(self.api.feed().read().within(Tier::Memory)) {
+    /// Makes a change. Waits for it without a thread, but to read what is on the disk before; on a node of a cluster a thread
+    /// waits.
+    pub(super) async fn submit<C: Change + Send + 'static>(&self, mut change: C) -> Result<C::Outcome, Problem> {
+        let feed = self.api.feed();
+        if feed.is_node() {
+            return self.change(move |feed| feed.submit(change)).await;
+        }
+        let place = self.api.limits.place_for_change(self.caller.holder)?;
+        if let Err(Error::NotCached) = change.warm(feed.read().within(Tier::Memory)) {
             let warmed = self.run(Wants::Read, move |feed| {
                 // The change itself tells what is wrong.
                 let _ = change.warm(feed.read());
@@ -334,7 +292,7 @@ impl Call {
                 let _ = tell.send(result);
             });
         });
-        answered_at(Some(self.due()), || ask(self.api.feed(), change, tell))?;
+        answered_at(Some(self.due()), || feed.ask(change, tell))?;
         let told = self.in_time(told).await?;
         Ok(told.map_err(|_| Problem::internal("a change ended without a result"))??)
     }

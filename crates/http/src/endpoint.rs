@@ -12,79 +12,38 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use serde_json::Value;
-use utoipa::openapi::path::Parameter;
+use utoipa::openapi::path::Operation;
 use utoipa::openapi::{RefOr, Schema};
 
+pub(crate) use self::description::Takes;
 pub(crate) use self::shape::Shape;
 
-use super::kind::{API, Kind, OPERATORS, OfOwner};
+use super::route_info::{BodyKind, OfOwner, RouteInfo};
 use crate::call::Call;
-use crate::guards::auth::{Permit, TokenUse};
+use crate::guards::auth::TokenUse;
 use crate::wire::reply::Answer;
 use model::error::Code;
 
 /// A handler. One type for all, so that the code around them is compiled once.
 pub(super) type Handler = Arc<dyn Fn(Call) -> Pin<Box<dyn Future<Output = Answer>>> + Send + Sync>;
-/// Parameters of another call, each with the expression that extracts it from a request or its answer.
-pub(super) type Takes = [(&'static str, &'static str)];
-
-/// The answer to a successful request.
-pub(super) struct Good {
-    pub(super) status: u16,
-    pub(super) about: &'static str,
-    /// The media type, the schema and an example.
-    pub(super) body: Option<(&'static str, RefOr<Schema>, Value)>,
-    pub(super) headers: Vec<&'static str>,
-}
-
-/// The body of a request.
-pub(super) struct Body {
-    pub(super) required: bool,
-    pub(super) schema: RefOr<Schema>,
-    pub(super) example: Value,
-}
 
 /// One method of one path.
 pub(super) struct Endpoint {
-    pub(super) path: &'static str,
-    /// Such as `GET`, which includes HEAD.
-    pub(super) method: &'static str,
-    pub(super) tag: &'static str,
-    /// The name for programs: generated clients name a function after it. Empty if the call is not described.
-    pub(super) id: &'static str,
-    pub(super) summary: &'static str,
-    pub(super) about: Option<&'static str>,
-    /// Parameters of the query and of headers.
-    pub(super) parameters: Vec<Parameter>,
-    pub(super) body: Option<Body>,
-    pub(super) good: Vec<Good>,
-    /// Other calls that use a part of this answer.
-    pub(super) links: Vec<(&'static str, Vec<(&'static str, &'static str)>)>,
+    pub(super) info: RouteInfo,
+    pub(super) handler: Handler,
+    /// What the document says of it. Without an operation id it is not in the document.
+    pub(super) operation: Operation,
     /// Schemas with their names.
     pub(super) schemas: Vec<(String, RefOr<Schema>)>,
-    /// Whether it also answers on connections beyond the limit.
-    pub(super) answers_always: bool,
-    /// Whether it answers requests for any host, and from any page.
-    pub(super) any_host: bool,
-    /// Who may make it.
-    pub(super) permit: Permit,
-    /// Whether another server makes it all the time, so that the audit leaves it out.
-    pub(super) routine: bool,
-    /// Whether it is about this server alone, and not about the data that all nodes of a cluster share.
-    alone: bool,
-    kept: Option<OfOwner>,
+    /// Codes that do not follow from the call's shape.
     codes: Vec<Code>,
-    reads_body: bool,
-    waits: bool,
-    /// Whether it makes changes.
-    pub(super) writes: bool,
-    pub(super) handler: Handler,
 }
 
 /// All endpoints of one group of the document.
 pub(super) fn group(tag: &'static str, endpoints: impl IntoIterator<Item = Endpoint>) -> Vec<Endpoint> {
-    endpoints.into_iter().map(|endpoint| Endpoint { tag, ..endpoint }).collect()
+    let mut endpoints: Vec<_> = endpoints.into_iter().collect();
+    endpoints.iter_mut().for_each(|endpoint| endpoint.operation.tags = Some(vec![tag.to_owned()]));
+    endpoints
 }
 
 /// Makes the constructor of the endpoints of one method.
@@ -92,12 +51,22 @@ macro_rules! methods {
     ($($name:ident $method:ident)+) => {
         $(
             #[doc = concat!("A call of ", stringify!($method), ".")]
+            ///
+            /// The id is its name for programs: generated clients name a function after it. It is empty if the call is not
+            /// described.
             pub(super) fn $name<F, R>(path: &'static str, handler: F, id: &'static str, summary: &'static str) -> Endpoint
             where
                 F: Fn(Call) -> R + Send + Sync + 'static,
                 R: Future<Output = Answer> + 'static,
             {
-                Endpoint::new(stringify!($method), path, Arc::new(move |call| Box::pin(handler(call))), id, summary)
+                let info = RouteInfo::new(stringify!($method), path);
+                Endpoint {
+                    operation: description::operation(&info, id, summary),
+                    info,
+                    handler: Arc::new(move |call| Box::pin(handler(call))),
+                    schemas: Vec::new(),
+                    codes: Vec::new(),
+                }
             }
         )+
     };
@@ -112,7 +81,7 @@ macro_rules! marks {
             $(
                 $(#[$about])+
                 pub(super) fn $name(mut self) -> Self {
-                    self.$($field).+ = $value;
+                    self.info.$($field).+ = $value;
                     self
                 }
             )+
@@ -134,47 +103,16 @@ marks! {
     /// For operators: answers even when the server is full.
     always: answers_always = true;
     /// For a call that never waits in a queue, and so is never refused by a full one.
-    never_waits: waits = false;
+    never_waits: never_waits = true;
     /// For a call that another server makes all the time: the audit leaves it out.
     routine: routine = true;
     /// For a call about this server alone: on a node of a cluster it waits for no other node.
     of_this_server: alone = true;
+    /// No body, or an empty object.
+    takes_nothing: body = BodyKind::Optional;
 }
 
 impl Endpoint {
-    fn new(
-        method: &'static str,
-        path: &'static str,
-        handler: Handler,
-        id: &'static str,
-        summary: &'static str,
-    ) -> Self {
-        Self {
-            path,
-            writes: method != "GET",
-            method,
-            tag: "",
-            id,
-            summary,
-            about: None,
-            parameters: Vec::new(),
-            body: None,
-            good: Vec::new(),
-            links: Vec::new(),
-            schemas: Vec::new(),
-            answers_always: false,
-            any_host: false,
-            permit: Permit::for_keys(method == "GET"),
-            routine: false,
-            alone: false,
-            kept: None,
-            codes: Vec::new(),
-            reads_body: false,
-            waits: true,
-            handler,
-        }
-    }
-
     /// Codes that do not follow from the call's shape.
     pub(super) fn refuses(mut self, codes: &[Code]) -> Self {
         self.codes.extend(codes);
@@ -183,78 +121,40 @@ impl Endpoint {
 
     /// The token of a user allows the call too, as far as the settings `auth.users_act` and `auth.users_read` allow this use.
     pub(super) fn for_users(mut self, used: impl Into<TokenUse>) -> Self {
-        self.permit.users = Some(used.into());
-        self.permit.uid = self.path.split('/').position(|part| part == "{uid}");
+        self.info.permit.users = Some(used.into());
+        self.info.permit.uid = self.info.segment("uid");
         self
     }
 
     /// For a call about data that only the owners of the user `{uid}` keep.
-    pub(super) fn of_owner(self, kept: OfOwner) -> Self {
-        Self { kept: Some(kept), ..self }
-    }
-
-    /// The part that calls know.
-    pub(super) fn kind(&self) -> Kind {
-        let is_json = |good: &Good| good.body.as_ref().is_none_or(|(media_type, ..)| *media_type == "application/json");
-        let passes = self.reads_shared() && self.kept != Some(OfOwner::Presence) && self.good.iter().all(is_json);
-        Kind { pattern: self.path, shares: self.reads_shared(), kept: self.kept, passes }
-    }
-
-    /// Whether the call is one of the API, and not a page or a probe.
-    pub(super) fn is_of_api(&self) -> bool {
-        self.path.starts_with(API)
-    }
-
-    /// Whether the call is one of operators, which a server answers also after a standby has taken over.
-    pub(super) fn is_of_operators(&self) -> bool {
-        self.path.starts_with(OPERATORS)
-    }
-
-    /// Whether the call reads data that all nodes of a cluster share.
-    pub(super) fn reads_shared(&self) -> bool {
-        self.is_of_api() && !self.alone && !self.writes
+    pub(super) fn of_owner(mut self, kept: OfOwner) -> Self {
+        self.info.kept = Some(kept);
+        self
     }
 
     /// The codes that follow from the call's shape, and the codes given in its entry.
     pub(super) fn all_codes(&self) -> Vec<Code> {
-        let mut all = vec![Code::InvalidParameter, Code::Internal];
-        for (slot, code) in [
-            ("{uid}", Code::InvalidId),
-            ("{content_id}", Code::InvalidId),
-            ("{topic}", Code::InvalidTopic),
-            ("{list}", Code::InvalidList),
-            ("{kind}", Code::InvalidKind),
-        ] {
-            if self.path.contains(slot) {
-                all.push(code);
-            }
-        }
-        if self.reads_body {
-            all.extend([Code::InvalidBody, Code::BodyTimeout, Code::BodyTooLarge, Code::UnsupportedMediaType]);
-        }
-        if self.waits {
-            all.extend([Code::Overloaded, Code::Timeout]);
-            if self.writes {
-                all.push(Code::StorageUnavailable);
-            }
-        }
-        if self.is_of_api() && !self.is_of_operators() {
-            all.push(Code::HandingOver);
-        }
-        if self.is_of_api() && !self.alone {
-            all.push(Code::LogUnavailable);
-            if self.writes {
-                all.push(Code::OutcomeUnknown);
-            }
-        }
-        if self.writes || self.reads_shared() {
-            all.push(Code::InvalidHeader);
-        }
-        let names_users = self.reads_body || ["{uid}", "{source}"].iter().any(|user| self.path.contains(user));
-        if self.is_of_api() && !self.alone && self.writes && names_users {
-            all.push(Code::Erasing);
-        }
-        all.extend(&self.codes);
+        let info = &self.info;
+        let (writes, reads_body) = (info.writes(), info.body != BodyKind::Unread);
+        let (is_of_data, waits) = (info.is_of_api() && !info.alone, !info.never_waits);
+        let takes = |names: &[&str]| info.in_path().any(|name| names.contains(&name));
+        let groups: [(bool, &[Code]); 13] = [
+            (true, &[Code::InvalidParameter, Code::Internal]),
+            (takes(&["uid", "content_id"]), &[Code::InvalidId]),
+            (takes(&["topic"]), &[Code::InvalidTopic]),
+            (takes(&["list"]), &[Code::InvalidList]),
+            (takes(&["kind"]), &[Code::InvalidKind]),
+            (reads_body, &[Code::InvalidBody, Code::BodyTimeout, Code::BodyTooLarge, Code::UnsupportedMediaType]),
+            (waits, &[Code::Overloaded, Code::Timeout]),
+            (waits && writes, &[Code::StorageUnavailable]),
+            (info.is_of_api() && !info.is_of_operators(), &[Code::HandingOver]),
+            (is_of_data, &[Code::LogUnavailable]),
+            (is_of_data && writes, &[Code::OutcomeUnknown]),
+            (writes || info.reads_shared(), &[Code::InvalidHeader]),
+            (is_of_data && writes && (reads_body || takes(&["uid", "source"])), &[Code::Erasing]),
+        ];
+        let of_shape = groups.iter().filter(|(is_so, _)| *is_so).flat_map(|(_, codes)| *codes);
+        let mut all: Vec<_> = of_shape.chain(&self.codes).copied().collect();
         all.sort_unstable();
         all.dedup();
         all

@@ -19,9 +19,9 @@ use http_body_util::Full;
 use crate::call::Call;
 use crate::connections::answer_memory::{self, MemoryReservation};
 use crate::guards::address::X_FORWARDED_FOR;
-use crate::kind::OfOwner;
 use crate::nodes::consistency::{self, POSITION, Wanted};
 use crate::nodes::peers::{Asked, FORWARDED, Peers, Told};
+use crate::route_info::OfOwner;
 use crate::wire::problem::Problem;
 use crate::wire::query::{self, CONSISTENCY, MAX_LIMIT};
 use crate::wire::request_id::{RequestId, TRACEPARENT, X_REQUEST_ID};
@@ -43,7 +43,7 @@ const BESIDE: usize = 16 << 10;
 /// must have.
 pub(crate) async fn answer_of_another(call: &Call, id: RequestId) -> Result<Option<HttpResponse>, Problem> {
     check(call)?;
-    if call.kind.shares {
+    if call.info.reads_shared() {
         // A wrong parameter is not a matter of other nodes.
         wanted(call)?;
     }
@@ -56,7 +56,7 @@ pub(crate) async fn answer_of_another(call: &Call, id: RequestId) -> Result<Opti
     {
         return Ok(Some(answer));
     }
-    if call.kind.shares { wait_or_pass_on(call).await } else { Ok(None) }
+    if call.info.reads_shared() { wait_or_pass_on(call).await } else { Ok(None) }
 }
 
 /// Waits until this node has the changes that a read must have.
@@ -95,7 +95,7 @@ fn wanted(call: &Call) -> Result<Wanted, Problem> {
 
 /// The answer of an owner to a read; `None` if this node is to answer.
 async fn read(call: &Call) -> Option<HttpResponse> {
-    call.kind.kept.filter(|_| call.api.peers.is_some())?;
+    call.info.kept.filter(|_| call.api.peers.is_some())?;
     let id = call.user().ok()?;
     let user = call.read_of(&id, |_, user| Ok(user)).await.ok()?;
     to_owner(call, user, Bytes::new()).await
@@ -103,7 +103,7 @@ async fn read(call: &Call) -> Option<HttpResponse> {
 
 /// The answer of an owner of a user to a request; `None` if this node is to answer.
 pub(crate) async fn to_owner(call: &Call, user: UserId, body: Bytes) -> Option<HttpResponse> {
-    let (peers, kept) = (call.api.peers.as_ref()?, call.kind.kept?);
+    let (peers, kept) = (call.api.peers.as_ref()?, call.info.kept?);
     // A user without a number has no inbox.
     if user == UserId::UNKNOWN {
         return None;
@@ -124,7 +124,7 @@ pub(crate) async fn to_owner(call: &Call, user: UserId, body: Bytes) -> Option<H
 /// The answer of another node to a read that waits for the log here; `None` if this node is to answer. The other one
 /// need not keep the inbox: a page that is pulled is the same.
 async fn elsewhere(call: &Call) -> Option<HttpResponse> {
-    let peers = call.api.peers.as_ref().filter(|_| call.kind.passes)?;
+    let peers = call.api.peers.as_ref().filter(|_| call.info.passes())?;
     let told = told(call, peers, &peers.all_well(), Bytes::new()).await?;
     peers.forwarded.fetch_add(1, Ordering::Relaxed);
     answer(told)
@@ -155,7 +155,7 @@ async fn told(call: &Call, peers: &Peers, owners: &[usize], body: Bytes) -> Opti
 fn outgoing(call: &Call, peers: &Peers, owner: usize, body: Bytes) -> Option<hyper::Request<Full<Bytes>>> {
     let mut path = call.request.uri().path_and_query()?.as_str().to_owned();
     let mut position = None;
-    if call.kind.shares {
+    if call.info.reads_shared() {
         let wanted = wanted(call).ok()?;
         path.push_str(&missing_parameter(call, wanted));
         position = match wanted {
@@ -179,7 +179,7 @@ fn outgoing(call: &Call, peers: &Peers, owner: usize, body: Bytes) -> Option<hyp
     if let Some(id) = call.request.extensions().get::<RequestId>() {
         request = request.header(X_REQUEST_ID.as_str(), id.as_str());
     }
-    if let Some(client) = call.api.address(&call.request) {
+    if let Some(client) = call.api.admission.address(&call.request) {
         request = request.header(X_FORWARDED_FOR, client.to_string());
     }
     if *call.request.method() != Method::GET {
@@ -205,7 +205,7 @@ async fn is_left(call: &Call) -> Result<bool, Problem> {
         return Ok(false);
     };
     // Presence is there at once, and a stream is of this node.
-    if !call.kind.passes {
+    if !call.info.passes() {
         return Ok(false);
     }
     let is_local = wanted(call)? == Wanted::Nothing;

@@ -5,13 +5,13 @@
 
 mod quota;
 
+use std::hash::{BuildHasher, Hash, RandomState};
 use std::net::{IpAddr, Ipv6Addr};
 use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
 pub(crate) use self::quota::{Holder, Places, Quota};
 
-use self::quota::Callers;
 use config::{Network, Server};
 use model::HostId;
 use model::error::Result;
@@ -99,7 +99,8 @@ pub struct Limits {
     pub(crate) connections: Quota,
     /// Connections beyond them, whose requests are refused, but for those of operators.
     pub(crate) surplus: Quota,
-    callers: Callers,
+    /// Makes the hashes of callers; random, so that nobody can choose with whom to share a part.
+    callers: RandomState,
     /// The proxies, whose connections are those of many clients.
     proxies: Vec<Network>,
 }
@@ -130,23 +131,27 @@ impl Limits {
             streams: Quota::new((connections - connections / 8).max(1), 1),
             connections: Quota::in_parts([0, connections / 8], connections, 1),
             surplus: Quota::new(accepted(connections) - connections, 1),
-            callers: Callers::default(),
+            callers: RandomState::new(),
             proxies: settings.trusted_proxies.clone(),
         }
     }
 
     /// The holder for a user with a token.
     pub(crate) fn user(&self, user: &HostId) -> Holder {
-        self.callers.of(user)
+        self.caller(user)
+    }
+
+    fn caller(&self, caller: &impl Hash) -> Holder {
+        Holder::Caller(self.callers.hash_one(caller))
     }
 
     /// The holder for a client without credentials. Clients of this machine, and proxies for which nothing names their
     /// clients, count as the application.
     pub(crate) fn client(&self, address: Option<IpAddr>) -> Holder {
-        let Some(address) = address else { return self.callers.of(&()) };
+        let Some(address) = address else { return self.caller(&()) };
         let address = address.to_canonical();
         let is_near = address.is_loopback() || self.proxies.iter().any(|network| network.contains(address));
-        if is_near { Holder::Application } else { self.callers.of(&network_of(address)) }
+        if is_near { Holder::Application } else { self.caller(&network_of(address)) }
     }
 
     /// The place of a change that waits for the disk or uses it. Changes cannot take all places, so that reads go on while

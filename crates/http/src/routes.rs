@@ -1,5 +1,6 @@
 //! The handlers by path and method.
 
+use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Instant;
@@ -13,7 +14,6 @@ use matchit::Router;
 
 use super::api::Api;
 use super::endpoint::{Endpoint, Handler};
-use super::kind::Kind;
 use crate::call::{Call, ThreadApi};
 use crate::connections::accepted::Seat;
 use crate::connections::answer_memory;
@@ -59,23 +59,20 @@ struct Path {
 /// One method of a path.
 struct Route {
     endpoint: &'static Endpoint,
-    kind: Kind,
     counts: Arc<requests::Route>,
-    is_refused_after_hand_over: bool,
-    is_audited: bool,
 }
 
 impl Routes {
     fn new(endpoints: &'static [Endpoint], api: &Arc<Api>) -> Self {
         let mut paths = Router::new();
-        let mut rest: Vec<&Endpoint> = endpoints.iter().collect();
-        while let Some(path) = rest.first().map(|endpoint| endpoint.path) {
-            let (mut here, others): (Vec<_>, _) = rest.into_iter().partition(|endpoint| endpoint.path == path);
-            rest = others;
+        let mut by_path = BTreeMap::<_, Vec<_>>::new();
+        endpoints.iter().for_each(|endpoint| by_path.entry(endpoint.info.path).or_default().push(endpoint));
+        for (path, mut here) in by_path {
             // `batch` in place of an id is an id, too, for the methods of calls with an id.
-            let as_id = endpoints.iter().filter(|endpoint| endpoint.path != path && covers(endpoint.path, path));
+            let as_id =
+                endpoints.iter().filter(|endpoint| endpoint.info.path != path && covers(endpoint.info.path, path));
             for endpoint in as_id {
-                if here.iter().all(|present| present.method != endpoint.method) {
+                if here.iter().all(|present| present.info.method != endpoint.info.method) {
                     here.push(endpoint);
                 }
             }
@@ -88,7 +85,7 @@ impl Routes {
                 }
             }
         }
-        let others = api.requests.route("other", "other");
+        let others = api.observed.requests.route("other", "other");
         Self { api: ThreadApi::new(api), paths, others }
     }
 
@@ -114,15 +111,16 @@ impl Routes {
         let id = RequestId::begin(request);
         let permit = Permit::for_keys(request.method().is_safe());
         // The question of a browser before a request is not counted: it costs little, and the request itself counts.
-        let answer = match api.cors.preflight(request) {
-            Some(answer) => api.check_page(request).map(|()| answer),
-            None => api
-                .receive(request)
-                .and_then(|()| api.admit(request, &id, permit))
-                .and_then(|_| Err(if query::is_text(request.path()) { problem() } else { Code::InvalidPath.into() })),
+        let answer = match api.admission.cors.preflight(request) {
+            Some(answer) => api.admission.check_page(request).map(|()| answer),
+            None => {
+                api.admission.receive(request).and_then(|()| api.admission.admit(request, &id, permit)).and_then(|_| {
+                    Err(if query::is_text(request.path()) { problem() } else { Code::InvalidPath.into() })
+                })
+            }
         };
         let mut response = answer.unwrap_or_else(|refused| {
-            api.requests.problem(refused.code());
+            api.observed.requests.problem(refused.code());
             refused.respond(request, &id)
         });
         self.others.count(response.status(), began.elapsed());
@@ -154,7 +152,7 @@ impl Path {
         // GET includes HEAD: the encoder omits the body of an answer to HEAD.
         let methods: Vec<_> = endpoints
             .iter()
-            .map(|endpoint| if endpoint.method == "GET" { "GET, HEAD" } else { endpoint.method })
+            .map(|endpoint| if endpoint.info.writes() { endpoint.info.method } else { "GET, HEAD" })
             .collect();
         Self {
             routes: endpoints.iter().map(|endpoint| Route::new(endpoint, api)).collect(),
@@ -164,69 +162,69 @@ impl Path {
 
     fn route(&self, method: &Method) -> Option<&Route> {
         let method = if *method == Method::HEAD { "GET" } else { method.as_str() };
-        self.routes.iter().find(|route| route.endpoint.method == method)
+        self.routes.iter().find(|route| route.endpoint.info.method == method)
     }
 }
 
 impl Route {
     fn new(endpoint: &'static Endpoint, api: &Api) -> Self {
-        Self {
-            kind: endpoint.kind(),
-            counts: api.requests.route(endpoint.path, endpoint.method),
-            is_refused_after_hand_over: endpoint.is_of_api() && !endpoint.is_of_operators(),
-            is_audited: endpoint.is_of_operators() && !endpoint.permit.read && !endpoint.routine,
-            endpoint,
-        }
+        Self { counts: api.observed.requests.route(endpoint.info.path, endpoint.info.method), endpoint }
     }
 
     /// The sender of a request that is served. On a connection beyond the limit, only one who has a place of its own. The
     /// connection of a key is the application's.
     fn admit(&self, api: &Api, request: &HttpRequest, id: &RequestId, seat: Option<&Seat>) -> Result<Caller, Problem> {
+        let info = &self.endpoint.info;
         // A standby has taken over, and may have changes that this server lacks.
-        if self.is_refused_after_hand_over && api.standbys.has_handed_over() {
+        if info.is_of_api() && !info.is_of_operators() && api.standbys.has_handed_over() {
             return Err(Code::HandingOver.into());
         }
-        if !self.endpoint.any_host {
-            api.receive(request)?;
+        if !info.any_host {
+            api.admission.receive(request)?;
         }
-        let caller = api.admit(request, id, self.endpoint.permit)?;
+        let caller = api.admission.admit(request, id, info.permit)?;
         if let (Some(seat), Who::Key(..)) = (seat, &caller.who) {
             seat.is_of_key();
         }
         if seat.is_some_and(|seat| seat.is_surplus() && !seat.rise(&api.limits, caller.holder)) {
             return Err(Code::Overloaded.into());
         }
-        if self.endpoint.writes { refuse_condition(request).map(|()| caller) } else { Ok(caller) }
+        if info.writes() { refuse_condition(request).map(|()| caller) } else { Ok(caller) }
     }
 
     async fn answer(&self, api: &Rc<ThreadApi>, request: &HttpRequest) -> HttpResponse {
-        let Self { endpoint, kind, .. } = self;
+        let Endpoint { info, handler, .. } = self.endpoint;
         let began = Instant::now();
         let id = RequestId::begin(request);
-        let seat = Seat::of(request).filter(|_| !endpoint.answers_always).map(|seat| &**seat);
+        let seat = Seat::of(request).filter(|_| !info.answers_always).map(|seat| &**seat);
         let surplus = seat.filter(|seat| seat.is_surplus());
         let admitted = self.admit(api, request, &id, seat);
         let caller = admitted.as_ref().ok().map(Caller::tag);
         let holder = admitted.as_ref().map_or(Holder::Operator, |caller| caller.holder);
         let answer = match admitted {
             Ok(caller) => {
-                let call = Call::new(Rc::clone(api), *kind, request.clone(), caller, began);
-                match api.is_clustered() && (kind.shares || kind.kept.is_some()) {
-                    true => Box::pin(of_node(call, id.clone(), &endpoint.handler)).await,
-                    false => (endpoint.handler)(call).await,
+                let call = Call::new(Rc::clone(api), info, request.clone(), caller, began);
+                // A call with parameters reads them itself.
+                let query = if info.query.is_empty() { call.query().map(drop) } else { Ok(()) };
+                match query {
+                    Err(problem) => Err(problem),
+                    Ok(()) if api.is_clustered() && (info.reads_shared() || info.kept.is_some()) => {
+                        Box::pin(of_node(call, id.clone(), handler)).await
+                    }
+                    Ok(()) => handler(call).await,
                 }
             }
             Err(problem) => Err(problem),
         };
         let answer = match answer {
-            Ok(response) if !endpoint.answers_always => {
+            Ok(response) if !info.answers_always => {
                 let room = (&api.limits.answers, api.limits.timeout);
                 answer_memory::hold(request, response, holder, room).map_err(Problem::from)
             }
             answer => answer,
         };
         let mut response = answer.unwrap_or_else(|problem| {
-            api.requests.problem(problem.code());
+            api.observed.requests.problem(problem.code());
             problem.respond(request, &id)
         });
         // A client that sends its next request here, just when the connection ends, would not know what became of it.
@@ -235,8 +233,8 @@ impl Route {
         }
         let took = began.elapsed();
         self.counts.count(response.status(), took);
-        api.slow.note(&id, (endpoint.method, endpoint.path), caller, took, &response);
-        if let Some(caller) = caller.filter(|_| self.is_audited) {
+        api.observed.slow.note(&id, (info.method, info.path), caller, took, &response);
+        if let Some(caller) = caller.filter(|_| info.is_audited()) {
             auth::administered(request, &id, caller, response.status());
         }
         api.sign(request, id, &mut response);

@@ -1,32 +1,25 @@
 //! The HTTP side of a standby: health, figures and its promotion. It answers no calls of applications.
 
-use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
-use actix_web::http::header::{CONTENT_TYPE, HeaderValue, X_CONTENT_TYPE_OPTIONS};
+use actix_web::http::header::{HeaderValue, X_CONTENT_TYPE_OPTIONS};
 use actix_web::web::{self, ServiceConfig};
 use actix_web::{HttpRequest, HttpResponse};
-use prometheus_client::collector::Collector;
-use prometheus_client::encoding::{DescriptorEncoder, text};
-use prometheus_client::registry::Registry;
 use serde_json::json;
 use tokio::sync::{mpsc, oneshot};
 
-use crate::figures::page::{Page, by, figures};
+use crate::figures::page::{self, Page, by, figures};
 use crate::figures::reloads::Reloads;
 use crate::guards::access::Access;
 use crate::guards::address;
 use crate::guards::auth::{Authenticator, Permit};
 use crate::limits::{Holder, Limits};
 use crate::wire::problem::Problem;
-use crate::wire::query;
+use crate::wire::query::Query;
 use crate::wire::request_id::RequestId;
 use config::Config;
 use model::error::{Code, Result};
-
-/// The text format that every version of Prometheus reads.
-const TEXT: &str = "text/plain; version=0.0.4; charset=utf-8";
 
 /// The states of a standby.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -180,23 +173,11 @@ impl StandbyApi {
         }
     }
 
-    fn metrics(&self) -> Result<HttpResponse, Problem> {
-        let (mut registry, mut page) = (Registry::default(), String::new());
-        registry.register_collector(Box::new(Scrape(self.status(), Arc::clone(&self.reloads))));
-        text::encode_registry(&mut page, &registry).map_err(Problem::internal)?;
-        Ok(HttpResponse::Ok().insert_header((CONTENT_TYPE, TEXT)).body(page))
-    }
-
     async fn promote(&self, request: &HttpRequest) -> Result<HttpResponse, Problem> {
-        let names = ["switch", "force", "accept_loss"];
-        let ([switch, force, accept_loss], _) = query::parse(request.query_string(), names, None)?;
-        let flag = |name: &str, value: Option<Cow<'_, str>>| match value.as_deref() {
-            None | Some("false") => Ok(false),
-            Some("true") => Ok(true),
-            Some(_) => Err(Problem::invalid_parameter(format_args!("{name}: expected true or false"))),
-        };
-        let (switch, force) = (flag("switch", switch)?, flag("force", force)?);
-        let accept_loss = flag("accept_loss", accept_loss)?;
+        let known = |name: &str| ["switch", "force", "accept_loss"].contains(&name);
+        let query = Query::parse(request.query_string(), &[], known)?;
+        let (switch, force) = (query.flag("switch")?, query.flag("force")?);
+        let accept_loss = query.flag("accept_loss")?;
         let (done, outcome) = oneshot::channel();
         let busy = || Problem::new(Code::Standby, "the standby is being promoted or stopped");
         self.promotions.try_send(Promotion { switch, force, accept_loss, done }).map_err(|_| busy())?;
@@ -229,7 +210,8 @@ async fn answer(api: &StandbyApi, request: &HttpRequest, id: &RequestId) -> Resu
         ("GET" | "HEAD", "/standbyz") => api.health(),
         ("GET" | "HEAD", "/metrics") => {
             api.check(request, id, Permit { read: true, metrics: true, ..full })?;
-            api.metrics()
+            let (status, reloads) = (api.status(), Arc::clone(&api.reloads));
+            page::answer(move |page| reloads.figures(page).and_then(|()| figures(page, &status)))
         }
         ("POST", "/v1/admin/promote") => {
             api.check(request, id, full)?;
@@ -239,37 +221,26 @@ async fn answer(api: &StandbyApi, request: &HttpRequest, id: &RequestId) -> Resu
     }
 }
 
-/// One answer to Prometheus.
-#[derive(Debug)]
-struct Scrape(StandbyStatus, Arc<Reloads>);
-
-impl Collector for Scrape {
-    fn encode(&self, encoder: DescriptorEncoder<'_>) -> fmt::Result {
-        let Self(status, reloads) = self;
-        let page = &mut Page(encoder);
-        reloads.figures(page)?;
-        let states = StandbyState::ALL.map(|state| (state.as_str(), u64::from(state == status.state)));
-        figures! { page =>
-            /// The version of the server.
-            tideline_build_info = by("version", [(env!("CARGO_PKG_VERSION"), 1)]);
-            /// 1 for the state of this standby.
-            tideline_standby_state = by("state", states);
-            /// 1 if this standby has a whole copy.
-            tideline_standby_has_copy = status.has_copy;
-            /// The last row of the log on the device of this standby.
-            tideline_standby_row = status.row;
-            /// Rows of the log that this standby lacks, by the last word of its server.
-            tideline_standby_lag_rows = status.behind_rows;
-            /// Bytes of the log that this standby lacks, about, by the last word of its server.
-            tideline_standby_lag_bytes = status.behind_bytes;
-            /// Seconds for which this standby may have lacked rows, at least since its start; 0 if it follows and has all.
-            tideline_standby_lag_seconds = status.behind_ms as f64 / 1000.0;
-            /// Bytes of the log that this standby has applied.
-            tideline_standby_applied_bytes_total = status.applied_bytes;
-            /// Copies that this standby has made.
-            tideline_standby_copies_total = status.copies;
-            /// Attempts of this standby that have failed.
-            tideline_standby_failures_total = status.failures;
-        }
+fn figures(page: &mut Page<'_>, status: &StandbyStatus) -> fmt::Result {
+    let states = StandbyState::ALL.map(|state| (state.as_str(), u64::from(state == status.state)));
+    figures! { page =>
+        /// 1 for the state of this standby.
+        tideline_standby_state = by("state", states);
+        /// 1 if this standby has a whole copy.
+        tideline_standby_has_copy = status.has_copy;
+        /// The last row of the log on the device of this standby.
+        tideline_standby_row = status.row;
+        /// Rows of the log that this standby lacks, by the last word of its server.
+        tideline_standby_lag_rows = status.behind_rows;
+        /// Bytes of the log that this standby lacks, about, by the last word of its server.
+        tideline_standby_lag_bytes = status.behind_bytes;
+        /// Seconds for which this standby may have lacked rows, at least since its start; 0 if it follows and has all.
+        tideline_standby_lag_seconds = status.behind_ms as f64 / 1000.0;
+        /// Bytes of the log that this standby has applied.
+        tideline_standby_applied_bytes_total = status.applied_bytes;
+        /// Copies that this standby has made.
+        tideline_standby_copies_total = status.copies;
+        /// Attempts of this standby that have failed.
+        tideline_standby_failures_total = status.failures;
     }
 }

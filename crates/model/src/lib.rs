@@ -18,6 +18,7 @@ pub mod schemas;
 pub mod store;
 pub mod stripes;
 pub mod sync;
+pub mod threads;
 mod users;
 pub mod versions;
 

@@ -10,7 +10,6 @@ use crate::ids::position::Position;
 use crate::items::content::Content;
 use crate::items::entry::Entry;
 use crate::items::item_view::{ItemView, SharedContent};
-use crate::items::reaction::Reaction;
 use crate::users::notice::{HostNoticeId, Notice, NoticeCursor, NoticeId};
 use crate::users::relation::Relation;
 
@@ -123,12 +122,6 @@ impl Mentions for UserId {
     }
 }
 
-impl Mentions for Reaction {
-    fn mentions(&self, see: &mut impl FnMut(u64)) {
-        see(self.user.get());
-    }
-}
-
 impl Mentions for Content {
     fn mentions(&self, see: &mut impl FnMut(u64)) {
         self.entry().mentions(see);
@@ -185,7 +178,7 @@ impl Mentions for Relation {
 impl<T: Mentions, I: Copy + Into<u64>> Mentions for Page<T, I> {
     fn mentions(&self, see: &mut impl FnMut(u64)) {
         self.items.mentions(see);
-        [self.next, self.prev].iter().flatten().for_each(|place| place.mentions(see));
+        [self.next, self.prev].as_slice().mentions(see);
     }
 }
 
@@ -205,12 +198,6 @@ impl<A: Mentions, B: Mentions> Mentions for (A, B) {
     fn mentions(&self, see: &mut impl FnMut(u64)) {
         self.0.mentions(see);
         self.1.mentions(see);
-    }
-}
-
-impl<T: Mentions + ?Sized> Mentions for &T {
-    fn mentions(&self, see: &mut impl FnMut(u64)) {
-        (**self).mentions(see);
     }
 }
 

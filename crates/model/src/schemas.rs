@@ -19,35 +19,15 @@ const NAME: &str = r"[^\x00-\x1f\x7f-\x9f]+";
 
 /// A number from 0 to 2^63-1 in plain digits. Numbers as long as the largest have the same digits up to some place, and
 /// a smaller digit there.
-fn millis() -> String {
-    let largest = MAX_MILLIS.to_string();
-    let mut ways = vec!["0".to_owned(), format!("[1-9][0-9]{{0,{}}}", largest.len() - 2)];
-    for (place, digit) in largest.bytes().enumerate() {
-        let least = if place == 0 { b'1' } else { b'0' };
-        let rest = largest.len() - 1 - place;
-        // The last digit may equal that of the largest number.
-        let most = if rest == 0 { digit } else { digit.saturating_sub(1) };
-        if most < least {
-            continue;
-        }
-        let digits = if least == most {
-            char::from(least).to_string()
-        } else {
-            format!("[{}-{}]", char::from(least), char::from(most))
-        };
-        let rest = match rest {
-            0 => String::new(),
-            1 => "[0-9]".to_owned(),
-            rest => format!("[0-9]{{{rest}}}"),
-        };
-        ways.push(format!("{}{digits}{rest}", &largest[..place]));
-    }
-    format!("({})", ways.join("|"))
-}
+const MILLIS: &str = "(0|[1-9][0-9]{0,17}|[1-8][0-9]{18}|9[0-1][0-9]{17}|92[0-1][0-9]{16}|922[0-2][0-9]{15}|\
+                      9223[0-2][0-9]{14}|92233[0-6][0-9]{13}|922337[0-1][0-9]{12}|92233720[0-2][0-9]{10}|\
+                      922337203[0-5][0-9]{9}|9223372036[0-7][0-9]{8}|92233720368[0-4][0-9]{7}|\
+                      922337203685[0-3][0-9]{6}|9223372036854[0-6][0-9]{5}|92233720368547[0-6][0-9]{4}|\
+                      922337203685477[0-4][0-9]{3}|9223372036854775[0-7][0-9]{2}|922337203685477580[0-7])";
 
 /// A time, a hyphen, an id.
 pub fn cursor_pattern() -> String {
-    format!("^{}-{NAME}$", millis())
+    format!("^{MILLIS}-{NAME}$")
 }
 
 /// An id in a path or a query.
@@ -83,7 +63,7 @@ pub fn cursor() -> Object {
 
 /// The cursor of a notice in a request.
 pub fn notice_cursor() -> Object {
-    text(&format!("^{}-[1-7]-(0|[1-9][0-9]{{0,2}})-[1-9][0-9]{{0,2}}-{NAME}$", millis()))
+    text(&format!("^{MILLIS}-[1-7]-(0|[1-9][0-9]{{0,2}})-[1-9][0-9]{{0,2}}-{NAME}$"))
 }
 
 /// The schema of a type by its name.

@@ -23,8 +23,8 @@ mod writes;
 use std::fmt;
 use std::ops::Deref;
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock};
 
 use parking_lot::Mutex;
 use rocksdb::ErrorKind;
@@ -32,33 +32,29 @@ use rocksdb::ErrorKind;
 use crate::engine::disk::Disk;
 use crate::kv::Kv;
 use crate::memory::highest::Highest;
-use crate::memory::key_filter::KeyFilter;
 use crate::memory::kinds::{Kinds, Sort};
 use crate::memory::outbox_parts::OutboxParts;
-use crate::rows::tables::{
-    ACTIVITY, DELETED, OUTBOX, OUTBOX_ARCHIVE, SETTINGS, SUSPENDED, TAKEN_OFF, TOPIC_ARCHIVE, TOPIC_CONTENT,
-};
+use crate::rows::tables::{OUTBOX, OUTBOX_ARCHIVE, TOPIC_ARCHIVE, TOPIC_CONTENT};
 use crate::subjects::archive::Archived;
 use crate::subjects::erasures::Erasing;
 use crate::subjects::inbox::{Arrivals, DamagedInboxes};
-use crate::subjects::loading::Loader;
+use crate::subjects::loading::{Loaded, Loader};
 use crate::subjects::names::Names;
 use crate::subjects::topics::Topics;
-use crate::subjects::unpushed::UnpushedRows;
-use crate::subjects::users::{MOST_RECIPIENTS, PartialPushRecipients};
 use crate::writes::Group;
 use model::cache::ReadThrough;
 use model::cache::memory::CacheMemory;
 use model::error::{Error, Result};
 use model::failpoint::Write;
-use model::store::MakeMark;
 use model::stripes::Striped;
 use model::{Activity, JobId, UserId, Work};
 
 pub use self::options::Options;
 pub use crate::engine::backup::room_for;
+pub use crate::engine::directory::is_file_of_engine;
 pub use crate::engine::erased::known_erasures;
-pub use crate::engine::standby::{Copying, Origin, Standby, StandbyDirectory};
+pub use crate::engine::log::LogReader;
+pub use crate::engine::standby::{Origin, Standby, StandbyDirectory};
 pub use crate::reader::{Marker, Reader, Ruled};
 pub use crate::rows::inbox::InboxRoom;
 
@@ -95,20 +91,10 @@ pub struct Inner {
     next_seq: AtomicU64,
     /// The greatest ids of items, and of items with counts.
     highest: Highest,
-    /// Ids with a row in `deleted`.
-    deleted: Arc<KeyFilter>,
-    /// Users who are or were suspended.
-    suspended: Arc<KeyFilter>,
+    /// What is in memory of tables as a whole.
+    loaded: Arc<Loaded>,
     /// Users who are being erased.
     erasing: Arc<Erasing>,
-    /// Users with settings.
-    with_settings: Arc<KeyFilter>,
-    /// Items that were taken off a path.
-    taken_off: Arc<KeyFilter>,
-    /// Users who are or were evicted.
-    evicted: Arc<KeyFilter>,
-    /// The rows of `unpushed`.
-    unpushed: Arc<UnpushedRows>,
     /// Numbers of names, and names of numbers.
     names: Arc<Names>,
     /// Names of topics, and the ends of their lists.
@@ -121,16 +107,12 @@ pub struct Inner {
     /// The rows of lists of topics, by topic.
     topic_lists: Archived,
     user_locks: Striped<Mutex<()>>,
-    /// For changes of an activity, one after the other. Reads take no lock.
-    activity_locks: Arc<Striped<Mutex<()>>>,
     /// Never older than their rows. Reads take no activity lock.
     activities: ReadThrough<UserId, Activity>,
     item_counts: crate::memory::item_counts::ItemCountsCache,
     newest_reactions: crate::memory::newest_reactions::NewestReactionsCache,
     /// The names of kinds of reactions.
     kinds: Arc<Kinds>,
-    /// Users who get partial pushes.
-    partial_push_recipients: Arc<PartialPushRecipients>,
     /// Fills filters and mirrors of tables.
     loader: Mutex<Option<Loader>>,
     /// Changes of inboxes that are not written yet.
@@ -138,8 +120,6 @@ pub struct Inner {
     /// Rows of inboxes.
     inbox_rows: crate::subjects::inbox::Rows,
     damaged: DamagedInboxes,
-    /// Makes the mark of each group, if this is the store of a node.
-    mark: OnceLock<MakeMark>,
 }
 
 impl fmt::Debug for Store {
@@ -170,18 +150,13 @@ impl Store {
 
     fn over(kv: Arc<dyn Kv>, disk: Option<Arc<Disk>>, options: &Options) -> Result<Self> {
         let inner = Inner {
+            loaded: Arc::new(Loaded::new(&*kv)?),
             kv,
             disk,
             syncs: options.sync,
             next_seq: AtomicU64::new(1),
             highest: Highest::default(),
-            deleted: Arc::default(),
-            suspended: Arc::default(),
             erasing: Arc::default(),
-            with_settings: Arc::default(),
-            taken_off: Arc::default(),
-            evicted: Arc::default(),
-            unpushed: Arc::default(),
             names: Arc::new(Names::new(options.cache_memory)),
             topics: Topics::new(options.cache_memory),
             content_kinds: Arc::new(Kinds::new(Sort::Content)),
@@ -189,29 +164,21 @@ impl Store {
             outbox_parts: OutboxParts::new(options.cache_memory),
             topic_lists: Archived::new(TOPIC_CONTENT, TOPIC_ARCHIVE, Write::ArchiveTopic),
             user_locks: Striped::default(),
-            activity_locks: Arc::default(),
             activities: crate::subjects::users::activities(options.cache_memory),
             item_counts: crate::memory::item_counts::cache(options.cache_memory),
             newest_reactions: crate::memory::newest_reactions::cache(options.cache_memory),
             kinds: Arc::new(Kinds::new(Sort::Reactions)),
-            partial_push_recipients: Arc::new(PartialPushRecipients::new(MOST_RECIPIENTS)),
             loader: Mutex::default(),
             arrivals: Arrivals::new(options.arrivals),
             inbox_rows: crate::subjects::inbox::rows(options.cache_memory),
             damaged: DamagedInboxes::default(),
-            mark: OnceLock::new(),
         };
-        let mut store = Self { inner: Arc::new(inner), group: None };
+        let store = Self { inner: Arc::new(inner), group: None };
         if let Some(disk) = &store.disk {
             store.finish_rebuild(disk)?;
         }
         let newest = store.jobs()?.iter().map(|job| job.id.seq).max().unwrap_or_default();
         store.next_seq.store(newest + 1, Ordering::Relaxed);
-        let filters = [DELETED, SUSPENDED, SETTINGS, TAKEN_OFF, ACTIVITY].map(|table| store.filter_to_load(table));
-        let [deleted, suspended, with_settings, taken_off, evicted] = filters;
-        let inner = store.alone()?;
-        (inner.deleted, inner.suspended, inner.with_settings) = (deleted?, suspended?, with_settings?);
-        (inner.taken_off, inner.evicted) = (taken_off?, evicted?);
         store.highest.load(|table| store.highest_id(table));
         store.load_names()?;
         store.kinds.load(&store)?;
@@ -240,11 +207,6 @@ impl Store {
     /// The engine in a data directory.
     fn disk(&self) -> Result<&Disk> {
         self.disk.as_deref().ok_or_else(|| Error::Storage("a store in memory has no files and no log".to_owned()))
-    }
-
-    /// The shared part, while this is the only store of the directory.
-    fn alone(&mut self) -> Result<&mut Inner> {
-        Arc::get_mut(&mut self.inner).ok_or_else(|| Error::Storage("the directory is in use already".to_owned()))
     }
 
     /// A number for a new job.

@@ -70,6 +70,13 @@ impl Store {
         self.group.as_ref().map_or_else(Vec::new, |group| std::mem::take(&mut group.lock().effects))
     }
 
+    /// Adds rows to the group, unless it is empty.
+    pub(crate) fn add_to_group(&self, rows: WriteBatch) -> Result<()> {
+        let Some(group) = &self.group else { return Ok(()) };
+        let mut group = group.lock();
+        if group.rest.is_empty() { Ok(()) } else { group.staged.add(rows) }
+    }
+
     /// Lets [`Store::write_group`] write nothing and return this error.
     pub fn fail_group(&self, why: Error) {
         if let Some(group) = &self.group {
@@ -116,7 +123,7 @@ impl Store {
             Some(group) => {
                 self.highest.raise(&change);
                 let mut group = group.lock();
-                group.staged.add(&change)?;
+                group.staged.add(change)?;
                 group.sync |= sync;
                 Ok(Some(group))
             }
@@ -136,17 +143,11 @@ impl Store {
     /// not grouping, each change is written already.
     pub fn write_group(&self) -> Result<()> {
         let Some(group) = &self.group else { return Ok(()) };
-        let Group { mut staged, rest, sync, failed, .. } = std::mem::take(&mut *group.lock());
+        let Group { staged, rest, sync, failed, .. } = std::mem::take(&mut *group.lock());
         if rest.is_empty() && failed.is_none() {
             return Ok(());
         }
-        let written = failed.map_or_else(
-            || {
-                staged.add(&self.mark_now())?;
-                self.kv.write(&mut staged.changes(), staged.bytes, sync)
-            },
-            Err,
-        );
+        let written = failed.map_or_else(|| self.kv.write(&mut staged.changes(), staged.bytes, sync), Err);
         match written.is_ok() {
             true => rest.into_iter().for_each(|(what, after)| end(what, after, true)),
             false => give_up(rest),

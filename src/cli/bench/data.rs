@@ -3,7 +3,9 @@
 use std::collections::HashMap;
 use std::path::PathBuf;
 
+use crate::cli::data::import::lines::{Following, Item};
 use crate::cli::data::import::whole::each_row;
+use crate::cli::data::tables::Table;
 use crate::cli::terminal::interrupt::Interrupt;
 use crate::trace::{Graph, Post};
 use feed::{Follow, ImportedItem};
@@ -40,7 +42,7 @@ fn too_many(what: &str, most: usize) -> Error {
 pub(super) fn read(graphs: &[PathBuf], posts: &[PathBuf], interrupt: &Interrupt) -> Result<(Graph, Option<Vec<Post>>)> {
     let (mut numbers, mut follows, mut listed) = (Numbers::default(), Vec::new(), Vec::new());
     for path in graphs {
-        each_row(path, interrupt, |Follow { user, target, .. }| {
+        each_row(Table::Follows, path, Following::row, interrupt, |Follow { user, target, .. }| {
             if follows.len() >= Graph::MOST_FOLLOWS {
                 return Err(too_many("follows", Graph::MOST_FOLLOWS));
             }
@@ -49,7 +51,7 @@ pub(super) fn read(graphs: &[PathBuf], posts: &[PathBuf], interrupt: &Interrupt)
         })?;
     }
     for path in posts {
-        each_row(path, interrupt, |ImportedItem { draft, .. }| {
+        each_row(Table::Content, path, Item::row, interrupt, |ImportedItem { draft, .. }| {
             if listed.len() >= MOST_POSTS {
                 return Err(too_many("posts", MOST_POSTS));
             }

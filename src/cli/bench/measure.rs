@@ -108,15 +108,15 @@ pub(super) async fn measure(
     let (at_end, after) = (at_end.since(&before), after.since(&before));
     let per_second = |count: u64| if seconds > 0.0 { count as f64 / seconds } else { 0.0 };
     let lag = |percentile| after.lag(percentile).filter(|bound| bound.is_finite()).map(|bound| bound * 1000.0);
-    let errors = ran.record.errors();
+    let errors = ran.counts.record.errors();
     let measured = Measured {
-        rate_reached: per_second(ran.in_time),
+        rate_reached: per_second(ran.counts.in_time),
         seconds,
         interrupted: ran.interrupted,
-        due: ran.due,
-        unsent: ran.unsent,
-        longest_wait_ms: ran.latest.as_secs_f64() * 1000.0,
-        operations: Kind::ALL.into_iter().filter_map(|kind| operations(&ran.record, kind)).collect(),
+        due: ran.counts.due,
+        unsent: ran.counts.unsent,
+        longest_wait_ms: ran.counts.latest.as_secs_f64() * 1000.0,
+        operations: Kind::ALL.into_iter().filter_map(|kind| operations(&ran.counts.record, kind)).collect(),
         errors: errors.map(|(kind, why, count)| Errors { kind: kind.name(), cause: why.to_string(), count }).collect(),
         deliveries: Deliveries {
             count: at_end.deliveries(),
@@ -132,7 +132,7 @@ pub(super) async fn measure(
         server_busy: worked.map(|(before, after)| (after - before) / seconds.max(0.001)),
         server_memory_bytes: target.own.as_ref().and_then(|own| memory(own.pid())),
     };
-    Ok((measured, ran.record))
+    Ok((measured, ran.counts.record))
 }
 
 fn operations(record: &Record, kind: Kind) -> Option<Operations> {

@@ -19,8 +19,8 @@ use model::error::{Error, Result};
 
 /// Most follows, or posts, of one call.
 const BATCH: usize = 500;
-/// The wait before a call that the server had no room for is repeated.
-const REST: Duration = Duration::from_millis(200);
+/// The interval of looks at interruptions.
+const LOOK_UP_EVERY: Duration = Duration::from_millis(200);
 /// The interval of looks at waiting jobs.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 
@@ -39,7 +39,7 @@ pub(super) async fn prepare(
         let requests = requests.borrow();
         let ids: Vec<u64> = part.iter().map(|target| requests.user(*target)).collect();
         let path = format!("/v1/users/{}/following/batch", requests.user(user));
-        (ids.len(), Call { method: Method::POST, path, body: format!(r#"{{"follow":{ids:?}}}"#) })
+        (ids.len(), Call::new(Method::POST, path, format!(r#"{{"follow":{ids:?}}}"#)))
     });
     let progress = Progress::new("follows", Some(graph.edges() as u64), Unit::Count("follows"));
     LocalSet::new().run_until(send(server, follows, connections, progress, interrupt)).await?;
@@ -50,7 +50,7 @@ pub(super) async fn prepare(
         let mut requests = requests.borrow_mut();
         let part: Vec<_> = posts.by_ref().take(BATCH).map(|(post, at)| requests.post(post, Some(at))).collect();
         let body = format!(r#"{{"items":[{}]}}"#, part.join(","));
-        Some((part.len(), Call { method: Method::POST, path: "/v1/content/batch".to_owned(), body }))
+        Some((part.len(), Call::new(Method::POST, "/v1/content/batch", body)))
     });
     let progress = Progress::new("posts", Some(history as u64), Unit::Count("posts"));
     LocalSet::new().run_until(send(server, calls, connections, progress, interrupt)).await?;
@@ -60,13 +60,7 @@ pub(super) async fn prepare(
 
 /// The present figures of a server. Waits for a while if it has too much to do.
 pub(super) async fn figures(server: &Server) -> Result<Figures> {
-    let begin = Instant::now();
-    let page = loop {
-        match server.ask(Call::get("/metrics")).await? {
-            (429 | 503, _) if begin.elapsed() < server.patience => sleep(REST).await,
-            answer => break server.good("/metrics", answer)?,
-        }
-    };
+    let page = server.ask(Call::get("/metrics"), server.patience).await?;
     Figures::read(&page).ok_or_else(|| Error::Setup(format!("no Tideline answers at {}", server.url)))
 }
 
@@ -104,22 +98,13 @@ async fn send(
             && let Some((count, call)) = calls.next()
         {
             let server = Rc::clone(server);
-            under_way.spawn_local(async move { patiently(&server, call).await.map(|()| count) });
+            under_way.spawn_local(async move { server.ask(call, Duration::MAX).await.map(|_| count) });
         }
         stop_if_asked(interrupt)?;
         // Looks up now and then, also while the server has no room for anything.
-        let Ok(finished) = timeout(REST, under_way.join_next()).await else { continue };
+        let Ok(finished) = timeout(LOOK_UP_EVERY, under_way.join_next()).await else { continue };
         let Some(finished) = finished else { return Ok(()) };
         done += finished.map_err(|e| Error::Setup(format!("a task failed: {e}")))??;
         progress.at(done as u64, "");
-    }
-}
-
-async fn patiently(server: &Server, call: Call) -> Result<()> {
-    loop {
-        match server.ask(call.clone()).await? {
-            (429 | 503, _) => sleep(REST).await,
-            answer => return server.good(&call.path, answer).map(drop),
-        }
     }
 }

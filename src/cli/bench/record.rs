@@ -14,7 +14,7 @@ const LONGEST: u64 = 3_600_000_000;
 const DIGITS: u8 = 3;
 
 /// The operations of a run that were due in its measured part. A fixed size, but for the kinds of errors.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Record {
     latencies: [Histogram<u64>; Kind::ALL.len()],
     errors: BTreeMap<(Kind, Failure), u64>,

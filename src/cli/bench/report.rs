@@ -65,9 +65,9 @@ impl Report {
         format!("{}: latency at {rate_asked:.0} operations/s asked, {rate_reached:.0}/s reached", setting.mix)
     }
 
-    /// Writes the table.
+    /// Writes the table, between lines about the run.
     pub(super) fn print(&self, out: &mut dyn Write) -> io::Result<()> {
-        self.head(out)?;
+        write_lines(out, self.head())?;
         writeln!(out)?;
         let rows = self.measured.operations.iter().map(|of| {
             // A percentile needs some answers beyond it; with fewer it would be the maximum once more.
@@ -76,26 +76,15 @@ impl Report {
             let (p90, p99, p99_9) = (ms(of.p90_ms, 10), ms(of.p99_ms, 100), ms(of.p99_9_ms, 1000));
             [of.kind.to_owned(), answers, errors, ms(of.p50_ms, 0), p90, p99, p99_9, ms(of.max_ms, 0)]
         });
-        let ms = |head| Column::Figure(head, 8);
-        let columns = [
-            Column::Text("operation", 11),
-            Column::Figure("answers", 9),
-            Column::Figure("errors", 7),
-            ms("p50 ms"),
-            ms("p90 ms"),
-            ms("p99 ms"),
-            ms("p99.9 ms"),
-            ms("max ms"),
-        ];
-        table::write(out, columns, rows)?;
+        let [p50, p90, p99, p99_9, max] =
+            ["p50 ms", "p90 ms", "p99 ms", "p99.9 ms", "max ms"].map(|head| Column::Figure(head, 8));
+        let (operation, answers) = (Column::Text("operation", 11), Column::Figure("answers", 9));
+        table::write(out, [operation, answers, Column::Figure("errors", 7), p50, p90, p99, p99_9, max], rows)?;
         writeln!(out)?;
-        for Errors { kind, cause, count } in &self.measured.errors {
-            writeln!(out, "errors       {kind}: {count} times {cause}")?;
-        }
-        self.foot(out)
+        write_lines(out, self.foot())
     }
 
-    fn head(&self, out: &mut dyn Write) -> io::Result<()> {
+    fn head(&self) -> Vec<(&str, String)> {
         let Setting { mix, server, own_server, durability, users, follows, largest_audience, posts_before, .. } =
             &self.setting;
         let server = match (own_server, durability) {
@@ -103,69 +92,59 @@ impl Report {
             (true, None) => "a server of its own, durability by its settings".to_owned(),
             (false, _) => server.clone(),
         };
-        writeln!(out, "mix          {mix}, on {server}")?;
-        writeln!(
-            out,
-            "graph        {} users, {} follows, at most {} followers; {} posts before",
-            HumanCount(u64::from(*users)),
-            HumanCount(*follows),
-            HumanCount(u64::from(*largest_audience)),
-            HumanCount(*posts_before)
-        )?;
-        for tried in &self.search {
-            writeln!(out, "search       {tried}")?;
-        }
-        if let Some(largest) = self.largest_rate {
-            writeln!(out, "largest      {largest:.0} operations/s; the table is for half of it")?;
-        }
-        writeln!(
-            out,
-            "rate         {:.0} operations/s asked, {:.0}/s reached, in {:.1} s{}",
-            self.rate_asked,
-            self.measured.rate_reached,
-            self.measured.seconds,
-            if self.measured.interrupted { ", then interrupted" } else { "" }
-        )
+        let [users, audience] = [users, largest_audience].map(|count| HumanCount(u64::from(*count)));
+        let (follows, posts) = (HumanCount(*follows), HumanCount(*posts_before));
+        let graph = format!("{users} users, {follows} follows, at most {audience} followers; {posts} posts before");
+        let mut head = vec![("mix", format!("{mix}, on {server}")), ("graph", graph)];
+        head.extend(self.search.iter().map(|tried| ("search", tried.to_string())));
+        let largest = |rate| ("largest", format!("{rate:.0} operations/s; the table is for half of it"));
+        head.extend(self.largest_rate.map(largest));
+        let Measured { rate_reached, seconds, interrupted, .. } = &self.measured;
+        let end = if *interrupted { ", then interrupted" } else { "" };
+        let asked = self.rate_asked;
+        let rate = format!("{asked:.0} operations/s asked, {rate_reached:.0}/s reached, in {seconds:.1} s{end}");
+        head.push(("rate", rate));
+        head
     }
 
-    fn foot(&self, out: &mut dyn Write) -> io::Result<()> {
-        let Deliveries { count, per_second, lag_p50_ms, lag_p99_ms, drained_seconds, jobs_left } =
-            &self.measured.deliveries;
-        write!(out, "fan-out      {} deliveries, {per_second:.0}/s", HumanCount(*count))?;
-        if let Some(p50) = lag_p50_ms {
-            write!(out, "; lag p50 at most {p50} ms")?;
-            match lag_p99_ms {
-                Some(p99) => write!(out, ", p99 at most {p99} ms")?,
-                None => write!(out, ", p99 above all bounds of the metrics")?,
-            }
-        }
-        match jobs_left {
-            0 => writeln!(out, "; all delivered {drained_seconds:.1} s after the end")?,
-            left => writeln!(out, "; {left} jobs left {drained_seconds:.1} s after the end")?,
-        }
-        write!(out, "processor    load {:.0} % of one core", self.measured.load_busy * 100.0)?;
-        if let Some(busy) = self.measured.server_busy {
-            write!(out, ", server {:.0} %", busy * 100.0)?;
-        }
-        writeln!(out)?;
-        if let Some(bytes) = self.measured.server_memory_bytes {
-            writeln!(out, "memory       server at most {}", HumanBytes(bytes))?;
-        }
-        if self.measured.unsent > 0 {
-            writeln!(
-                out,
-                "warning      operations came faster than they were answered: {} were never sent, and the longest wait for one of \
-                 {} connections was {:.0} ms. The server, the load or --connections may be the limit",
-                HumanCount(self.measured.unsent),
+    fn foot(&self) -> Vec<(&str, String)> {
+        let measured = &self.measured;
+        let errors = measured.errors.iter();
+        let errors = errors.map(|Errors { kind, cause, count }| ("errors", format!("{kind}: {count} times {cause}")));
+        let Deliveries { count, per_second, lag_p50_ms, lag_p99_ms, drained_seconds, jobs_left } = &measured.deliveries;
+        let lag = match (lag_p50_ms, lag_p99_ms) {
+            (None, _) => String::new(),
+            (Some(p50), Some(p99)) => format!("; lag p50 at most {p50} ms, p99 at most {p99} ms"),
+            (Some(p50), None) => format!("; lag p50 at most {p50} ms, p99 above all bounds of the metrics"),
+        };
+        let left = if *jobs_left == 0 { "all delivered".to_owned() } else { format!("{jobs_left} jobs left") };
+        let count = HumanCount(*count);
+        let fan_out =
+            format!("{count} deliveries, {per_second:.0}/s{lag}; {left} {drained_seconds:.1} s after the end");
+        let server = measured.server_busy.map_or_else(String::new, |busy| format!(", server {:.0} %", busy * 100.0));
+        let processor = format!("load {:.0} % of one core{server}", measured.load_busy * 100.0);
+        let mut foot: Vec<_> = errors.chain([("fan-out", fan_out), ("processor", processor)]).collect();
+        let memory = |bytes| ("memory", format!("server at most {}", HumanBytes(bytes)));
+        foot.extend(measured.server_memory_bytes.map(memory));
+        if measured.unsent > 0 {
+            let text = format!(
+                "operations came faster than they were answered: {} were never sent, and the longest wait for one of {} \
+                 connections was {:.0} ms. The server, the load or --connections may be the limit",
+                HumanCount(measured.unsent),
                 self.setting.connections,
-                self.measured.longest_wait_ms
-            )?;
+                measured.longest_wait_ms
+            );
+            foot.push(("warning", text));
         }
-        if self.measured.load_busy > BUSY {
-            writeln!(out, "warning      the load used its whole core; the server may reach more")?;
+        if measured.load_busy > BUSY {
+            foot.push(("warning", "the load used its whole core; the server may reach more".to_owned()));
         }
-        Ok(())
+        foot
     }
+}
+
+fn write_lines(out: &mut dyn Write, lines: Vec<(&str, String)>) -> io::Result<()> {
+    lines.into_iter().try_for_each(|(about, text)| writeln!(out, "{about:12} {text}"))
 }
 
 impl fmt::Display for Tried {

@@ -65,22 +65,21 @@ impl Requests {
 
     fn presence(&self, user: u32, is_online: bool) -> Call {
         let path = format!("/v1/users/{}/presence", self.user(user));
-        Call { method: Method::PUT, path, body: format!(r#"{{"online":{is_online}}}"#) }
+        Call::new(Method::PUT, path, format!(r#"{{"online":{is_online}}}"#))
     }
 
     /// The call of an operation, and the call after its answer.
     pub(super) fn of(&mut self, operation: Operation) -> (Call, Option<Call>) {
         let call = match operation {
-            Operation::Publish { post, .. } => {
-                Call { method: Method::POST, path: "/v1/content".to_owned(), body: self.post(post, None) }
+            Operation::Publish(post) | Operation::PublishBig(post) => {
+                Call::new(Method::POST, "/v1/content", self.post(post, None))
             }
-            Operation::Read { user } => self.page(user),
-            Operation::Follow { user, target } => {
-                let path = format!("/v1/users/{}/following/{}", self.user(user), self.user(target));
-                Call { method: Method::PUT, path, body: String::new() }
+            Operation::Read(user) => self.page(user),
+            Operation::Follow(user, target) => {
+                Call::new(Method::PUT, format!("/v1/users/{}/following/{}", self.user(user), self.user(target)), "")
             }
-            Operation::LogIn { user } => return (self.presence(user, true), Some(self.page(user))),
-            Operation::LogOut { user } => self.presence(user, false),
+            Operation::LogIn(user) => return (self.presence(user, true), Some(self.page(user))),
+            Operation::LogOut(user) => self.presence(user, false),
         };
         (call, None)
     }
@@ -107,11 +106,11 @@ mod tests {
     #[test]
     fn a_log_in_is_a_heartbeat_and_then_a_page() {
         let mut requests = Requests::new(0, true);
-        let (first, then) = requests.of(Operation::LogIn { user: 7 });
+        let (first, then) = requests.of(Operation::LogIn(7));
         assert_eq!((first.method, first.body.as_str()), (Method::PUT, r#"{"online":true}"#));
         assert_eq!(first.path, "/v1/users/9000000000000000007/presence");
         assert_eq!(then, Some(Call::get("/v1/users/9000000000000000007/timeline?limit=20&view=ids")));
-        let (publish, _) = requests.of(Operation::Publish { post: Post { author: 1, length: 8 }, is_big: false });
+        let (publish, _) = requests.of(Operation::Publish(Post { author: 1, length: 8 }));
         assert_eq!(
             publish.body,
             r#"{"content_id":"9100000000000000000","author_id":"9000000000000000001","text":"the tide"}"#

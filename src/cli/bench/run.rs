@@ -47,8 +47,9 @@ pub(super) struct Target {
 pub(super) struct Look {
     pub(super) at: Instant,
     pub(super) figures: Result<Figures>,
-    /// The processor time so far, in seconds, of a server that was started for the run.
+    /// The processor time so far, in seconds, of a server that was started for the run, and of this thread.
     pub(super) worked: Option<f64>,
+    own_worked: Duration,
 }
 
 /// The size of a run.
@@ -65,17 +66,9 @@ pub(super) struct Plan {
 /// The result of a run.
 #[derive(Debug)]
 pub(super) struct Ran {
-    pub(super) record: Record,
+    pub(super) counts: Counts,
     /// The length of the measured part; shorter than planned after an interruption.
     pub(super) length: Duration,
-    /// Operations due in the measured part.
-    pub(super) due: u64,
-    /// Of these, those that were never sent, because no connection was free before the end.
-    pub(super) unsent: u64,
-    /// Answers that came within the measured part.
-    pub(super) in_time: u64,
-    /// The longest time from the moment when an operation was due until it was sent.
-    pub(super) latest: Duration,
     /// The processor time of this thread in the measured part, as a share of it.
     pub(super) busy: f64,
     pub(super) interrupted: bool,
@@ -84,24 +77,28 @@ pub(super) struct Ran {
     pub(super) at_end: Look,
 }
 
+/// What has happened so far.
+#[derive(Debug, Clone)]
+pub(super) struct Counts {
+    pub(super) record: Record,
+    /// Operations due in the measured part.
+    pub(super) due: u64,
+    /// Of these, those that were never sent, because no connection was free before the end.
+    pub(super) unsent: u64,
+    /// Answers that came within the measured part.
+    pub(super) in_time: u64,
+    /// The wait of the operation that was sent last, from the moment when it was due.
+    behind: Duration,
+    /// The longest such wait.
+    pub(super) latest: Duration,
+}
+
 struct Run {
     target: Rc<Target>,
     plan: Plan,
     begin: Instant,
     idle: RefCell<Vec<Connection>>,
-    state: RefCell<State>,
-}
-
-struct State {
-    record: Record,
-    due: u64,
-    unsent: u64,
-    in_time: u64,
-    /// The wait of the operation that was sent last.
-    behind: Duration,
-    latest: Duration,
-    /// Processor time at the begin of the measured part.
-    worked: Option<Duration>,
+    counts: RefCell<Counts>,
 }
 
 /// Sends the steps due within the plan.
@@ -115,70 +112,60 @@ pub(super) async fn run(
     let failed = |e: &dyn std::fmt::Display| Error::Setup(format!("cannot measure: {e}"));
     let record = Record::new().map_err(|e| failed(&e))?;
     let timer = Timer::new().map_err(|e| failed(&e))?;
-    let state =
-        State { record, due: 0, unsent: 0, in_time: 0, behind: Duration::ZERO, latest: Duration::ZERO, worked: None };
+    let counts = Counts { record, due: 0, unsent: 0, in_time: 0, behind: Duration::ZERO, latest: Duration::ZERO };
     let run = Rc::new(Run {
         target: Rc::clone(target),
         plan,
         begin: Instant::now(),
         idle: RefCell::new(Vec::new()),
-        state: RefCell::new(state),
+        counts: RefCell::new(counts),
     });
-    LocalSet::new().run_until(all(Rc::clone(&run), steps, timer, interrupt, progress)).await.map_err(|e| failed(&e))
-}
-
-async fn all(
-    run: Rc<Run>,
-    steps: impl Iterator<Item = Step>,
-    timer: Timer,
-    interrupt: &Interrupt,
-    progress: &Progress,
-) -> std::io::Result<Ran> {
-    let Plan { warm_up, length, connections } = run.plan;
-    let end = warm_up + length;
+    let end = plan.warm_up + plan.length;
     let mut steps = steps.take_while(|step| step.due < end).peekable();
-    let slots = Arc::new(Semaphore::new(connections));
-    let at_begin = spawn_local(Rc::clone(&run).begin_measured());
-    let sending = async {
-        send(&run, &mut steps, &timer, &slots).await?;
-        std::future::pending().await
+    let slots = Arc::new(Semaphore::new(plan.connections));
+    let all = async {
+        let at_begin = spawn_local(Rc::clone(&run).begin_measured());
+        let sending = async {
+            send(&run, &mut steps, &timer, &slots).await?;
+            std::future::pending().await
+        };
+        let ended: std::io::Result<bool> = tokio::select! {
+            // In this order: what is due and has a connection is sent even if the end is noticed late.
+            biased;
+            failed = sending => failed,
+            () = watch(&run, interrupt, progress) => Ok(true),
+            () = sleep(end) => Ok(false),
+        };
+        let interrupted = ended.map_err(|e| failed(&e))?;
+        let length = run.begin.elapsed().min(end).saturating_sub(plan.warm_up);
+        if length.is_zero() {
+            at_begin.abort();
+        }
+        if !interrupted {
+            // Those that no connection was free for.
+            let unsent = steps.filter(|step| step.due >= plan.warm_up).count() as u64;
+            let mut counts = run.counts.borrow_mut();
+            (counts.due, counts.unsent) = (counts.due + unsent, unsent);
+        }
+        // Operations under way are waited for, so that slow ones are counted.
+        let every = u32::try_from(plan.connections).unwrap_or(u32::MAX);
+        let wait = if interrupted { Duration::from_secs(1) } else { target.server.patience * CALLS + REST };
+        let (at_end, _) = tokio::join!(run.look(), timeout(wait, slots.acquire_many(every)));
+        let at_begin = at_begin.await.ok();
+        let worked = at_begin.as_ref().map(|begin: &Look| at_end.own_worked.saturating_sub(begin.own_worked));
+        let busy = worked.unwrap_or_default().as_secs_f64() / length.as_secs_f64().max(0.001);
+        let counts = run.counts.borrow().clone();
+        Ok(Ran { counts, length, busy, interrupted, at_begin, at_end })
     };
-    let ended: std::io::Result<bool> = tokio::select! {
-        // In this order: what is due and has a connection is sent even if the end is noticed late.
-        biased;
-        failed = sending => failed,
-        () = watch(&run, interrupt, progress) => Ok(true),
-        () = sleep(end) => Ok(false),
-    };
-    let interrupted = ended?;
-    let length = run.begin.elapsed().min(end).saturating_sub(warm_up);
-    let worked = run.state.borrow().worked.map(|before| timer::worked().saturating_sub(before));
-    if worked.is_none() {
-        at_begin.abort();
-    }
-    if !interrupted {
-        // Those that no connection was free for.
-        let unsent = steps.filter(|step| step.due >= warm_up).count() as u64;
-        let mut state = run.state.borrow_mut();
-        (state.due, state.unsent) = (state.due + unsent, unsent);
-    }
-    // Operations under way are waited for, so that slow ones are counted.
-    let all = u32::try_from(connections).unwrap_or(u32::MAX);
-    let wait = if interrupted { Duration::from_secs(1) } else { run.target.server.patience * CALLS + REST };
-    let (at_end, _) = tokio::join!(run.look(), timeout(wait, slots.acquire_many(all)));
-    let at_begin = at_begin.await.ok();
-    let mut state = run.state.borrow_mut();
-    let busy = worked.unwrap_or_default().as_secs_f64() / length.as_secs_f64().max(0.001);
-    let State { due, unsent, in_time, latest, .. } = *state;
-    let record = std::mem::replace(&mut state.record, Record::new().map_err(std::io::Error::other)?);
-    Ok(Ran { record, length, due, unsent, in_time, latest, busy, interrupted, at_begin, at_end })
+    // What is under way at the end is dropped with the set.
+    LocalSet::new().run_until(all).await
 }
 
 /// Shows the progress. Ends when an interruption is asked for.
 async fn watch(run: &Run, interrupt: &Interrupt, progress: &Progress) {
     while !interrupt.was_asked() {
         sleep(LOOK_EVERY).await;
-        let State { record, behind, .. } = &*run.state.borrow();
+        let Counts { record, behind, .. } = &*run.counts.borrow();
         let late = if *behind > LATE { format!(", {:.1} s behind", behind.as_secs_f64()) } else { String::new() };
         let (answers, failures) = (record.answers(), record.failures());
         progress.at(run.begin.elapsed().as_secs(), format_args!("{answers} answers, {failures} errors{late}"));
@@ -198,11 +185,11 @@ async fn send(
         let Ok(slot) = Arc::clone(slots).acquire_owned().await else { return Ok(()) };
         steps.next();
         {
-            let mut state = run.state.borrow_mut();
-            state.behind = due.elapsed();
+            let mut counts = run.counts.borrow_mut();
+            counts.behind = due.elapsed();
             if step.due >= run.plan.warm_up {
-                state.latest = state.latest.max(state.behind);
-                state.due += 1;
+                counts.latest = counts.latest.max(counts.behind);
+                counts.due += 1;
             }
         }
         let run = Rc::clone(run);
@@ -218,28 +205,27 @@ impl Run {
     /// Waits for the begin of the measured part, and notes it.
     async fn begin_measured(self: Rc<Self>) -> Look {
         sleep(self.plan.warm_up.saturating_sub(self.begin.elapsed())).await;
-        self.state.borrow_mut().worked = Some(timer::worked());
         self.look().await
     }
 
     async fn look(&self) -> Look {
         let worked = self.target.own.as_ref().and_then(|own| own::worked(own.pid()));
-        let at = Instant::now();
-        Look { at, figures: figures(&self.target.server).await, worked }
+        let (at, own_worked) = (Instant::now(), timer::worked());
+        Look { at, figures: figures(&self.target.server).await, worked, own_worked }
     }
 
     async fn make(&self, step: Step, due: Instant) {
         let done = self.calls(step).await;
         let (answered, kind) = (Instant::now(), step.operation.kind());
-        let mut state = self.state.borrow_mut();
+        let mut counts = self.counts.borrow_mut();
         let measured = self.begin + self.plan.warm_up..self.begin + self.plan.warm_up + self.plan.length;
         if done.is_ok() && measured.contains(&answered) {
-            state.in_time += 1;
+            counts.in_time += 1;
         }
         if step.due >= self.plan.warm_up {
             match done {
-                Ok(()) => state.record.answered(kind, answered - due),
-                Err(why) => state.record.failed(kind, why),
+                Ok(()) => counts.record.answered(kind, answered - due),
+                Err(why) => counts.record.failed(kind, why),
             }
         }
     }

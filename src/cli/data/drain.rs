@@ -22,7 +22,7 @@ pub(crate) fn drain(app: &App, stop: &dyn Fn() -> bool) -> Result<bool> {
     let (mut before, mut since, mut failures) = (state(), Instant::now(), app.figures().usage().failures);
     loop {
         if backlog.wait_until_empty(LOOK_EVERY) {
-            if backlog.parked() > 0 {
+            if backlog.usage().parked > 0 {
                 return Err(failing(app, "waiting jobs"));
             }
             match app.feed().store().write_arrivals() {

@@ -2,6 +2,7 @@
 
 mod fields;
 mod format;
+pub(in crate::cli) mod lines;
 mod reader;
 mod records;
 mod refusal;
@@ -14,77 +15,36 @@ pub(crate) mod whole;
 use std::io::Write;
 use std::path::PathBuf;
 
-use clap::{ArgGroup, Args};
+use clap::Args;
+use serde::de::DeserializeOwned;
 
+use self::lines::{
+    Deletion, Following, Item, List, Marker, Member, Name, Pair, Reaction, Settings, Suspension, UserProfile,
+};
 use self::reader::each_batch;
 use self::refusal::{Refusal, Refused};
-use self::rows::Row;
-use self::rows::deletion::Deletions;
-use self::rows::line::{Blocks, Hides, LineOf, Lists, Markers, Members, Mutes, Requests, Settings, Suspensions};
+use self::rows::{Row, object};
 use self::source::Source;
 use self::spellings::Spellings;
 use super::drain::drain;
+use super::tables::{Files, Table};
 use crate::cli::terminal::interrupt::Interrupt;
 use crate::cli::terminal::progress::Progress;
-use crate::cli::terminal::words::lines;
+use crate::cli::terminal::words;
 use crate::cli::{print, say};
 use crate::server;
 use crate::server::{App, Told};
 use config::{Config, Durability};
-use feed::{Follow, ImportedItem, ImportedName, Reacting};
+use feed::{Feed, Line, PutProfiles};
+use model::Barrier;
 use model::error::{Code, Error, Result};
-use model::{HostId, Profile};
 
 /// What to import.
-#[derive(Debug, Default, Args)]
-#[command(group = ArgGroup::new("input").required(true).multiple(true), after_help = include_str!("import/help.txt").trim_end())]
+#[derive(Debug, Args)]
+#[command(after_help = include_str!("import/help.txt").trim_end())]
 pub(crate) struct ImportArgs {
-    /// A file of names and kinds of reactions, each in the order that they have at equal times; each option for a FILE can
-    /// be given several times
-    #[arg(long, value_name = "FILE", group = "input")]
-    names: Vec<PathBuf>,
-    /// A file of settings of users
-    #[arg(long, value_name = "FILE", group = "input")]
-    settings: Vec<PathBuf>,
-    /// A file of blocks
-    #[arg(long, value_name = "FILE", group = "input")]
-    blocks: Vec<PathBuf>,
-    /// A file of follows
-    #[arg(long, value_name = "FILE", group = "input")]
-    follows: Vec<PathBuf>,
-    /// A file of requests to follow that wait for an answer
-    #[arg(long, value_name = "FILE", group = "input")]
-    requests: Vec<PathBuf>,
-    /// A file of mutes
-    #[arg(long, value_name = "FILE", group = "input")]
-    mutes: Vec<PathBuf>,
-    /// A file of hides: who hides content from whom
-    #[arg(long, value_name = "FILE", group = "input")]
-    hides: Vec<PathBuf>,
-    /// A file of lists of users
-    #[arg(long, value_name = "FILE", group = "input")]
-    lists: Vec<PathBuf>,
-    /// A file of members of lists
-    #[arg(long, value_name = "FILE", group = "input")]
-    list_members: Vec<PathBuf>,
-    /// A file of content
-    #[arg(long, value_name = "FILE", group = "input")]
-    content: Vec<PathBuf>,
-    /// A file of reactions
-    #[arg(long, value_name = "FILE", group = "input")]
-    reactions: Vec<PathBuf>,
-    /// A file of deleted items, and of ids of purged ones
-    #[arg(long, value_name = "FILE", group = "input")]
-    deletions: Vec<PathBuf>,
-    /// A file of profiles
-    #[arg(long, value_name = "FILE", group = "input")]
-    profiles: Vec<PathBuf>,
-    /// A file of markers
-    #[arg(long, value_name = "FILE", group = "input")]
-    markers: Vec<PathBuf>,
-    /// A file of suspended users
-    #[arg(long, value_name = "FILE", group = "input")]
-    suspensions: Vec<PathBuf>,
+    #[command(flatten)]
+    files: Files<true>,
     /// Succeed if at most N lines, of all files together, are refused
     #[arg(long, value_name = "N", default_value_t = 0)]
     allow_refused: u64,
@@ -95,32 +55,14 @@ pub(crate) struct ImportArgs {
 
 impl ImportArgs {
     /// One file of each kind, without refused lines, and without output on stdout.
-    pub(crate) fn of(files: [PathBuf; 4]) -> Self {
-        let [follows, content, reactions, profiles] = files.map(|path| vec![path]);
-        Self { follows, content, reactions, profiles, quiet: true, ..Self::default() }
-    }
-
-    /// The files of each table with their import, in the order in which a line may need another one. Follows over a block
-    /// are refused, in a second run too. A deleted item takes no reactions. A suspension comes last: it hides items from the
-    /// lines before it.
-    fn tables(&self) -> [(&[PathBuf], Take); 15] {
-        [
-            (&self.names, |import, source| import.file::<ImportedName>(source)),
-            (&self.settings, |import, source| import.file::<LineOf<Settings>>(source)),
-            (&self.blocks, |import, source| import.file::<LineOf<Blocks>>(source)),
-            (&self.follows, |import, source| import.file::<Follow>(source)),
-            (&self.requests, |import, source| import.file::<LineOf<Requests>>(source)),
-            (&self.mutes, |import, source| import.file::<LineOf<Mutes>>(source)),
-            (&self.hides, |import, source| import.file::<LineOf<Hides>>(source)),
-            (&self.lists, |import, source| import.file::<LineOf<Lists>>(source)),
-            (&self.list_members, |import, source| import.file::<LineOf<Members>>(source)),
-            (&self.content, |import, source| import.file::<ImportedItem>(source)),
-            (&self.reactions, |import, source| import.file::<Reacting>(source)),
-            (&self.deletions, |import, source| import.file::<LineOf<Deletions>>(source)),
-            (&self.profiles, |import, source| import.file::<(HostId, Profile)>(source)),
-            (&self.markers, |import, source| import.file::<LineOf<Markers>>(source)),
-            (&self.suspensions, |import, source| import.file::<LineOf<Suspensions>>(source)),
-        ]
+    pub(crate) fn of([follows, content, reactions, profiles]: [PathBuf; 4]) -> Self {
+        let files = vec![
+            (Table::Follows, follows),
+            (Table::Content, content),
+            (Table::Reactions, reactions),
+            (Table::Profiles, profiles),
+        ];
+        Self { files: Files(files), allow_refused: 0, quiet: true }
     }
 }
 
@@ -144,11 +86,11 @@ pub(crate) fn run(config: &Config, args: &ImportArgs) -> Result<()> {
     let mut config = config.clone();
     // Single writes are not flushed: all are at the end, and an interrupted run is repeated.
     config.storage.durability = Durability::Os;
-    let files = || args.tables().into_iter().flat_map(|(paths, take)| paths.iter().map(move |path| (path, take)));
-    if files().filter(|(path, _)| path.as_os_str() == "-").count() > 1 {
+    let Files(files) = &args.files;
+    if files.iter().filter(|(_, path)| path.as_os_str() == "-").count() > 1 {
         return Err(Error::Setup("the standard input (-) can be given only once".to_owned()));
     }
-    let sources = files().map(|(path, take)| Ok((Source::open(path)?, take))).collect::<Result<Vec<_>>>()?;
+    let sources = files.iter().map(|(table, path)| Ok((*table, Source::open(path)?))).collect::<Result<Vec<_>>>()?;
     let interrupt = Interrupt::catch()?;
     let app = server::open(&config, Told { changes: true, ..Told::default() })?;
     if let Some(node) = app.node() {
@@ -189,14 +131,14 @@ pub(crate) fn run(config: &Config, args: &ImportArgs) -> Result<()> {
         return Err(Error::Setup(format!(
             "{} {were} refused; all others are imported. Correct {these} and run the import again, or accept {them} \
              with --allow-refused {refused}",
-            lines(refused)
+            words::lines(refused)
         )));
     }
     Ok(())
 }
 
-/// The import of one file.
-type Take = fn(&mut Import<'_>, Source) -> Result<()>;
+/// Stores rows. Returns for each whether it is new, or why it is refused.
+type Store<T> = fn(&Feed, Vec<T>) -> Result<Vec<Result<bool>>>;
 
 struct Import<'a> {
     app: &'a App,
@@ -209,8 +151,8 @@ struct Import<'a> {
 }
 
 impl Import<'_> {
-    fn all(&mut self, sources: Vec<(Source, Take)>) -> Result<()> {
-        let taken = sources.into_iter().try_for_each(|(source, take)| take(self, source));
+    fn all(&mut self, sources: Vec<(Table, Source)>) -> Result<()> {
+        let taken = sources.into_iter().try_for_each(|(table, source)| self.take(table, source));
         let taken = taken.and_then(|()| drain(self.app, &|| self.interrupt.was_asked()));
         if taken.as_ref().is_ok_and(|drained| !drained) {
             tracing::warn!("the import was interrupted; the remaining jobs continue after the next start");
@@ -218,24 +160,68 @@ impl Import<'_> {
         taken.map(drop).and(self.app.feed().store().sync())
     }
 
-    fn file<T: Row>(&mut self, source: Source) -> Result<()> {
-        let Self { app, interrupt, longest, refused, tallies, spellings } = self;
-        tallies.push(Tally { table: T::TABLE, name: source.name.clone(), ..Tally::default() });
-        let Some(tally) = tallies.last_mut() else { return Ok(()) };
-        tally.is_whole = each_batch::<T>(source, *longest, interrupt, |mut batch, progress| {
-            let mut lines = Vec::with_capacity(batch.rows.len());
-            for (line, row) in &batch.rows {
-                spellings.note(row.ids(), T::TABLE, &tally.name, *line);
-                lines.push((*line, row.time().is_some_and(|at| at < times::EARLY)));
+    fn take(&mut self, table: Table, source: Source) -> Result<()> {
+        match table {
+            Table::Names => self.file(table, source, Name::row, Feed::import_names),
+            Table::Settings => self.lines(table, source, Settings::row),
+            Table::Blocks => self.lines(table, source, |pair: Pair| pair.row(Barrier::Block)),
+            Table::Follows => self.file(table, source, Following::row, Feed::import_follows),
+            Table::Requests => self.lines(table, source, Following::request),
+            Table::Mutes => self.lines(table, source, |pair: Pair| pair.row(Barrier::Mute)),
+            Table::Hides => self.lines(table, source, |pair: Pair| pair.row(Barrier::Hide)),
+            Table::Lists => self.lines(table, source, List::row),
+            Table::ListMembers => self.lines(table, source, Member::row),
+            Table::Content => self.file(table, source, Item::row, Feed::import_items),
+            Table::Reactions => self.file(table, source, Reaction::row, Feed::import_reactions),
+            Table::Deletions => self.lines(table, source, Deletion::row),
+            Table::Profiles => {
+                self.file(table, source, UserProfile::row, |feed, profiles| feed.submit(PutProfiles { profiles }))
             }
-            let rows: Vec<T> = batch.rows.into_iter().map(|(_, row)| row).collect();
-            let stored = if rows.is_empty() { Vec::new() } else { T::STORE(app.feed(), rows)? };
+            Table::Markers => self.lines(table, source, Marker::row),
+            Table::Suspensions => self.lines(table, source, Suspension::row),
+        }
+    }
+
+    fn lines<L: DeserializeOwned + 'static>(
+        &mut self,
+        table: Table,
+        source: Source,
+        row: fn(L) -> Result<Line, Refusal>,
+    ) -> Result<()> {
+        self.file(table, source, row, Feed::import_lines)
+    }
+
+    /// Takes a file; `row` makes a row of a line.
+    fn file<L: DeserializeOwned + 'static, T: Row>(
+        &mut self,
+        table: Table,
+        source: Source,
+        row: fn(L) -> Result<T, Refusal>,
+        store: Store<T>,
+    ) -> Result<()> {
+        let Self { app, interrupt, longest, refused, tallies, spellings } = self;
+        tallies.push(Tally { table: table.name(), name: source.name.clone(), ..Tally::default() });
+        let Some(tally) = tallies.last_mut() else { return Ok(()) };
+        let parse = move |text: &str| object(text).and_then(row);
+        tally.is_whole = each_batch(table, source, *longest, parse, interrupt, |batch, progress| {
+            let (mut lines, mut rows, mut bad) = (Vec::with_capacity(batch.len()), Vec::new(), Vec::new());
+            for (line, row) in batch {
+                match row {
+                    Ok(row) => {
+                        spellings.note(row.ids(), tally.table, &tally.name, line);
+                        lines.push((line, row.time().is_some_and(|at| at < times::EARLY)));
+                        rows.push(row);
+                    }
+                    Err(refusal) => bad.push((line, refusal)),
+                }
+            }
+            let stored = if rows.is_empty() { Vec::new() } else { store(app.feed(), rows)? };
             for ((line, is_early), stored) in lines.into_iter().zip(stored) {
                 match stored {
                     Ok(true) => tally.new += 1,
                     Ok(false) => tally.same += 1,
                     Err(error) => {
-                        batch.refused.push((line, Refusal::of_error(error)?));
+                        bad.push((line, Refusal::of_error(error)?));
                         continue;
                     }
                 }
@@ -244,8 +230,8 @@ impl Import<'_> {
                     tally.early += 1;
                 }
             }
-            tally.refused += batch.refused.len() as u64;
-            refused.add(&tally.name, batch.refused, progress);
+            tally.refused += bad.len() as u64;
+            refused.add(&tally.name, bad, progress);
             Ok(tally.remark(progress))
         })?;
         if tally.is_whole { Ok(()) } else { Err(interrupted()) }
@@ -274,7 +260,7 @@ impl Tally {
             say(format_args!(
                 "warning: {table} {name}: {} with a time before 1990, first at line {first_early}, perhaps in seconds. \
                  A time is milliseconds since 1970. These lines were imported unchanged",
-                lines(*early)
+                words::lines(*early)
             ));
         }
     }

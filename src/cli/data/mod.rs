@@ -10,4 +10,5 @@ pub(crate) mod restore;
 pub(crate) mod retime;
 pub(crate) mod stats;
 pub(crate) mod stopped;
+pub(in crate::cli) mod tables;
 mod users;

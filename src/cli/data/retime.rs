@@ -7,6 +7,7 @@ use super::users::each_user;
 use crate::cli::print;
 use crate::server::Told;
 use config::Config;
+use feed::events;
 use model::clock::now;
 use model::error::Result;
 use model::store::Tier;
@@ -17,8 +18,9 @@ use store::Store;
 const AT_ONCE: usize = 1000;
 
 pub(crate) fn run(config: &Config) -> Result<()> {
-    let (reset, items) =
-        on_directory(config, Told::default(), |app| Ok((app.feed().reset_time()?, items_ahead(app.feed().store())?)))?;
+    let (reset, items) = on_directory(config, Told::default(), |app| {
+        Ok((events::reset_time(app.feed())?, items_ahead(app.feed().store())?))
+    })?;
     print(|out| {
         match reset {
             Some(ahead) => {

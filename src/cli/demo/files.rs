@@ -8,7 +8,7 @@ use fastrand::Rng;
 use serde_json::json;
 
 use super::posts::{Kind, Post, WINDOW, YEAR};
-use super::{Community, graph, people, posts, reactions, texts};
+use super::{Community, graph, people, posts, reactions};
 use crate::trace::Graph;
 use model::error::{Error, Result};
 
@@ -62,24 +62,12 @@ fn write_follows(out: &mut impl Write, graph: &Graph, community: &Community, ran
 
 fn write_content(out: &mut impl Write, posts: &[Post], community: &Community) -> io::Result<()> {
     for (index, post) in posts.iter().enumerate() {
-        let (id, author) = (community.post(index), community.user(post.author as usize));
-        let mut line = json!({"content_id": id, "author_id": author, "published_at": post.at, "text": post.text});
-        match post.kind {
-            Kind::Post => line["topics"] = json!(texts::topics(post.subject)),
-            Kind::Comment(of) | Kind::Repost(of) => line["ref_id"] = json!(community.post(of)),
-        }
-        match post.kind {
-            Kind::Post => {}
-            Kind::Repost(_) => line["kind"] = json!("repost"),
-            Kind::Comment(_) => {
-                line["kind"] = json!("comment");
-                // Comments are below their post, not in timelines.
-                line["broadcast"] = json!(false);
-            }
-        }
-        if let Some(number) = post.picture {
-            line["media"] = people::picture(number);
-        }
+        let answered = match post.kind {
+            Kind::Post => None,
+            Kind::Comment(of) | Kind::Repost(of) => Some(community.post(of)),
+        };
+        let mut line = post.body(&community.user(post.author as usize), answered);
+        (line["content_id"], line["published_at"]) = (json!(community.post(index)), json!(post.at));
         writeln!(out, "{line}")?;
     }
     Ok(())

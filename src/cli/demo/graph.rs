@@ -2,7 +2,7 @@
 
 use fastrand::Rng;
 
-use super::people::{CAST, CLOCK, GAZETTE, READER};
+use super::people::{CLOCK, GAZETTE, READER, cast};
 use crate::trace::{Graph, Shape};
 
 /// One user in this many is a celebrity.
@@ -42,9 +42,9 @@ pub(super) fn make(users: u32, random: &mut Rng) -> Graph {
     }
     let [reader, clock] = [READER, CLOCK].map(|user| user as u32);
     follows.retain(|&(user, target)| user != reader && ![user, target].contains(&clock));
-    let chosen = (0..CHOSEN_BY_READER).map(|_| random.u32(..users)).chain(celebrities).chain(0..CAST.len() as u32);
+    let chosen = (0..CHOSEN_BY_READER).map(|_| random.u32(..users)).chain(celebrities).chain(0..cast() as u32);
     follows.extend(chosen.filter(|target| *target != clock).map(|target| (reader, target)));
-    let friends = (CAST.len()..users as usize).step_by(USERS_PER_FRIEND_OF_THE_CLOCK);
+    let friends = (cast()..users as usize).step_by(USERS_PER_FRIEND_OF_THE_CLOCK);
     follows.extend(friends.map(|friend| (friend as u32, clock)));
     Graph::new(users, follows)
 }

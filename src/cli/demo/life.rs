@@ -1,5 +1,6 @@
 //! The life of a community while it is served: users post, comment, like, repost and follow.
 
+use std::collections::VecDeque;
 use std::sync::{Arc, Weak};
 use std::thread;
 use std::time::Duration;
@@ -9,14 +10,14 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use super::Community;
-use super::people::{self, CAST, CLOCK, READER, SWIMMERS};
+use super::people::{self, CLOCK, READER, SWIMMERS, cast};
+use super::posts::{Kind, Post};
 use super::texts::decks::Decks;
-use super::texts::{self, TIDE};
-use crate::threads;
-use feed::{Feed, Visibility, Wish};
+use feed::{Feed, PublishItems, Relate, Visibility, Wish, follows, ids, reactions};
 use model::clock::now;
 use model::error::{Code, Error, Result};
-use model::{Barrier, CommentDraft, HostId, Relation, UserId};
+use model::threads;
+use model::{Barrier, HostId, Relation, UserId};
 
 /// Something happens this often.
 const BEAT: Duration = Duration::from_millis(500);
@@ -26,8 +27,6 @@ const ROUND: u64 = 10;
 const REMEMBERED: usize = 20;
 /// Neighbours are looked for among so many users.
 const LOOKED_AT: usize = 5000;
-/// One live post in so many has a picture.
-const POSTS_PER_PICTURE: u8 = 6;
 /// One neighbour in so many reposts something instead of posting.
 const NEIGHBOURS_PER_REPOST: u8 = 8;
 
@@ -36,7 +35,7 @@ pub(super) fn start(feed: &Arc<Feed>, community: Community) -> Result<()> {
     let feed = Arc::downgrade(feed);
     let mut random = Rng::new();
     let decks = Decks::shuffled(&mut random);
-    let life = Life { feed, community, random, decks, neighbours: Vec::new(), recent: Vec::new() };
+    let life = Life { feed, community, random, decks, neighbours: Vec::new(), recent: VecDeque::new() };
     threads::start("demo", move || life.go_on()).map(drop)
 }
 
@@ -48,16 +47,8 @@ struct Life {
     decks: Decks,
     /// The authors in the timeline of the reader whose turn is still to come.
     neighbours: Vec<usize>,
-    /// The newest posts of people.
-    recent: Vec<Recent>,
-}
-
-/// A post that somebody may answer.
-#[derive(Debug, Clone)]
-struct Recent {
-    id: HostId,
-    author: usize,
-    subject: usize,
+    /// The newest posts of people, which somebody may answer, with their ids.
+    recent: VecDeque<(HostId, Post)>,
 }
 
 impl Life {
@@ -66,7 +57,7 @@ impl Life {
             thread::sleep(BEAT);
             let Some(feed) = self.feed.upgrade() else { return };
             let done = match beat % ROUND {
-                0 => self.tell_the_tide(&feed),
+                0 => self.publish(&feed, CLOCK.min(self.community.users as usize - 1), Kind::Post),
                 5 => self.let_a_neighbour_publish(&feed),
                 _ => self.let_somebody_act(&feed),
             };
@@ -76,13 +67,6 @@ impl Life {
         }
     }
 
-    fn tell_the_tide(&mut self, feed: &Feed) -> Result<()> {
-        let clock = CLOCK.min(self.community.users as usize - 1);
-        let author = self.community.host_user(clock)?;
-        let body = json!({"author_id": author, "text": texts::tide(now()), "topics": texts::topics(TIDE)});
-        feed.publish(vec![request(body)?]).map(drop)
-    }
-
     /// Each neighbour has its turn before one has another.
     fn let_a_neighbour_publish(&mut self, feed: &Feed) -> Result<()> {
         if self.neighbours.is_empty() {
@@ -90,19 +74,23 @@ impl Life {
             self.random.shuffle(&mut self.neighbours);
         }
         let Some(user) = self.neighbours.pop() else { return Ok(()) };
-        let shared = self.random.choice(&self.recent).filter(|post| post.author != user).cloned();
-        match shared.filter(|_| self.random.u8(..NEIGHBOURS_PER_REPOST) == 0 && !people::only_posts(user)) {
-            Some(post) => self.repost(feed, user, &post),
-            None => self.post(feed, user),
-        }
+        let shared = self.answered_by(user).filter(|_| self.random.u8(..NEIGHBOURS_PER_REPOST) == 0);
+        self.publish(feed, user, shared.map_or(Kind::Post, Kind::Repost))
+    }
+
+    /// A post that a user may answer.
+    fn answered_by(&mut self, user: usize) -> Option<usize> {
+        let chosen = self.random.usize(..self.recent.len().max(1));
+        let (_, post) = self.recent.get(chosen)?;
+        (post.author as usize != user && !people::only_posts(user)).then_some(chosen)
     }
 
     /// The users that the reader follows and has not muted, without the clock, which has turns of its own.
     fn find_neighbours(&self, feed: &Feed) -> Result<Vec<usize>> {
         let users: Vec<usize> = (0..LOOKED_AT.min(self.community.users as usize)).collect();
         let ids: Vec<HostId> = users.iter().map(|user| self.community.host_user(*user)).collect::<Result<_>>()?;
-        let ids: Vec<UserId> = feed.give_all(&ids)?;
-        let relations = feed.read().relations(ids[READER], &ids)?;
+        let ids: Vec<UserId> = ids::give_all(feed, &ids)?;
+        let relations = follows::relations(feed.read(), ids[READER], &ids)?;
         let is_seen =
             |relation: &Relation| relation.following_since.is_some() && relation.barred_since(Barrier::Mute).is_none();
         let found = users.into_iter().zip(&relations).filter(|(user, relation)| *user != CLOCK && is_seen(relation));
@@ -117,22 +105,21 @@ impl Life {
         }
         let user = self.random.usize(READER + 1..users);
         let deed = self.random.u8(..100);
-        let recent = self.random.choice(&self.recent).filter(|post| post.author != user).cloned();
-        match recent {
+        match self.answered_by(user) {
             _ if user == CLOCK => Ok(()),
-            _ if deed < 4 || people::only_posts(user) => self.post(feed, user),
+            _ if deed < 4 || people::only_posts(user) => self.publish(feed, user, Kind::Post),
             _ if deed < 10 => {
-                let target = self.random.usize(..CAST.len().min(users));
+                let target = self.random.usize(..cast().min(users));
                 self.follow(feed, user, target)
             }
-            Some(post) if deed < 35 => self.comment(feed, user, &post),
-            Some(post) if deed < 40 => self.repost(feed, user, &post),
+            Some(post) if deed < 35 => self.publish(feed, user, Kind::Comment(post)),
+            Some(post) if deed < 40 => self.publish(feed, user, Kind::Repost(post)),
             Some(post) => {
                 let mut kinds = feed.reaction_kinds().iter().map(|(_, name)| name.to_owned());
                 let kind = if deed < 48 { kinds.last() } else { kinds.next() }.unwrap_or_default();
                 let user = self.community.host_user(user)?;
                 let wish = Wish { user, kind, active: true, since: None, sight: Visibility::Application };
-                feed.react(post.id.clone(), wish).map(drop)
+                reactions::react(feed, self.recent[post].0.clone(), wish).map(drop)
             }
             None => Ok(()),
         }
@@ -143,43 +130,36 @@ impl Life {
             return Ok(());
         }
         let [user, target] = [user, target].map(|user| self.community.host_user(user));
-        match feed.relate(user?, vec![(target?, None)], Vec::new()) {
+        match feed.submit(Relate::of(user?, vec![(target?, None)], Vec::new())) {
             Err(error) if error.code() == Some(Code::Blocked) => Ok(()),
             followed => followed.map(drop),
         }
     }
 
-    fn comment(&mut self, feed: &Feed, user: usize, post: &Recent) -> Result<()> {
-        let tongue = people::tongue(self.community.seed, user);
-        let text = self.decks.comment(tongue, post.subject, &mut self.random);
-        let draft: CommentDraft = request(json!({"author_id": self.community.host_user(user)?, "text": text}))?;
-        feed.comment(post.id.clone(), draft, Visibility::Application).map(drop)
-    }
-
-    fn repost(&mut self, feed: &Feed, user: usize, post: &Recent) -> Result<()> {
-        let (author, text) = (self.community.host_user(user)?, self.decks.remark());
-        let body = json!({"author_id": author, "kind": "repost", "ref_id": post.id, "text": text});
-        feed.publish(vec![request(body)?]).map(drop)
-    }
-
-    fn post(&mut self, feed: &Feed, author: usize) -> Result<()> {
-        let (subject, text) = self.decks.post(&people::subjects(self.community.seed, author));
-        let mut body = json!({
-            "author_id": self.community.host_user(author)?, "text": text, "topics": texts::topics(subject),
-        });
-        if self.random.u8(..POSTS_PER_PICTURE) == 0 {
-            body["media"] = people::picture(self.random.u64(..));
-        }
-        if SWIMMERS.contains(&author) && self.random.bool() {
+    /// Lets a user publish something: a post, or an answer to one of the newest.
+    fn publish(&mut self, feed: &Feed, user: usize, kind: Kind) -> Result<()> {
+        let answered = match kind {
+            Kind::Post => None,
+            Kind::Comment(post) | Kind::Repost(post) => self.recent.get(post),
+        };
+        let (of, subject) = answered.map(|(id, post)| (id.to_string(), post.subject)).unzip();
+        let (by, about) = ((user, self.community.seed), (kind, subject.unwrap_or_default()));
+        let post = Post::write(by, now(), about, &mut self.decks, &mut self.random);
+        let mut body = post.body(&self.community.user(user), of);
+        if kind == Kind::Post && SWIMMERS.contains(&user) && self.random.bool() {
             body["to"] = json!([self.community.group()?]);
         }
-        for (content, _) in feed.publish(vec![request(body)?])? {
-            let id = content.id;
-            let (_, ids) = feed.read().named(content)?;
-            self.recent.push(Recent { id: ids.of(id), author, subject });
+        let published = feed.submit(PublishItems::all(vec![request(body)?]))?;
+        if kind == Kind::Post && user != CLOCK {
+            for (content, _) in published {
+                let id = content.id;
+                let (_, ids) = feed.read().named(content)?;
+                self.recent.push_back((ids.of(id), post.clone()));
+            }
+            while self.recent.len() > REMEMBERED {
+                self.recent.pop_front();
+            }
         }
-        let old = self.recent.len().saturating_sub(REMEMBERED);
-        self.recent.drain(..old);
         Ok(())
     }
 }

@@ -1,11 +1,9 @@
 //! The people: names, and pictures that are drawn from a number.
 
-use std::sync::LazyLock;
-
 use serde_json::{Value, json};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-use super::texts::{self, Tongue};
+use super::texts::{self, TEXTS, Tongue};
 
 /// The reader: the user whose timeline a visitor looks at first.
 pub(super) const READER: usize = 0;
@@ -20,21 +18,10 @@ pub(super) const SAILOR: usize = 8;
 /// The members of the cast who post in the group.
 pub(super) const SWIMMERS: [usize; 3] = [5, 6, SAILOR];
 
-/// Whom everybody in town knows: the nickname, the description, the subjects.
-pub(super) static CAST: LazyLock<Vec<(&str, &str, [usize; 3])>> = LazyLock::new(|| {
-    let member = |line: &'static str| {
-        let mut parts = line.split(" | ");
-        let mut part = || parts.next().unwrap_or_default();
-        let (name, bio) = (part(), part());
-        let mut subjects = part().split(", ").filter_map(texts::named).collect::<Vec<_>>().into_iter().cycle();
-        (name, bio, std::array::from_fn(|_| subjects.next().unwrap_or_default()))
-    };
-    texts::lines(include_str!("texts/cast.txt")).map(member).collect()
-});
-
-/// First and last names; in Chinese family names and then given names; in Arabic given names and then family names.
-static NAMES: LazyLock<Vec<Vec<&str>>> =
-    LazyLock::new(|| texts::lines(include_str!("texts/names.txt")).map(|line| line.split(' ').collect()).collect());
+/// How many people everybody in town knows: the first users.
+pub(super) fn cast() -> usize {
+    TEXTS.cast.len()
+}
 
 /// A number that depends on the user, the seed and `use_for` only.
 fn draw(seed: u64, user: usize, use_for: &str) -> u64 {
@@ -52,7 +39,7 @@ pub(super) fn tongue(seed: u64, user: usize) -> Tongue {
     match (user, draw(seed, user, "language") % 16) {
         (NOODLES, _) => Tongue::Chinese,
         (SAILOR, _) => Tongue::Arabic,
-        (user, _) if user < CAST.len() => Tongue::English,
+        (user, _) if user < cast() => Tongue::English,
         (_, 0..2) => Tongue::Chinese,
         (_, 2) => Tongue::Arabic,
         _ => Tongue::English,
@@ -61,8 +48,9 @@ pub(super) fn tongue(seed: u64, user: usize) -> Tongue {
 
 /// The subjects on which a user posts; the first is dearest.
 pub(super) fn subjects(seed: u64, user: usize) -> [usize; 3] {
-    if let Some((.., subjects)) = CAST.get(user) {
-        return *subjects;
+    if let Some(member) = TEXTS.cast.get(user) {
+        let mut subjects = member.subjects.iter().cycle().filter_map(|subject| texts::named(subject));
+        return std::array::from_fn(|_| subjects.next().unwrap_or_default());
     }
     match tongue(seed, user).subject() {
         Some(subject) => [subject; 3],
@@ -80,8 +68,8 @@ pub(super) fn only_posts(user: usize) -> bool {
 
 /// The profile of a user with this id, as a line of an import.
 pub(super) fn profile(seed: u64, user: usize, id: &str) -> Value {
-    let bio = match CAST.get(user) {
-        Some((_, bio, _)) => *bio,
+    let bio = match TEXTS.cast.get(user) {
+        Some(member) => member.bio.as_str(),
         None => texts::bio(subjects(seed, user)[0], draw(seed, user, "bio")),
     };
     let avatar = avatar(draw(seed, user, "avatar"));
@@ -89,12 +77,13 @@ pub(super) fn profile(seed: u64, user: usize, id: &str) -> Value {
 }
 
 fn nickname(seed: u64, user: usize) -> String {
-    if let Some((name, ..)) = CAST.get(user) {
-        return (*name).to_owned();
+    if let Some(member) = TEXTS.cast.get(user) {
+        return member.name.clone();
     }
     let (one, other) = (draw(seed, user, "first name"), draw(seed, user, "last name"));
     let tongue = tongue(seed, user);
-    let [one, other] = [(0, one), (1, other)].map(|(place, number)| pick(&NAMES[2 * tongue as usize + place], number));
+    let [one, other] =
+        [(0, one), (1, other)].map(|(place, number)| pick(&TEXTS.names[2 * tongue as usize + place], number));
     if tongue == Tongue::Chinese { format!("{one}{other}") } else { format!("{one} {other}") }
 }
 

@@ -3,11 +3,11 @@
 use std::collections::HashSet;
 
 use fastrand::Rng;
+use serde_json::{Value, json};
 
-use super::people::{self, CAST, CLOCK, READER};
+use super::people::{self, CLOCK, READER, cast};
 use super::texts::decks::Decks;
-use super::texts::{self, ADVERTS, TIDE};
-use super::threads::THREADS;
+use super::texts::{self, ADVERTS, TEXTS, TIDE};
 use crate::trace::Graph;
 use model::Millis;
 
@@ -53,6 +53,51 @@ pub(super) struct Post {
     pub(super) picture: Option<u64>,
 }
 
+impl Post {
+    /// An item that a user writes now: a post on one of the user's subjects, or an answer to a post on `subject`.
+    pub(super) fn write(
+        (author, seed): (usize, u64),
+        at: Millis,
+        (kind, subject): (Kind, usize),
+        decks: &mut Decks,
+        random: &mut Rng,
+    ) -> Self {
+        let mut picture = None;
+        let (subject, text) = match kind {
+            Kind::Post if author == CLOCK => (TIDE, texts::tide(at)),
+            Kind::Post => {
+                picture = (random.u8(..POSTS_PER_PICTURE) == 0).then(|| random.u64(..));
+                let (subject, text) = decks.post(&people::subjects(seed, author));
+                (subject, text.to_owned())
+            }
+            Kind::Comment(_) => (subject, decks.comment(people::tongue(seed, author), subject, random).to_owned()),
+            Kind::Repost(_) => (subject, decks.remark().to_owned()),
+        };
+        Self { author: author as u32, at, kind, text, subject, picture }
+    }
+
+    /// The item as a request, without its id and its time. `answered` is the id of the post that it answers.
+    pub(super) fn body(&self, author: &str, answered: Option<String>) -> Value {
+        let mut body = json!({"author_id": author, "text": self.text});
+        match self.kind {
+            Kind::Post => body["topics"] = json!(texts::topics(self.subject)),
+            Kind::Repost(_) => body["kind"] = json!("repost"),
+            Kind::Comment(_) => {
+                body["kind"] = json!("comment");
+                // Comments are below their post, not in timelines.
+                body["broadcast"] = json!(false);
+            }
+        }
+        if let Some(id) = answered {
+            body["ref_id"] = json!(id);
+        }
+        if let Some(number) = self.picture {
+            body["media"] = people::picture(number);
+        }
+        body
+    }
+}
+
 /// The content of one item before it has a text.
 #[derive(Debug, Clone, Copy)]
 enum Plan {
@@ -67,8 +112,8 @@ enum Plan {
 pub(super) fn make(graph: &Graph, posts: u32, until: Millis, seed: u64, random: &mut Rng) -> Vec<Post> {
     let bursts: Vec<Millis> =
         (0..posts.div_ceil(POSTS_PER_BURST)).map(|_| until - random.u64(..WINDOW - 10 * MINUTE)).collect();
-    let lines: u32 = THREADS.iter().map(|thread| thread.lines.len() as u32).sum();
-    let told = posts / 10 >= lines && graph.users() as usize >= CAST.len();
+    let lines: u32 = TEXTS.threads.iter().map(|thread| thread.lines.len() as u32).sum();
+    let told = posts / 10 >= lines && graph.users() as usize >= cast();
     let mut plans = if told { plan_threads(until, random) } else { Vec::new() };
     let others = posts - plans.len() as u32;
     plans.extend((0..others).map(|_| (time(&bursts, until, random), Plan::Any(author(graph, random)))));
@@ -79,7 +124,7 @@ pub(super) fn make(graph: &Graph, posts: u32, until: Millis, seed: u64, random: 
         seen,
         near: Decks::shuffled(random),
         far: Decks::shuffled(random),
-        openings: vec![0; THREADS.len()],
+        openings: vec![0; TEXTS.threads.len()],
         made: Vec::with_capacity(plans.len()),
     };
     for (at, plan) in plans {
@@ -95,7 +140,7 @@ pub(super) fn make(graph: &Graph, posts: u32, until: Millis, seed: u64, random: 
 /// The lines of all threads, with times that fit their order.
 fn plan_threads(until: Millis, random: &mut Rng) -> Vec<(Millis, Plan)> {
     let mut plans = Vec::new();
-    for (number, thread) in THREADS.iter().enumerate() {
+    for (number, thread) in TEXTS.threads.iter().enumerate() {
         let mut at = until - thread.age * MINUTE;
         for line in 0..thread.lines.len() {
             plans.push((at, Plan::Line { thread: number, line }));
@@ -125,9 +170,9 @@ impl Writer {
         if line == 0 {
             self.openings[thread] = self.made.len();
         }
-        let (author, text) = THREADS[thread].lines[line];
-        let subject = THREADS[thread].subject;
-        Post { author: author as u32, at, kind, text: text.to_owned(), subject, picture: None }
+        let (author, text) = &TEXTS.threads[thread].lines[line];
+        let subject = texts::named(&TEXTS.threads[thread].subject).unwrap_or_default();
+        Post { author: *author as u32, at, kind, text: text.clone(), subject, picture: None }
     }
 
     /// Some item of an author.
@@ -139,27 +184,15 @@ impl Writer {
             post.kind == Kind::Post && post.at < at && post.author != author && !people::only_posts(user)
         });
         let share = random.u8(..100);
-        let decks = if self.seen.contains(&user) { &mut self.near } else { &mut self.far };
-        let mut kind = Kind::Post;
-        let mut picture = None;
-        let (subject, text) = match answered.map(|index| (index, self.made[index].subject)) {
-            _ if user == CLOCK => (TIDE, texts::tide(at)),
-            Some((index, subject)) if share < COMMENTS => {
-                kind = Kind::Comment(index);
-                let tongue = people::tongue(self.seed, user);
-                (subject, decks.comment(tongue, subject, random).to_owned())
-            }
+        let (kind, subject) = match answered.map(|index| (index, self.made[index].subject)) {
+            Some((index, subject)) if share < COMMENTS => (Kind::Comment(index), subject),
             Some((index, subject)) if share < COMMENTS + REPOSTS && ![ADVERTS, TIDE].contains(&subject) => {
-                kind = Kind::Repost(index);
-                (subject, decks.remark().to_owned())
+                (Kind::Repost(index), subject)
             }
-            _ => {
-                picture = (random.u8(..POSTS_PER_PICTURE) == 0).then(|| random.u64(..));
-                let (subject, text) = decks.post(&people::subjects(self.seed, user));
-                (subject, text.to_owned())
-            }
+            _ => (Kind::Post, 0),
         };
-        Post { author, at, kind, text, subject, picture }
+        let decks = if self.seen.contains(&user) { &mut self.near } else { &mut self.far };
+        Post::write((user, self.seed), at, (kind, subject), decks, random)
     }
 }
 
@@ -252,11 +285,14 @@ mod tests {
         let mut random = Rng::with_seed(1);
         let graph = graph::make(50, &mut random);
         let posts = make(&graph, 1000, 1_700_000_000_123, 1, &mut random);
-        for thread in THREADS.iter() {
+        for thread in TEXTS.threads.iter() {
             let place = posts.iter().position(|post| post.text == thread.lines[0].1).expect("told");
-            assert_eq!((posts[place].kind, posts[place].subject), (Kind::Post, thread.subject));
+            assert_eq!(
+                (posts[place].kind, posts[place].subject),
+                (Kind::Post, texts::named(&thread.subject).expect("a subject"))
+            );
             let told = posts.iter().filter(|post| post.kind == Kind::Comment(place));
-            let told: Vec<_> = told.map(|post| (post.author as usize, post.text.as_str())).collect();
+            let told: Vec<_> = told.map(|post| (post.author as usize, post.text.clone())).collect();
             let mut lines = thread.lines[1..].iter();
             assert!(lines.all(|line| told.contains(line)));
             let scripted: Vec<_> = told.into_iter().filter(|line| thread.lines.contains(line)).collect();

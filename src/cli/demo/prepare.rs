@@ -5,8 +5,10 @@ use serde_json::json;
 
 use super::Community;
 use super::life::request;
-use super::people::{CAST, MUTED, READER, SWIMMERS};
-use feed::Feed;
+use super::people::{MUTED, READER, SWIMMERS, cast};
+use feed::{
+    ChangeMembers, Feed, PublishItems, PutList, PutSettings, Relate, SetBarrier, SetSuspension, follows, users,
+};
 use model::error::Result;
 use model::{Audience, Barrier, HostId, ListSettings, ProfileDraft, RuleDraft, UserSettings};
 
@@ -27,28 +29,29 @@ const NOTES: [&str; SWIMMERS.len()] = [
 pub(super) fn prepare(feed: &Feed, community: &Community) -> Result<()> {
     raise_barriers(feed, community)?;
     // The reader hides from the first two strangers, or blocks them.
-    let [private, suspended, applicant] = [2, 3, 4].map(|number| CAST.len() + number);
+    let [private, suspended, applicant] = [2, 3, 4].map(|number| cast() + number);
     let applicants = applicant..applicant + APPLICANTS;
     if applicants.end > community.users as usize {
         return Ok(());
     }
     let ask = |user: usize, target: HostId| {
-        feed.relate(community.host_user(user)?, vec![(target, None)], Vec::new()).map(drop)
+        feed.submit(Relate::of(community.host_user(user)?, vec![(target, None)], Vec::new())).map(drop)
     };
     found_group(feed, community)?;
     applicants.into_iter().try_for_each(|user| ask(user, community.group()?))?;
     let private = community.host_user(private)?;
-    feed.put_settings(private.clone(), FOR_FOLLOWERS)?;
+    feed.submit(PutSettings { user: private.clone(), settings: FOR_FOLLOWERS })?;
     // Who follows already does not ask.
-    feed.remove_follower(&private, &community.host_user(READER)?)?;
+    follows::remove_follower(feed, &private, &community.host_user(READER)?)?;
     ask(READER, private)?;
-    feed.set_suspension(community.host_user(suspended)?, true)?;
+    feed.submit(SetSuspension { user: community.host_user(suspended)?, suspended: true })?;
 
     let (reader, list) = (community.host_user(READER)?, "neighbours");
     let settings = ListSettings { title: Some("Neighbours".to_owned()), exclusive: false };
-    feed.put_list(reader.clone(), list.to_owned(), settings)?;
+    feed.submit(PutList { user: reader.clone(), list: list.to_owned(), settings })?;
     let members = SWIMMERS.iter().map(|user| community.host_user(*user)).collect::<Result<_>>()?;
-    feed.change_members(reader, list.to_owned(), members, Vec::new()).map(drop)
+    feed.submit(ChangeMembers { user: reader, list: list.to_owned(), add: members, remove: Vec::new(), rule: None })
+        .map(drop)
 }
 
 /// Settings of a private account.
@@ -59,16 +62,16 @@ fn found_group(feed: &Feed, community: &Community) -> Result<()> {
     let group = community.group()?;
     let bio = "We swim before breakfast, all year. Ask to join.";
     let profile: ProfileDraft = request(json!({"nickname": "Cold Water Club", "extra": {"bio": bio}}))?;
-    feed.put_profile(group.clone(), profile.into())?;
-    feed.put_settings(group.clone(), FOR_FOLLOWERS)?;
+    users::put_profile(feed, group.clone(), profile.into())?;
+    feed.submit(PutSettings { user: group.clone(), settings: FOR_FOLLOWERS })?;
     for user in SWIMMERS.into_iter().chain([READER]) {
-        feed.follow(community.host_user(user)?, group.clone(), None, RuleDraft::default(), true)?;
+        follows::follow(feed, community.host_user(user)?, group.clone(), None, RuleDraft::default(), true)?;
     }
     for (user, text) in SWIMMERS.into_iter().zip(NOTES) {
         let author = community.host_user(user)?;
         let note =
             json!({"author_id": author, "text": text, "to": [group], "broadcast": false, "audience": "followers"});
-        feed.publish(vec![request(note)?])?;
+        feed.submit(PublishItems::all(vec![request(note)?]))?;
     }
     Ok(())
 }
@@ -81,11 +84,11 @@ fn raise_barriers(feed: &Feed, community: &Community) -> Result<()> {
             return Ok(());
         }
         let [user, target] = [user, target].map(|user| community.host_user(user));
-        feed.set_barrier(user?, target?, barrier, true).map(drop)
+        feed.submit(SetBarrier { user: user?, target: target?, barrier, raised: true }).map(drop)
     };
     raise(READER, MUTED, Barrier::Mute)?;
-    raise(READER, CAST.len(), Barrier::Hide)?;
-    raise(READER, CAST.len() + 1, Barrier::Block)?;
+    raise(READER, cast(), Barrier::Hide)?;
+    raise(READER, cast() + 1, Barrier::Block)?;
     let mut random = Rng::with_seed(community.seed);
     for _ in 0..(users / USERS_PER_BARRIER).min(MOST_BARRIERS) {
         let user = random.usize(READER + 1..users);

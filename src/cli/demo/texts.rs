@@ -5,41 +5,56 @@ pub(super) mod decks;
 use std::ops::Range;
 use std::sync::LazyLock;
 
+use serde::Deserialize;
+
+/// All texts. A test finds them whole.
+pub(super) static TEXTS: LazyLock<Texts> =
+    LazyLock::new(|| toml::from_str(include_str!("texts.toml")).unwrap_or_default());
+
+#[derive(Debug, Default, Deserialize)]
+pub(super) struct Texts {
+    /// First and last names; in Chinese family names and then given names; in Arabic given names and then family names.
+    pub(super) names: Vec<Vec<String>>,
+    /// Comments for any post.
+    any: Vec<String>,
+    /// Words above a repost.
+    remarks: Vec<String>,
+    /// Whom everybody in town knows.
+    pub(super) cast: Vec<Member>,
+    pub(super) threads: Vec<Thread>,
+    subjects: Vec<Subject>,
+}
+
+/// One of the cast.
+#[derive(Debug, Deserialize)]
+pub(super) struct Member {
+    pub(super) name: String,
+    pub(super) bio: String,
+    /// The dearest first.
+    pub(super) subjects: Vec<String>,
+}
+
+/// A conversation: a post with its comments.
+#[derive(Debug, Deserialize)]
+pub(super) struct Thread {
+    pub(super) subject: String,
+    /// Age of the post, in minutes, when the community is made.
+    pub(super) age: u64,
+    /// The post, then the comments, each with the index of its author.
+    pub(super) lines: Vec<(usize, String)>,
+}
+
 /// A subject, and the words of those who care for it.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
 struct Subject {
-    topics: Vec<&'static str>,
+    topics: Vec<String>,
     /// How they describe themselves.
     bios: Vec<String>,
     posts: Vec<String>,
     /// Answers to its posts, in the language of the subject.
     comments: Vec<String>,
 }
-
-/// The lines of a file of texts, without comments and empty lines.
-pub(super) fn lines(text: &'static str) -> impl Iterator<Item = &'static str> {
-    text.lines().filter(|line| !line.is_empty() && !line.starts_with("# "))
-}
-
-/// The subjects, in the order of their numbers; then the comments for any post, and the words above reposts.
-static SUBJECTS: LazyLock<Vec<Subject>> = LazyLock::new(|| {
-    let mut subjects: Vec<Subject> = Vec::new();
-    let mut part: fn(&mut Subject) -> &mut Vec<String> = |subject| &mut subject.posts;
-    for line in lines(include_str!("texts/subjects.txt")) {
-        if let Some(topics) = line.strip_prefix("## ") {
-            subjects.push(Subject { topics: topics.split(", ").collect(), ..Subject::default() });
-            continue;
-        }
-        match (line, subjects.last_mut()) {
-            ("bios:", _) => part = |subject| &mut subject.bios,
-            ("posts:", _) => part = |subject| &mut subject.posts,
-            ("comments:", _) => part = |subject| &mut subject.comments,
-            (text, Some(subject)) => part(subject).push(text.replace("\\n", "\n")),
-            (_, None) => {}
-        }
-    }
-    subjects
-});
 
 /// The subjects of people who write English.
 pub(super) const ENGLISH: Range<usize> = FERRY..NEWS;
@@ -50,10 +65,6 @@ pub(super) const ADVERTS: usize = 17;
 pub(super) const TIDE: usize = 18;
 pub(super) const CHINESE: usize = 20;
 pub(super) const ARABIC: usize = 21;
-/// Comments for any post.
-const ANY: usize = 22;
-/// Words above a repost.
-const REMARKS: usize = 23;
 
 /// A language.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -76,17 +87,17 @@ impl Tongue {
 
 /// The subject whose first topic has this name.
 pub(super) fn named(topic: &str) -> Option<usize> {
-    SUBJECTS.iter().position(|subject| subject.topics.first() == Some(&topic))
+    TEXTS.subjects.iter().position(|subject| subject.topics.first().is_some_and(|first| first == topic))
 }
 
 /// The topics of the posts on a subject.
-pub(super) fn topics(subject: usize) -> &'static [&'static str] {
-    &SUBJECTS[subject].topics
+pub(super) fn topics(subject: usize) -> &'static [String] {
+    &TEXTS.subjects[subject].topics
 }
 
 /// How a person who cares for a subject may describe itself; the same number gives the same words.
 pub(super) fn bio(subject: usize, number: u64) -> &'static str {
-    let bios = &SUBJECTS[subject].bios;
+    let bios = &TEXTS.subjects[subject].bios;
     &bios[(number % bios.len() as u64) as usize]
 }
 

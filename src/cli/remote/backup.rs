@@ -166,7 +166,7 @@ fn wait(place: &Arc<dyn BackupSource>, name: &str, interrupt: &Interrupt) -> Res
 /// The backups of a data directory.
 struct Local {
     options: Options,
-    backups: Backups,
+    backups: Arc<Backups>,
     /// Open from the first backup that is taken. What exists is read without the engine, which may be damaged.
     store: OnceLock<Arc<Store>>,
 }
@@ -174,7 +174,7 @@ struct Local {
 impl Local {
     fn new(config: &Config) -> Self {
         let options = Options { keep_room: false, ..server::options(config) };
-        Self { options, backups: Backups::new(config), store: OnceLock::new() }
+        Self { options, backups: Arc::new(Backups::new(config)), store: OnceLock::new() }
     }
 }
 

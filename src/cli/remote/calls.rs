@@ -3,6 +3,7 @@
 use std::fmt;
 use std::fs;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde::Deserialize;
@@ -15,7 +16,7 @@ use ureq::unversioned::resolver::DefaultResolver;
 use ureq::unversioned::transport::{ConnectProxyConnector, Connector, TcpConnector};
 use ureq::{Agent, Body, RequestBuilder};
 
-use super::tls::{Tls, unchecked};
+use super::tls::{self, Tls, unchecked};
 use crate::cli::plain;
 use model::error::{Error, Result};
 
@@ -112,7 +113,7 @@ impl Server {
         ca_file: Option<&Path>,
         settings: ConfigBuilder<AgentScope>,
     ) -> Result<Self> {
-        let tls = Tls::new(&url, ca_file)?;
+        let tls = Tls(Arc::new(tls::settings(&url, ca_file)?));
         let connector = ().chain(ConnectProxyConnector::default()).chain(TcpConnector::default()).chain(tls);
         let agent = Agent::with_parts(settings.build(), connector, DefaultResolver::default());
         Ok(Self { url, agent, key, patience: None })
@@ -136,12 +137,6 @@ impl Server {
     /// The JSON of a good answer to a `GET`.
     pub(crate) fn get_json<T: DeserializeOwned>(&self, path: &str) -> Result<T, Fault> {
         self.json(self.get(path)?)
-    }
-
-    /// A good answer to a `GET` of a body from a byte on.
-    pub(crate) fn get_from(&self, path: &str, first: u64) -> Result<Response<Body>, Fault> {
-        let request = self.agent.get(format!("{}{path}", self.url)).header("Range", format!("bytes={first}-"));
-        self.good(self.with_key(request).call())
     }
 
     /// The JSON of a good answer to a `POST` with JSON.

@@ -215,10 +215,8 @@ struct NodeReport {
     position: u64,
     lag: Option<u64>,
     reachable: bool,
-    /// Earlier versions do not tell.
-    ready: Option<bool>,
-    /// Earlier versions do not tell.
-    slow: Option<bool>,
+    ready: bool,
+    slow: bool,
     caught_up: bool,
     waiting: u64,
     level: u32,
@@ -236,8 +234,8 @@ impl NodeReport {
             // Without a lag, the log did not tell its end just now.
             Self { reachable: false, .. } | Self { lag: None, .. } => "cannot reach the command log",
             Self { caught_up: false, .. } => "catches up",
-            Self { ready: Some(false), .. } => "takes no changes",
-            Self { slow: Some(true), .. } => "is slow",
+            Self { ready: false, .. } => "takes no changes",
+            Self { slow: true, .. } => "is slow",
             _ => READY,
         }
     }

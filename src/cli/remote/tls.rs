@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::fs::File;
-use std::io::{self, Read, Write};
+use std::io::{Read, Write};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -17,9 +17,6 @@ use rustls::{
     StreamOwned,
 };
 use rustls_native_certs::load_native_certs;
-use tokio::net::TcpStream;
-use tokio_rustls::TlsConnector;
-use tokio_rustls::client::TlsStream;
 use ureq::tls::TlsConfig;
 use ureq::unversioned::transport::{
     Buffers, ConnectionDetails, Connector, Either, LazyBuffers, NextTimeout, Transport, TransportAdapter,
@@ -35,48 +32,39 @@ pub(crate) fn unchecked() -> TlsConfig {
         .build()
 }
 
+/// TLS for calls to an address. Trusts the certificates in a file (PEM) and those that they vouch for; without a file, those
+/// that an authority of the system vouches for. Fails if the address needs certificates to trust and there are none.
+pub(crate) fn settings(address: &str, ca_file: Option<&Path>) -> Result<ClientConfig> {
+    let provider = Arc::new(aws_lc_rs::default_provider());
+    let builder = ClientConfig::builder_with_provider(Arc::clone(&provider));
+    let builder = builder.with_safe_default_protocol_versions();
+    let builder = builder.map_err(|e| Error::Setup(format!("cannot use TLS: {e}")))?;
+    let mut roots = RootCertStore::empty();
+    let config = match ca_file {
+        // Plain HTTP asks for none.
+        _ if !address.starts_with("https://") => builder.with_root_certificates(roots),
+        None => {
+            roots.add_parsable_certificates(load_native_certs().certs);
+            if roots.is_empty() {
+                let advice = "this system has no certificates of authorities; name a file with --ca-file";
+                return Err(Error::Setup(advice.to_owned()));
+            }
+            builder.with_root_certificates(roots)
+        }
+        Some(file) => {
+            let named = in_file(file)?;
+            roots.add_parsable_certificates(named.iter().cloned());
+            let chains = WebPkiServerVerifier::builder_with_provider(roots.into(), provider).build();
+            let chains = chains.map_err(|e| Error::Setup(format!("--ca-file: {}: {e}", file.display())))?;
+            builder.dangerous().with_custom_certificate_verifier(Arc::new(Named { named, chains }))
+        }
+    };
+    Ok(config.with_no_client_auth())
+}
+
 /// Makes the connections of an agent TLS if the address asks for it.
 #[derive(Debug)]
-pub(crate) struct Tls(Arc<ClientConfig>);
-
-impl Tls {
-    /// For calls to an address. Trusts the certificates in a file (PEM) and those that they vouch for; without a file, those
-    /// that an authority of the system vouches for. Fails if the address needs certificates to trust and there are none.
-    pub(crate) fn new(address: &str, ca_file: Option<&Path>) -> Result<Self> {
-        let provider = Arc::new(aws_lc_rs::default_provider());
-        let failed = |e: &dyn fmt::Display| Error::Setup(format!("cannot use TLS: {e}"));
-        let builder = ClientConfig::builder_with_provider(Arc::clone(&provider));
-        let builder = builder.with_safe_default_protocol_versions().map_err(|e| failed(&e))?;
-        let mut roots = RootCertStore::empty();
-        let config = match ca_file {
-            // Plain HTTP asks for none.
-            _ if !address.starts_with("https://") => builder.with_root_certificates(roots),
-            None => {
-                roots.add_parsable_certificates(load_native_certs().certs);
-                if roots.is_empty() {
-                    return Err(Error::Setup(
-                        "this system has no certificates of authorities; name a file with --ca-file".to_owned(),
-                    ));
-                }
-                builder.with_root_certificates(roots)
-            }
-            Some(file) => {
-                let named = in_file(file)?;
-                roots.add_parsable_certificates(named.iter().cloned());
-                let chains = WebPkiServerVerifier::builder_with_provider(roots.into(), provider).build();
-                let chains = chains.map_err(|e| Error::Setup(format!("--ca-file: {}: {e}", file.display())))?;
-                builder.dangerous().with_custom_certificate_verifier(Arc::new(Named { named, chains }))
-            }
-        };
-        Ok(Self(Arc::new(config.with_no_client_auth())))
-    }
-
-    /// Makes one connection TLS, for a caller that does not block.
-    pub(crate) async fn over(&self, stream: TcpStream, host: &str) -> io::Result<TlsStream<TcpStream>> {
-        let name = ServerName::try_from(host.to_owned()).map_err(io::Error::other)?;
-        TlsConnector::from(Arc::clone(&self.0)).connect(name, stream).await
-    }
-}
+pub(crate) struct Tls(pub(crate) Arc<ClientConfig>);
 
 /// Most bytes of a file of certificates.
 const MOST_BYTES: u64 = 16 << 20;

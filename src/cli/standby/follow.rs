@@ -10,11 +10,11 @@ use parking_lot::Mutex;
 use super::copy;
 use super::origin::Origin;
 use super::state::State;
-use crate::threads;
-use feed::standbys::{End, Frame, Head, LogState};
+use feed::standbys::{Frame, Head, Word};
 use http::{StandbyState, Status};
 use model::Millis;
 use model::error::{Code, Error, Result};
+use model::threads;
 use store::{Options, Standby, StandbyDirectory};
 
 /// The pauses between attempts: they double.
@@ -36,10 +36,7 @@ const TELL_EVERY: Duration = Duration::from_secs(1);
 
 /// A standby that follows.
 #[derive(Debug)]
-pub(super) struct Follower(Arc<Shared>);
-
-#[derive(Debug)]
-struct Shared {
+pub(super) struct Follower {
     directory: StandbyDirectory,
     options: Options,
     origin: Origin,
@@ -53,24 +50,24 @@ struct Shared {
 
 impl Follower {
     /// Starts the thread.
-    pub(super) fn start(directory: StandbyDirectory, options: Options, origin: Origin) -> Result<Self> {
+    pub(super) fn start(directory: StandbyDirectory, options: Options, origin: Origin) -> Result<Arc<Self>> {
         let known = directory.origin()?;
         let state = Arc::new(State::new(&known));
         let (store, noted, is_closed) = (Mutex::new(None), Mutex::new(known.whole_at), AtomicBool::new(false));
-        let shared = Arc::new(Shared { directory, options, origin, state, store, noted, is_closed });
-        let worker = Arc::clone(&shared);
+        let follower = Arc::new(Self { directory, options, origin, state, store, noted, is_closed });
+        let worker = Arc::clone(&follower);
         threads::start("follow", move || worker.work())?;
-        Ok(Self(shared))
+        Ok(follower)
     }
 
     pub(super) fn state(&self) -> Arc<dyn Status> {
-        Arc::clone(&self.0.state) as _
+        Arc::clone(&self.state) as _
     }
 
     /// The last row, if the standby can take over. Not while its server serves, unless by `force`; and not while it is known
     /// to lack rows, unless that loss is accepted.
     pub(super) fn last_row(&self, force: bool, accept_loss: bool) -> Result<u64> {
-        let Shared { origin, state, .. } = &*self.0;
+        let Self { origin, state, .. } = self;
         let status = state.status();
         if !status.has_copy {
             return Err(Error::Setup("the standby has no whole copy of its server yet".to_owned()));
@@ -87,13 +84,13 @@ impl Follower {
                 "the standby is known to lack changes: {lack}. --accept-loss takes over without them"
             )));
         }
-        state.promotes();
+        state.enter(StandbyState::Promoting);
         Ok(status.row)
     }
 
     /// Lets the server hand over. Returns the last row of both. If it fails, the server goes on.
     pub(super) fn switch(&self) -> Result<u64> {
-        let Shared { origin, state, .. } = &*self.0;
+        let Self { origin, state, .. } = self;
         if state.status().state != StandbyState::Following {
             return Err(Error::Setup("the standby does not follow its server at present".to_owned()));
         }
@@ -101,7 +98,7 @@ impl Follower {
         let row = seal.row;
         tracing::info!(row, "the server takes no changes; the standby goes to its last row");
         let began = Instant::now();
-        while state.row() < row && began.elapsed() < PATIENCE && !self.0.is_closed() {
+        while state.row() < row && began.elapsed() < PATIENCE && !self.is_closed() {
             std::thread::sleep(Duration::from_millis(2));
         }
         let present = state.row();
@@ -112,7 +109,7 @@ impl Follower {
         for attempt in 1..=TOLD {
             match origin.hand_over(&seal) {
                 Ok(()) => {
-                    state.promotes();
+                    state.enter(StandbyState::Promoting);
                     return Ok(row);
                 }
                 Err(error) if error.code() == Some(Code::NotHandingOver) => return Err(error),
@@ -133,28 +130,25 @@ impl Follower {
 
     /// Ends the thread soon, and closes the store.
     pub(super) fn close(&self) {
-        self.0.is_closed.store(true, Ordering::SeqCst);
-        self.0.note_whole(true);
-        drop(self.0.store.lock().take());
+        self.is_closed.store(true, Ordering::SeqCst);
+        self.note_whole(true);
+        drop(self.store.lock().take());
     }
 
     /// Makes the closed directory one of its own.
-    pub(super) fn promote(self, goes_on: bool) -> Result<()> {
+    pub(super) fn promote(self: Arc<Self>, goes_on: bool) -> Result<()> {
         // The thread may wait for the network, and does not touch the directory any more.
-        let began = Instant::now();
-        let mut shared = self.0;
+        let (began, mut follower) = (Instant::now(), self);
         loop {
-            match Arc::try_unwrap(shared) {
-                Ok(Shared { directory, .. }) => return directory.promote(goes_on),
-                Err(still) if began.elapsed() < PATIENCE => shared = still,
+            match Arc::try_unwrap(follower) {
+                Ok(Self { directory, .. }) => return directory.promote(goes_on),
+                Err(still) if began.elapsed() < PATIENCE => follower = still,
                 Err(_) => return Err(Error::Setup("the standby did not stop; run tideline promote".to_owned())),
             }
             std::thread::sleep(LOOK_EVERY);
         }
     }
-}
 
-impl Shared {
     fn is_closed(&self) -> bool {
         self.is_closed.load(Ordering::SeqCst)
     }
@@ -204,18 +198,16 @@ impl Shared {
 
     /// Makes a new copy, in place of the present one.
     fn copy(&self) -> Result<()> {
-        self.state.copies();
+        self.state.enter(StandbyState::Copying);
         let tell = |head| self.state.heard(head);
-        let made = copy::make(&self.directory, &self.origin, self.options.min_free, &tell, &|| self.is_closed());
-        let (copying, log) = made?;
+        let log = copy::make(&self.directory, &self.origin, self.options.min_free, &tell, &|| self.is_closed())?;
         let mut store = self.store.lock();
         if self.is_closed() {
             return Err(Code::Stopping.into());
         }
         drop(store.take());
-        copying.finish(log)?;
         let mut noted = self.noted.lock();
-        self.directory.take_place()?;
+        self.directory.finish_copy(log)?;
         *noted = None;
         self.state.copied();
         Ok(())
@@ -252,26 +244,21 @@ impl Shared {
         let mut bytes = 0;
         loop {
             match Frame::read(stream).map_err(failed)?.ok_or_else(cut)? {
-                Frame::State(state) => {
-                    let state: LogState = serde_json::from_slice(&state).map_err(|e| failed(e.into()))?;
-                    Standby::can_follow(state.format, &state.release, &state.tables)?;
+                Frame::Word(Word::State(state)) => {
+                    Standby::can_follow(&state)?;
                     self.with_store(|store| store.has_tables(&state.tables))?;
                     tracing::info!(server_row = state.flushed, row = self.state.row(), "the standby follows");
                     self.state.follows();
                     self.state.heard(Head { flushed: state.flushed, bytes: 0 });
                 }
-                Frame::Head(head) => {
-                    let head: Head = serde_json::from_slice(&head).map_err(|e| failed(e.into()))?;
+                Frame::Word(Word::Head(head)) => {
                     self.state.heard(head);
                     self.flush(&mut bytes)?;
                     if let Err(error) = self.origin.report(self.state.row()) {
                         tracing::debug!(%error, "the server was not told how far the standby is");
                     }
                 }
-                Frame::End(end) => {
-                    let end: End = serde_json::from_slice(&end).map_err(|e| failed(e.into()))?;
-                    return Err(Origin::ended(&end));
-                }
+                Frame::Word(Word::End(end)) => return Err(Origin::ended(&end)),
                 Frame::Batch(batch) => {
                     self.with_store(|store| store.apply(&batch))?;
                     bytes += batch.len() as u64;

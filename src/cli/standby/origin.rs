@@ -57,6 +57,11 @@ fn known(name: &str) -> Option<Code> {
     [Code::LogGone, Code::CopyNotFound, Code::NotHandingOver].into_iter().find(|code| code.name() == name)
 }
 
+/// Whether a server serves applications.
+pub(super) fn is_ready(server: &Server) -> Result<bool, Fault> {
+    Ok(server.get_json::<Health>("/readyz")?.status == "ready")
+}
+
 impl Origin {
     pub(super) fn new(
         url: &str,
@@ -89,11 +94,14 @@ impl Origin {
         plan.map_err(|fault| self.error(fault))
     }
 
-    /// The rest of a file of a copy.
-    pub(super) fn read_file(&self, copy: &str, file: &str, first: u64) -> Result<impl Read + use<>> {
-        let path = format!("{PATH}/copies/{copy}/{file}");
-        let answer = if first == 0 { self.server.get(&path) } else { self.server.get_from(&path, first) };
-        let answer = answer.map_err(|fault| self.error(fault))?;
+    /// A file of a copy.
+    pub(super) fn read_file(&self, copy: &str, file: &str) -> Result<impl Read + use<>> {
+        self.read(&format!("{PATH}/copies/{copy}/{file}"))
+    }
+
+    /// The body of an answer, however long.
+    fn read(&self, path: &str) -> Result<impl Read + use<>> {
+        let answer = self.server.get(path).map_err(|fault| self.error(fault))?;
         Ok(answer.into_body().into_with_config().limit(u64::MAX).reader())
     }
 
@@ -114,9 +122,7 @@ impl Origin {
     /// The stream of the log behind a row.
     pub(super) fn follow(&self, log: u64, after: u64) -> Result<impl Read + use<>> {
         let name = self.quoted_name();
-        let answer = self.server.get(&format!("{PATH}/log?standby={name}&log={log:016x}&after={after}"));
-        let answer = answer.map_err(|fault| self.error(fault))?;
-        Ok(answer.into_body().into_with_config().limit(u64::MAX).reader())
+        self.read(&format!("{PATH}/log?standby={name}&log={log:016x}&after={after}"))
     }
 
     fn quoted_name(&self) -> String {
@@ -125,7 +131,7 @@ impl Origin {
 
     /// Whether the server answers, and serves applications.
     pub(super) fn serves(&self) -> bool {
-        self.impatient.get_json::<Health>("/readyz").is_ok_and(|health| health.status == "ready")
+        is_ready(&self.impatient).unwrap_or(false)
     }
 
     /// Tells how far this standby is.

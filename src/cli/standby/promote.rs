@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use serde::Deserialize;
 
+use super::origin::is_ready;
 use crate::cli::remote::calls::{self, Server};
 use crate::cli::{print_line, say};
 use config::Config;
@@ -47,11 +48,6 @@ struct Row {
     row: u64,
 }
 
-#[derive(Deserialize)]
-struct Health {
-    status: String,
-}
-
 /// Promotes a standby, and waits until it serves.
 pub(crate) fn run(config: &Config, args: &PromoteArgs) -> Result<()> {
     let Some(url) = &args.url else {
@@ -80,10 +76,10 @@ pub(crate) fn run(config: &Config, args: &PromoteArgs) -> Result<()> {
     say(format_args!("the standby takes over at row {row}"));
     let began = Instant::now();
     loop {
-        match server.get_json::<Health>("/readyz") {
-            Ok(Health { status }) if status == "ready" => break,
+        match is_ready(&server) {
+            Ok(true) => break,
             _ if began.elapsed() < START => std::thread::sleep(LOOK_EVERY),
-            Ok(_) => return Err(Error::Setup(format!("{url} does not serve yet; its log has the reason"))),
+            Ok(false) => return Err(Error::Setup(format!("{url} does not serve yet; its log has the reason"))),
             Err(fault) => return Err(server.error(fault)),
         }
     }

@@ -14,77 +14,70 @@ const NEVER_WHOLE: &str = "it has not had all changes since its copy";
 
 /// The state, shared by the thread that follows and the HTTP server.
 #[derive(Debug)]
-pub(super) struct State {
-    origin: String,
-    now: Mutex<Now>,
-}
+pub(super) struct State(Mutex<Now>);
 
 #[derive(Debug)]
 struct Now {
-    state: StandbyState,
-    has_copy: bool,
-    row: u64,
+    /// Without how far it is behind.
+    status: StandbyStatus,
     /// The last word of the server in this run.
     head: Option<Head>,
     /// When it last had all rows; the begin of the run before.
     whole_at: Instant,
-    /// Why its copy is not whole; `None` once it has had all rows.
-    incomplete: Option<String>,
-    applied_bytes: u64,
-    copies: u64,
-    failures: u64,
-    failure: Option<String>,
 }
 
 impl State {
     pub(super) fn new(known: &Origin) -> Self {
         let has_copy = known.log.is_some();
-        let state = if has_copy { StandbyState::Waiting } else { StandbyState::Copying };
         let started = Instant::now();
         let ago = known.whole_at.map(|at| Duration::from_millis(clock::now().saturating_sub(at)));
-        let now = Now {
-            state,
+        let status = StandbyStatus {
+            state: if has_copy { StandbyState::Waiting } else { StandbyState::Copying },
+            origin: known.url.clone(),
             has_copy,
-            row: 0,
-            head: None,
-            whole_at: ago.and_then(|ago| started.checked_sub(ago)).unwrap_or(started),
             incomplete: known.whole_at.is_none().then(|| NEVER_WHOLE.to_owned()),
+            row: 0,
+            behind_rows: None,
+            behind_bytes: None,
+            behind_ms: 0,
             applied_bytes: 0,
             copies: 0,
             failures: 0,
             failure: None,
         };
-        Self { origin: known.url.clone(), now: Mutex::new(now) }
+        let whole_at = ago.and_then(|ago| started.checked_sub(ago)).unwrap_or(started);
+        Self(Mutex::new(Now { status, head: None, whole_at }))
     }
 
-    pub(super) fn copies(&self) {
-        self.now.lock().state = StandbyState::Copying;
+    /// It copies, or takes over.
+    pub(super) fn enter(&self, state: StandbyState) {
+        self.0.lock().status.state = state;
     }
 
     pub(super) fn copied(&self) {
-        let mut now = self.now.lock();
-        now.copies += 1;
-        (now.has_copy, now.incomplete) = (true, Some(NEVER_WHOLE.to_owned()));
+        let status = &mut self.0.lock().status;
+        status.copies += 1;
+        (status.has_copy, status.incomplete) = (true, Some(NEVER_WHOLE.to_owned()));
     }
 
     /// Rows that it needs are out of reach.
     pub(super) fn needs_copy(&self, why: &str) {
-        self.now.lock().incomplete = Some(format!("it needs a new copy: {why}"));
+        self.0.lock().status.incomplete = Some(format!("it needs a new copy: {why}"));
     }
 
     /// Why it is known to lack rows of its server; `None` if it is not.
     pub(super) fn lack(&self) -> Option<String> {
-        let now = self.now.lock();
+        let now = self.0.lock();
         let behind = now.behind_rows().filter(|rows| *rows > 0);
         let behind = behind.map(|rows| format!("it lacks {rows} rows, by the last word of its server"));
-        now.incomplete.clone().or(behind)
+        now.status.incomplete.clone().or(behind)
     }
 
     /// The time when it last had all rows, for the next start; `None` if it is known to lack some. Nothing while the server has
     /// not said a word in this run.
     pub(super) fn whole_at(&self) -> Option<Option<Millis>> {
         let lacks = self.lack().is_some();
-        let now = self.now.lock();
+        let now = self.0.lock();
         let ago = now.whole_at.elapsed().as_millis() as Millis;
         let at = clock::now().saturating_sub(ago);
         (lacks || now.head.is_some()).then_some((!lacks).then_some(at))
@@ -92,28 +85,28 @@ impl State {
 
     /// The store is open, up to this row.
     pub(super) fn opened(&self, row: u64) {
-        let mut now = self.now.lock();
-        (now.row, now.has_copy) = (row, true);
+        let status = &mut self.0.lock().status;
+        (status.row, status.has_copy) = (row, true);
     }
 
     /// The log comes.
     pub(super) fn follows(&self) {
-        let mut now = self.now.lock();
-        (now.state, now.failure) = (StandbyState::Following, None);
+        let status = &mut self.0.lock().status;
+        (status.state, status.failure) = (StandbyState::Following, None);
     }
 
     /// The server has told how much there is.
     pub(super) fn heard(&self, head: Head) {
-        let mut now = self.now.lock();
+        let mut now = self.0.lock();
         now.head = Some(head);
         now.note_whole();
     }
 
     /// Rows up to this one are on the device, after so many bytes of log.
     pub(super) fn applied(&self, row: u64, bytes: u64) {
-        let mut now = self.now.lock();
-        now.row = row;
-        now.applied_bytes += bytes;
+        let mut now = self.0.lock();
+        now.status.row = row;
+        now.status.applied_bytes += bytes;
         if let Some(head) = &mut now.head {
             head.bytes = head.bytes.saturating_sub(bytes);
         }
@@ -121,56 +114,43 @@ impl State {
     }
 
     pub(super) fn row(&self) -> u64 {
-        self.now.lock().row
+        self.0.lock().status.row
     }
 
     pub(super) fn failed(&self, why: &str) {
-        let mut now = self.now.lock();
-        now.state = StandbyState::Waiting;
-        now.failures += 1;
-        now.failure = Some(why.to_owned());
-    }
-
-    pub(super) fn promotes(&self) {
-        self.now.lock().state = StandbyState::Promoting;
+        let status = &mut self.0.lock().status;
+        (status.state, status.failure) = (StandbyState::Waiting, Some(why.to_owned()));
+        status.failures += 1;
     }
 }
 
 impl Now {
     /// Rows that it lacks, by the last word of its server.
     fn behind_rows(&self) -> Option<u64> {
-        self.head.map(|head| head.flushed.saturating_sub(self.row))
+        self.head.map(|head| head.flushed.saturating_sub(self.status.row))
     }
 
     fn is_whole(&self) -> bool {
-        self.state == StandbyState::Following && self.behind_rows() == Some(0)
+        self.status.state == StandbyState::Following && self.behind_rows() == Some(0)
     }
 
     fn note_whole(&mut self) {
         if self.is_whole() {
-            (self.whole_at, self.incomplete) = (Instant::now(), None);
+            (self.whole_at, self.status.incomplete) = (Instant::now(), None);
         }
     }
 }
 
 impl Status for State {
     fn status(&self) -> StandbyStatus {
-        let now = self.now.lock();
+        let now = self.0.lock();
         let behind_rows = now.behind_rows();
         let behind = u64::try_from(now.whole_at.elapsed().as_millis()).unwrap_or(u64::MAX);
         StandbyStatus {
-            state: now.state,
-            origin: self.origin.clone(),
-            has_copy: now.has_copy,
-            incomplete: now.incomplete.clone(),
-            row: now.row,
             behind_rows,
             behind_bytes: now.head.map(|head| if behind_rows == Some(0) { 0 } else { head.bytes }),
             behind_ms: if now.is_whole() { 0 } else { behind },
-            applied_bytes: now.applied_bytes,
-            copies: now.copies,
-            failures: now.failures,
-            failure: now.failure.clone(),
+            ..now.status.clone()
         }
     }
 }

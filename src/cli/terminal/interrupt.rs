@@ -3,11 +3,11 @@
 use std::io::{self, Cursor, Read};
 
 use crossbeam_channel::{Receiver, TryRecvError, bounded, select};
-use tokio::runtime;
+use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
 
-use crate::server::StopSignals;
-use crate::threads;
 use model::error::{Error, Result};
+use model::threads;
 
 /// The exit code of a process ended by SIGINT, as shells define it.
 const KILLED: i32 = 130;
@@ -22,16 +22,13 @@ pub(crate) struct Interrupt(Receiver<()>);
 impl Interrupt {
     /// Makes both signals request a stop.
     pub(crate) fn catch() -> Result<Self> {
-        let failed = |e| Error::Setup(format!("cannot wait for signals: {e}"));
-        let runtime = runtime::Builder::new_current_thread().enable_io().build().map_err(failed)?;
-        let guard = runtime.enter();
-        let mut signals = StopSignals::catch()?;
-        drop(guard);
+        let signals = Signals::new([SIGTERM, SIGINT]);
+        let mut signals = signals.map_err(|e| Error::Setup(format!("cannot wait for signals: {e}")))?;
         let (asked, interrupt) = bounded::<()>(0);
         let wait = move || {
-            runtime.block_on(signals.told());
+            signals.forever().next();
             drop(asked);
-            runtime.block_on(signals.told());
+            signals.forever().next();
             crate::cli::leave(KILLED);
         };
         threads::start("signals", wait)?;

@@ -53,13 +53,13 @@ fn seven_of_ten_users_are_active_in_pequod_and_only_online_users_read() {
     let mut online: HashMap<u32, bool> = HashMap::new();
     for step in load(false).trace(Mix::Pequod, 1000.0, 0).take(200_000) {
         match step.operation {
-            Operation::Publish { .. } => {}
-            Operation::Read { user } | Operation::Follow { user, .. } => {
+            Operation::Publish(_) | Operation::PublishBig(_) => {}
+            Operation::Read(user) | Operation::Follow(user, _) => {
                 seen.insert(user);
                 assert_ne!(online.get(&user), Some(&false), "{user} reads offline");
             }
-            Operation::LogIn { user } => assert_ne!(online.insert(user, true), Some(true), "{user} is online"),
-            Operation::LogOut { user } => assert_ne!(online.insert(user, false), Some(false), "{user} is offline"),
+            Operation::LogIn(user) => assert_ne!(online.insert(user, true), Some(true), "{user} is online"),
+            Operation::LogOut(user) => assert_ne!(online.insert(user, false), Some(false), "{user} is offline"),
         }
     }
     assert_eq!(seen.len(), 700);
@@ -71,7 +71,7 @@ fn follows_are_new_and_popular_users_get_more() {
     let follows: Vec<(u32, u32)> = load
         .trace(Mix::Pequod, 1000.0, 0)
         .filter_map(|step| match step.operation {
-            Operation::Follow { user, target } => Some((user, target)),
+            Operation::Follow(user, target) => Some((user, target)),
             _ => None,
         })
         .take(5000)
@@ -89,7 +89,8 @@ fn the_giant_publishes_by_the_clock_alone() {
     assert!(steps.windows(2).all(|two| two[0].due <= two[1].due));
     let mut turns = Vec::new();
     for step in &steps {
-        if let Operation::Publish { post, is_big } = step.operation {
+        if let Operation::Publish(post) | Operation::PublishBig(post) = step.operation {
+            let is_big = step.operation.kind() == Kind::PublishBig;
             assert_eq!(post.author == 0, is_big);
             turns.extend(is_big.then_some(step.due.as_secs_f64()));
         }
@@ -104,7 +105,7 @@ fn listed_posts_go_on_after_the_history() {
     let load = Load::new(graph, Some(posts.into()), 1);
     assert_eq!(load.history(12).map(|post| post.author).collect::<Vec<_>>(), [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 0, 1]);
     let authors = load.trace(Mix::WriteBurst, 10.0, 12).filter_map(|step| match step.operation {
-        Operation::Publish { post, .. } => Some(post.author),
+        Operation::Publish(post) => Some(post.author),
         _ => None,
     });
     assert_eq!(authors.take(4).collect::<Vec<_>>(), [2, 3, 4, 5]);

@@ -4,6 +4,7 @@ use std::thread;
 use std::time::Duration;
 
 use cluster::Record;
+use feed::DeleteItem;
 use model::store::MARK;
 use model::{HostId, MAX_ID};
 
@@ -30,7 +31,7 @@ impl Machine {
         // Sometimes it waits behind another one, which is made or not, and is about an item of no sequence.
         let first = self.nodes.random.bool().then(|| {
             let feed = self.nodes.case.system.feed.clone();
-            thread::spawn(move || drop(feed.delete(HostId::Number(MAX_ID - 1))))
+            thread::spawn(move || drop(feed.submit(DeleteItem { item: HostId::Number(MAX_ID - 1), purge: false })))
         });
         let answer = self.nodes.case.apply(op);
         self.nodes.log().bring_back(node);

@@ -863,7 +863,9 @@ class Token(TypedDict):
 class Unread(TypedDict):
     """The number of unread items; `capped` if there are more."""
 
+    # Whether there are more.
     capped: bool
+    # Items above the marker, as far as they were counted.
     count: int
 
 
@@ -872,8 +874,11 @@ class UserCounts(TypedDict):
 
     # Items on the own page of the user.
     content: int
+    # Users who follow the user.
     followers: int
+    # Users whom the user follows.
     following: int
+    # Users whom the user follows and who follow the user.
     friends: int
 
 

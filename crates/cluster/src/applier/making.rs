@@ -10,16 +10,10 @@ use super::super::mark::Mark;
 use super::super::record::read_command;
 use super::{AGAIN, Applier, End, WAIT};
 use config::Refusal;
-use feed::streaming::{ChangeTime, FIRST_LEVEL};
+use feed::streaming::ChangeTime;
 use feed::{Command, Group, Made};
 use model::error::{Code, Error, Result};
-
-/// Why commands are not made.
-enum NotMade {
-    /// The store takes no changes at present.
-    NotYet(Error),
-    End(End),
-}
+use model::store::MARK;
 
 impl Applier {
     /// Makes commands of a record as one group: those behind the one of this place, as many as a group takes; `after` is the mark
@@ -31,18 +25,16 @@ impl Applier {
         after: impl Fn(u64) -> Mark,
     ) -> Result<Vec<Made>, End> {
         let (vitals, sequencer) = (&self.shared.vitals, self.feed.streaming().sequencer());
-        let (before, course) = (self.shared.mark.lock().clone(), sequencer.course());
+        let course = sequencer.course();
         loop {
-            let error = match self.try_to_make(place, commands, &after) {
+            let error = match self.try_to_make(place, commands, &after)? {
                 Ok(made) => {
                     vitals.is_blocked.store(false, Ordering::Relaxed);
                     return Ok(made);
                 }
-                Err(NotMade::End(end)) => return Err(end),
-                Err(NotMade::NotYet(error)) => error,
+                Err(error) => error,
             };
             // Nothing was written. The next attempt gets the times and ids of this one, as at the other nodes.
-            *self.shared.mark.lock() = before.clone();
             sequencer.take_course(&course);
             if !vitals.is_blocked.swap(true, Ordering::Relaxed) {
                 let offset = place.offset;
@@ -55,13 +47,17 @@ impl Applier {
         }
     }
 
+    /// An error in place of outcomes tells that the store of this node alone takes no changes at present: all others go on,
+    /// so this one must follow.
     fn try_to_make(
         &self,
         place: &Refusal,
         commands: &[Box<RawValue>],
         after: impl Fn(u64) -> Mark,
-    ) -> Result<Vec<Made>, NotMade> {
+    ) -> Result<Result<Vec<Made>>, End> {
         let (mut made, mut group): (Vec<Made>, Option<Group<'_>>) = Default::default();
+        let Mark { time, level, .. } = after(place.command + 1);
+        let time = ChangeTime::Log { time, level };
         for (text, done) in commands.iter().zip(1..).skip(place.command as usize) {
             let place = Refusal { command: done, ..*place };
             if self.refused.contains(&place) {
@@ -72,27 +68,34 @@ impl Applier {
             let command = read_command(text).map_err(|error| fault(&place, &error))?;
             let jobs = self.jobs(&command);
             match &group {
-                None => self.wait_for_room(jobs).map_err(NotMade::End)?,
+                None => self.wait_for_room(jobs)?,
                 // Jobs of the group have their room until its end.
                 Some(group) if !group.takes(&command) || !self.feed.backlog().wait_for_room(jobs, Duration::ZERO) => {
                     break;
                 }
                 Some(_) => {}
             }
-            let after = after(done);
-            let level = u32::try_from(after.level).unwrap_or(FIRST_LEVEL);
-            let time = ChangeTime::Log { time: after.time, level };
-            *self.shared.mark.lock() = after;
             match group.get_or_insert_with(|| Group::begin(&self.making, time)).make(command) {
-                Err(error) if !is_refusal(&error) => return Err(not_made(&place, error)),
+                Err(error) if error.code() == Some(Code::StorageUnavailable) => return Ok(Err(error)),
+                Err(error) if !is_refusal(&error) => return Err(fault(&place, &error)),
                 outcome => made.push(outcome),
             }
         }
-        let written = group.map_or(Ok(()), Group::end);
-        written.map(|()| made).map_err(|error| match error.code() {
-            Some(Code::StorageUnavailable) => NotMade::NotYet(error),
-            _ => NotMade::End(End::Fault(format!("the record at offset {} cannot be applied: {error}", place.offset))),
-        })
+        let written = group.map_or(Ok(()), |group| self.write(group, after(place.command + made.len() as u64)));
+        match written {
+            Err(error) if error.code() != Some(Code::StorageUnavailable) => {
+                Err(End::Fault(format!("the record at offset {} cannot be applied: {error}", place.offset)))
+            }
+            written => Ok(written.map(|()| made)),
+        }
+    }
+
+    /// Writes a group with the mark behind it. Others see its changes no earlier than its mark.
+    fn write(&self, group: Group<'_>, after: Mark) -> Result<()> {
+        let after = self.mark_now(after);
+        self.making.store().note_group(MARK, &after.bytes())?;
+        let before = std::mem::replace(&mut *self.shared.mark.lock(), after);
+        group.end().inspect_err(|_| *self.shared.mark.lock() = before)
     }
 
     /// The jobs of a command for which there must be room: its settles. Before the node has caught up nobody waits for it, so
@@ -117,15 +120,7 @@ fn is_refusal(error: &Error) -> bool {
     error.code().is_some_and(|code| code.status() < 500 || code == Code::Overloaded)
 }
 
-fn fault(place: &Refusal, error: &Error) -> NotMade {
+fn fault(place: &Refusal, error: &Error) -> End {
     let at = place.offset;
-    NotMade::End(End::Fault(format!("a command of the record at offset {at} cannot be applied: {error} (\"{place}\")")))
-}
-
-/// The store of this node alone may take no changes: all others go on, so this one must follow.
-fn not_made(place: &Refusal, error: Error) -> NotMade {
-    match error.code() {
-        Some(Code::StorageUnavailable) => NotMade::NotYet(error),
-        _ => fault(place, &error),
-    }
+    End::Fault(format!("a command of the record at offset {at} cannot be applied: {error} (\"{place}\")"))
 }

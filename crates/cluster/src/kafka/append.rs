@@ -5,12 +5,12 @@ use std::time::{Duration, Instant};
 
 use parking_lot::{Condvar, Mutex};
 use rdkafka::client::ClientContext;
-use rdkafka::config::{FromClientConfigAndContext, RDKafkaLogLevel};
+use rdkafka::config::RDKafkaLogLevel;
 use rdkafka::error::{KafkaError, RDKafkaErrorCode as Code};
 use rdkafka::message::{DeliveryResult, Message};
 use rdkafka::producer::{BaseRecord, Producer, ProducerContext, PurgeConfig, ThreadedProducer};
 
-use super::connection::{client_config, unusable};
+use super::connection::client;
 use super::watch::Watch;
 use super::{MAX_RECORD, PARTITION};
 use crate::log::NotAppended;
@@ -98,9 +98,9 @@ struct Report {
 impl Appender {
     /// `longer` is the time that a record may take to the leader, and from there to its followers.
     pub(super) fn new(cluster: &Cluster, longer: Duration) -> Result<Self> {
-        let time = |millis: u128| (millis + longer.as_millis()).to_string();
-        let mut config = client_config(cluster)?;
-        for (key, value) in [
+        let [request, socket] = [5000, 6000].map(|millis| (millis + longer.as_millis()).to_string());
+        let backoff = BACKOFF.as_millis().to_string();
+        let settings = [
             ("acks", "all"),
             ("linger.ms", "0"),
             // The writer sends a record again after an unknown outcome, and the nodes drop what they have applied. So
@@ -111,21 +111,19 @@ impl Appender {
             // library sends again after "not the leader", which a leader also answers that is deposed while it waits
             // for its followers: see `FIRST`.
             ("retries", "0"),
-            ("retry.backoff.ms", &BACKOFF.as_millis().to_string()),
+            ("retry.backoff.ms", &backoff),
             // The deadline of an append is its own.
             ("message.timeout.ms", "0"),
             // A leader that hangs is given up after this time, a follower that hangs delays no answer for longer.
-            ("request.timeout.ms", &time(5000)),
-            ("socket.timeout.ms", &time(6000)),
+            ("request.timeout.ms", &request),
+            ("socket.timeout.ms", &socket),
             // A record is JSON with texts. A batch of one message that does not shrink is sent as it is.
             ("compression.type", "lz4"),
             ("queue.buffering.max.messages", "16"),
             ("queue.buffering.max.kbytes", "131072"),
-        ] {
-            config.set(key, value);
-        }
+        ];
         let reports = Reports { watch: Watch::new("writer"), waited: Mutex::default(), came: Condvar::new() };
-        let producer = ThreadedProducer::from_config_and_context(&config, reports).map_err(|error| unusable(&error))?;
+        let producer = client(cluster, &settings, reports)?;
         Ok(Self { producer, topic: cluster.topic.clone(), attempts: Mutex::default() })
     }
 

@@ -3,15 +3,29 @@
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
-use rdkafka::config::{ClientConfig, RDKafkaLogLevel};
+use rdkafka::client::ClientContext;
+use rdkafka::config::{ClientConfig, FromClientConfigAndContext, RDKafkaLogLevel};
 use rdkafka::error::KafkaError;
 
 use super::MAX_MESSAGE;
 use config::{Cluster, Sasl};
 use model::error::{Error, Result};
 
+/// A client with these settings beside those of all clients. Fails if a setting or a file is wrong.
+pub(super) fn client<T, C>(cluster: &Cluster, settings: &[(&str, &str)], context: C) -> Result<T>
+where
+    T: FromClientConfigAndContext<C>,
+    C: ClientContext,
+{
+    let mut config = client_config(cluster)?;
+    for (key, value) in settings {
+        config.set(*key, *value);
+    }
+    T::from_config_and_context(&config, context).map_err(|error| unusable(&error))
+}
+
 /// The settings of all clients: the way to the brokers. Fails if a file cannot be read.
-pub(super) fn client_config(cluster: &Cluster) -> Result<ClientConfig> {
+fn client_config(cluster: &Cluster) -> Result<ClientConfig> {
     let mut config = ClientConfig::new();
     config.set_log_level(RDKafkaLogLevel::Info);
     let message = MAX_MESSAGE.to_string();
@@ -33,13 +47,7 @@ pub(super) fn client_config(cluster: &Cluster) -> Result<ClientConfig> {
         config.set(key, value);
     }
     config.set("bootstrap.servers", cluster.brokers.join(","));
-    let (mechanism, has_sasl) = match cluster.sasl {
-        Sasl::Off => ("", false),
-        // In clear text: only with TLS.
-        Sasl::Plain => ("PLAIN", true),
-        Sasl::ScramSha256 => ("SCRAM-SHA-256", true),
-        Sasl::ScramSha512 => ("SCRAM-SHA-512", true),
-    };
+    let has_sasl = cluster.sasl != Sasl::Off;
     config.set(
         "security.protocol",
         match (cluster.tls, has_sasl) {
@@ -66,14 +74,14 @@ pub(super) fn client_config(cluster: &Cluster) -> Result<ClientConfig> {
         }
     }
     if has_sasl {
-        config.set("sasl.mechanism", mechanism).set("sasl.username", &cluster.sasl_user);
+        config.set("sasl.mechanism", cluster.sasl.as_str()).set("sasl.username", &cluster.sasl_user);
         config.set("sasl.password", cluster.sasl_password.reveal());
     }
     Ok(config)
 }
 
 /// The failure to make a client, without the values of settings: one may be a password.
-pub(super) fn unusable(error: &KafkaError) -> Error {
+fn unusable(error: &KafkaError) -> Error {
     Error::Setup(match error {
         KafkaError::ClientConfig(_, _, key, _) => format!("the client of the command log: {key} has a wrong value"),
         KafkaError::ClientCreation(cause) => format!("the client of the command log: {cause}"),

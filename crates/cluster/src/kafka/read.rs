@@ -5,13 +5,12 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
-use rdkafka::config::FromClientConfigAndContext;
 use rdkafka::consumer::{BaseConsumer, Consumer};
 use rdkafka::error::{KafkaError, RDKafkaErrorCode as Code};
 use rdkafka::message::{BorrowedMessage, Message, Timestamp};
 use rdkafka::topic_partition_list::{Offset, TopicPartitionList};
 
-use super::connection::{client_config, unusable};
+use super::connection::client;
 use super::watch::Watch;
 use super::{MAX_MESSAGE, PARTITION};
 use crate::log::{NotRead, Record};
@@ -71,10 +70,10 @@ impl ConsumerPosition {
 impl Reader {
     /// `longer` is the time that a record may take from the leader.
     pub(super) fn new(cluster: &Cluster, longer: Duration) -> Result<Self> {
-        let mut config = client_config(cluster)?;
         // As the library asks: the largest message, and 512 bytes for the rest of an answer.
-        let most = (MAX_MESSAGE + 4096).to_string();
-        for (key, value) in [
+        let [most, answer] = [4096, 8192].map(|rest| (MAX_MESSAGE + rest).to_string());
+        let socket = (6000 + longer.as_millis()).to_string();
+        let settings = [
             // The library asks for a name, although a reader that assigns itself is in no group.
             ("group.id", "tideline"),
             ("enable.auto.commit", "false"),
@@ -90,18 +89,15 @@ impl Reader {
             ("queued.min.messages", "10000"),
             ("fetch.message.max.bytes", "4194304"),
             ("fetch.max.bytes", &most),
-            ("receive.message.max.bytes", &(MAX_MESSAGE + 8192).to_string()),
+            ("receive.message.max.bytes", &answer),
             // The queue is full often while a node catches up; the default of a second would be all of its time.
             ("fetch.queue.backoff.ms", "10"),
             ("fetch.error.backoff.ms", "100"),
             ("retry.backoff.ms", "100"),
             // A leader that hangs is given up after this time.
-            ("socket.timeout.ms", &(6000 + longer.as_millis()).to_string()),
-        ] {
-            config.set(key, value);
-        }
-        let consumer = BaseConsumer::from_config_and_context(&config, Watch::new("reader"));
-        let consumer = consumer.map_err(|error| unusable(&error))?;
+            ("socket.timeout.ms", &socket),
+        ];
+        let consumer = client(cluster, &settings, Watch::new("reader"))?;
         Ok(Self { consumer, topic: cluster.topic.clone(), place: Mutex::default() })
     }
 

@@ -1,19 +1,17 @@
 //! The topic of the log: made once, looked at before each start of a node.
 
-use std::pin::pin;
-use std::sync::Arc;
-use std::task::{Context, Poll, Wake, Waker};
-use std::thread::{self, Thread};
+use std::thread;
 use std::time::{Duration, Instant};
 
+// Unlike a runtime of tokio, this may also be called from a thread of one.
+use pollster::block_on;
 use rdkafka::admin::{
     AdminClient, AdminOptions, ConfigEntry, ConfigResource, ConfigSource, NewTopic, ResourceSpecifier, TopicReplication,
 };
-use rdkafka::config::FromClientConfigAndContext;
 use rdkafka::consumer::{BaseConsumer, Consumer};
 use rdkafka::error::{KafkaError, RDKafkaErrorCode as Code};
 
-use super::connection::{client_config, unusable};
+use super::connection::client;
 use super::rules::{Found, Settings, judge};
 use super::watch::Watch;
 use super::{MAX_MESSAGE, PARTITION};
@@ -147,13 +145,11 @@ fn code(error: &KafkaError) -> Option<Code> {
 
 /// A client for questions. It is in no group, and makes no topic by asking for it.
 fn asker(cluster: &Cluster) -> Result<BaseConsumer<Watch>> {
-    BaseConsumer::from_config_and_context(&client_config(cluster)?, Watch::new("setup"))
-        .map_err(|error| unusable(&error))
+    client(cluster, &[], Watch::new("setup"))
 }
 
 fn admin(cluster: &Cluster) -> Result<AdminClient<Watch>> {
-    AdminClient::from_config_and_context(&client_config(cluster)?, Watch::new("setup"))
-        .map_err(|error| unusable(&error))
+    client(cluster, &[], Watch::new("setup"))
 }
 
 /// The brokers, and the topic if one is named.
@@ -229,27 +225,6 @@ fn entries(admin: &AdminClient<Watch>, of: ResourceSpecifier<'_>) -> Result<Vec<
         }));
     }
     Ok(entries)
-}
-
-/// Waits for an answer of the library, whose own thread wakes this one. Unlike a runtime of tokio, this may also be
-/// called from a thread of one.
-fn block_on<T>(future: impl Future<Output = T>) -> T {
-    struct Unpark(Thread);
-
-    impl Wake for Unpark {
-        fn wake(self: Arc<Self>) {
-            self.0.unpark();
-        }
-    }
-
-    let waker = Waker::from(Arc::new(Unpark(thread::current())));
-    let mut future = pin!(future);
-    loop {
-        match future.as_mut().poll(&mut Context::from_waker(&waker)) {
-            Poll::Ready(value) => return value,
-            Poll::Pending => thread::park(),
-        }
-    }
 }
 
 #[cfg(test)]

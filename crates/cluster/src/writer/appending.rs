@@ -68,37 +68,31 @@ impl Writer {
     /// The next record that can be written. Waits for a reason to append one; `None` after [`Writer::close`].
     fn next(&self) -> Option<Sending> {
         loop {
-            let (record, last, began) = self.take()?;
+            let mut queue = self.queue.lock();
+            self.filled.wait_while(&mut queue, |queue| !queue.closed && !queue.wants_record());
+            if queue.closed {
+                return None;
+            }
+            let began = Instant::now();
+            let Mark { last, hash, level, .. } = *self.shared.mark.lock();
+            let mut record = Envelope {
+                node: self.name.clone().map(|name| Run { name, since: self.since() }),
+                seen: Some((last, Token(hash))),
+                ..Envelope::empty(level, self.id, Token(self.session), 0, ChangeTime::Clock.now())
+            };
+            let (flight, until) = queue.take_record(&mut record);
+            drop(queue);
+            record.until = until.map(|until| {
+                let left = u64::try_from(until.saturating_duration_since(began).as_millis()).unwrap_or(u64::MAX);
+                record.sent.saturating_add(left).saturating_add_signed(self.shared.clock_drift.ahead())
+            });
             let (number, commands) = (record.number, record.commands.len() as u64);
+            self.flights.lock().by_number.insert(number, flight);
             match record.bytes() {
                 Ok(bytes) => return Some(Sending { number, bytes, commands, last, began, may_be_there: false }),
                 Err(error) => self.leave_out(number, commands, &error),
             }
         }
-    }
-
-    /// Takes the next record out of the queue, with the last record that is applied and the time now.
-    fn take(&self) -> Option<(Envelope, u64, Instant)> {
-        let mut queue = self.queue.lock();
-        self.filled.wait_while(&mut queue, |queue| !queue.closed && !queue.wants_record());
-        if queue.closed {
-            return None;
-        }
-        let (level, began) = (self.shared.level(), Instant::now());
-        let Mark { last, hash, .. } = *self.shared.mark.lock();
-        let mut record = Envelope {
-            node: self.name.clone().map(|name| Run { name, since: self.since() }),
-            seen: Some((last, Token(hash))),
-            ..Envelope::empty(level, self.id, Token(self.session), 0, ChangeTime::Clock.now())
-        };
-        let (flight, until) = queue.take_record(&mut record);
-        drop(queue);
-        record.until = until.map(|until| {
-            let left = u64::try_from(until.saturating_duration_since(began).as_millis()).unwrap_or(u64::MAX);
-            record.sent.saturating_add(left).saturating_add_signed(self.shared.clock_drift.ahead())
-        });
-        self.flights.lock().by_number.insert(record.number, flight);
-        Some((record, last, began))
     }
 
     /// Leaves out a record that cannot be written: refuses its commands, and asks for another one, which serves the

@@ -4,6 +4,25 @@ use std::path::Path;
 
 use super::Config;
 
+/// The last section of `config.toml`.
+const WEBHOOKS: &str = r#"
+# Webhooks: the server sends the feed of changes to URLs, at most 16. There are no variables of the environment for these
+# settings. See docs/use/webhooks.md.
+#
+#   [[webhooks]]
+#   # A name of letters, digits, dots, hyphens and underscores. The position of the receiver is kept under it.
+#   name = "push"
+#   # The receiver: https, or http at a loopback address of this machine. An address of a private network is refused.
+#   url = "https://app.example.org/tideline"
+#   # A file with secrets that sign the requests, each "whsec_…" on a line of its own (`tideline key new --webhook`). It is
+#   # read again for each request, so that a secret can be replaced.
+#   secret_file = "/etc/tideline/push.secret"
+#   # Only changes of these types; without it, all.
+#   types = ["content.published", "reaction.created"]
+#   # Where a new receiver begins: "newest" (the default), "oldest", or a position of the feed.
+#   after = "newest"
+"#;
+
 /// A comment in lines of at most 120 characters.
 fn comment(words: &str) -> String {
     let (mut text, mut line) = (String::new(), "#".to_owned());
@@ -39,7 +58,7 @@ fn made_of_the_declarations(present: &str) -> String {
             text += &format!("#{key} = {}\n", defaults[section][key]);
         }
     }
-    text + crate::webhooks::EXAMPLE
+    text + WEBHOOKS
 }
 
 /// After a change of a declaration, `TIDELINE_TEST_WRITE=1 make try IN=unit TEST=config_toml` writes the file.

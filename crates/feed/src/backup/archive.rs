@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::fs::{self, File};
 use std::io::{self, Cursor, Read};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use tar::Header;
 
@@ -26,7 +27,7 @@ pub struct Archive {
     ends: bool,
     length: u64,
     /// Dropped at the end of the read.
-    _held: Option<Box<dyn Send>>,
+    _held: Option<Arc<()>>,
 }
 
 impl std::fmt::Debug for Archive {
@@ -46,8 +47,8 @@ impl Archive {
     }
 
     /// Keeps a value until the archive is dropped.
-    pub(super) fn holding(self, held: impl Send + 'static) -> Self {
-        Self { _held: Some(Box::new(held)), ..self }
+    pub(super) fn holding(self, held: Arc<()>) -> Self {
+        Self { _held: Some(held), ..self }
     }
 
     /// The facts of the backup.

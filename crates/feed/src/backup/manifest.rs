@@ -38,10 +38,12 @@ pub struct Manifest {
     /// The version that took it.
     pub release: String,
     /// The number of its files, without this one.
+    #[serde(default)]
     pub files: u64,
     /// Their bytes.
     pub bytes: u64,
     /// The number of row changes when it began.
+    #[serde(default)]
     pub sequence: u64,
 }
 

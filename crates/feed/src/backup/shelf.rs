@@ -4,6 +4,8 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use serde::Deserialize;
+
 use super::archive::files;
 use super::manifest::{self, COPIED, MANIFEST, Manifest, VERDICT, Verdict};
 use model::error::{Code, Error, Result};
@@ -21,7 +23,8 @@ const GONE: &str = ".gone";
 pub(super) const CHECK: &str = ".check";
 
 /// Whether a backup is good.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum State {
     /// Its verification has not begun.
     Unverified,
@@ -46,9 +49,10 @@ impl State {
 }
 
 /// A backup.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Deserialize)]
 pub struct Backup {
     /// Its facts.
+    #[serde(flatten)]
     pub manifest: Manifest,
     /// Whether it is good.
     pub state: State,

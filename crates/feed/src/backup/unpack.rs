@@ -2,18 +2,17 @@
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Read, Write};
-use std::path::{Component, Path};
+use std::path::Path;
 
 use tar::EntryType;
 
 use super::manifest::{LONGEST, MANIFEST, Manifest};
 use model::error::{Error, Result};
 use model::private;
+use store::is_file_of_engine;
 
 /// Bytes copied at once.
 const PIECE: usize = 256 << 10;
-/// Longest name of a file.
-const LONGEST_NAME: usize = 100;
 /// Most bytes after the end of an archive: tools fill the last record with zeros.
 const MOST_FILLING: u64 = 1 << 20;
 
@@ -111,22 +110,8 @@ fn plain_name(entry: &tar::Entry<'_, impl Read>) -> Result<String> {
     if entry.header().entry_type() != EntryType::Regular {
         return Err(refused("is not a plain file"));
     }
-    let path = Path::new(&name);
-    let is_plain =
-        |part: &str| !part.starts_with('.') && part.bytes().all(|b| b.is_ascii_alphanumeric() || b"._-".contains(&b));
-    let parts: Option<Vec<_>> = path
-        .components()
-        .map(|part| match part {
-            Component::Normal(part) => part.to_str().filter(|part| is_plain(part)),
-            _ => None,
-        })
-        .collect();
-    let is_known = matches!(parts.as_deref(), Some(["FORMAT"] | ["db", _]));
-    // A path may be written in several ways; only one is taken.
-    if !is_known || name.len() > LONGEST_NAME || parts.is_none_or(|parts| parts.join("/") != name) {
-        return Err(refused("is not a file of a backup"));
-    }
-    Ok(name)
+    let is_known = name == "FORMAT" || name.strip_prefix("db/").is_some_and(is_file_of_engine);
+    if is_known { Ok(name) } else { Err(refused("is not a file of a backup")) }
 }
 
 fn bad(why: &str) -> Error {

@@ -3,24 +3,114 @@
 use std::collections::HashSet;
 use std::hash::Hash;
 
-use super::command::{
+use crate::core::Core;
+use crate::feed::Feed;
+use crate::items::drafts::{each_once, paths};
+use crate::items::publish::{check, content_exists};
+use crate::read::Visibility;
+use crate::streaming::ChangeTime;
+use crate::writer::command::{
     Change, Follow, ImportFollows, ImportItems, ImportedItem, ImportedName, NumberReactions, React, Reacting, Wish,
 };
-use super::drafts::{each_once, paths};
-use super::entry_times::lists_of_follows;
-use super::publishes::content_exists;
-use super::txn::Txn;
-use crate::streaming::ChangeTime;
-use crate::{Feed, Visibility};
+use crate::writer::entry_times::lists_of_follows;
+use crate::writer::txn::Txn;
+use crate::{follows, ids, items, kinds, sight, writer};
 use model::error::{Code, Error, Result};
-use model::store;
 use model::store::{Approval, Batch, Published, Push, Tier, too_many_follows, too_many_kinds};
 use model::{
     ContentId, Draft, HostId, KindId, MOST_KINDS, Millis, Order, Relation, Rule, RuleDraft, Side, Span, Time, UserId,
+    store,
 };
 
 /// Most lines of an import in one change, so that others do not wait long for it.
 const MOST_LINES: usize = 64;
+
+fn import_ids(feed: &Feed, ids: &[HostId]) -> Result<Vec<Result<bool>>> {
+    let found: Vec<UserId> = feed.read().look_up(&ids.iter().collect::<Vec<_>>())?;
+    let mut new = HashSet::new();
+    let judge = |(id, found)| {
+        if found != UserId::UNKNOWN {
+            return Ok(false);
+        }
+        ids::accepts(feed, id)?;
+        Ok(new.insert(id))
+    };
+    let results: Vec<_> = ids.iter().zip(found).map(judge).collect();
+    let given: Vec<_> = ids.iter().zip(&results).filter(|(_, new)| matches!(new, Ok(true))).map(|(id, _)| id).collect();
+    if !given.is_empty() {
+        ids::give_all::<UserId>(feed, given)?;
+    }
+    Ok(results)
+}
+
+/// The refusal of a draft with a new name, before the name gets a number. `found` has its ids in the store.
+fn refused_name(feed: &Core, draft: &Draft, found: &[ContentId], at: ChangeTime) -> Result<Option<Error>> {
+    let new = draft.ids().zip(found).find(|(_, found)| **found == ContentId::UNKNOWN);
+    let Some((new, _)) = new else { return Ok(None) };
+    let time = draft.published_at.map_or(0, |Time(time)| time);
+    if let Err(refused) = ids::accepts(feed, new).and_then(|()| writer::not_ahead(feed, "published_at", time, at)) {
+        return Ok(Some(refused));
+    }
+    // An item that exists has no new name, so this is another one.
+    let id = if draft.content_id.is_some() { found[0] } else { ContentId::UNKNOWN };
+    let exists = id != ContentId::UNKNOWN
+        && (!sight::live_contents(feed.read(), &[id])?.is_empty() || feed.store.deleted(&[id], Tier::Disk)? == [true]);
+    Ok(exists.then(|| content_exists("content_id")))
+}
+
+/// The refusal of a draft with a new kind if there is no number left for it; `new` are the kinds of drafts before it
+/// that get numbers.
+fn refused_kind(feed: &Core, kind: &str, known: Option<KindId>, new: &mut Vec<String>) -> Result<Option<Error>> {
+    if known.is_some() || new.iter().any(|other| other == kind) {
+        return Ok(None);
+    }
+    if feed.store.kind_names()?.len() + new.len() >= MOST_KINDS {
+        return Ok(Some(too_many_kinds(kind)));
+    }
+    new.push(kind.to_owned());
+    Ok(None)
+}
+
+/// For each follow of a user whether it is new, or its refusal, before a name gets a number. A failure of this server is
+/// no refusal.
+fn judge_follows(
+    feed: &Core,
+    user: &HostId,
+    follows: &[(HostId, Option<Millis>)],
+    at: ChangeTime,
+) -> Result<Vec<Result<bool>>> {
+    let me: UserId = feed.read().known(user)?;
+    let targets: Vec<UserId> = feed.read().look_up(&follows.iter().map(|(target, _)| target).collect::<Vec<_>>())?;
+    let (limit, following) = (feed.config.graph.follow_limit, feed.store.user_counts(me, Tier::Disk)?.following);
+    let requests = Span::ALL.scan(Order::NewestFirst, usize::MAX);
+    let waiting = feed.store.members(me, Side::SentRequests, requests, Tier::Disk)?.len() as u64;
+    let relations = match following + waiting {
+        0 => targets.iter().map(|target| Relation::none(me, *target)).collect(),
+        _ => feed.store.relations(me, &targets, Tier::Disk)?,
+    };
+    let blocked = feed.store.blocked_among(me, &targets, Tier::Disk)?;
+    let mut left = (limit as u64).saturating_sub(following + waiting);
+    let judge = |((target, since), there): (&(HostId, Option<Millis>), Relation)| {
+        if target == user {
+            return Err(Code::SelfFollow.into());
+        }
+        for (id, _) in [(user, me), (target, there.target)].iter().filter(|(_, found)| *found == UserId::UNKNOWN) {
+            ids::accepts(feed, id)?;
+        }
+        // One that is there with this time is a repeat.
+        if let Some(since) = since.filter(|since| there.following_since != Some(*since)) {
+            writer::not_ahead(feed, "since", since, at)?;
+        }
+        if blocked.contains(&there.target) {
+            return Err(Code::Blocked.into());
+        }
+        let is_new = there.following_since.is_none();
+        let grows = is_new && there.requested_since.is_none();
+        left = left.checked_sub(u64::from(grows)).ok_or_else(|| too_many_follows(limit))?;
+        Ok(is_new)
+    };
+    Ok(follows.iter().zip(relations).map(judge).collect())
+}
 
 impl Feed {
     /// Publishes each valid draft, in order. Returns for each whether it is new. Waits while the queue of jobs is full.
@@ -56,29 +146,9 @@ impl Feed {
                 ImportedName::Reaction(kind) => kinds.push(kind),
             }
         }
-        let mut ids = self.import_ids(&ids)?.into_iter();
+        let mut ids = import_ids(self, &ids)?.into_iter();
         let mut kinds = if kinds.is_empty() { Vec::new() } else { self.submit(NumberReactions { kinds })? }.into_iter();
         Ok(is_id.into_iter().filter_map(|is_id| if is_id { ids.next() } else { kinds.next() }).collect())
-    }
-
-    fn import_ids(&self, ids: &[HostId]) -> Result<Vec<Result<bool>>> {
-        let found: Vec<UserId> = self.read().look_up(&ids.iter().collect::<Vec<_>>())?;
-        let mut new = HashSet::new();
-        let judge = |(id, found): (&HostId, UserId)| {
-            let is_new = found == UserId::UNKNOWN && !new.contains(id);
-            if is_new {
-                self.accepts(id)?;
-                new.insert(id.clone());
-            }
-            Ok(is_new)
-        };
-        let results: Vec<_> = ids.iter().zip(found).map(judge).collect();
-        let given: Vec<_> =
-            ids.iter().zip(&results).filter(|(_, new)| matches!(new, Ok(true))).map(|(id, _)| id).collect();
-        if !given.is_empty() {
-            self.give_all::<UserId>(given)?;
-        }
-        Ok(results)
     }
 
     /// Applies each valid follow, in order. None is a request: an import moves follows that were approved elsewhere. Returns
@@ -112,76 +182,6 @@ impl Feed {
         let reacted = self.submit_all(groups.into_iter().map(to_item))?.into_iter().flatten();
         Ok(reacted.map(|reacted| reacted.map(|reacted| reacted.changed)).collect())
     }
-
-    /// The refusal of a draft with a new name, before the name gets a number. `found` has its ids in the store.
-    fn refused_name(&self, draft: &Draft, found: &[ContentId], at: ChangeTime) -> Result<Option<Error>> {
-        let new = draft.ids().zip(found).find(|(_, found)| **found == ContentId::UNKNOWN);
-        let Some((new, _)) = new else { return Ok(None) };
-        let time = draft.published_at.map_or(0, |Time(time)| time);
-        if let Err(refused) = self.accepts(new).and_then(|()| self.not_ahead("published_at", time, at)) {
-            return Ok(Some(refused));
-        }
-        // An item that exists has no new name, so this is another one.
-        let id = if draft.content_id.is_some() { found[0] } else { ContentId::UNKNOWN };
-        let exists = id != ContentId::UNKNOWN
-            && (!self.read().live_contents(&[id])?.is_empty() || self.store.deleted(&[id], Tier::Disk)? == [true]);
-        Ok(exists.then(|| content_exists("content_id")))
-    }
-
-    /// The refusal of a draft with a new kind if there is no number left for it; `new` are the kinds of drafts before it
-    /// that get numbers.
-    fn refused_kind(&self, kind: &str, known: Option<KindId>, new: &mut Vec<String>) -> Result<Option<Error>> {
-        if known.is_some() || new.iter().any(|other| other == kind) {
-            return Ok(None);
-        }
-        if self.store.kind_names()?.len() + new.len() >= MOST_KINDS {
-            return Ok(Some(too_many_kinds(kind)));
-        }
-        new.push(kind.to_owned());
-        Ok(None)
-    }
-
-    /// For each follow of a user whether it is new, or its refusal, before a name gets a number. A failure of this server is
-    /// no refusal.
-    fn judge_follows(
-        &self,
-        user: &HostId,
-        follows: &[(HostId, Option<Millis>)],
-        at: ChangeTime,
-    ) -> Result<Vec<Result<bool>>> {
-        let me: UserId = self.read().known(user)?;
-        let targets: Vec<UserId> =
-            self.read().look_up(&follows.iter().map(|(target, _)| target).collect::<Vec<_>>())?;
-        let (limit, following) = (self.config.graph.follow_limit, self.store.user_counts(me, Tier::Disk)?.following);
-        let requests = Span::ALL.scan(Order::NewestFirst, usize::MAX);
-        let waiting = self.store.members(me, Side::SentRequests, requests, Tier::Disk)?.len() as u64;
-        let relations = match following + waiting {
-            0 => targets.iter().map(|target| Relation::none(me, *target)).collect(),
-            _ => self.store.relations(me, &targets, Tier::Disk)?,
-        };
-        let blocked = self.store.blocked_among(me, &targets, Tier::Disk)?;
-        let mut left = (limit as u64).saturating_sub(following + waiting);
-        let judge = |((target, since), there): (&(HostId, Option<Millis>), Relation)| {
-            if target == user {
-                return Err(Code::SelfFollow.into());
-            }
-            for (id, _) in [(user, me), (target, there.target)].iter().filter(|(_, found)| *found == UserId::UNKNOWN) {
-                self.accepts(id)?;
-            }
-            // One that is there with this time is a repeat.
-            if let Some(since) = since.filter(|since| there.following_since != Some(*since)) {
-                self.not_ahead("since", since, at)?;
-            }
-            if blocked.contains(&there.target) {
-                return Err(Code::Blocked.into());
-            }
-            let is_new = there.following_since.is_none();
-            let grows = is_new && there.requested_since.is_none();
-            left = left.checked_sub(u64::from(grows)).ok_or_else(|| too_many_follows(limit))?;
-            Ok(is_new)
-        };
-        Ok(follows.iter().zip(relations).map(judge).collect())
-    }
 }
 
 impl Change for ImportItems {
@@ -200,18 +200,13 @@ impl Change for ImportItems {
         for (place, draft) in drafts.into_iter().enumerate() {
             let found: Vec<_> = found.by_ref().take(draft.ids().count()).collect();
             let (kind, edited_at) = (kinds.next().flatten(), edited.next().flatten());
-            if let Some(Err(ahead)) = edited_at.map(|edited_at| feed.not_ahead("edited_at", edited_at, at)) {
-                refused.push((place, ahead));
+            let is_ahead = edited_at.map_or(Ok(()), |edited_at| writer::not_ahead(feed, "edited_at", edited_at, at));
+            if let Err(error) = is_ahead.and_then(|()| check(&draft, str::to_owned)) {
+                refused.push((place, error));
                 continue;
             }
-            let checked = draft.check_to().map_err(|why| format!("to: {why}"));
-            let checked = checked.and_then(|()| draft.check_mentions().map_err(|why| format!("mentions: {why}")));
-            if let Err(why) = checked {
-                refused.push((place, Error::refused(Code::InvalidBody, why)));
-                continue;
-            }
-            let refusal = match feed.refused_name(&draft, &found, at)? {
-                None => feed.refused_kind(draft.kind.name(), kind, &mut new_kinds)?,
+            let refusal = match refused_name(feed, &draft, &found, at)? {
+                None => refused_kind(feed, draft.kind.name(), kind, &mut new_kinds)?,
                 refusal => refusal,
             };
             match refusal {
@@ -222,28 +217,25 @@ impl Change for ImportItems {
                 Some(error) => refused.push((place, error)),
             }
         }
-        let ids: Vec<ContentId> = feed.ids_for_change(kept.iter().flat_map(Draft::ids))?;
-        let mut items = feed.completed(kept, &ids)?;
+        let ids: Vec<ContentId> = ids::for_change(feed, kept.iter().flat_map(Draft::ids))?;
+        let mut items = items::completed(feed, kept, &ids)?;
         items.iter_mut().zip(kept_edits).for_each(|(item, edited_at)| item.content.edited_at = edited_at);
-        let (mut items, ahead) = feed.sift_items(items, |_| "published_at".to_owned(), at)?;
-        feed.number_kinds(&mut items)?;
+        let (mut items, ahead) = items::sift_items(feed, items, |_| "published_at".to_owned(), at)?;
+        kinds::number(feed, &mut items)?;
         let (mut room, push) = match at {
             ChangeTime::Clock => (feed.backlog.reserve_in_any_case(paths(&items)), Push::Queued),
-            ChangeTime::Log { .. } => feed.room_in_log(paths(&items)),
+            ChangeTime::Log { .. } => txn.room_to_push(paths(&items))?,
         };
         txn.concerns_items(items.iter().map(|item| &item.content));
-        feed.make_ids(&mut items)?;
-        let sequencer = feed.streaming.sequencer();
-        let gap = sequencer.unlogged();
-        sequencer.gap(&mut items).map_err(|refused| feed.no_time(refused))?;
+        items::make_ids(feed, &mut items)?;
+        let gap = feed.streaming.sequencer().gap(&mut items).map_err(|refused| items::no_time(feed, refused))?;
         let published = feed.store.publish(&items, Batch::Each, push)?;
         txn.keep(items.iter().map(|item| feed.contents.change(item.content.id)).collect::<Vec<_>>());
         let jobs: Vec<_> = published.iter().flat_map(Published::jobs).copied().collect();
         txn.once_written(move || jobs.into_iter().for_each(|job| feed.backlog.add(&mut room, job)));
-        let is_new = published.iter().any(|published| matches!(published, Published::New(_)));
-        sequencer.keep(gap, |_| is_new);
-        let gap = items.iter().filter_map(|item| item.event.as_ref()).map(|event| event.number).next();
-        txn.once_written(move || sequencer.log(gap.unwrap_or_default()));
+        if published.iter().any(|published| matches!(published, Published::New(_))) {
+            txn.log(gap);
+        }
         let mut results: Vec<_> = published
             .into_iter()
             .map(|published| match published {
@@ -266,7 +258,7 @@ impl Change for ImportFollows {
         let (feed, at) = (txn.feed, txn.at);
         let Self { user, follows, rules } = self;
         each_once(follows.iter().map(|(target, _)| target), "user")?;
-        let mut results = feed.judge_follows(&user, &follows, at)?;
+        let mut results = judge_follows(feed, &user, &follows, at)?;
         let mut new = Vec::new();
         let mut rules = rules.into_iter();
         for ((target, since), result) in follows.iter().zip(&mut results) {
@@ -275,16 +267,16 @@ impl Change for ImportFollows {
                 continue;
             }
             // Only a follow that is made gives numbers to kinds.
-            match feed.numbered(&rule) {
+            match kinds::numbered(feed, &rule) {
                 Ok(rule) => new.push((target, *since, rule)),
                 Err(error) if error.code() == Some(Code::TooManyKinds) => *result = Err(error),
                 Err(error) => return Err(error),
             }
         }
         if !new.is_empty() {
-            let user = feed.user_for_change(&user)?;
-            let targets: Vec<UserId> = feed.ids_for_change(new.iter().map(|(target, ..)| *target))?;
-            let room = feed.room_of_import(new.len(), at);
+            let user = ids::user_for_change(feed, &user)?;
+            let targets: Vec<UserId> = ids::for_change(feed, new.iter().map(|(target, ..)| *target))?;
+            let room = txn.room_of_import(new.len());
             let now = match new.iter().all(|(_, since, _)| since.is_some()) {
                 true => at.now(),
                 false => txn.entry_time(lists_of_follows(user, &targets))?,
@@ -295,7 +287,7 @@ impl Change for ImportFollows {
                 ..store::Change::new(*target, Some(since.unwrap_or(now)))
             };
             let changes: Vec<_> = targets.iter().zip(&new).map(change).collect();
-            feed.write_follows(txn, user, &changes, room)?;
+            follows::write_follows(feed, txn, user, &changes, room)?;
         }
         Ok(results)
     }

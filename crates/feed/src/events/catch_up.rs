@@ -3,9 +3,10 @@
 use std::collections::HashSet;
 use std::ops::ControlFlow;
 
-use crate::Feed;
-use crate::events::on_disk::FIRST;
+use crate::core::Core;
+use crate::streaming::on_disk::FIRST;
 use crate::streaming::{Event, Kind};
+use crate::{events, timeline};
 use model::error::Result;
 use model::{Cursor, Logged, ShownSources, UserId};
 
@@ -28,80 +29,71 @@ struct Found {
     events: Vec<Event>,
 }
 
-impl Feed {
-    /// The events of a user's stream between the item or place of `after` and the number `end` in the log, in order.
-    /// `None` if they are too many, or not all are known. Each item comes once: the event of a later restore becomes a
-    /// mark, which keeps the place of the restore.
-    ///
-    /// `None` also if the log lacks the client's place. It may be the cursor of an item of another server, or of one
-    /// that was undone together with other changes that the client knows.
-    pub fn missed(&self, user: UserId, after: Cursor, end: u64) -> Result<Option<Vec<Event>>> {
-        let authors = self.read().authors(user)?;
-        let (from, is_behind) = match self.streaming.sequencer().place(after) {
-            Some(place) => (place + 1, true),
-            None => self.look_for(after, end)?,
+/// The events of a user's stream between the item or place of `after` and the number `end` in the log, in order.
+/// `None` if they are too many, or not all are known. Each item comes once: the event of a later restore becomes a
+/// mark, which keeps the place of the restore.
+///
+/// `None` also if the log lacks the client's place. It may be the cursor of an item of another server, or of one
+/// that was undone together with other changes that the client knows.
+pub fn missed(feed: &Core, user: UserId, after: Cursor, end: u64) -> Result<Option<Vec<Event>>> {
+    let authors = timeline::authors(feed.read(), user)?;
+    let (from, is_behind) = match feed.streaming.sequencer().place(after) {
+        Some(place) => (place + 1, true),
+        None => look_for(feed, after, end)?,
+    };
+    let mut found = Found { authors, after, is_behind, events: Vec::new() };
+    // After the rows are read: a trim raises the trimmed number before it removes rows.
+    let is_whole = each_event(feed, from, end, |event| found.look(event))? && !feed.events_on_disk.is_trimmed(from);
+    Ok(if is_whole { found.told() } else { None })
+}
+
+/// The number of the first event to read from the disk, and whether `after` is known to lie before this event. If
+/// that is not known, the event of `after`, if it is on disk, has that number or a higher one.
+fn look_for(feed: &Core, after: Cursor, end: u64) -> Result<(u64, bool)> {
+    let row_at = |number| -> Result<_> { Ok(feed.store.logged(number, 1)?.pop()) };
+    if let Some(number) = Event::number_of(after) {
+        let row = row_at(number)?;
+        if row.as_ref().is_some_and(|row| row.replaced_by(Kind::Mark).place() == after) {
+            return Ok((number + 1, true));
+        }
+        // The place at which a log begins has no row.
+        if number < FIRST && row.is_none_or(|row| !feed.events_on_disk.is_trimmed(FIRST) && row.times().0 > after.at) {
+            return Ok((FIRST, true));
+        }
+    }
+    // No event up to a row, removed events included, has a later time than the row's latest.
+    let Some(first) = row_at(0)? else { return Ok((FIRST, false)) };
+    if first.times().1 >= after.at {
+        return Ok((first.number(), false));
+    }
+    let within = (first.number(), end.max(first.number()));
+    let (_, high) = events::border(feed, within, 1, |row| row.times().1 < after.at)?;
+    Ok((high, false))
+}
+
+/// Visits the events from a number on, up to and without `end`, until `visit` breaks. Events not in memory come
+/// from the disk. False if `visit` broke, or after [`MOST_LOOKED_AT`] rows.
+fn each_event(feed: &Core, from: u64, end: u64, mut visit: impl FnMut(&Event) -> ControlFlow<()>) -> Result<bool> {
+    let (mut next, mut looked_at) = (from, 0);
+    while next < end {
+        let slice = feed.streaming.sequencer().slice(next, end, SLICE);
+        let events = if slice.lost {
+            // None is in flight: the rows below `end` on disk were written before.
+            let mut rows = feed.store.logged(next, SLICE)?;
+            rows.retain(|row| row.number() < end);
+            let Some(last) = rows.last() else { break };
+            (next, looked_at) = (last.number() + 1, looked_at + rows.len());
+            rows.into_iter().filter_map(Logged::event).collect()
+        } else {
+            let Some(last) = slice.events.last() else { break };
+            (next, looked_at) = (last.number + 1, looked_at + slice.events.len());
+            slice.events
         };
-        let mut found = Found { authors, after, is_behind, events: Vec::new() };
-        // After the rows are read: a trim raises the trimmed number before it removes rows.
-        let is_whole = self.each_event(from, end, |event| found.look(event))? && !self.is_trimmed(from);
-        Ok(if is_whole { found.told() } else { None })
+        if looked_at > MOST_LOOKED_AT || events.iter().try_for_each(&mut visit).is_break() {
+            return Ok(false);
+        }
     }
-
-    /// The number of the first event to read from the disk, and whether `after` is known to lie before this event. If
-    /// that is not known, the event of `after`, if it is on disk, has that number or a higher one.
-    fn look_for(&self, after: Cursor, end: u64) -> Result<(u64, bool)> {
-        let row_at = |number| -> Result<_> { Ok(self.store.logged(number, 1)?.pop()) };
-        if let Some(number) = Event::number_of(after) {
-            let row = row_at(number)?;
-            if row.as_ref().is_some_and(|row| row.replaced_by(Kind::Mark).place() == after) {
-                return Ok((number + 1, true));
-            }
-            // The place at which a log begins has no row.
-            if number < FIRST && row.is_none_or(|row| !self.is_trimmed(FIRST) && row.times().0 > after.at) {
-                return Ok((FIRST, true));
-            }
-        }
-        // No event up to a row, removed events included, has a later time than the row's latest.
-        let Some(first) = row_at(0)? else { return Ok((FIRST, false)) };
-        let (mut low, mut high) = (first.number(), end.max(first.number()));
-        if first.times().1 >= after.at {
-            return Ok((low, false));
-        }
-        // Invariant: the first row at `low` or above has only earlier times, unless it is at `high` or above.
-        while high - low > 1 {
-            let middle = low + (high - low) / 2;
-            match row_at(middle)? {
-                Some(row) if row.number() < high && row.times().1 < after.at => low = row.number(),
-                _ => high = middle,
-            }
-        }
-        Ok((high, false))
-    }
-
-    /// Visits the events from a number on, up to and without `end`, until `visit` breaks. Events not in memory come
-    /// from the disk. False if `visit` broke, or after [`MOST_LOOKED_AT`] rows.
-    fn each_event(&self, from: u64, end: u64, mut visit: impl FnMut(&Event) -> ControlFlow<()>) -> Result<bool> {
-        let (mut next, mut looked_at) = (from, 0);
-        while next < end {
-            let slice = self.streaming.sequencer().slice(next, end, SLICE);
-            let events = if slice.lost {
-                // None is in flight: the rows below `end` on disk were written before.
-                let mut rows = self.store.logged(next, SLICE)?;
-                rows.retain(|row| row.number() < end);
-                let Some(last) = rows.last() else { break };
-                (next, looked_at) = (last.number() + 1, looked_at + rows.len());
-                rows.into_iter().filter_map(Logged::event).collect()
-            } else {
-                let Some(last) = slice.events.last() else { break };
-                (next, looked_at) = (last.number + 1, looked_at + slice.events.len());
-                slice.events
-            };
-            if looked_at > MOST_LOOKED_AT || events.iter().try_for_each(&mut visit).is_break() {
-                return Ok(false);
-            }
-        }
-        Ok(true)
-    }
+    Ok(true)
 }
 
 impl Found {

@@ -1,20 +1,16 @@
 //! The feed of changes: what each change did, in one order, from a position on.
 
 use std::fmt;
-use std::ops::ControlFlow;
 use std::str::FromStr;
 
-use crate::{Feed, Read};
+use crate::core::Core;
+use crate::events;
+use crate::read::Read;
+use crate::streaming::histories::History;
 use model::clock::now;
 use model::error::{Code, Error, Result};
-use model::store::MARK;
 use model::{Changed, EffectKind, Mentions, Millis};
-use store::Store;
 
-/// The note with the histories of a directory, 16 bytes each: the id and the first number; the present one last.
-const NOTE: &str = "histories";
-/// Most ids that are kept.
-const MOST_HISTORIES: usize = 64;
 /// Most changes that one page looks at, of kinds that were not asked for too.
 const LOOK_AT: usize = 10_000;
 /// Changes read at once.
@@ -118,207 +114,123 @@ impl Mentions for ChangesPage {
     }
 }
 
-impl Read<'_> {
-    /// The next changes of these kinds, or of all kinds if none is named; at most `limit`, fewer where many of other kinds
-    /// lie between. No change ever appears before the end of a page that was given.
-    ///
-    /// `changes_gone` if changes behind the place are not kept any more, or the history ended there;
-    /// `invalid_parameter` for a position of another directory, and for one that was not given yet.
-    pub fn changes(&self, after: ChangesAfter, limit: usize, kinds: &[EffectKind]) -> Result<ChangesPage> {
-        self.needs_disk()?;
-        let feed = self.feed;
-        let oldest = feed.oldest_time();
-        let (history, from) = feed.place_of_changes(after, oldest)?;
-        let end = feed.streaming.sequencer().end();
-        let oldest = if let ChangesAfter::Receiver(_) = after { 0 } else { oldest };
-        let names = feed.store.kind_names()?;
-        let (mut next, mut changes, mut looked_at, mut is_first) = (from, Vec::new(), 0, true);
-        while next < end && changes.len() < limit && looked_at < LOOK_AT {
-            let mut rows = feed.store.logged(next, SLICE)?;
-            looked_at += rows.len();
-            next = if rows.len() < SLICE { end } else { rows.last().map_or(end, |last| last.number() + 1).min(end) };
-            rows.retain(|row| row.number() < end);
-            for changed in rows.into_iter().filter_map(|row| row.told(&names)) {
-                if changed.at < oldest && after == ChangesAfter::Oldest {
-                    // The search for the first one ends one before it.
-                    continue;
-                }
-                if std::mem::take(&mut is_first) && changed.at < oldest {
-                    return Err(Code::ChangesGone.into());
-                }
-                changes.extend(Some(changed).filter(|c| kinds.is_empty() || kinds.contains(&c.effect.kind)));
+/// The next changes of these kinds, or of all kinds if none is named; at most `limit`, fewer where many of other kinds
+/// lie between. No change ever appears before the end of a page that was given.
+///
+/// `changes_gone` if changes behind the place are not kept any more, or the history ended there;
+/// `invalid_parameter` for a position of another directory, and for one that was not given yet.
+pub fn changes(read: Read<'_>, after: ChangesAfter, limit: usize, kinds: &[EffectKind]) -> Result<ChangesPage> {
+    read.needs_disk()?;
+    let feed = read.feed;
+    let oldest = oldest_time(feed);
+    let (history, from) = place_of_changes(feed, after, oldest)?;
+    let end = feed.streaming.sequencer().end();
+    let oldest = if let ChangesAfter::Receiver(_) = after { 0 } else { oldest };
+    let names = feed.store.kind_names()?;
+    let (mut next, mut changes, mut looked_at, mut is_first) = (from, Vec::new(), 0, true);
+    while next < end && changes.len() < limit && looked_at < LOOK_AT {
+        let mut rows = feed.store.logged(next, SLICE)?;
+        looked_at += rows.len();
+        next = if rows.len() < SLICE { end } else { rows.last().map_or(end, |last| last.number() + 1).min(end) };
+        rows.retain(|row| row.number() < end);
+        for changed in rows.into_iter().filter_map(|row| row.told(&names)) {
+            if changed.at < oldest && after == ChangesAfter::Oldest {
+                // The search for the first one ends one before it.
+                continue;
             }
-        }
-        if changes.len() > limit {
-            // Effects of one change have numbers of their own.
-            changes.truncate(limit);
-            next = changes.last().map_or(next, |last| last.number + 1);
-        }
-        // After the rows are read: a trim raises the first number before it removes rows.
-        let is_gone = match after {
-            ChangesAfter::Receiver(_) => feed.events_on_disk.is_removed(from),
-            _ => feed.is_trimmed(from),
-        };
-        if is_gone {
-            return Err(Code::ChangesGone.into());
-        }
-        Ok(ChangesPage { changes, end: ChangePosition { history: history.id, number: next.saturating_sub(1) } })
-    }
-}
-
-impl Feed {
-    /// The present history, and the first number behind a place.
-    fn place_of_changes(&self, after: ChangesAfter, oldest: Millis) -> Result<(History, u64)> {
-        if self.config.changes.keep.as_millis() == 0 {
-            return Err(Error::refused(Code::ChangesGone, "the server keeps no changes (changes.keep)"));
-        }
-        let histories = self.events_on_disk.histories.lock().all.clone();
-        let history = *histories.last().ok_or_else(|| Error::Corrupt("a directory without a history".to_owned()))?;
-        let end = self.streaming.sequencer().end();
-        let wrong = |what: &str| Error::refused(Code::InvalidParameter, format_args!("the position is {what}"));
-        let from = match after {
-            ChangesAfter::Oldest => history.first.max(self.events_on_disk.first()).max(self.first_since(oldest, 1)?),
-            ChangesAfter::Newest => end,
-            ChangesAfter::Receiver(number) => number.saturating_add(1).min(end),
-            ChangesAfter::Position(position) if position.history == history.id => {
-                let from = position.number.saturating_add(1);
-                // A node may lag behind the one that gave it.
-                if from > end && self.proposer.get().is_none() {
-                    return Err(wrong("beyond the end of the feed"));
-                }
-                if from < history.first {
-                    return Err(Code::ChangesGone.into());
-                }
-                from
-            }
-            ChangesAfter::Position(position) if histories.iter().any(|known| known.id == position.history) => {
+            if std::mem::take(&mut is_first) && changed.at < oldest {
                 return Err(Code::ChangesGone.into());
             }
-            ChangesAfter::Position(_) => return Err(wrong("of another directory")),
-        };
-        Ok((history, from))
-    }
-
-    /// The time of the oldest change that readers may see.
-    fn oldest_time(&self) -> Millis {
-        now().saturating_sub(self.config.changes.keep.as_millis())
-    }
-
-    /// Where a receiver of this name goes on; a new one begins at `start`. Receivers go on by numbers: with their directory
-    /// they also come into its next history. A place that this directory does not know is no error: a restored directory,
-    /// or that of a promoted standby, must serve. Then the receiver begins with the oldest change.
-    pub fn begin_receiver(&self, name: &str, start: ChangesAfter) -> Result<ReceiverStart> {
-        let end = self.streaming.sequencer().end();
-        let mut missed = match self.kept_position(name) {
-            Ok(Some(kept)) => {
-                let at = ChangePosition { number: kept.number.min(end.saturating_sub(1)), ..kept };
-                return Ok(ReceiverStart { at, is_new: false, missed: None });
-            }
-            Ok(None) => None,
-            Err(damaged @ Error::Corrupt(_)) => Some(damaged),
-            Err(error) => return Err(error),
-        };
-        let start = if missed.is_some() { ChangesAfter::Oldest } else { start };
-        let (history, from) = match (self.place_of_changes(start, self.oldest_time()), start) {
-            (Err(_), ChangesAfter::Position(position)) if self.knows_history(position.history) => {
-                self.place_of_changes(ChangesAfter::Receiver(position.number), self.oldest_time())?
-            }
-            (Err(error), ChangesAfter::Position(_)) => {
-                missed = Some(error);
-                self.place_of_changes(ChangesAfter::Oldest, self.oldest_time())?
-            }
-            (place, _) => place?,
-        };
-        let at = ChangePosition { history: history.id, number: from.saturating_sub(1) };
-        Ok(ReceiverStart { at, is_new: true, missed })
-    }
-
-    /// Whether a history is one of this directory.
-    fn knows_history(&self, id: u64) -> bool {
-        self.events_on_disk.histories.lock().all.iter().any(|history| history.id == id)
-    }
-}
-
-/// A part of the life of a directory in which no change was taken back.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct History {
-    id: u64,
-    /// The first number whose change is told; [`UNTOLD`] while the settings keep none.
-    first: u64,
-}
-
-/// Instead of the first number of a history: no change is told.
-const UNTOLD: u64 = u64::MAX;
-
-/// The histories of a directory, the present one last.
-#[derive(Debug)]
-pub(super) struct Histories {
-    all: Vec<History>,
-    /// Whether they are on disk as they are here.
-    is_saved: bool,
-}
-
-impl Histories {
-    fn read(store: &Store) -> Result<Self> {
-        let note = store.note(NOTE)?.unwrap_or_default();
-        let number = |bytes: &[u8]| bytes.iter().fold(0, |all, byte| all << 8 | u64::from(*byte));
-        let all = note.chunks_exact(16).map(|row| History { id: number(&row[..8]), first: number(&row[8..]) });
-        Ok(Self { all: all.collect(), is_saved: true })
-    }
-
-    /// Those of a directory at `end`. A new one begins if there is none, if the last has ended, or if changes are told again
-    /// (`keeps`) after a time in which they were not.
-    pub(super) fn open(store: &Store, end: u64, (has_ended, keeps): (bool, bool)) -> Result<Self> {
-        let mut histories = Self::read(store)?;
-        // All nodes have one history.
-        let is_node = store.note(MARK)?.is_some();
-        match histories.all.last().copied().filter(|_| !has_ended) {
-            None => histories.begin(None, if keeps { end } else { UNTOLD }),
-            Some(last) if keeps && last.first == UNTOLD => histories.begin(is_node.then_some(last.id), end),
-            Some(last) if !keeps && last.first != UNTOLD => histories.begin(Some(last.id), UNTOLD),
-            Some(_) => {}
+            changes.extend(Some(changed).filter(|c| kinds.is_empty() || kinds.contains(&c.effect.kind)));
         }
-        if let Err(error) = histories.save(store) {
-            tracing::debug!(%error, "the history of changes cannot be written; the next attempt follows");
-        }
-        Ok(histories)
     }
-
-    /// Begins a history: with a random id, or that of a command log, which has one alone.
-    pub(super) fn begin(&mut self, id: Option<u64>, first: u64) {
-        let id = id.unwrap_or_else(|| fastrand::u64(..));
-        self.all.retain(|history| history.id != id);
-        self.all.push(History { id, first });
-        self.all.drain(..self.all.len().saturating_sub(MOST_HISTORIES));
-        self.is_saved = false;
+    if changes.len() > limit {
+        // Effects of one change have numbers of their own.
+        changes.truncate(limit);
+        next = changes.last().map_or(next, |last| last.number + 1);
     }
-
-    /// Writes them, if they have changed. Without it the next start begins another history.
-    pub(super) fn save(&mut self, store: &Store) -> Result<()> {
-        if self.is_saved {
-            return Ok(());
-        }
-        let numbers = self.all.iter().flat_map(|history| [history.id, history.first]);
-        let note: Vec<u8> = numbers.flat_map(u64::to_be_bytes).collect();
-        store.put_notes(&[(NOTE, Some(&note))])?;
-        self.is_saved = true;
-        Ok(())
+    // After the rows are read: a trim raises the first number before it removes rows.
+    let is_gone = match after {
+        ChangesAfter::Receiver(_) => feed.events_on_disk.is_removed(from),
+        _ => feed.events_on_disk.is_trimmed(from),
+    };
+    if is_gone {
+        return Err(Code::ChangesGone.into());
     }
+    Ok(ChangesPage { changes, end: ChangePosition { history: history.id, number: next.saturating_sub(1) } })
 }
 
-/// Begins a history behind all changes so far, of a store without a feed: with a random id, or that of a command log.
-pub fn begin_history(store: &Store, id: Option<u64>) -> Result<()> {
-    let mut histories = Histories::read(store)?;
-    if id.is_some() && histories.all.last().map(|history| history.id) == id {
-        return Ok(());
+/// The present history, and the first number behind a place.
+fn place_of_changes(feed: &Core, after: ChangesAfter, oldest: Millis) -> Result<(History, u64)> {
+    if feed.config.changes.keep.as_millis() == 0 {
+        return Err(Error::refused(Code::ChangesGone, "the server keeps no changes (changes.keep)"));
     }
-    let mut next = 0;
-    store.newest_logged(&mut |row| {
-        next = row.number() + 1;
-        ControlFlow::Break(())
-    })?;
-    histories.begin(id, next);
-    histories.save(store)
+    let histories = feed.events_on_disk.histories.lock().all.clone();
+    let history = *histories.last().ok_or_else(|| Error::Corrupt("a directory without a history".to_owned()))?;
+    let end = feed.streaming.sequencer().end();
+    let wrong = |what: &str| Error::refused(Code::InvalidParameter, format_args!("the position is {what}"));
+    let from = match after {
+        ChangesAfter::Oldest => {
+            history.first.max(feed.events_on_disk.first()).max(events::first_since(feed, oldest, 1)?)
+        }
+        ChangesAfter::Newest => end,
+        ChangesAfter::Receiver(number) => number.saturating_add(1).min(end),
+        ChangesAfter::Position(position) if position.history == history.id => {
+            let from = position.number.saturating_add(1);
+            // A node may lag behind the one that gave it.
+            if from > end && !feed.is_node() {
+                return Err(wrong("beyond the end of the feed"));
+            }
+            if from < history.first {
+                return Err(Code::ChangesGone.into());
+            }
+            from
+        }
+        ChangesAfter::Position(position) if histories.iter().any(|known| known.id == position.history) => {
+            return Err(Code::ChangesGone.into());
+        }
+        ChangesAfter::Position(_) => return Err(wrong("of another directory")),
+    };
+    Ok((history, from))
+}
+
+/// The time of the oldest change that readers may see.
+fn oldest_time(feed: &Core) -> Millis {
+    now().saturating_sub(feed.config.changes.keep.as_millis())
+}
+
+/// Where a receiver of this name goes on; a new one begins at `start`. Receivers go on by numbers: with their directory
+/// they also come into its next history. A place that this directory does not know is no error: a restored directory,
+/// or that of a promoted standby, must serve. Then the receiver begins with the oldest change.
+pub fn begin_receiver(feed: &Core, name: &str, start: ChangesAfter) -> Result<ReceiverStart> {
+    let end = feed.streaming.sequencer().end();
+    let mut missed = match events::kept_position(feed, name) {
+        Ok(Some(kept)) => {
+            let at = ChangePosition { number: kept.number.min(end.saturating_sub(1)), ..kept };
+            return Ok(ReceiverStart { at, is_new: false, missed: None });
+        }
+        Ok(None) => None,
+        Err(damaged @ Error::Corrupt(_)) => Some(damaged),
+        Err(error) => return Err(error),
+    };
+    let start = if missed.is_some() { ChangesAfter::Oldest } else { start };
+    let (history, from) = match (place_of_changes(feed, start, oldest_time(feed)), start) {
+        (Err(_), ChangesAfter::Position(position)) if knows_history(feed, position.history) => {
+            place_of_changes(feed, ChangesAfter::Receiver(position.number), oldest_time(feed))?
+        }
+        (Err(error), ChangesAfter::Position(_)) => {
+            missed = Some(error);
+            place_of_changes(feed, ChangesAfter::Oldest, oldest_time(feed))?
+        }
+        (place, _) => place?,
+    };
+    let at = ChangePosition { history: history.id, number: from.saturating_sub(1) };
+    Ok(ReceiverStart { at, is_new: true, missed })
+}
+
+/// Whether a history is one of this directory.
+fn knows_history(feed: &Core, id: u64) -> bool {
+    feed.events_on_disk.histories.lock().all.iter().any(|history| history.id == id)
 }
 
 #[cfg(test)]

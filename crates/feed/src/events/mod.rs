@@ -1,8 +1,15 @@
-//! Events for streams: those on disk, those that a stream missed, and presence.
+//! What has happened: streams, and the feed of changes.
 
 pub(crate) mod catch_up;
 pub(crate) mod changes;
-pub(crate) mod on_disk;
-pub(crate) mod personal;
-mod receivers;
-pub(crate) mod streaming;
+pub(crate) mod receivers;
+pub(crate) mod streams;
+pub(crate) mod upkeep;
+
+pub use catch_up::missed;
+pub use changes::{begin_receiver, changes};
+pub use receivers::keep_receiver;
+pub(crate) use receivers::kept_position;
+pub use streams::{happened, listen, on_present_paths, presence, set_presence};
+pub(crate) use upkeep::{border, first_since};
+pub use upkeep::{reset_time, tend, trim};

@@ -3,10 +3,11 @@
 //! They are commands, so that every node of a cluster has them: whoever goes on with a receiver of a lost node, under its name
 //! or another one, knows how far it is. Each node that sends to a receiver has a line of its own: it may name another URL.
 
-use super::changes::ChangePosition;
-use crate::Feed;
-use crate::changes::command::{Change, KeepReceiver};
-use crate::changes::txn::Txn;
+use crate::core::Core;
+use crate::events::changes::ChangePosition;
+use crate::feed::Feed;
+use crate::writer::command::{Change, KeepReceiver};
+use crate::writer::txn::Txn;
 use model::error::{Code, Error, Result};
 use store::Store;
 
@@ -29,20 +30,18 @@ fn lines(store: &Store, name: &str) -> Result<Option<Vec<(String, ChangePosition
     Ok(std::str::from_utf8(&note).ok().and_then(|text| text.lines().map(read).collect()))
 }
 
-impl Feed {
-    /// The position of a receiver that this node has kept, or else another one last. `None` if none has; `Corrupt` if it is
-    /// damaged.
-    pub(super) fn kept_position(&self, name: &str) -> Result<Option<ChangePosition>> {
-        let lines = lines(&self.store, name)?.ok_or_else(|| Error::Corrupt("its position is damaged".to_owned()))?;
-        let own = lines.iter().find(|(node, _)| node == self.config.cluster.node.as_str());
-        Ok(own.or(lines.last()).map(|(_, position)| *position))
-    }
+/// The position of a receiver that this node has kept, or else another one last. `None` if none has; `Corrupt` if it is
+/// damaged.
+pub(crate) fn kept_position(feed: &Core, name: &str) -> Result<Option<ChangePosition>> {
+    let lines = lines(&feed.store, name)?.ok_or_else(|| Error::Corrupt("its position is damaged".to_owned()))?;
+    let own = lines.iter().find(|(node, _)| node == feed.config.cluster.node.as_str());
+    Ok(own.or(lines.last()).map(|(_, position)| *position))
+}
 
-    /// Keeps the position of a receiver. A crash may take it back: then changes are sent again.
-    pub fn keep_receiver(&self, name: &str, position: ChangePosition) -> Result<()> {
-        let node = self.config.cluster.node.as_str().to_owned();
-        self.submit(KeepReceiver { receiver: name.to_owned(), node, position: position.to_string() })
-    }
+/// Keeps the position of a receiver. A crash may take it back: then changes are sent again.
+pub fn keep_receiver(feed: &Feed, name: &str, position: ChangePosition) -> Result<()> {
+    let node = feed.config.cluster.node.as_str().to_owned();
+    feed.submit(KeepReceiver { receiver: name.to_owned(), node, position: position.to_string() })
 }
 
 impl Change for KeepReceiver {

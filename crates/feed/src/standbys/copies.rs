@@ -8,10 +8,13 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
-use super::wire::{CopyFile, CopyPlan, LogState};
+use parking_lot::Mutex;
+
+use super::Standbys;
+use super::wire::{CopyFile, CopyPlan};
 use model::error::{Code, Error, Result};
 use model::private;
-use store::Store;
+use store::{Store, is_file_of_engine};
 
 /// The folder.
 const FOLDER: &str = "standbys";
@@ -25,7 +28,7 @@ const MOST: usize = 2;
 #[derive(Debug)]
 pub(super) struct Copies {
     folder: PathBuf,
-    present: BTreeMap<String, Copy>,
+    present: Mutex<BTreeMap<String, Copy>>,
 }
 
 #[derive(Debug)]
@@ -45,88 +48,99 @@ pub struct CopiedFile {
     _held: Arc<()>,
 }
 
-impl Copies {
-    pub(super) fn new(data: &Path) -> Self {
-        Self { folder: data.join(FOLDER), present: BTreeMap::new() }
-    }
-
-    fn failed(&self, error: &io::Error) -> Error {
-        Error::Storage(format!("{}: {error}", self.folder.display()))
-    }
-
-    /// Removes the copies of an earlier run.
-    pub(super) fn tidy(&self) -> Result<()> {
-        match fs::remove_dir_all(&self.folder) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(self.failed(&error)),
-            _ => Ok(()),
-        }
-    }
-
-    pub(super) fn take(&mut self, store: &Store) -> Result<CopyPlan> {
-        self.end_old(true);
-        if self.present.len() >= MOST {
+impl Standbys {
+    /// Makes a copy of the store for a standby, which lives while it is read.
+    pub fn take_copy(&self, store: &Store) -> Result<CopyPlan> {
+        self.note_call(store);
+        let Copies { folder, present } = &self.copies;
+        let mut present = present.lock();
+        end_old(folder, &mut present, true);
+        if present.len() >= MOST {
             return Err(Error::refused(
                 Code::BackupBusy,
                 "other standbys are taking copies. Send the request again later",
             ));
         }
-        private::make_dirs(&self.folder).map_err(|e| self.failed(&e))?;
+        private::make_dirs(folder).map_err(|e| failed(folder, &e))?;
         let id = format!("{:016x}", fastrand::u64(..));
-        let place = self.folder.join(&id);
+        let place = folder.join(&id);
         let taken = store.copy_to(&place).and_then(|_| {
             let files = fs::read_dir(place.join(ENGINE)).and_then(|entries| entries.map(listed).collect());
-            let files = files.map_err(|e| self.failed(&e))?;
-            Ok(CopyPlan { id: id.clone(), state: LogState::of(store)?, files })
+            let files = files.map_err(|e| failed(&place, &e))?;
+            Ok(CopyPlan { id: id.clone(), state: store.log_facts()?, files })
         });
-        match taken {
-            Ok(plan) => {
-                self.present.insert(id, Copy { read_at: Instant::now(), reads: Weak::new() });
-                Ok(plan)
-            }
-            Err(error) => {
-                // The next start removes it otherwise.
-                let _ = fs::remove_dir_all(place);
-                Err(error)
-            }
+        if taken.is_ok() {
+            present.insert(id, Copy { read_at: Instant::now(), reads: Weak::new() });
+        } else {
+            // The next start removes it otherwise.
+            let _ = fs::remove_dir_all(place);
         }
+        taken
     }
 
-    pub(super) fn file(&mut self, id: &str, name: &str) -> Result<CopiedFile> {
-        let place = self.folder.join(id).join(ENGINE).join(name);
-        let copy = self.present.get_mut(id).ok_or(Error::from(Code::CopyNotFound))?;
-        // A name of one part, which a folder has.
-        if Path::new(name).file_name().is_none_or(|part| part != name) {
-            return Err(Code::CopyNotFound.into());
-        }
-        let file = File::open(&place).map_err(|_| Error::from(Code::CopyNotFound))?;
-        let bytes = file.metadata().map_err(|e| Error::Storage(format!("{}: {e}", place.display())))?.len();
+    /// A file of a copy.
+    pub fn copied_file(&self, id: &str, name: &str) -> Result<CopiedFile> {
+        let place = self.copies.folder.join(id).join(ENGINE).join(name);
+        let mut present = self.copies.present.lock();
+        let copy = present.get_mut(id).ok_or(Error::from(Code::CopyNotFound))?;
+        let file = is_file_of_engine(name).then(|| File::open(&place).ok()).flatten();
+        let file = file.ok_or(Error::from(Code::CopyNotFound))?;
+        let bytes = file.metadata().map_err(|e| failed(&place, &e))?.len();
         let held = copy.reads.upgrade().unwrap_or_default();
         (copy.reads, copy.read_at) = (Arc::downgrade(&held), Instant::now());
         Ok(CopiedFile { file, bytes, _held: held })
     }
 
-    pub(super) fn end(&mut self, id: &str) -> Result<()> {
-        self.present.remove(id).ok_or(Error::from(Code::CopyNotFound))?;
-        fs::remove_dir_all(self.folder.join(id)).map_err(|e| self.failed(&e))
+    /// Ends a copy.
+    pub fn end_copy(&self, id: &str) -> Result<()> {
+        end(&self.copies.folder, &mut self.copies.present.lock(), id)
+    }
+}
+
+impl Copies {
+    pub(super) fn new(data: &Path) -> Self {
+        Self { folder: data.join(FOLDER), present: Mutex::default() }
+    }
+
+    /// Removes the copies of an earlier run.
+    pub(super) fn tidy(&self) -> Result<()> {
+        match fs::remove_dir_all(&self.folder) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(failed(&self.folder, &error)),
+            _ => Ok(()),
+        }
     }
 
     /// Ends copies that nobody has read for long; all of them if there is no room for them.
-    pub(super) fn end_old(&mut self, has_room: bool) {
-        let now = Instant::now();
-        for copy in self.present.values_mut().filter(|copy| copy.reads.strong_count() > 0) {
-            copy.read_at = now;
+    pub(super) fn end_old(&self, has_room: bool) {
+        end_old(&self.folder, &mut self.present.lock(), has_room);
+    }
+}
+
+fn end_old(folder: &Path, present: &mut BTreeMap<String, Copy>, has_room: bool) {
+    let now = Instant::now();
+    for copy in present.values_mut().filter(|copy| copy.reads.strong_count() > 0) {
+        copy.read_at = now;
+    }
+    let is_over = |(id, copy): (&String, &Copy)| (!has_room || copy.read_at.elapsed() > LIVES).then(|| id.clone());
+    for id in present.iter().filter_map(is_over).collect::<Vec<_>>() {
+        match has_room {
+            true => tracing::warn!(copy = id, "a standby has not read its copy for long; the copy is removed"),
+            false => tracing::warn!(copy = id, "the device has little room: the copy of a standby is removed"),
         }
-        let is_over = |(id, copy): (&String, &Copy)| (!has_room || copy.read_at.elapsed() > LIVES).then(|| id.clone());
-        for id in self.present.iter().filter_map(is_over).collect::<Vec<_>>() {
-            match has_room {
-                true => tracing::warn!(copy = id, "a standby has not read its copy for long; the copy is removed"),
-                false => tracing::warn!(copy = id, "the device has little room: the copy of a standby is removed"),
-            }
-            if let Err(error) = self.end(&id) {
-                tracing::error!(%error, "a copy for a standby could not be removed");
-            }
+        if let Err(error) = end(folder, present, &id) {
+            tracing::error!(%error, "a copy for a standby could not be removed");
         }
     }
+}
+
+fn end(folder: &Path, present: &mut BTreeMap<String, Copy>, id: &str) -> Result<()> {
+    present.remove(id).ok_or(Error::from(Code::CopyNotFound))?;
+    let place = folder.join(id);
+    fs::remove_dir_all(&place).map_err(|e| failed(&place, &e))
+}
+
+fn failed(path: &Path, error: &io::Error) -> Error {
+    Error::Storage(format!("{}: {error}", path.display()))
 }
 
 fn listed(entry: io::Result<fs::DirEntry>) -> io::Result<CopyFile> {

@@ -18,12 +18,12 @@ use parking_lot::Mutex;
 use config::Config;
 use model::clock::now;
 use model::error::{Code, Error, Result};
-use model::store::LogReader;
+use model::store::LogFacts;
 use model::{Millis, is_topic, private};
-use store::Store;
+use store::{LogReader, Store};
 
 pub use self::copies::CopiedFile;
-pub use self::wire::{CopyFile, CopyPlan, End, Frame, Head, LogState};
+pub use self::wire::{CopyFile, CopyPlan, End, Frame, Head, Word};
 
 use self::copies::Copies;
 use self::switch::Switch;
@@ -76,10 +76,9 @@ pub struct Standbys {
     data: PathBuf,
     keep: u64,
     keep_for: Duration,
-    copies: Mutex<Copies>,
+    copies: Copies,
     known: Mutex<BTreeMap<String, Seen>>,
-    switch: Mutex<Switch>,
-    handed_over: AtomicBool,
+    switch: Switch,
     /// When a standby last called, and when that was last written down.
     called: Mutex<(Option<Instant>, Option<Instant>)>,
     started: Instant,
@@ -93,13 +92,12 @@ impl Standbys {
     pub fn new(config: &Config) -> Self {
         let data = config.storage.data_dir.clone();
         Self {
-            copies: Mutex::new(Copies::new(&data)),
+            copies: Copies::new(&data),
             data,
             keep: (config.standby.keep_mb as u64) << 20,
             keep_for: config.standby.keep_for.get(),
             known: Mutex::default(),
-            switch: Mutex::default(),
-            handed_over: AtomicBool::new(false),
+            switch: Switch::default(),
             called: Mutex::default(),
             started: Instant::now(),
             stopping: AtomicBool::new(false),
@@ -109,7 +107,7 @@ impl Standbys {
 
     /// Removes what an earlier run has left, and from now on ends copies and hand-overs that are given up.
     pub fn resume(self: &Arc<Self>, store: &Arc<Store>) -> Result<()> {
-        self.copies.lock().tidy()?;
+        self.copies.tidy()?;
         // A standby called within this time before the start.
         let seen = fs::metadata(self.data.join(SEEN)).and_then(|found| found.modified()).ok();
         let ago = seen.and_then(|at| SystemTime::now().duration_since(at).ok());
@@ -136,9 +134,9 @@ impl Standbys {
     }
 
     fn tend(&self, store: &Store) {
-        self.switch.lock().end_old(store);
+        self.end_old_seal(store);
         let has_room = self.keep_log(store);
-        self.copies.lock().end_old(has_room);
+        self.copies.end_old(has_room);
     }
 
     /// Whether the device has room for what is kept for standbys.
@@ -162,27 +160,10 @@ impl Standbys {
         }
     }
 
-    /// Makes a copy of the store for a standby, which lives while it is read.
-    pub fn take_copy(&self, store: &Store) -> Result<CopyPlan> {
-        self.note_call(store);
-        let mut copies = self.copies.lock();
-        copies.take(store)
-    }
-
-    /// A file of a copy.
-    pub fn copied_file(&self, copy: &str, file: &str) -> Result<CopiedFile> {
-        self.copies.lock().file(copy, file)
-    }
-
-    /// Ends a copy.
-    pub fn end_copy(&self, copy: &str) -> Result<()> {
-        self.copies.lock().end(copy)
-    }
-
     /// Lets a standby follow the log with this id behind a row.
     pub fn follow(self: &Arc<Self>, store: &Store, name: &str, log: u64, after: u64) -> Result<Following> {
-        let state = LogState::of(store)?;
-        if state.log != format!("{log:016x}") {
+        let state = store.log_facts()?;
+        if state.id != log {
             return Err(Error::refused(
                 Code::LogGone,
                 "the log is another one: this server was restored, or lost changes",
@@ -236,31 +217,6 @@ impl Standbys {
         };
         Ok(known.iter().map(show).collect())
     }
-
-    /// Takes no changes from now on, for a standby that is to take over within a minute. Returns the last row, and a ticket
-    /// for the hand-over.
-    pub fn seal(&self, store: &Store, name: &str) -> Result<(u64, u64)> {
-        self.switch.lock().seal(store, name)
-    }
-
-    /// Takes changes again. If a standby is named, only if the server hands over to that one.
-    pub fn unseal(&self, store: &Store, name: Option<&str>) -> Result<()> {
-        self.switch.lock().unseal(store, name)
-    }
-
-    /// Ends this server's part: the standby at `url`, which has the ticket of the present seal and all rows up to this one,
-    /// takes over. From now on the data directory is that of a standby, and all calls of applications are refused.
-    pub fn hand_over(&self, store: &Store, ticket: u64, url: &str, row: u64) -> Result<()> {
-        self.switch.lock().hand_over(store, &self.data, ticket, url, row)?;
-        self.handed_over.store(true, Ordering::Release);
-        Ok(())
-    }
-
-    /// Whether a standby has taken over.
-    #[inline]
-    pub fn has_handed_over(&self) -> bool {
-        self.handed_over.load(Ordering::Acquire)
-    }
 }
 
 /// The entry of a standby.
@@ -286,9 +242,9 @@ pub struct Following {
     standbys: Arc<Standbys>,
     name: String,
     number: u64,
-    reader: Box<dyn LogReader>,
+    reader: LogReader,
     /// The first frame.
-    state: Option<LogState>,
+    state: Option<LogFacts>,
 }
 
 impl Following {
@@ -296,7 +252,7 @@ impl Following {
     pub fn read(&mut self, bytes: usize) -> Result<Vec<u8>> {
         let mut frames = Vec::new();
         if let Some(state) = self.state.take() {
-            Frame::state(&state).write(&mut frames)?;
+            Frame::Word(Word::State(state)).write(&mut frames)?;
         }
         while frames.len() < bytes {
             let Some(batch) = self.reader.next()? else { break };
@@ -312,7 +268,7 @@ impl Following {
             seen.bytes_behind = head.bytes;
         }
         let mut frame = Vec::new();
-        Frame::head(&head).write(&mut frame)?;
+        Frame::Word(Word::Head(head)).write(&mut frame)?;
         Ok(frame)
     }
 }

@@ -9,10 +9,11 @@
 
 mod change_time;
 mod frame;
+pub(crate) mod histories;
 mod ids;
 mod log;
 mod memory;
-mod opening_readers;
+pub(crate) mod on_disk;
 mod personal;
 mod presence;
 mod queue;
@@ -45,7 +46,7 @@ pub use sequencer::Sequencer;
 pub(crate) use sequencer_state::NewestRows;
 pub use sequencer_state::ReadPlace;
 pub use shown::ShownChange;
-pub use streams::{NotOpened, Refresh, Stream, Streams, StreamsUsage, Unasked};
+pub use streams::{NotOpened, Stream, Streams, StreamsUsage, Unasked};
 pub use times::Crowded;
 
 pub use model::{Event, EventKind as Kind};
@@ -85,19 +86,16 @@ impl Streaming {
     }
 
     /// The users online.
-    #[inline]
     pub fn presence(&self) -> &Presence {
         &self.presence
     }
 
     /// The order of events.
-    #[inline]
     pub fn sequencer(&self) -> &Sequencer {
         &self.sequencer
     }
 
     /// The open streams.
-    #[inline]
     pub fn streams(&self) -> &Streams {
         &self.streams
     }
@@ -129,7 +127,6 @@ impl Streaming {
     }
 
     /// All later changes of the command log have this time or a later one.
-    #[inline]
     pub fn set_log_time(&self, time: Millis) {
         self.log_time.fetch_max(time, Ordering::Relaxed);
     }
@@ -148,19 +145,16 @@ impl Streaming {
     }
 
     /// Items deleted before this time stay deleted from now on.
-    #[inline]
     pub fn set_final_before(&self, time: Millis) {
         self.final_before.fetch_max(time, Ordering::Relaxed);
     }
 
     /// Items deleted before the result cannot be restored by a change at a time. They are kept for `retention`.
-    #[inline]
     pub fn final_before(&self, at: Millis, retention: Millis) -> Millis {
         (at + 1).saturating_sub(retention).max(self.final_before.load(Ordering::Relaxed))
     }
 
     /// Ends [`Streaming::wait`] at once.
-    #[inline]
     pub fn wake(&self) {
         hint(&self.hint);
     }

@@ -19,7 +19,6 @@ pub struct Online {
 
 impl Online {
     /// Whether the user is online at all.
-    #[inline]
     pub fn is_online(&self) -> bool {
         self.until.is_some() || self.streams > 0
     }
@@ -40,7 +39,6 @@ pub struct Presence {
 }
 
 impl Presence {
-    #[inline]
     pub(super) fn new(ttl: Millis) -> Self {
         Self { ttl, state: Mutex::default() }
     }
@@ -55,7 +53,6 @@ impl Presence {
     }
 
     /// How a user is online.
-    #[inline]
     pub fn of(&self, user: UserId, now: Millis) -> Online {
         self.at(now).users.get(&user).copied().unwrap_or_default()
     }
@@ -99,19 +96,16 @@ impl Presence {
     }
 
     /// The first `limit` users online with ids of at least `from`, ascending.
-    #[inline]
     pub fn online_from(&self, from: UserId, limit: usize, now: Millis) -> Vec<UserId> {
         self.at(now).users.range(from..).take(limit).map(|(user, _)| *user).collect()
     }
 
     /// Heartbeats, and how many there may be.
-    #[inline]
     pub fn heartbeats(&self, now: Millis) -> Fill {
         Fill::of(self.at(now).ends.len(), CAPACITY)
     }
 
     /// Users online.
-    #[inline]
     pub fn users(&self, now: Millis) -> usize {
         self.at(now).users.len()
     }

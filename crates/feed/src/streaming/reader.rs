@@ -1,16 +1,18 @@
 //! One reader with all its open streams.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
-use super::frame::Item;
-use super::opening_readers::Positioned;
+use super::frame::{Frame, Item};
 use super::personal::Note;
 use super::queue::Queue;
-use super::shown::{Shown, ShownChange, set};
+use super::shown::{Shown, ShownChange};
 use model::sync::Mutex;
-use model::{Cursor, Rule, UserId};
+use model::{Cursor, UserId};
+
+/// An event with its position in the log.
+pub(super) type Positioned = (u64, Arc<Frame>);
 
 /// Identifies a stream; never reused.
 pub(super) type Id = u64;
@@ -20,18 +22,21 @@ pub(super) type Restart<'a> = &'a dyn Fn() -> (u64, Cursor);
 
 /// What one reader is shown, and the queues of its streams. A change of that applies to all streams at once, and costs the
 /// same however many there are. Locked after the streams' common state, before the sequencer.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Reader(Mutex<State>);
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct State {
     shown: Shown,
-    /// Whether the sources in `shown` are read.
-    is_read: bool,
     queues: HashMap<Id, Queue>,
 }
 
 impl Reader {
+    /// Without streams.
+    pub(super) fn new(shown: Shown) -> Self {
+        Self(Mutex::new(State { shown, queues: HashMap::new() }))
+    }
+
     /// Adds a stream for the events from this position on.
     pub(super) fn open(&self, id: Id, from: u64) {
         self.0.lock().queues.insert(id, Queue::new(from));
@@ -47,26 +52,22 @@ impl Reader {
         self.0.lock().queues.len()
     }
 
-    /// Sources whose items it is shown, ascending; none until they are read.
+    /// Sources whose items it is shown, ascending.
     pub(super) fn sources(&self) -> Vec<UserId> {
         self.0.lock().shown.sources.clone()
     }
 
-    /// Changes what it is shown. Sources have no effect until they are read.
+    /// Changes what it is shown.
     pub(super) fn change(&self, change: &ShownChange) {
-        let mut state = self.0.lock();
-        if state.is_read {
-            state.shown.apply(change);
-        }
-        set(&mut state.shown.silenced, change.source, change.is_silenced);
+        self.0.lock().shown.apply(change);
     }
 
     /// Puts an event into the queues of a reader who is shown one of its sources, if a rule admits its kind; returns into how
     /// many.
     pub(super) fn push(&self, event: &Positioned, restart: Restart<'_>, wakers: &mut Vec<Waker>) -> u64 {
         let mut state = self.0.lock();
-        let State { shown, is_read, queues } = &mut *state;
-        if !*is_read || !event.1.comes(shown) {
+        let State { shown, queues } = &mut *state;
+        if !event.1.comes(shown) {
             return 0;
         }
         let mut pushed = 0;
@@ -80,7 +81,7 @@ impl Reader {
     /// Puts what concerns this reader alone into its queues; returns into how many.
     pub(super) fn tell(&self, note: &Arc<Note>, restart: Restart<'_>, wakers: &mut Vec<Waker>) -> u64 {
         let mut state = self.0.lock();
-        let State { shown, queues, .. } = &mut *state;
+        let State { shown, queues } = &mut *state;
         for queue in queues.values_mut() {
             if queue.put(Item::Note(Arc::clone(note)), note.memory(), shown).is_err() {
                 queue.reset(restart());
@@ -88,31 +89,6 @@ impl Reader {
             wakers.extend(queue.waker());
         }
         queues.len() as u64
-    }
-
-    /// Gives the reader what it is shown, and the deferred events of that. Returns how many events, each counted for
-    /// every stream. `lost` is the position of the last dropped event.
-    pub(super) fn give_sources(
-        &self,
-        (sources, rules): (Vec<UserId>, BTreeMap<UserId, Rule>),
-        (deferred, lost): (&[&Positioned], Option<u64>),
-        restart: Restart<'_>,
-        wakers: &mut Vec<Waker>,
-    ) -> u64 {
-        let mut state = self.0.lock();
-        let State { shown, is_read, queues } = &mut *state;
-        (shown.sources, shown.rules, *is_read) = (sources, rules, true);
-        let mut pushed = 0;
-        for queue in queues.values_mut() {
-            if lost.is_some_and(|lost| queue.wants(lost)) {
-                queue.reset(restart());
-            }
-            for event in deferred {
-                pushed += put(queue, event, shown, restart);
-            }
-            wakers.extend(queue.waker());
-        }
-        pushed
     }
 
     /// Resets every stream.
@@ -134,7 +110,7 @@ impl Reader {
     /// The next item of a stream; `None` once it is to end.
     pub(super) fn poll(&self, id: Id, context: &mut Context<'_>) -> Poll<Option<Item>> {
         let mut state = self.0.lock();
-        let State { shown, queues, .. } = &mut *state;
+        let State { shown, queues } = &mut *state;
         queues.get_mut(&id).map_or(Poll::Ready(None), |queue| queue.poll(context, shown))
     }
 }

@@ -74,24 +74,22 @@ impl Drop for Change<'_> {
 impl Sequencer {
     /// An empty log.
     pub(super) fn new(hint: Sender<()>) -> Self {
-        let state = State::new(now(), false);
+        let state = State::new(now());
         let (end, open_from) = (state.log.end(), state.open_from());
         Self { state: Mutex::new(state), end: AtomicU64::new(end), open_from: AtomicU64::new(open_from), hint }
     }
 
-    /// Continues after the rows on disk. Without any the log begins, with a gap if there is content. Must be the first call.
-    pub(crate) fn restore(&self, newest: Option<NewestRows>, has_content: bool) {
-        *self.change() = newest.map_or_else(|| State::new(now(), has_content), |newest| State::behind(newest, now()));
+    /// Continues after the rows on disk. Without any the log begins. Must be the first call.
+    pub(crate) fn restore(&self, newest: Option<NewestRows>) {
+        *self.change() = newest.map_or_else(|| State::new(now()), |newest| State::behind(newest, now()));
     }
 
     /// All that the next times, ids and numbers of events depend on.
-    #[inline]
     pub fn course(&self) -> SequenceState {
-        self.look().course()
+        self.state.lock().course()
     }
 
     /// Goes on from a course, also back. No change may be under way.
-    #[inline]
     pub fn take_course(&self, course: &SequenceState) {
         self.change().take_course(course);
     }
@@ -107,8 +105,7 @@ impl Sequencer {
     pub fn break_off(&self) -> Event {
         let mut state = self.change();
         let gap = state.take(EventKind::Gap, false, 0);
-        state.add(gap.clone(), true);
-        state.log(gap.number);
+        state.log.push(gap.clone());
         gap
     }
 
@@ -119,11 +116,8 @@ impl Sequencer {
     pub fn begin_group(&self, at: ChangeTime) {
         let mut state = self.change();
         let now = at.now();
-        state.group = Some(now);
         let behind = state.times.look(now, at.uptime());
-        if at == ChangeTime::Clock {
-            state.keep_to_what_is_told();
-        }
+        state.begin_group(now, at == ChangeTime::Clock);
         drop(state);
         if let Some(behind_ms) = behind {
             tracing::warn!(
@@ -134,119 +128,74 @@ impl Sequencer {
         }
     }
 
-    fn look(&self) -> MutexGuard<'_, State> {
-        self.state.lock()
-    }
-
     fn change(&self) -> Change<'_> {
-        Change { of: self, state: self.look() }
+        Change { of: self, state: self.state.lock() }
     }
 
-    /// Sets missing times. One call gives one time, and cursors with given times rise from call to call. Fails, and gives no
-    /// time, if times would get too far from the clock.
-    fn time(&self, items: &mut [Publish]) -> Result<Change<'_>, Crowded> {
-        let mut state = self.change();
-        let timed = items.iter().filter(|item| !item.time_given).map(|item| item.content.id);
-        if let Some((smallest, greatest)) = timed.clone().min().zip(timed.max()) {
-            let given = state.times.give(smallest, greatest)?;
-            for item in items.iter_mut().filter(|item| !item.time_given) {
-                item.content.published_at = given;
-            }
+    /// Sets ids that the server with this number has never given. At a further attempt, because some were taken all the same,
+    /// it skips the more ids the more attempts there were.
+    pub fn make_ids<'i>(&self, ids: impl IntoIterator<Item = &'i mut ContentId>, server: u16, attempt: u32) {
+        let mut state = self.state.lock();
+        if attempt > 0 {
+            state.ids.skip(attempt - 1);
         }
-        Ok(state)
-    }
-
-    /// Sets ids that the server with this number has never given.
-    pub fn make_ids<'i>(&self, ids: impl IntoIterator<Item = &'i mut ContentId>, server: u16) {
-        let mut state = self.look();
         let at = state.times.at();
         ids.into_iter().for_each(|id| *id = state.ids.next(at, server));
     }
 
-    /// Skips ids, after a made id was taken this many times in a row.
-    #[inline]
-    pub fn skip_ids(&self, times: u32) {
-        self.look().ids.skip(times);
-    }
-
     /// Sets missing times, and takes a number for each item, in the order of their ids. One call gives one time, and cursors with
     /// given times rise from call to call. Fails, and takes no number, while the times given are too far ahead of the clock.
-    /// [`Sequencer::keep`] must follow, or [`Sequencer::forget`].
     pub fn begin(&self, items: &mut [Publish]) -> Result<(), Crowded> {
-        let mut state = self.time(items)?;
+        let mut state = self.change();
+        state.time(items)?;
         let mut order: Vec<usize> = (0..items.len()).collect();
         order.sort_unstable_by_key(|index| items[*index].content.id);
         for index in order {
             let item = &mut items[index];
-            item.event = Some(state.take_for(item));
+            let cursor = item.content.cursor();
+            if item.time_given {
+                state.times.pass(cursor);
+            }
+            item.event = Some(state.take(EventKind::Publish, !item.time_given, cursor.at));
         }
         Ok(())
     }
 
     /// Takes a number for a change of an item.
-    #[inline]
     pub fn take(&self, kind: EventKind) -> Event {
-        self.look().take(kind, false, 0)
+        self.state.lock().take(kind, false, 0)
     }
 
     /// Sets missing times as [`Sequencer::begin`] does, and takes one number for all items: that of a gap, a change
-    /// without events.
-    pub fn gap(&self, items: &mut [Publish]) -> Result<(), Crowded> {
-        let mut state = self.time(items)?;
+    /// without events. Returns the event for the log in memory: it has the smallest cursor given.
+    pub fn gap(&self, items: &mut [Publish]) -> Result<Event, Crowded> {
+        let mut state = self.change();
+        state.time(items)?;
         items.iter().filter(|item| item.time_given).for_each(|item| state.times.pass(item.content.cursor()));
         let given = items.iter().filter(|item| !item.time_given).map(|item| item.content.cursor()).min();
         let latest = items.iter().map(|item| item.content.published_at).max().unwrap_or_default();
         let event = state.take(EventKind::Gap, false, latest);
         items.iter_mut().for_each(|item| item.event = Some(event.clone()));
-        // In memory it has the smallest cursor given.
         let mut gap = event;
         if let Some(given) = given {
             (gap.given, gap.entry.cursor) = (true, given);
         }
-        state.add(gap, false);
-        Ok(())
+        Ok(gap)
     }
 
-    /// Adds the event of a change that has the next rows.
-    #[inline]
-    pub fn add(&self, event: Event) {
-        self.look().add(event, true);
-    }
-
-    /// How many events are to be logged.
-    #[inline]
-    pub fn unlogged(&self) -> usize {
-        self.look().unlogged()
-    }
-
-    /// The changes of the events from this place on are made, but for those that are not `kept`, which changed nothing.
-    pub fn keep(&self, from: usize, kept: impl Fn(&Event) -> bool) {
-        self.change().keep(from, kept);
-    }
-
-    /// The changes of the events from this place on are not made.
-    pub fn forget(&self, from: usize) {
-        self.keep(from, |_| false);
-    }
-
-    /// Logs the events with numbers up to this one. They must be on disk.
-    pub fn log(&self, until: u64) {
-        self.change().log(until);
+    /// The group is written now, with these events, ascending: reads leave its items out until they are in the log.
+    pub fn write_group(&self, events: Vec<Event>) {
+        self.state.lock().coming = events;
     }
 
     /// Ends a group of changes. If they are on disk, all their events and effects are in the log.
     pub fn end_group(&self, is_written: bool) {
-        let mut state = self.change();
-        state.group = None;
-        if is_written {
-            state.log(u64::MAX);
-        }
-        state.end(is_written);
+        self.change().end_group(is_written);
     }
 
     /// Gives numbers to the effects of a change.
     pub(crate) fn number(&self, effects: Vec<Effect>) -> Vec<Logged> {
-        let mut state = self.look();
+        let mut state = self.state.lock();
         let (first, at) = (state.take_row(effects.len() as u64), state.times.at());
         state.top = state.top.max(at);
         let top = state.top;
@@ -258,14 +207,14 @@ impl Sequencer {
     /// The time from which on notices may still come: those before it are visible, but for ones with a time of the host. Also
     /// whether a group of changes under way decides it.
     pub(crate) fn complete(&self) -> (Millis, bool) {
-        let state = self.look();
+        let state = self.state.lock();
         let now = now();
-        state.group.filter(|began| *began <= now).map_or((now, false), |began| (began, true))
+        state.group.filter(|group| group.at <= now).map_or((now, false), |group| (group.at, true))
     }
 
     /// Whether an item with this id gets no time at present: those given are too far ahead of the clock.
     pub fn is_crowded(&self, id: u64) -> bool {
-        self.look().times.is_crowded(id)
+        self.state.lock().times.is_crowded(id)
     }
 
     /// The place of a read that begins now.
@@ -282,8 +231,9 @@ impl Sequencer {
     pub fn later_than(&self, cursors: impl Iterator<Item = Cursor>, place: ReadPlace) -> Option<HashSet<Cursor>> {
         let mut recent = cursors.filter(|cursor| !place.is_above(*cursor)).peekable();
         recent.peek()?;
-        let state = self.look();
-        let coming = state.coming();
+        let state = self.state.lock();
+        let published = state.coming.iter().filter(|event| event.given || event.kind == EventKind::Publish);
+        let coming: HashSet<_> = published.map(|event| event.entry.cursor).collect();
         let new: HashSet<_> = recent.filter(|cursor| state.is_later(*cursor, place, &coming)).collect();
         Some(new).filter(|new| !new.is_empty())
     }
@@ -297,33 +247,30 @@ impl Sequencer {
 
     /// The latest time given here, which may be ahead of the clock.
     pub fn latest_given(&self) -> Millis {
-        self.look().times.at()
+        self.state.lock().times.at()
     }
 
     /// The end of the log: a number above those of all events so far, and a cursor that leads back to it.
     #[inline]
     pub fn mark(&self) -> (u64, Cursor) {
-        let state = self.look();
+        let state = self.state.lock();
         let last = state.log.last();
         (state.log.end(), last.map_or(Cursor::OLDEST, Event::place))
     }
 
     /// A number above those of all events so far, and not above those to come.
-    #[inline]
     pub fn end(&self) -> u64 {
         self.end.load(Ordering::SeqCst)
     }
 
     /// At most `most` events from a number on, up to and without `end`.
-    #[inline]
     pub fn slice(&self, from: u64, end: u64, most: usize) -> Slice {
-        self.look().log.slice(from, end, most)
+        self.state.lock().log.slice(from, end, most)
     }
 
     /// The number of the event to which this cursor leads: the publish of its item, or the event of which it is the
     /// place. Only of events in memory.
-    #[inline]
     pub fn place(&self, cursor: Cursor) -> Option<u64> {
-        self.look().log.place(cursor)
+        self.state.lock().log.place(cursor)
     }
 }

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use super::ids::IdMaker;
 use super::log::Log;
 use super::sequence_state::SequenceState;
-use super::times::{FAR, Times};
+use super::times::{Crowded, FAR, Times};
 use model::{ContentId, Cursor, Event, EventKind, Millis, Publish};
 
 /// A place in the order of events at which a read begins.
@@ -35,12 +35,12 @@ pub(crate) struct NewestRows {
     pub from: u64,
 }
 
-/// An event that is not in the log.
-#[derive(Debug)]
-struct Unlogged {
-    event: Event,
-    /// Whether its change is made; a publish may turn out to be a repeat.
-    is_made: bool,
+/// A group of changes under way.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Began {
+    pub(super) at: Millis,
+    /// No item gets a smaller cursor with a time given here.
+    open: Cursor,
 }
 
 /// Locked as a whole.
@@ -52,14 +52,12 @@ pub(super) struct State {
     next: u64,
     /// The latest time in any event so far.
     pub(super) top: Millis,
-    /// When the group began that is under way.
-    pub(super) group: Option<Millis>,
+    /// The group that is under way.
+    pub(super) group: Option<Began>,
     /// The number of the last effect.
     effect: u64,
-    /// Events of changes that are not on disk, or that were written just now, ascending.
-    unlogged: Vec<Unlogged>,
-    /// The smallest cursor with a time given here among them; of the items of a gap, it has the smallest.
-    given: Option<Cursor>,
+    /// Events of the group, which is being written or was written just now, ascending.
+    pub(super) coming: Vec<Event>,
     /// The latest time of which a reader was told that no later item gets an earlier one.
     told: Millis,
     /// Whether no time is given that lies before `told`. Set by the first group at the clock, for ever.
@@ -68,11 +66,10 @@ pub(super) struct State {
 }
 
 impl State {
-    /// A log that begins now: with a gap if there is content of unknown events, else with nothing before it.
-    pub(super) fn new(now: Millis, has_content: bool) -> Self {
-        let (number, kind) = if has_content { (1, EventKind::Gap) } else { (0, EventKind::Mark) };
-        let begin = Event::new(number, kind, false, now, now);
-        Self::after(now, &begin.clone(), Log::new([begin], number))
+    /// A log that begins now, with nothing before it.
+    pub(super) fn new(now: Millis) -> Self {
+        let begin = Event::new(0, EventKind::Mark, false, now, now);
+        Self::after(now, &begin.clone(), Log::new([begin], 0))
     }
 
     /// A log that continues after the rows on disk.
@@ -96,8 +93,7 @@ impl State {
             top: last.top.max(at),
             group: None,
             effect: 0,
-            unlogged: Vec::new(),
-            given: None,
+            coming: Vec::new(),
             told: 0,
             keeps_to_told: false,
             log,
@@ -117,15 +113,19 @@ impl State {
         self.effect = self.effect.min(course.next - 1);
     }
 
-    /// From now on gives no time that readers are told is over. The times of a command log keep to that by themselves.
-    pub(super) fn keep_to_what_is_told(&mut self) {
-        self.keeps_to_told = true;
-        self.times.reach(self.told);
+    /// Begins a group at a time. At the clock, no time is given any more that readers are told is over; the times of a command
+    /// log keep to that by themselves.
+    pub(super) fn begin_group(&mut self, at: Millis, is_clock: bool) {
+        if is_clock {
+            self.keeps_to_told = true;
+            self.times.reach(self.told);
+        }
+        self.group = Some(Began { at, open: self.times.next(self.told) });
     }
 
     /// A time before which no item gets its time any more, except those that are in the log.
     pub(super) fn open_from(&self) -> Millis {
-        self.given.map_or_else(|| self.times.next(self.told).at, |first| first.at)
+        self.group.map_or_else(|| self.times.next(self.told), |group| group.open).at
     }
 
     /// See [`Sequencer::open`](super::Sequencer::open).
@@ -137,14 +137,8 @@ impl State {
         if place.end < self.log.begin() {
             return Cursor { at: place.open_from, id: ContentId::MIN };
         }
-        let since = self.log.first_given(place.end).or(self.given);
+        let since = self.log.first_given(place.end).or(self.group.map(|group| group.open));
         since.unwrap_or_else(|| self.times.next(self.told))
-    }
-
-    /// The items that are not in the log and that no read shows: those on disk, and those with a time given here.
-    pub(super) fn coming(&self) -> HashSet<Cursor> {
-        let is_coming = |of: &&Unlogged| of.event.given || (of.is_made && of.event.kind == EventKind::Publish);
-        self.unlogged.iter().filter(is_coming).map(|of| of.event.entry.cursor).collect()
     }
 
     /// Whether an item is one of those that are coming, or entered the log since a read began.
@@ -158,6 +152,19 @@ impl State {
         let ahead = self.times.at().checked_sub(to).filter(|ahead| *ahead > FAR)?;
         self.take_course(&SequenceState { next: self.next, ..SequenceState::new(to) });
         Some(ahead)
+    }
+
+    /// Sets missing times. One call gives one time, and cursors with given times rise from call to call. Fails, and gives no
+    /// time, if times would get too far from the clock.
+    pub(super) fn time(&mut self, items: &mut [Publish]) -> Result<(), Crowded> {
+        let timed = items.iter().filter(|item| !item.time_given).map(|item| item.content.id);
+        if let Some((smallest, greatest)) = timed.clone().min().zip(timed.max()) {
+            let given = self.times.give(smallest, greatest)?;
+            for item in items.iter_mut().filter(|item| !item.time_given) {
+                item.content.published_at = given;
+            }
+        }
+        Ok(())
     }
 
     /// Takes a number for a change that is about to be made. `latest` is the latest time in it.
@@ -177,55 +184,16 @@ impl State {
         first
     }
 
-    /// The event of the publish of an item.
-    pub(super) fn take_for(&mut self, item: &Publish) -> Event {
-        let cursor = item.content.cursor();
-        if item.time_given {
-            self.times.pass(cursor);
-        }
-        let event = self.take(EventKind::Publish, !item.time_given, cursor.at);
-        self.add(event.of(&item.content), false);
-        event
-    }
-
-    /// Adds an event that is to be logged.
-    pub(super) fn add(&mut self, event: Event, is_made: bool) {
-        if event.given {
-            self.given = self.given.or(Some(event.entry.cursor));
-        }
-        self.unlogged.push(Unlogged { event, is_made });
-    }
-
-    /// How many events are to be logged.
-    pub(super) fn unlogged(&self) -> usize {
-        self.unlogged.len()
-    }
-
-    /// The changes of the events from this place on are made, but for those that are not `kept`.
-    pub(super) fn keep(&mut self, from: usize, kept: impl Fn(&Event) -> bool) {
-        let changes = self.unlogged.split_off(from.min(self.unlogged.len()));
-        let kept = changes.into_iter().filter(|of| kept(&of.event));
-        self.unlogged.extend(kept.map(|of| Unlogged { is_made: true, ..of }));
-        self.find_given();
-    }
-
-    fn find_given(&mut self) {
-        self.given = self.unlogged.iter().find(|of| of.event.given).map(|of| of.event.entry.cursor);
-    }
-
-    /// Logs the events with numbers up to this one: they are on disk.
-    pub(super) fn log(&mut self, until: u64) {
-        let many = self.unlogged.partition_point(|of| of.event.number <= until);
-        self.unlogged.drain(..many).for_each(|of| self.log.push(of.event));
-        self.find_given();
-    }
-
-    /// All effects are on disk, or those of this group are not. Nobody may know of a number without a row: after a restart, the
-    /// numbers go on behind the last row.
-    pub(super) fn end(&mut self, is_written: bool) {
-        match is_written {
-            true => self.log.pass(self.effect),
-            false => self.effect = self.log.end().saturating_sub(1),
+    /// Ends the group. If it is on disk, its events and effects are in the log. Nobody may know of a number without a row: after a
+    /// restart, the numbers go on behind the last row.
+    pub(super) fn end_group(&mut self, is_written: bool) {
+        self.group = None;
+        let events = std::mem::take(&mut self.coming);
+        if is_written {
+            events.into_iter().for_each(|event| self.log.push(event));
+            self.log.pass(self.effect);
+        } else {
+            self.effect = self.log.end().saturating_sub(1);
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use model::{KindId, Rule, UserId};
+use model::{KindId, Rule, ShownSources, UserId};
 
 /// What a reader is shown.
 #[derive(Debug, Default)]
@@ -17,19 +17,26 @@ pub(super) struct Shown {
 }
 
 impl Shown {
+    /// What a reader without streams is shown.
+    pub(super) fn of(sources: &ShownSources) -> Self {
+        let rules = sources.rules().iter().copied().collect();
+        Self { sources: sources.to_vec(), rules, silenced: Vec::new() }
+    }
+
     /// Whether items of a kind are shown on a path.
     pub(super) fn admits(&self, source: UserId, kind: KindId) -> bool {
         let is_admitted = || self.rules.get(&source).is_none_or(|rule| rule.admits(kind));
         self.sources.binary_search(&source).is_ok() && (self.rules.is_empty() || is_admitted())
     }
 
-    /// Applies a change of its sources.
+    /// Applies a change.
     pub(super) fn apply(&mut self, change: &ShownChange) {
         set(&mut self.sources, change.source, change.is_shown);
         match change.rule {
             Some(rule) => drop(self.rules.insert(change.source, rule)),
             None => drop(self.rules.remove(&change.source)),
         }
+        set(&mut self.silenced, change.source, change.is_silenced);
     }
 }
 
@@ -47,7 +54,7 @@ pub struct ShownChange {
 }
 
 /// Adds a user to an ascending list, or removes the user.
-pub(super) fn set(users: &mut Vec<UserId>, user: UserId, is_there: bool) {
+fn set(users: &mut Vec<UserId>, user: UserId, is_there: bool) {
     match (users.binary_search(&user), is_there) {
         (Ok(place), false) => drop(users.remove(place)),
         (Err(place), true) => users.insert(place, user),

@@ -2,16 +2,15 @@
 //!
 //! For each author there is a list of the readers who are shown it, so the cost of an event depends only on its
 //! listeners. A change of a reader's authors is put into these lists by the thread that makes it, before it is
-//! acknowledged; it costs the same however many streams and authors the reader has. A reader whose first stream is
-//! opened is *stale* until its authors are read. Events delivered meanwhile are deferred for it. No other reader waits.
+//! acknowledged; it costs the same however many streams and authors the reader has. The first stream of a reader is opened
+//! with the authors that it is shown, if they are the present ones.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
 use super::frame::{Frame, Item};
 use super::memory::Memory;
-use super::opening_readers::EventsForOpeningReaders;
 use super::personal::Note;
 use super::presence::Presence;
 use super::reader::{Id, Reader};
@@ -21,44 +20,14 @@ use model::sync::Mutex;
 use model::sync::atomic::{AtomicU64, Ordering};
 use model::{Cursor, Event, Fill, ShownSources, UserId};
 
-#[derive(Debug)]
-struct Entry {
-    reader: Arc<Reader>,
-    stale: Option<Stale>,
-}
-
-/// The state of a stale reader.
-#[derive(Debug)]
-struct Stale {
-    /// The number of the first deferred event that may be for it.
-    since: u64,
-    /// The first stream that was opened.
-    refresh: Id,
-    /// Changes since then, by source.
-    changed: HashMap<UserId, ShownChange>,
-}
-
 #[derive(Debug, Default)]
 struct State {
     next: Id,
     open: u64,
-    readers: HashMap<UserId, Entry>,
+    readers: HashMap<UserId, Arc<Reader>>,
     /// Readers, not streams: all streams of one reader show the same authors.
     by_source: HashMap<UserId, HashSet<UserId>>,
-    /// Stale readers, each with the first deferred event that may be for it.
-    stale: BTreeSet<(u64, UserId)>,
-    deferred: EventsForOpeningReaders,
     closed: bool,
-}
-
-/// The duty to read a reader's authors from now on and to give them to it. If this is dropped without them, all streams
-/// of the reader end; their clients may reconnect.
-#[derive(Debug)]
-#[must_use = "the streams of the reader end when this is dropped"]
-pub struct Refresh<'a> {
-    streams: &'a Streams,
-    reader: UserId,
-    number: Id,
 }
 
 /// The streams in figures.
@@ -66,8 +35,8 @@ pub struct Refresh<'a> {
 pub struct StreamsUsage {
     /// Open streams.
     pub open: u64,
-    /// Stale readers.
-    pub stale: u64,
+    /// Users whose authors are read, because their first stream is being opened.
+    pub opening: u64,
     /// Events that were put into queues, each counted for every stream.
     pub events: u64,
     /// Times a client lagged so far behind that it lost events.
@@ -103,6 +72,7 @@ pub struct Streams {
     sequencer: Arc<Sequencer>,
     presence: Arc<Presence>,
     memory: Memory,
+    opening: AtomicU64,
     events: AtomicU64,
     resets: AtomicU64,
     refused: AtomicU64,
@@ -136,42 +106,61 @@ impl Streams {
             sequencer,
             presence,
             memory: Memory::default(),
+            opening: AtomicU64::new(0),
             events: AtomicU64::new(0),
             resets: AtomicU64::new(0),
             refused: AtomicU64::new(0),
         }
     }
 
+    /// Counts a user whose stream is being opened.
+    pub(crate) fn opening<T>(&self, open: impl FnOnce() -> T) -> T {
+        self.opening.fetch_add(1, Ordering::Relaxed);
+        let opened = open();
+        self.opening.fetch_sub(1, Ordering::Relaxed);
+        opened
+    }
+
     /// Opens a stream, if the user has fewer than `most`. It gets every event that enters the log from here on, and
-    /// none before. With the first stream comes the duty to read the user's authors.
-    pub fn open(&self, user: UserId, most: usize) -> Result<(Stream, Option<Refresh<'_>>), NotOpened> {
+    /// none before. The first stream of a user needs the sources that the user is shown now; `None` without them. While
+    /// `sources` returns them, no change of them is put into the lists.
+    pub fn open<'s>(
+        &self,
+        user: UserId,
+        most: usize,
+        sources: impl FnOnce() -> Option<&'s ShownSources>,
+    ) -> Result<Option<Stream>, NotOpened> {
         let mut guard = self.state.lock();
         let state = &mut *guard;
         if state.closed {
             return Err(NotOpened::Closed);
         }
-        if state.readers.get(&user).is_some_and(|entry| entry.reader.streams() >= most) {
+        if state.readers.get(&user).is_some_and(|reader| reader.streams() >= most) {
             self.refused.fetch_add(1, Ordering::Relaxed);
             return Err(NotOpened::TooMany);
         }
+        let reader = match state.readers.get(&user) {
+            Some(reader) => Arc::clone(reader),
+            None => {
+                let Some(sources) = sources() else { return Ok(None) };
+                for source in sources.iter() {
+                    state.by_source.entry(*source).or_default().insert(user);
+                }
+                let reader = Arc::new(Reader::new(Shown::of(sources)));
+                state.readers.insert(user, Arc::clone(&reader));
+                reader
+            }
+        };
         // Under the lock, so that the delivery of events after this place waits.
         let start = self.sequencer.mark();
         let id = state.next;
         state.next += 1;
         state.open += 1;
-        let mut refresh = None;
-        let entry = state.readers.entry(user).or_insert_with(|| {
-            let since = state.deferred.end();
-            state.stale.insert((since, user));
-            refresh = Some(Refresh { streams: self, reader: user, number: id });
-            Entry { reader: Arc::default(), stale: Some(Stale { since, refresh: id, changed: HashMap::new() }) }
-        });
-        let reader = Arc::clone(&entry.reader);
         reader.open(id, start.0);
         drop(guard);
         self.presence.connect(user);
         let (state, presence) = (Arc::clone(&self.state), Arc::clone(&self.presence));
-        Ok((Stream { id, user, reader, start, state, presence }, refresh))
+        Ok(Some(Stream { id, user, reader, start, state, presence }))
     }
 
     /// Whether no stream is open.
@@ -189,12 +178,8 @@ impl Streams {
     pub fn change(&self, user: UserId, changes: &[ShownChange]) {
         let mut guard = self.state.lock();
         let state = &mut *guard;
-        let Some(entry) = state.readers.get_mut(&user) else { return };
-        changes.iter().for_each(|change| entry.reader.change(change));
-        if let Some(stale) = &mut entry.stale {
-            stale.changed.extend(changes.iter().map(|change| (change.source, *change)));
-            return;
-        }
+        let Some(reader) = state.readers.get(&user) else { return };
+        changes.iter().for_each(|change| reader.change(change));
         for ShownChange { source, is_shown, .. } in changes {
             if *is_shown {
                 state.by_source.entry(*source).or_default().insert(user);
@@ -212,10 +197,10 @@ impl Streams {
         }
     }
 
-    /// Whether any reader is shown one of these sources, or is stale and so may be.
+    /// Whether any reader is shown one of these sources.
     pub fn has_listeners(&self, sources: impl IntoIterator<Item = UserId>) -> bool {
         let state = self.state.lock();
-        sources.into_iter().any(|source| !state.stale.is_empty() || state.by_source.contains_key(&source))
+        sources.into_iter().any(|source| state.by_source.contains_key(&source))
     }
 
     /// Makes a text ready to be delivered.
@@ -228,25 +213,20 @@ impl Streams {
         &self.memory
     }
 
-    /// Puts an event of the log into the queues of the streams that show one of its paths, and defers it for stale readers.
-    /// Events must come in the order of their positions. If some readers are not looked up yet, does nothing and names
+    /// Puts an event of the log into the queues of the streams that show one of its paths. Events must come in the order of their positions. If some readers are not looked up yet, does nothing and names
     /// them.
     pub fn deliver(&self, position: u64, frame: Frame) -> Result<(), Unasked> {
         let mut wakers = Wakers::default();
-        let mut state = self.state.lock();
-        let all = state.listed(&frame).chain(state.stale.iter().map(|(_, reader)| reader));
-        let readers: Vec<_> = all.copied().filter(|reader| frame.lacks(*reader)).collect();
+        let state = self.state.lock();
+        let readers: Vec<_> = state.listed(&frame).copied().filter(|reader| frame.lacks(*reader)).collect();
         if !readers.is_empty() {
             return Err(Unasked { frame: Box::new(frame), readers });
         }
         let frame = frame.ready();
-        if !state.stale.is_empty() {
-            state.deferred.push(position, &frame);
-        }
         let (mut pushed, event) = (0, (position, Arc::clone(&frame)));
         for user in state.listed(&frame).filter(|reader| frame.is_for(**reader)) {
-            if let Some(entry) = state.readers.get(user) {
-                pushed += entry.reader.push(&event, &|| self.restart(), &mut wakers.0);
+            if let Some(reader) = state.readers.get(user) {
+                pushed += reader.push(&event, &|| self.restart(), &mut wakers.0);
             }
         }
         self.events.fetch_add(pushed, Ordering::Relaxed);
@@ -257,9 +237,9 @@ impl Streams {
     pub fn tell(&self, user: UserId, actor: Option<UserId>, text: String) {
         let mut wakers = Wakers::default();
         let state = self.state.lock();
-        let Some(entry) = state.readers.get(&user) else { return };
+        let Some(reader) = state.readers.get(&user) else { return };
         let note = Arc::new(Note::new(text, actor, self.memory.clone()));
-        let pushed = entry.reader.tell(&note, &|| self.restart(), &mut wakers.0);
+        let pushed = reader.tell(&note, &|| self.restart(), &mut wakers.0);
         self.events.fetch_add(pushed, Ordering::Relaxed);
     }
 
@@ -267,8 +247,8 @@ impl Streams {
     pub fn reset(&self, user: UserId) {
         let mut wakers = Wakers::default();
         let state = self.state.lock();
-        if let Some(entry) = state.readers.get(&user) {
-            entry.reader.reset(&|| self.restart(), &mut wakers.0);
+        if let Some(reader) = state.readers.get(&user) {
+            reader.reset(&|| self.restart(), &mut wakers.0);
         }
     }
 
@@ -283,7 +263,7 @@ impl Streams {
     pub fn reset_all(&self) {
         let mut wakers = Wakers::default();
         let state = self.state.lock();
-        state.readers.values().for_each(|entry| entry.reader.reset(&|| self.restart(), &mut wakers.0));
+        state.readers.values().for_each(|reader| reader.reset(&|| self.restart(), &mut wakers.0));
     }
 
     /// Ends all streams, and allows no more.
@@ -291,7 +271,7 @@ impl Streams {
         let mut wakers = Wakers::default();
         let mut state = self.state.lock();
         state.closed = true;
-        state.readers.values().for_each(|entry| entry.reader.close(&mut wakers.0));
+        state.readers.values().for_each(|reader| reader.close(&mut wakers.0));
     }
 
     /// Readers with an open stream, each once.
@@ -302,11 +282,11 @@ impl Streams {
     /// The streams in figures.
     pub fn usage(&self) -> StreamsUsage {
         let state = self.state.lock();
-        let (open, stale) = (state.open, state.stale.len() as u64);
+        let open = state.open;
         drop(state);
         StreamsUsage {
             open,
-            stale,
+            opening: self.opening.load(Ordering::Relaxed),
             events: self.events.load(Ordering::Relaxed),
             resets: self.resets.load(Ordering::Relaxed),
             refused: self.refused.load(Ordering::Relaxed),
@@ -340,68 +320,11 @@ impl State {
         )
     }
 
-    /// A reader is no longer stale.
-    fn end_refresh(&mut self, user: UserId, since: u64) {
-        self.stale.remove(&(since, user));
-        self.deferred.forget_before(self.stale.first().map_or(u64::MAX, |(since, _)| *since));
-    }
-
     /// Forgets a reader.
     fn forget(&mut self, user: UserId) -> Option<Arc<Reader>> {
-        let entry = self.readers.remove(&user)?;
-        if let Some(stale) = &entry.stale {
-            self.end_refresh(user, stale.since);
-        }
-        entry.reader.sources().into_iter().for_each(|author| unlist(&mut self.by_source, user, author));
-        Some(entry.reader)
-    }
-
-    /// The reader, if it waits for this refresh.
-    fn waits(&mut self, refresh: &Refresh<'_>) -> Option<&mut Entry> {
-        let entry = self.readers.get_mut(&refresh.reader)?;
-        let is_its = entry.stale.as_ref().is_some_and(|stale| stale.refresh == refresh.number);
-        is_its.then_some(entry)
-    }
-}
-
-impl Refresh<'_> {
-    /// Gives the reader its authors, as they were at some time since the refresh began. Changes made meanwhile are applied
-    /// to them.
-    pub fn finish(self, authors: &ShownSources) {
-        let streams = self.streams;
-        let mut wakers = Wakers::default();
-        let mut guard = streams.state.lock();
-        let state = &mut *guard;
-        let Some(entry) = state.waits(&self) else { return };
-        let Some(Stale { since, changed, .. }) = entry.stale.take() else { return };
-        let reader = Arc::clone(&entry.reader);
-        let mut shown = Shown { sources: authors.to_vec(), ..Shown::default() };
-        shown.rules.extend(authors.rules().iter().copied());
-        for change in changed.values() {
-            shown.apply(change);
-        }
-        for author in &shown.sources {
-            state.by_source.entry(*author).or_default().insert(self.reader);
-        }
-        let (deferred, lost) = state.deferred.since(since);
-        let is_for = |frame: &Frame| frame.is_for(self.reader) && frame.comes(&shown);
-        let deferred: Vec<_> = deferred.filter(|(_, frame)| is_for(frame)).collect();
-        let given = (shown.sources, shown.rules);
-        let pushed = reader.give_sources(given, (&deferred, lost), &|| streams.restart(), &mut wakers.0);
-        state.end_refresh(self.reader, since);
-        streams.events.fetch_add(pushed, Ordering::Relaxed);
-    }
-}
-
-impl Drop for Refresh<'_> {
-    fn drop(&mut self) {
-        let mut wakers = Wakers::default();
-        let mut state = self.streams.state.lock();
-        if state.waits(self).is_some()
-            && let Some(reader) = state.forget(self.reader)
-        {
-            reader.close(&mut wakers.0);
-        }
+        let reader = self.readers.remove(&user)?;
+        reader.sources().into_iter().for_each(|author| unlist(&mut self.by_source, user, author));
+        Some(reader)
     }
 }
 
@@ -423,7 +346,7 @@ impl Drop for Stream {
         state.open -= 1;
         self.reader.leave(self.id);
         // The reader may have been forgotten and replaced by another.
-        let is_its = |entry: &Entry| Arc::ptr_eq(&entry.reader, &self.reader);
+        let is_its = |reader: &Arc<Reader>| Arc::ptr_eq(reader, &self.reader);
         if self.reader.streams() == 0 && state.readers.get(&self.user).is_some_and(is_its) {
             state.forget(self.user);
         }

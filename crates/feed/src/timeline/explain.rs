@@ -2,8 +2,9 @@
 
 use std::ops::ControlFlow;
 
-use super::home::{Reader, Timeline};
-use super::read::Read;
+use crate::read::Read;
+use crate::timeline::home::{Reader, Timeline};
+use crate::{timeline, users};
 use model::error::Result;
 use model::{Barrier, ContentId, Cursor, Entry, Order, PageRequest, Span, UserId};
 
@@ -63,89 +64,87 @@ pub struct PathExplanation {
     pub pulled: bool,
 }
 
-impl Read<'_> {
-    /// Says why an item is, or is not, in a user's timeline.
-    pub fn explain(&self, user: UserId, id: ContentId) -> Result<Explanation> {
-        let (store, tier) = (&self.feed.store, self.tier);
-        let floor = store.inbox(user, Span::ALL, Order::NewestFirst, tier, &mut |_| ControlFlow::Break(()))?;
-        let mut explanation = Explanation { reason: "no_content", floor, ..Explanation::default() };
-        let Some(content) = store.contents(&[id], tier)?.pop().flatten() else {
-            if store.deleted(&[id], tier)? == [true] {
-                explanation.reason = "deleted";
-            }
-            return Ok(explanation);
-        };
-        if store.is_erasing(content.author) {
-            return Ok(Explanation { reason: "deleted", ..explanation });
+/// Says why an item is, or is not, in a user's timeline.
+pub fn explain(read: Read<'_>, user: UserId, id: ContentId) -> Result<Explanation> {
+    let (store, tier) = (&read.feed.store, read.tier);
+    let floor = store.inbox(user, Span::ALL, Order::NewestFirst, tier, &mut |_| ControlFlow::Break(()))?;
+    let mut explanation = Explanation { reason: "no_content", floor, ..Explanation::default() };
+    let Some(content) = store.contents(&[id], tier)?.pop().flatten() else {
+        if store.deleted(&[id], tier)? == [true] {
+            explanation.reason = "deleted";
         }
-        let entry = content.shown_as();
-        explanation.entry = Some(entry);
-        let timeline = Timeline::open(*self, user, Reader::Guest)?;
-        let span = Span::up_to(entry.cursor);
-        let mut in_inbox = Vec::new();
-        // This look may be the one that finds damage.
-        explanation.floor = store.inbox(user, span, Order::NewestFirst, tier, &mut |row| {
-            if row.cursor < entry.cursor {
-                return ControlFlow::Break(());
-            }
-            in_inbox.push(row);
-            ControlFlow::Continue(())
-        })?;
-        for entry in content.entries().filter(|entry| !store.is_erasing(entry.source)) {
-            let path = self.explain_path(user, entry, &in_inbox)?;
-            let pulled = timeline.shows(entry.source) && timeline.pulls(entry, explanation.floor)?;
-            explanation.paths.push(PathExplanation { pulled, ..path });
-        }
-        let author = self.explain_path(user, entry, &[])?;
-        (explanation.muted, explanation.hidden) = (author.muted, author.hidden);
-        (explanation.blocked, explanation.suspended) = (author.blocked, author.suspended);
-        let page = self.peeking(true).timeline(user, &PageRequest { span, limit: 1 })?;
-        explanation.listed = page.items.first() == Some(&entry);
-        let paths = &explanation.paths;
-        let any = |is_so: fn(&PathExplanation) -> bool| paths.iter().any(is_so);
-        explanation.reason = match &explanation {
-            Explanation { listed: true, .. } => "listed",
-            _ if paths.is_empty() => "not_broadcast",
-            Explanation { suspended: true, .. } => "suspended",
-            Explanation { blocked: true, .. } => "blocked",
-            Explanation { muted: true, .. } => "muted",
-            Explanation { hidden: true, .. } => "hidden",
-            _ if paths.iter().any(|path| timeline.shows(path.source) && !path.ruled_out) => "changed_meanwhile",
-            _ if !any(|path| path.following) && any(|path| path.blocked) => "blocked",
-            _ if !any(|path| path.following) && any(|path| path.requested) => "requested",
-            _ if !any(|path| path.following) => "not_following",
-            _ if any(|path| path.following && path.suspended) => "suspended",
-            _ if any(|path| path.following && path.muted) => "muted",
-            _ if any(|path| path.following && path.hidden) => "hidden",
-            _ if any(|path| path.following && path.in_exclusive_list) => "in_exclusive_list",
-            _ if any(|path| path.following && path.ruled_out) => "ruled_out",
-            _ => "changed_meanwhile",
-        };
-        Ok(explanation)
+        return Ok(explanation);
+    };
+    if store.is_erasing(content.author) {
+        return Ok(Explanation { reason: "deleted", ..explanation });
     }
+    let entry = content.shown_as();
+    explanation.entry = Some(entry);
+    let timeline = Timeline::open(read, user, Reader::Guest)?;
+    let span = Span::up_to(entry.cursor);
+    let mut in_inbox = Vec::new();
+    // This look may be the one that finds damage.
+    explanation.floor = store.inbox(user, span, Order::NewestFirst, tier, &mut |row| {
+        if row.cursor < entry.cursor {
+            return ControlFlow::Break(());
+        }
+        in_inbox.push(row);
+        ControlFlow::Continue(())
+    })?;
+    for entry in content.entries().filter(|entry| !store.is_erasing(entry.source)) {
+        let path = explain_path(read, user, entry, &in_inbox)?;
+        let pulled = timeline.shows(entry.source) && timeline.pulls(entry, explanation.floor)?;
+        explanation.paths.push(PathExplanation { pulled, ..path });
+    }
+    let author = explain_path(read, user, entry, &[])?;
+    (explanation.muted, explanation.hidden) = (author.muted, author.hidden);
+    (explanation.blocked, explanation.suspended) = (author.blocked, author.suspended);
+    let page = timeline::page(read.peeking(true), user, &PageRequest { span, limit: 1 })?;
+    explanation.listed = page.items.first() == Some(&entry);
+    let paths = &explanation.paths;
+    let any = |is_so: fn(&PathExplanation) -> bool| paths.iter().any(is_so);
+    explanation.reason = match &explanation {
+        Explanation { listed: true, .. } => "listed",
+        _ if paths.is_empty() => "not_broadcast",
+        Explanation { suspended: true, .. } => "suspended",
+        Explanation { blocked: true, .. } => "blocked",
+        Explanation { muted: true, .. } => "muted",
+        Explanation { hidden: true, .. } => "hidden",
+        _ if paths.iter().any(|path| timeline.shows(path.source) && !path.ruled_out) => "changed_meanwhile",
+        _ if !any(|path| path.following) && any(|path| path.blocked) => "blocked",
+        _ if !any(|path| path.following) && any(|path| path.requested) => "requested",
+        _ if !any(|path| path.following) => "not_following",
+        _ if any(|path| path.following && path.suspended) => "suspended",
+        _ if any(|path| path.following && path.muted) => "muted",
+        _ if any(|path| path.following && path.hidden) => "hidden",
+        _ if any(|path| path.following && path.in_exclusive_list) => "in_exclusive_list",
+        _ if any(|path| path.following && path.ruled_out) => "ruled_out",
+        _ => "changed_meanwhile",
+    };
+    Ok(explanation)
+}
 
-    fn explain_path(&self, user: UserId, entry: Entry, in_inbox: &[Entry]) -> Result<PathExplanation> {
-        let (store, backlog, source) = (&self.feed.store, &self.feed.backlog, entry.source);
-        let to = store.relations(user, &[source], self.tier)?.pop();
-        let from = store.relations(source, &[user], self.tier)?.pop();
-        let mut in_exclusive_list = false;
-        for list in store.lists(user, self.tier)?.iter().filter(|list| list.settings.exclusive) {
-            in_exclusive_list |= store.memberships(list.id, &[source], self.tier)? != [None];
-        }
-        Ok(PathExplanation {
-            source,
-            following: to.is_some_and(|relation| relation.following_since.is_some()),
-            requested: to.is_some_and(|relation| relation.requested_since.is_some()),
-            muted: to.is_some_and(|relation| relation.barred_since(Barrier::Mute).is_some()),
-            hidden: from.is_some_and(|relation| relation.barred_since(Barrier::Hide).is_some()),
-            blocked: !store.blocked_among(user, &[source], self.tier)?.is_empty(),
-            suspended: self.suspended_since(source)?.is_some(),
-            in_exclusive_list,
-            ruled_out: to.and_then(|relation| relation.rule).is_some_and(|rule| !rule.admits(entry.kind)),
-            unsettled: backlog.unsettled(user).binary_search(&source).is_ok(),
-            pending: backlog.is_pending(entry),
-            in_inbox: in_inbox.contains(&entry),
-            pulled: false,
-        })
+fn explain_path(read: Read<'_>, user: UserId, entry: Entry, in_inbox: &[Entry]) -> Result<PathExplanation> {
+    let (store, backlog, source) = (&read.feed.store, &read.feed.backlog, entry.source);
+    let to = store.relations(user, &[source], read.tier)?.pop();
+    let from = store.relations(source, &[user], read.tier)?.pop();
+    let mut in_exclusive_list = false;
+    for list in store.lists(user, read.tier)?.iter().filter(|list| list.settings.exclusive) {
+        in_exclusive_list |= store.memberships(list.id, &[source], read.tier)? != [None];
     }
+    Ok(PathExplanation {
+        source,
+        following: to.is_some_and(|relation| relation.following_since.is_some()),
+        requested: to.is_some_and(|relation| relation.requested_since.is_some()),
+        muted: to.is_some_and(|relation| relation.barred_since(Barrier::Mute).is_some()),
+        hidden: from.is_some_and(|relation| relation.barred_since(Barrier::Hide).is_some()),
+        blocked: !store.blocked_among(user, &[source], read.tier)?.is_empty(),
+        suspended: users::suspended_since(read, source)?.is_some(),
+        in_exclusive_list,
+        ruled_out: to.and_then(|relation| relation.rule).is_some_and(|rule| !rule.admits(entry.kind)),
+        unsettled: backlog.unsettled(user).binary_search(&source).is_ok(),
+        pending: backlog.is_pending(entry),
+        in_inbox: in_inbox.contains(&entry),
+        pulled: false,
+    })
 }

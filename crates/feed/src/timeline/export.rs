@@ -1,14 +1,18 @@
 //! The export of a user: all that the user has, part by part.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 
-use super::read::Read;
-use model::error::{Code, Result};
+use serde::Serialize;
+
+use crate::read::Read;
+use crate::{follows, kinds, lists, notices, sight, users};
+use model::error::{Code, Error, Result};
 use model::store::FINAL;
 use model::{
-    COMMENT, Content, ContentId, Cursor, Entry, ItemView, KindId, ListId, Mentions, Millis, Notice, NoticeCursor,
-    Order, PageRequest, Position, Profile, ReactionKind, Rule, Scan, Side, Span, UserCursor, UserId, UserList,
-    UserSettings,
+    Audience, Barrier, COMMENT, Content, ContentId, Cursor, Entry, HostId, HostNoticeId, ItemView, JsonObject, KindId,
+    KindNames, Millis, Notice, NoticeCursor, Order, PageRequest, Position, ReactionKind, Rule, Scan, Side, Span,
+    UserCursor, UserId, UserList,
 };
 
 /// Rows of a list that are read at once.
@@ -16,47 +20,89 @@ const ROWS: usize = 256;
 /// Items that are read at once: each may be as large as the body of a change.
 const ITEMS: usize = 16;
 
-/// A thing of a user.
+/// A part of an export.
 #[derive(Debug)]
-pub enum Exported {
-    /// The profile.
-    Profile(Profile),
-    /// The settings.
-    Settings(UserSettings),
-    /// The user is suspended since a time.
-    Suspension(Millis),
-    /// The marker of the home timeline.
-    Marker(Cursor),
-    /// An item with its counts, and the time of its deletion if it is deleted and not purged.
-    Item(Box<ItemView>, Option<Millis>),
-    /// A reaction to an item.
-    Reaction(ReactionKind, Entry),
-    /// A user of a list around the user, with the rule of a follow or a request of the user.
-    Member(Side, UserCursor, Option<Rule>),
-    /// A list.
-    List(UserList),
-    /// A member of the list of this name, with its rule.
-    ListMember(Arc<str>, UserCursor, Option<Rule>),
-    /// The marker of the list of this name.
-    ListMarker(Arc<str>, Cursor),
-    /// The marker of the notices.
-    NoticeMarker(NoticeCursor),
-    /// A notice.
-    Notice(Notice),
+pub enum ExportPart {
+    /// Things that are no items.
+    Lines(Vec<ExportLine>),
+    /// Items with their counts, and for each the time of its deletion if it is deleted and not purged.
+    Items(Vec<ItemView>, Vec<Option<Millis>>),
 }
 
-impl Mentions for Exported {
-    fn mentions(&self, see: &mut impl FnMut(u64)) {
-        match self {
-            Self::Profile(_) | Self::Settings(_) | Self::Suspension(_) | Self::List(_) => {}
-            Self::Marker(place) | Self::ListMarker(_, place) => place.mentions(see),
-            Self::Item(item, _) => item.mentions(see),
-            Self::Reaction(_, entry) => entry.mentions(see),
-            Self::Member(_, user, _) | Self::ListMember(_, user, _) => user.mentions(see),
-            Self::NoticeMarker(place) => place.mentions(see),
-            Self::Notice(notice) => notice.mentions(see),
-        }
-    }
+/// A thing of a user, as it is written.
+#[derive(Debug, Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+#[allow(missing_docs, reason = "docs/use/api.md has the lines and their fields")]
+pub enum ExportLine {
+    Profile {
+        user_id: HostId,
+        nickname: Option<String>,
+        avatar: Option<String>,
+        extra: Option<JsonObject>,
+    },
+    Settings {
+        approve_followers: bool,
+        default_audience: Audience,
+    },
+    Suspension {
+        since: Millis,
+    },
+    Marker {
+        cursor: Position<HostId>,
+    },
+    Reaction {
+        kind: String,
+        content_id: HostId,
+        author_id: HostId,
+    },
+    Following(ExportedUser),
+    Follower(ExportedUser),
+    Mute(ExportedUser),
+    HiddenFrom(ExportedUser),
+    Block(ExportedUser),
+    FollowRequest(ExportedUser),
+    SentRequest(ExportedUser),
+    List {
+        list: String,
+        title: Option<String>,
+        exclusive: bool,
+    },
+    ListMember {
+        list: String,
+        #[serde(flatten)]
+        member: ExportedUser,
+    },
+    ListMarker {
+        list: String,
+        cursor: Position<HostId>,
+    },
+    NoticeMarker {
+        cursor: Position<HostNoticeId>,
+    },
+    Notice {
+        kind: &'static str,
+        at: Millis,
+        user_id: HostId,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        reaction: Option<String>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        content_id: Option<HostId>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        on: Option<HostId>,
+    },
+    End {},
+}
+
+/// Another user, with the rule for it.
+#[derive(Debug, Serialize)]
+#[allow(missing_docs, reason = "docs/use/api.md has the fields")]
+pub struct ExportedUser {
+    pub user_id: HostId,
+    pub since: Millis,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub only: Option<KindNames>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub except: Option<KindNames>,
 }
 
 /// The lists that have the items of a user.
@@ -67,140 +113,157 @@ enum Source {
     Unlisted,
 }
 
-/// What comes next.
+/// A read: all of one thing, or the rows of a list below the last one that was read.
 #[derive(Debug)]
-enum Part {
+enum Step {
     Records,
     Items(Source, Option<Cursor>),
-    /// By the place of the kind among the kinds.
-    Reactions(usize, Option<Cursor>),
-    /// By the place of the list among [`sides`].
-    Members(usize, Option<UserCursor>),
-    /// The lists that are left, in the reverse order of their names.
-    Lists(Vec<UserList>),
-    ListMembers(Vec<UserList>, ListId, Arc<str>, Option<UserCursor>),
+    Reactions(ReactionKind, Option<Cursor>),
+    Users(Side, Option<UserCursor>),
+    Lists,
+    Members(Arc<UserList>, Option<UserCursor>),
     Notices(Option<NoticeCursor>),
-    Over,
-}
-
-/// All lists of users around a user, but for friends, who follow and are followed.
-fn sides() -> impl Iterator<Item = Side> {
-    Side::all().filter(|side| *side != Side::Friends)
+    End,
 }
 
 /// An export under way. It is not of one instant: what changes meanwhile may be in it or not.
 #[derive(Debug)]
 pub struct Export {
+    host: HostId,
     user: UserId,
-    next: Part,
+    steps: VecDeque<Step>,
 }
 
 impl Export {
-    /// The export of a user.
-    pub fn new(user: UserId) -> Self {
-        Self { user, next: Part::Records }
+    /// The export of a user, whose id the application writes as `host`.
+    pub fn new(host: HostId, user: UserId) -> Self {
+        Self { host, user, steps: [Step::Records].into() }
     }
 
-    /// The next things, or none yet; `None` at the end. Takes bounded memory: at most 16 items, or 256 rows. For a viewer
+    /// The next part, which may be empty; `None` at the end. Takes bounded memory: at most 16 items, or 256 rows. For a viewer
     /// without reactions to items that the viewer does not see. `erasing` if the user is erased meanwhile.
-    pub fn read_on(&mut self, read: Read<'_>) -> Result<Option<Vec<Exported>>> {
-        let mut found = self.read_part(read)?;
-        let is_erasing = |user| read.feed.store.is_erasing(user);
-        if is_erasing(self.user) {
+    pub fn read_on(&mut self, read: Read<'_>) -> Result<Option<ExportPart>> {
+        let Some(step) = self.steps.pop_front() else { return Ok(None) };
+        let part = self.take(step, read)?;
+        if read.feed.store.is_erasing(self.user) {
             return Err(Code::Erasing.into());
         }
-        if let Some(found) = &mut found {
-            found.retain(|thing| match thing {
-                Exported::Reaction(_, entry) => !is_erasing(entry.author),
-                Exported::Member(_, user, _) | Exported::ListMember(_, user, _) => !is_erasing(user.id),
-                Exported::Notice(Notice { place, .. }) => !is_erasing(place.id.actor),
-                _ => true,
-            });
-        }
-        Ok(found)
+        Ok(Some(part))
     }
 
-    fn read_part(&mut self, read: Read<'_>) -> Result<Option<Vec<Exported>>> {
+    fn take(&mut self, step: Step, read: Read<'_>) -> Result<ExportPart> {
         let (user, store) = (self.user, &read.feed.store);
-        let (found, next) = match std::mem::replace(&mut self.next, Part::Over) {
-            Part::Records => {
-                let mut found = vec![Exported::Profile(read.user(user)?.0), Exported::Settings(read.settings(user)?)];
-                found.extend(read.suspended_since(user)?.map(Exported::Suspension));
-                found.extend(store.marker(user, read.tier)?.map(Exported::Marker));
-                found.extend(read.notice_marker(user)?.map(Exported::NoticeMarker));
-                (found, Part::Items(Source::Outbox, None))
+        Ok(ExportPart::Lines(match step {
+            Step::Records => {
+                let items =
+                    [Source::Outbox, Source::Comments, Source::Unlisted].map(|source| Step::Items(source, None));
+                let kinds = read.reaction_kinds().iter().map(|(kind, _)| Step::Reactions(kind, None));
+                // Friends follow and are followed.
+                let sides = Side::all().filter(|side| *side != Side::Friends).map(|side| Step::Users(side, None));
+                let rest = [Step::Lists, Step::Notices(None), Step::End];
+                self.steps.extend(items.into_iter().chain(kinds).chain(sides).chain(rest));
+                self.records(read)?
             }
-            Part::Items(source, before) => {
+            Step::Items(source, before) => {
                 let places = self.places(read, source, older(before, ITEMS))?;
-                let last = places.last().map(|(place, _)| *place);
+                self.go_on(&places, ITEMS, |(last, _)| Step::Items(source, Some(*last)));
                 let own: Vec<_> = places.iter().filter(|(_, is_own)| *is_own).map(|(place, _)| place.id).collect();
-                let next = match (last.filter(|_| places.len() == ITEMS), source) {
-                    (Some(last), _) => Part::Items(source, Some(last)),
-                    (None, Source::Outbox) => Part::Items(Source::Comments, None),
-                    (None, Source::Comments) => Part::Items(Source::Unlisted, None),
-                    (None, Source::Unlisted) => Part::Reactions(0, None),
-                };
-                (items(read, user, &own)?, next)
+                return self.items(read, &own);
             }
-            Part::Reactions(place, before) => match read.reaction_kinds().iter().nth(place) {
-                Some((kind, _)) => {
-                    let mut entries = store.reacted_by(user, kind, older(before, ROWS), read.tier)?;
-                    let last = entries.last().filter(|_| entries.len() == ROWS).map(|last| last.cursor);
-                    if let Some(viewer) = read.viewer {
-                        let suspended = read.suspended_among(entries.iter().map(|entry| entry.author))?;
-                        entries.retain(|entry| !suspended.contains(&entry.author));
-                        let mut kept = read.kept_from(viewer, &entries)?.into_iter();
-                        entries.retain(|_| kept.next().flatten().is_none());
+            Step::Reactions(kind, before) => {
+                let mut entries = store.reacted_by(user, kind, older(before, ROWS), read.tier)?;
+                self.go_on(&entries, ROWS, |last| Step::Reactions(kind, Some(last.cursor)));
+                if let Some(viewer) = read.viewer {
+                    let suspended = read.suspended_among(entries.iter().map(|entry| entry.author))?;
+                    entries.retain(|entry| !suspended.contains(&entry.author));
+                    let mut kept = sight::kept_from(read, viewer, &entries)?.into_iter();
+                    entries.retain(|_| kept.next().flatten().is_none());
+                }
+                entries.retain(|entry| !store.is_erasing(entry.author));
+                let (entries, ids) = read.named(entries)?;
+                let line = |entry: Entry| ExportLine::Reaction {
+                    kind: read.reaction_kinds().name(kind).to_owned(),
+                    content_id: ids.of(entry.cursor.id),
+                    author_id: ids.of(entry.author),
+                };
+                entries.into_iter().map(line).collect()
+            }
+            Step::Users(side, before) => {
+                let found = store.members(user, side, older(before, ROWS), read.tier)?;
+                self.go_on(&found, ROWS, |last| Step::Users(side, Some(*last)));
+                let rules = match side {
+                    Side::Following | Side::SentRequests => {
+                        let users: Vec<_> = found.iter().map(|member| member.id).collect();
+                        follows::relations(read, user, &users)?.into_iter().map(|relation| relation.rule).collect()
                     }
-                    let next = last.map_or(Part::Reactions(place + 1, None), |last| Part::Reactions(place, Some(last)));
-                    (entries.into_iter().map(|entry| Exported::Reaction(kind, entry)).collect(), next)
-                }
-                None => (Vec::new(), Part::Members(0, None)),
-            },
-            Part::Members(place, before) => match sides().nth(place) {
-                Some(side) => {
-                    let members = store.members(user, side, older(before, ROWS), read.tier)?;
-                    let last = members.last().copied().filter(|_| members.len() == ROWS);
-                    let next = last.map_or(Part::Members(place + 1, None), |last| Part::Members(place, Some(last)));
-                    (with_rules(read, user, side, members)?, next)
-                }
-                None => (Vec::new(), Part::Lists(store.lists(user, read.tier)?.into_iter().rev().collect())),
-            },
-            Part::Lists(mut lists) => match lists.pop() {
-                Some(list) => {
-                    let (id, name): (_, Arc<str>) = (list.id, list.name.as_str().into());
-                    let marker = store.list_marker(id, read.tier)?;
-                    let marker = marker.map(|place| Exported::ListMarker(Arc::clone(&name), place));
-                    (
-                        [Exported::List(list)].into_iter().chain(marker).collect(),
-                        Part::ListMembers(lists, id, name, None),
-                    )
-                }
-                None => (Vec::new(), Part::Notices(None)),
-            },
-            Part::Notices(before) => {
-                let request = PageRequest { span: Span { before, after: None }, limit: ROWS };
-                let page = read.notices(user, &request, false)?;
-                let next = page.next.map_or(Part::Over, |next| Part::Notices(Some(next)));
-                (page.items.into_iter().map(|group| Exported::Notice(group.newest)).collect(), next)
-            }
-            Part::ListMembers(lists, id, name, before) => {
-                let members = store.list_members(id, older(before, ROWS), read.tier)?;
-                let last = members.last().copied().filter(|_| members.len() == ROWS);
-                let users: Vec<_> = members.iter().map(|member| member.id).collect();
-                let rules = read.member_rules(id, &users)?.into_iter();
-                let member = |(member, rule)| Exported::ListMember(Arc::clone(&name), member, rule);
-                let found = members.into_iter().zip(rules).map(member).collect();
-                let next = match last {
-                    Some(last) => Part::ListMembers(lists, id, name, Some(last)),
-                    None => Part::Lists(lists),
+                    _ => vec![None; found.len()],
                 };
-                (found, next)
+                let line = match side {
+                    Side::Following => ExportLine::Following,
+                    Side::Followers | Side::Friends => ExportLine::Follower,
+                    Side::Barred(Barrier::Mute) => ExportLine::Mute,
+                    Side::Barred(Barrier::Hide) => ExportLine::HiddenFrom,
+                    Side::Barred(Barrier::Block) => ExportLine::Block,
+                    Side::FollowRequests => ExportLine::FollowRequest,
+                    Side::SentRequests => ExportLine::SentRequest,
+                };
+                users(read, found, rules)?.into_iter().map(line).collect()
             }
-            Part::Over => return Ok(None),
-        };
-        self.next = next;
-        Ok(Some(found))
+            Step::Lists => {
+                let lists = store.lists(user, read.tier)?.into_iter().rev();
+                lists.for_each(|list| self.steps.push_front(Step::Members(Arc::new(list), None)));
+                Vec::new()
+            }
+            Step::Members(list, before) => {
+                let found = store.list_members(list.id, older(before, ROWS), read.tier)?;
+                self.go_on(&found, ROWS, |last| Step::Members(Arc::clone(&list), Some(*last)));
+                let ids: Vec<_> = found.iter().map(|member| member.id).collect();
+                let rules = lists::member_rules(read, list.id, &ids)?;
+                let mut lines = if before.is_none() { self::list(read, &list)? } else { Vec::new() };
+                let line = |member| ExportLine::ListMember { list: list.name.clone(), member };
+                lines.extend(users(read, found, rules)?.into_iter().map(line));
+                lines
+            }
+            Step::Notices(before) => {
+                let request = PageRequest { span: Span { before, after: None }, limit: ROWS };
+                let page = notices::page(read, user, &request, false)?;
+                page.next.into_iter().for_each(|next| self.steps.push_front(Step::Notices(Some(next))));
+                notices(read, page.items.into_iter().map(|group| group.newest).collect())?
+            }
+            Step::End => vec![ExportLine::End {}],
+        }))
+    }
+
+    /// Reads on below the last of these rows, if there may be more.
+    fn go_on<T>(&mut self, rows: &[T], most: usize, below: impl FnOnce(&T) -> Step) {
+        if let Some(last) = rows.last().filter(|_| rows.len() == most) {
+            self.steps.push_front(below(last));
+        }
+    }
+
+    /// The records of the user.
+    fn records(&self, read: Read<'_>) -> Result<Vec<ExportLine>> {
+        let (user, settings) = (self.user, users::settings(read, self.user)?);
+        let profile = users::user(read, user)?.0;
+        let extra = profile.extra.as_deref().map(serde_json::from_str).transpose();
+        let mut lines = vec![
+            ExportLine::Profile {
+                user_id: self.host.clone(),
+                nickname: profile.nickname,
+                avatar: profile.avatar,
+                extra: extra.map_err(|e| Error::Corrupt(format!("profile {}: {e}", self.host)))?,
+            },
+            ExportLine::Settings {
+                approve_followers: settings.approve_followers,
+                default_audience: settings.default_audience,
+            },
+        ];
+        lines.extend(users::suspended_since(read, user)?.map(|since| ExportLine::Suspension { since }));
+        let (place, ids) = read.named(read.feed.store.marker(user, read.tier)?)?;
+        lines.extend(place.map(|place| ExportLine::Marker { cursor: ids.place(place) }));
+        let (place, ids) = read.named(notices::marker(read, user)?)?;
+        lines.extend(place.map(|place| ExportLine::NoticeMarker { cursor: ids.notice(place) }));
+        Ok(lines)
     }
 
     /// Places in a list with items of the user, each with whether the item is one of the user that no other list has.
@@ -221,6 +284,15 @@ impl Export {
             }
         })
     }
+
+    /// The items of the user among these, but for those that were deleted for good.
+    fn items(&self, read: Read<'_>, ids: &[ContentId]) -> Result<ExportPart> {
+        let is_kept = |(item, deleted_at): &(Content, _)| item.author == self.user && *deleted_at != Some(FINAL);
+        let kept = read.feed.store.kept(ids)?.into_iter().flatten().filter(is_kept);
+        let (contents, deleted): (Vec<Content>, Vec<_>) = kept.unzip();
+        let shown = sight::with_counts(read, contents.into_iter().map(|content| Arc::new(content.into())).collect())?;
+        Ok(ExportPart::Items(shown, deleted))
+    }
 }
 
 /// The newest rows older than a place.
@@ -228,22 +300,36 @@ fn older<I: Copy + Ord>(before: Option<Position<I>>, limit: usize) -> Scan<I> {
     Span { before, after: None }.scan(Order::NewestFirst, limit)
 }
 
-/// The items of a user among these, but for those that were deleted for good.
-fn items(read: Read<'_>, user: UserId, ids: &[ContentId]) -> Result<Vec<Exported>> {
-    let is_kept = |(item, deleted_at): &(Content, _)| item.author == user && *deleted_at != Some(FINAL);
-    let kept = read.feed.store.kept(ids)?.into_iter().flatten().filter(is_kept);
-    let (contents, deleted): (Vec<Content>, Vec<_>) = kept.unzip();
-    let shown = read.with_counts(contents.into_iter().map(|content| Arc::new(content.into())).collect())?;
-    Ok(shown.into_iter().zip(deleted).map(|(item, deleted_at)| Exported::Item(Box::new(item), deleted_at)).collect())
+/// Users with the rules for them, but for those who are being erased.
+fn users(read: Read<'_>, found: Vec<UserCursor>, rules: Vec<Option<Rule>>) -> Result<Vec<ExportedUser>> {
+    let (found, ids) = read.named(found)?;
+    let users = found.into_iter().zip(rules).filter(|(user, _)| !read.feed.store.is_erasing(user.id));
+    let shown = |(user, rule): (UserCursor, _)| {
+        let (only, except) = kinds::rule_names(read, rule)?.fields();
+        Ok(ExportedUser { user_id: ids.of(user.id), since: user.at, only, except })
+    };
+    users.map(shown).collect()
 }
 
-fn with_rules(read: Read<'_>, user: UserId, side: Side, members: Vec<UserCursor>) -> Result<Vec<Exported>> {
-    let rules = match side {
-        Side::Following | Side::SentRequests => {
-            let users: Vec<_> = members.iter().map(|member| member.id).collect();
-            read.relations(user, &users)?.into_iter().map(|relation| relation.rule).collect()
-        }
-        _ => vec![None; members.len()],
+/// A list, and its marker.
+fn list(read: Read<'_>, list: &UserList) -> Result<Vec<ExportLine>> {
+    let (name, settings) = (list.name.clone(), &list.settings);
+    let line = ExportLine::List { list: name.clone(), title: settings.title.clone(), exclusive: settings.exclusive };
+    let (place, ids) = read.named(read.feed.store.list_marker(list.id, read.tier)?)?;
+    let marker = place.map(|place| ExportLine::ListMarker { list: name, cursor: ids.place(place) });
+    Ok([line].into_iter().chain(marker).collect())
+}
+
+fn notices(read: Read<'_>, mut notices: Vec<Notice>) -> Result<Vec<ExportLine>> {
+    notices.retain(|notice| !read.feed.store.is_erasing(notice.place.id.actor));
+    let (notices, ids) = read.named(notices)?;
+    let line = |notice: Notice| ExportLine::Notice {
+        kind: notice.place.id.kind.name(),
+        at: notice.place.at,
+        user_id: ids.of(notice.place.id.actor),
+        reaction: notice.reaction.map(|kind| read.reaction_kinds().name(kind).to_owned()),
+        content_id: notice.published().map(|id| ids.of(id)),
+        on: notice.subject().map(|id| ids.of(id)),
     };
-    Ok(members.into_iter().zip(rules).map(|(member, rule)| Exported::Member(side, member, rule)).collect())
+    Ok(notices.into_iter().map(line).collect())
 }

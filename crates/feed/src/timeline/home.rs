@@ -11,9 +11,10 @@
 
 use std::cell::Cell;
 
-use super::read::Read;
-use super::segment::{MOST_PATHS, ReadStart, Segment, merge};
-use super::standing::List;
+use crate::caches::followees::List;
+use crate::pages::segment::{MOST_PATHS, MOST_UNREAD, ReadStart, Segment, merge};
+use crate::read::Read;
+use crate::{sight, timeline};
 use model::error::{Error, Result};
 use model::store::Tier;
 use model::versions::{Dependencies, Thing};
@@ -25,15 +26,8 @@ use model::{
 /// Most authors of a reader whose page is read from memory. Each author is looked up, even if the inbox has the whole
 /// page.
 const MOST_AUTHORS: usize = 2048;
-
 /// Most pending items that a page from memory looks at.
 const MOST_PENDING: usize = 2048;
-
-/// Bounds of the numbers of outboxes that a read looks into.
-pub(crate) const PULLS: [u64; 8] = [0, 1, 4, 16, 64, 256, 1000, 4000];
-
-/// Unread items are counted up to here.
-pub const MOST_UNREAD: usize = 1000;
 
 /// Who reads a timeline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,109 +41,107 @@ pub(crate) enum Reader {
 /// How often a read is made beside changes.
 const ATTEMPTS: usize = 4;
 
-impl Read<'_> {
-    /// A page of a user's home timeline. Counts as the user being active, but for a read that is [`Read::peeking`].
-    pub fn timeline(&self, user: UserId, request: &PageRequest<ContentId>) -> Result<ContentPage> {
-        let reader = if self.peeks { Reader::Guest } else { Reader::User };
-        self.look_at_timeline(user, reader, |timeline| timeline.page(request))
-    }
+/// A page of a user's home timeline. Counts as the user being active, but for a read that is [`Read::peeking`].
+pub fn page(read: Read<'_>, user: UserId, request: &PageRequest<ContentId>) -> Result<ContentPage> {
+    let reader = if read.peeks { Reader::Guest } else { Reader::User };
+    look_at_timeline(read, user, reader, |timeline| timeline.page(request))
+}
 
-    /// A page of the home timeline by the inbox, if there is one, also after more changes than [`Read::timeline`] allows. Workers
-    /// may have changed the inbox meanwhile.
-    pub(crate) fn inbox_timeline(&self, user: UserId, request: &PageRequest<ContentId>) -> Result<ContentPage> {
-        let open = || Timeline::open(*self, user, Reader::Guest);
-        self.look_beside_changes(open, open, |timeline| timeline.page(request))
-    }
+/// A page of the home timeline by the inbox, if there is one, also after more changes than [`timeline::page`](crate::timeline::page) allows. Workers
+/// may have changed the inbox meanwhile.
+pub(crate) fn inbox_page(read: Read<'_>, user: UserId, request: &PageRequest<ContentId>) -> Result<ContentPage> {
+    let open = || Timeline::open(read, user, Reader::Guest);
+    look_beside_changes(read, open, open, |timeline| timeline.page(request))
+}
 
-    /// The page of [`Read::timeline`] from outboxes alone: slower. While no source changes it is right by definition.
-    pub(crate) fn pulled_timeline(&self, user: UserId, request: &PageRequest<ContentId>) -> Result<ContentPage> {
-        Timeline::pulled(*self, user, None)?.page(request)
-    }
+/// The page of [`timeline::page`](crate::timeline::page) from outboxes alone: slower. While no source changes it is right by definition.
+pub(crate) fn pulled_page(read: Read<'_>, user: UserId, request: &PageRequest<ContentId>) -> Result<ContentPage> {
+    Timeline::pulled(read, user, None)?.page(request)
+}
 
-    /// Counts the items of the home timeline that are newer than the user's marker, all of them
-    /// without one, up to [`MOST_UNREAD`], and as far as a page would look. Counts as the user being active. Costs no more
-    /// than a page of this many items.
-    pub fn unread(&self, user: UserId) -> Result<Unread> {
-        // The marker first: a move during this call may count or not.
-        let newer = Span { before: None, after: self.marker(user, None)? }.newest(MOST_UNREAD + 1);
-        Ok(counted(&self.look_at_timeline(user, Reader::User, |timeline| timeline.entries(newer))?))
-    }
+/// Counts the items of the home timeline that are newer than the user's marker, all of them
+/// without one, up to [`MOST_UNREAD`], and as far as a page would look. Counts as the user being active. Costs no more
+/// than a page of this many items.
+pub fn unread(read: Read<'_>, user: UserId) -> Result<Unread> {
+    // The marker first: a move during this call may count or not.
+    let newer = Span { before: None, after: timeline::marker(read, user, None)? }.newest(MOST_UNREAD + 1);
+    Ok(counted(&look_at_timeline(read, user, Reader::User, |timeline| timeline.entries(newer))?))
+}
 
-    /// A page of the timeline of a user's list: that of its members in place of the followees, pulled from their outboxes.
-    pub fn list_timeline(&self, user: UserId, list: ListId, request: &PageRequest<ContentId>) -> Result<ContentPage> {
-        self.look_at_list(user, list, |timeline| timeline.page(request))
-    }
+/// A page of the timeline of a user's list: that of its members in place of the followees, pulled from their outboxes.
+pub fn list_page(read: Read<'_>, user: UserId, list: ListId, request: &PageRequest<ContentId>) -> Result<ContentPage> {
+    look_at_list(read, user, list, |timeline| timeline.page(request))
+}
 
-    /// Counts the items of the timeline of a list that are newer than its marker, as [`Read::unread`] does.
-    pub fn list_unread(&self, user: UserId, list: ListId) -> Result<Unread> {
-        let newer = Span { before: None, after: self.marker(user, Some(list))? }.newest(MOST_UNREAD + 1);
-        Ok(counted(&self.look_at_list(user, list, |timeline| timeline.entries(newer))?))
-    }
+/// Counts the items of the timeline of a list that are newer than its marker, as [`timeline::unread`](crate::timeline::unread) does.
+pub fn list_unread(read: Read<'_>, user: UserId, list: ListId) -> Result<Unread> {
+    let newer = Span { before: None, after: timeline::marker(read, user, Some(list))? }.newest(MOST_UNREAD + 1);
+    Ok(counted(&look_at_list(read, user, list, |timeline| timeline.entries(newer))?))
+}
 
-    /// What `look` finds in a timeline that does not change meanwhile. `look` may run several times.
-    fn look_at_timeline<T>(
-        &self,
-        user: UserId,
-        reader: Reader,
-        look: impl Fn(&Timeline<'_>) -> Result<T>,
-    ) -> Result<T> {
-        self.look_beside_changes(|| Timeline::open(*self, user, reader), || Timeline::pulled(*self, user, None), look)
-    }
+/// What `look` finds in a timeline that does not change meanwhile. `look` may run several times.
+fn look_at_timeline<T>(
+    read: Read<'_>,
+    user: UserId,
+    reader: Reader,
+    look: impl Fn(&Timeline<'_>) -> Result<T>,
+) -> Result<T> {
+    look_beside_changes(read, || Timeline::open(read, user, reader), || Timeline::pulled(read, user, None), look)
+}
 
-    /// The same for the timeline of a list.
-    fn look_at_list<T>(&self, user: UserId, list: ListId, look: impl Fn(&Timeline<'_>) -> Result<T>) -> Result<T> {
-        let open = || Timeline::pulled(*self, user, Some(list));
-        self.look_beside_changes(open, open, look)
-    }
+/// The same for the timeline of a list.
+fn look_at_list<T>(read: Read<'_>, user: UserId, list: ListId, look: impl Fn(&Timeline<'_>) -> Result<T>) -> Result<T> {
+    let open = || Timeline::pulled(read, user, Some(list));
+    look_beside_changes(read, open, open, look)
+}
 
-    /// Opens a timeline and looks at it again until nothing has changed meanwhile. At last, while no change is made, it looks at
-    /// the one of `open_still`.
-    fn look_beside_changes<'t, T>(
-        &self,
-        open: impl Fn() -> Result<Timeline<'t>>,
-        open_still: impl Fn() -> Result<Timeline<'t>>,
-        look: impl Fn(&Timeline<'_>) -> Result<T>,
-    ) -> Result<T> {
-        // Once a read, of the attempt that answers.
-        let counted = |timeline: &Timeline<'_>, seen| {
-            self.feed.pulls.observe(timeline.pulls.get());
-            Ok(seen)
-        };
-        // Beside the writer only workers change something.
-        for attempt in 0..if self.feed.makes_changes { 1 } else { ATTEMPTS } {
-            if attempt > 1 {
-                self.needs_disk()?;
-                // Waits for the end of the changes under way.
-                drop(self.feed.streaming.hold_changes());
-            }
-            let timeline = open()?;
-            if !timeline.since.are_settled() {
-                continue;
-            }
-            let seen = look(&timeline)?;
-            if timeline.is_unchanged()? {
-                return counted(&timeline, seen);
-            }
+/// Opens a timeline and looks at it again until nothing has changed meanwhile. At last, while no change is made, it looks at
+/// the one of `open_still`.
+fn look_beside_changes<'t, T>(
+    read: Read<'_>,
+    open: impl Fn() -> Result<Timeline<'t>>,
+    open_still: impl Fn() -> Result<Timeline<'t>>,
+    look: impl Fn(&Timeline<'_>) -> Result<T>,
+) -> Result<T> {
+    // Once a read, of the attempt that answers.
+    let counted = |timeline: &Timeline<'_>, seen| {
+        read.feed.pulls().observe(timeline.pulls.get());
+        Ok(seen)
+    };
+    // Beside the writer only workers change something.
+    for attempt in 0..if read.feed.makes_changes { 1 } else { ATTEMPTS } {
+        if attempt > 1 {
+            read.needs_disk()?;
+            // Waits for the end of the changes under way.
+            drop(read.feed.streaming.hold_changes());
         }
-        self.needs_disk()?;
-        let _still = self.feed.streaming.hold_changes();
-        let timeline = open_still()?;
+        let timeline = open()?;
+        if !timeline.since.are_settled() {
+            continue;
+        }
         let seen = look(&timeline)?;
-        counted(&timeline, seen)
+        if timeline.is_unchanged()? {
+            return counted(&timeline, seen);
+        }
     }
+    read.needs_disk()?;
+    let _still = read.feed.streaming.hold_changes();
+    let timeline = open_still()?;
+    let seen = look(&timeline)?;
+    counted(&timeline, seen)
+}
 
-    /// Authors whose content a user is shown in the home timeline: the followees without barriers and without the members
-    /// of exclusive lists, and the user with `include_own`. With the rules of the follows.
-    pub fn authors(&self, user: UserId) -> Result<ShownSources> {
-        Ok(self.listed_authors(user)?.sources)
-    }
+/// Authors whose content a user is shown in the home timeline: the followees without barriers and without the members
+/// of exclusive lists, and the user with `include_own`. With the rules of the follows.
+pub fn authors(read: Read<'_>, user: UserId) -> Result<ShownSources> {
+    Ok(listed_authors(read, user)?.sources)
+}
 
-    fn listed_authors(&self, user: UserId) -> Result<List> {
-        self.feed.followees.lists.get(user, || {
-            let authors = self.feed.store.authors(user, self.tier)?;
-            Ok(if self.feed.config.timeline.include_own { authors.with(user) } else { authors }.into())
-        })
-    }
+fn listed_authors(read: Read<'_>, user: UserId) -> Result<List> {
+    read.feed.followees.get(user, || {
+        let authors = read.feed.store.authors(user, read.tier)?;
+        Ok(if read.feed.config.timeline.include_own { authors.with(user) } else { authors }.into())
+    })
 }
 
 /// A user's home timeline, as one attempt to read it sees it.
@@ -186,8 +178,8 @@ impl<'r> Timeline<'r> {
     pub(crate) fn open(read: Read<'r>, user: UserId, reader: Reader) -> Result<Self> {
         Self::with(read, user, None, || match reader {
             // Before the rest: fan-outs that choose their recipients after this choose a reader who was seen.
-            Reader::User => read.mark_seen(user).map(Some),
-            Reader::Guest => read.activity(user).map(Some),
+            Reader::User => timeline::mark_seen(read, user).map(Some),
+            Reader::Guest => timeline::activity(read, user).map(Some),
         })
     }
 
@@ -202,11 +194,11 @@ impl<'r> Timeline<'r> {
         list: Option<ListId>,
         activity: impl FnOnce() -> Result<Option<Activity>>,
     ) -> Result<Self> {
-        let start = ReadStart::of(&read);
+        let start = ReadStart::of(read);
         read.depends([Thing::User(user), Thing::Sources(user)]);
         let since = read.feed.versions.now([Thing::Sources(user), Thing::Suspended]);
         let activity = activity()?;
-        let (listed, authors) = sources(&read, user, list)?;
+        let (listed, authors) = sources(read, user, list)?;
         start.keeps_if_nothing_came();
         if authors.len() > MOST_AUTHORS {
             read.needs_disk()?;
@@ -222,7 +214,7 @@ impl<'r> Timeline<'r> {
             return Ok(false);
         }
         let Some(inbox) = &self.inbox else { return Ok(true) };
-        Ok(self.read.activity(self.user)? == inbox.activity)
+        Ok(timeline::activity(self.read, self.user)? == inbox.activity)
     }
 
     /// A page of live items.
@@ -244,8 +236,8 @@ impl<'r> Timeline<'r> {
             None => self.outboxes(scan)?,
         };
         // An item may come on several paths, and count on some of them only. So each entry is judged first.
-        let segment = segment.without_suspended(&self.read)?;
-        let segment = segment.without_taken_off(&self.read)?;
+        let segment = segment.without_suspended(self.read)?;
+        let segment = segment.without_taken_off(self.read)?;
         let segment = self.without_silenced(segment)?;
         let segment = segment.each_item_once().without(|entries| {
             let ids: Vec<_> = entries.iter().map(|entry| entry.cursor.id).collect();
@@ -255,7 +247,7 @@ impl<'r> Timeline<'r> {
             return Ok(segment);
         }
         segment.without(|entries| {
-            let unseen = self.read.followers_only(self.user, entries)?;
+            let unseen = sight::followers_only(self.read, self.user, entries)?;
             Ok(entries.iter().map(|entry| unseen.contains(&entry.cursor.id)).collect())
         })
     }
@@ -323,7 +315,7 @@ impl<'r> Timeline<'r> {
     fn pulled_authors(&self, inbox: &Inbox, floor: Option<Cursor>) -> Result<Vec<UserId>> {
         let Read { feed, tier, .. } = self.read;
         let is_active = inbox.activity.is_active();
-        let unpushed = self.read.unpushed_sources(&self.listed);
+        let unpushed = timeline::unpushed_sources(self.read, &self.listed);
         let mut pulled = feed.store.authors_with_unpushed(&unpushed, floor, is_active, tier)?;
         pulled.extend(inbox.unsettled.iter().chain([&self.user]));
         pulled.retain(|author| self.shows(*author));
@@ -338,7 +330,6 @@ impl<'r> Timeline<'r> {
     }
 
     /// Whether the kind of an entry of a shown source is to be shown: the rule of the source and the read admit it.
-    #[inline]
     pub(crate) fn admits(&self, entry: &Entry) -> bool {
         self.authors.rules_admit(entry.source, entry.kind) && self.read.takes(entry.kind)
     }
@@ -354,14 +345,14 @@ impl<'r> Timeline<'r> {
     }
 }
 
-/// The sources of a timeline: those of [`Read::authors`], or the members of a list without barriers; then those of them who
+/// The sources of a timeline: those of [`timeline::authors`](crate::timeline::authors), or the members of a list without barriers; then those of them who
 /// are not suspended.
-fn sources(read: &Read<'_>, user: UserId, list: Option<ListId>) -> Result<(List, ShownSources)> {
+fn sources(read: Read<'_>, user: UserId, list: Option<ListId>) -> Result<(List, ShownSources)> {
     let listed = match list {
-        None => read.listed_authors(user)?,
+        None => listed_authors(read, user)?,
         Some(list) => read.feed.store.list_authors(user, list, read.tier)?.into(),
     };
-    let suspended = read.suspended_sources(&listed)?;
+    let suspended = timeline::suspended_sources(read, &listed)?;
     read.depends(listed.sources.iter().copied().map(Thing::User));
     let shown = listed.sources.clone();
     let shown = if suspended.is_empty() { shown } else { shown.without(&suspended) };

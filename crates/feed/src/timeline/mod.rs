@@ -1,19 +1,18 @@
-//! Reads: pages of timelines and lists, and checks of them.
+//! Timelines: their pages, what they consist of, and checks of them.
 
 pub(crate) mod activity;
-pub(crate) mod caches;
 pub(crate) mod explain;
 pub(crate) mod export;
-pub(crate) mod followees;
 pub(crate) mod home;
-pub(crate) mod ids;
-pub(crate) mod lists;
-pub(crate) mod notices;
-pub(crate) mod people;
-pub(crate) mod read;
-pub(crate) mod segment;
-pub(crate) mod show;
-pub(crate) mod sight;
-pub(crate) mod standing;
+pub(crate) mod markers;
+pub(crate) mod sources;
 pub(crate) mod verify;
-pub(crate) mod warm;
+
+pub(crate) use activity::activity;
+pub use activity::mark_seen;
+pub use explain::explain;
+pub use home::{authors, list_page, list_unread, page, unread};
+pub(crate) use home::{inbox_page, pulled_page};
+pub use markers::marker;
+pub(crate) use sources::{suspended_sources, unpushed_sources};
+pub use verify::verify;

@@ -7,8 +7,9 @@
 use std::collections::HashSet;
 use std::time::Duration;
 
-use super::read::Read;
-use super::segment::ReadStart;
+use crate::pages::segment::ReadStart;
+use crate::read::Read;
+use crate::timeline;
 use model::error::Result;
 use model::{ContentId, ContentPage, Cursor, Entry, Order, PageRequest, Span, UserId};
 
@@ -42,126 +43,122 @@ enum Verdict {
     Open,
 }
 
-impl Read<'_> {
-    /// Compares the newest `depth` items of a user's timeline with a pull of all outboxes. Changes made meanwhile are
-    /// no difference. While a page or an item is checked again, changes of suspect items and of the user's authors
-    /// wait.
-    pub fn verify(&self, user: UserId, depth: usize) -> Result<Verification> {
-        let mut result = Verification::default();
-        let mut before = None;
-        while result.compared < depth {
-            let request = PageRequest { span: Span { before, after: None }, limit: PAGE.min(depth - result.compared) };
-            let (mut pulled, mut suspects) = self.differences(user, &request)?;
-            if !suspects.is_empty() {
-                // One added or removed author makes many items differ.
-                let _still = self.feed.streaming.hold_changes();
-                (pulled, suspects) = self.differences(user, &request)?;
-            }
-            for entry in suspects {
-                match self.look_again(user, entry)? {
-                    Verdict::Missing => result.missing.push(entry),
-                    Verdict::Extra => result.extra.push(entry),
-                    Verdict::Right | Verdict::Open => {}
-                }
-            }
-            result.compared += pulled.items.len();
-            before = pulled.next;
-            if before.is_none() {
-                result.complete = true;
-                break;
+/// Compares the newest `depth` items of a user's timeline with a pull of all outboxes. Changes made meanwhile are
+/// no difference. While a page or an item is checked again, changes of suspect items and of the user's authors
+/// wait.
+pub fn verify(read: Read<'_>, user: UserId, depth: usize) -> Result<Verification> {
+    let mut result = Verification::default();
+    let mut before = None;
+    while result.compared < depth {
+        let request = PageRequest { span: Span { before, after: None }, limit: PAGE.min(depth - result.compared) };
+        let (mut pulled, mut suspects) = differences(read, user, &request)?;
+        if !suspects.is_empty() {
+            // One added or removed author makes many items differ.
+            let _still = read.feed.streaming.hold_changes();
+            (pulled, suspects) = differences(read, user, &request)?;
+        }
+        for entry in suspects {
+            match look_again(read, user, entry)? {
+                Verdict::Missing => result.missing.push(entry),
+                Verdict::Extra => result.extra.push(entry),
+                Verdict::Right | Verdict::Open => {}
             }
         }
-        Ok(result)
-    }
-
-    /// A pulled page, and the entries in which the fast answer differs.
-    fn differences(&self, user: UserId, request: &PageRequest<ContentId>) -> Result<(ContentPage, Vec<Entry>)> {
-        let pulled = self.pulled_timeline(user, request)?;
-        let shown = self.shown(user, request.span.before, pulled.next)?;
-        let right: HashSet<_> = pulled.items.iter().collect();
-        let (mut seen, mut suspects, mut last) = (HashSet::new(), Vec::new(), None);
-        for entry in &shown {
-            let in_order = last.is_none_or(|last| entry.cursor < last);
-            if !seen.insert(entry) || !right.contains(entry) || !in_order {
-                suspects.push(*entry);
-            }
-            last = Some(entry.cursor);
-        }
-        suspects.extend(pulled.items.iter().filter(|entry| !seen.contains(entry)));
-        Ok((pulled, suspects))
-    }
-
-    /// The fast answer below a place, down to and including `last`, or to the end.
-    fn shown(&self, user: UserId, mut before: Option<Cursor>, last: Option<Cursor>) -> Result<Vec<Entry>> {
-        let mut shown = Vec::new();
-        loop {
-            let request = PageRequest { span: Span { before, after: None }, limit: PAGE };
-            let page = self.inbox_timeline(user, &request)?;
-            shown.extend(page.items.into_iter().filter(|entry| Some(entry.cursor) >= last));
-            // A page may be empty and lead on.
-            before = page.next.filter(|next| Some(*next) > last);
-            if before.is_none() {
-                return Ok(shown);
-            }
+        result.compared += pulled.items.len();
+        before = pulled.next;
+        if before.is_none() {
+            result.complete = true;
+            break;
         }
     }
+    Ok(result)
+}
 
-    fn look_again(&self, user: UserId, entry: Entry) -> Result<Verdict> {
-        for _ in 0..ATTEMPTS {
-            let verdict = {
-                let _still = self.feed.streaming.hold_changes();
-                self.look(user, entry)?
-            };
-            if verdict != Verdict::Open {
-                return Ok(verdict);
-            }
-            std::thread::sleep(PAUSE);
+/// A pulled page, and the entries in which the fast answer differs.
+fn differences(read: Read<'_>, user: UserId, request: &PageRequest<ContentId>) -> Result<(ContentPage, Vec<Entry>)> {
+    let pulled = timeline::pulled_page(read, user, request)?;
+    let shown = shown(read, user, request.span.before, pulled.next)?;
+    let right: HashSet<_> = pulled.items.iter().collect();
+    let (mut seen, mut suspects, mut last) = (HashSet::new(), Vec::new(), None);
+    for entry in &shown {
+        let in_order = last.is_none_or(|last| entry.cursor < last);
+        if !seen.insert(entry) || !right.contains(entry) || !in_order {
+            suspects.push(*entry);
         }
-        Ok(Verdict::Open)
+        last = Some(entry.cursor);
     }
+    suspects.extend(pulled.items.iter().filter(|entry| !seen.contains(entry)));
+    Ok((pulled, suspects))
+}
 
-    /// Checks an item. Of its changes only its publish can come meanwhile.
-    fn look(&self, user: UserId, entry: Entry) -> Result<Verdict> {
-        let belongs = self.belongs(user, entry)?;
-        // After that: the job of a found item is known, and its place in the order is fixed.
-        let start = ReadStart::of(self);
-        let mut before_start = vec![entry];
-        start.keep_older(&mut before_start, Order::NewestFirst);
-        if before_start.is_empty() {
-            return Ok(Verdict::Open);
+/// The fast answer below a place, down to and including `last`, or to the end.
+fn shown(read: Read<'_>, user: UserId, mut before: Option<Cursor>, last: Option<Cursor>) -> Result<Vec<Entry>> {
+    let mut shown = Vec::new();
+    loop {
+        let request = PageRequest { span: Span { before, after: None }, limit: PAGE };
+        let page = timeline::inbox_page(read, user, &request)?;
+        shown.extend(page.items.into_iter().filter(|entry| Some(entry.cursor) >= last));
+        // A page may be empty and lead on.
+        before = page.next.filter(|next| Some(*next) > last);
+        if before.is_none() {
+            return Ok(shown);
         }
-        // Two items, so that a duplicate is seen.
-        let request = PageRequest { span: Span::up_to(entry.cursor), limit: 2 };
-        let has = |items: &[Entry]| {
-            items.first() == Some(&entry) && items.get(1).is_none_or(|next| next.cursor < entry.cursor)
+    }
+}
+
+fn look_again(read: Read<'_>, user: UserId, entry: Entry) -> Result<Verdict> {
+    for _ in 0..ATTEMPTS {
+        let verdict = {
+            let _still = read.feed.streaming.hold_changes();
+            look(read, user, entry)?
         };
-        let shown = self.inbox_timeline(user, &request)?.items;
-        let pulled = self.pulled_timeline(user, &request)?.items;
-        let agree = has(&shown) == belongs && has(&pulled) == belongs;
-        Ok(if self.belongs(user, entry)? != belongs {
-            Verdict::Open
-        } else if agree {
-            Verdict::Right
-        } else if shown.contains(&entry) {
-            Verdict::Extra
-        } else {
-            Verdict::Missing
-        })
-    }
-
-    /// Whether a timeline has an item by definition.
-    fn belongs(&self, user: UserId, entry: Entry) -> Result<bool> {
-        let content = self.feed.store.contents(&[entry.cursor.id], self.tier)?.pop().flatten();
-        let Some(content) = content.filter(|content| content.shown_as() == entry) else { return Ok(false) };
-        let suspended = self.suspended_among(content.paths().chain([content.author]))?;
-        if suspended.contains(&content.author) {
-            return Ok(false);
+        if verdict != Verdict::Open {
+            return Ok(verdict);
         }
-        let authors = self.feed.store.authors(user, self.tier)?;
-        let is_own = |source| self.feed.config.timeline.include_own && source == user;
-        let counts =
-            |source| !suspended.contains(&source) && (is_own(source) || authors.admits(source, content.kind_id));
-        let silences = || self.feed.store.silences(&[(user, content.author)], self.tier);
-        Ok(content.paths().any(counts) && (content.author == user || silences()? == [false]))
+        std::thread::sleep(PAUSE);
     }
+    Ok(Verdict::Open)
+}
+
+/// Checks an item. Of its changes only its publish can come meanwhile.
+fn look(read: Read<'_>, user: UserId, entry: Entry) -> Result<Verdict> {
+    let is_listed = belongs(read, user, entry)?;
+    // After that: the job of a found item is known, and its place in the order is fixed.
+    let start = ReadStart::of(read);
+    let mut before_start = vec![entry];
+    start.keep_older(&mut before_start, Order::NewestFirst);
+    if before_start.is_empty() {
+        return Ok(Verdict::Open);
+    }
+    // Two items, so that a duplicate is seen.
+    let request = PageRequest { span: Span::up_to(entry.cursor), limit: 2 };
+    let has =
+        |items: &[Entry]| items.first() == Some(&entry) && items.get(1).is_none_or(|next| next.cursor < entry.cursor);
+    let shown = timeline::inbox_page(read, user, &request)?.items;
+    let pulled = timeline::pulled_page(read, user, &request)?.items;
+    let agree = has(&shown) == is_listed && has(&pulled) == is_listed;
+    Ok(if belongs(read, user, entry)? != is_listed {
+        Verdict::Open
+    } else if agree {
+        Verdict::Right
+    } else if shown.contains(&entry) {
+        Verdict::Extra
+    } else {
+        Verdict::Missing
+    })
+}
+
+/// Whether a timeline has an item by definition.
+fn belongs(read: Read<'_>, user: UserId, entry: Entry) -> Result<bool> {
+    let content = read.feed.store.contents(&[entry.cursor.id], read.tier)?.pop().flatten();
+    let Some(content) = content.filter(|content| content.shown_as() == entry) else { return Ok(false) };
+    let suspended = read.suspended_among(content.paths().chain([content.author]))?;
+    if suspended.contains(&content.author) {
+        return Ok(false);
+    }
+    let authors = read.feed.store.authors(user, read.tier)?;
+    let is_own = |source| read.feed.config.timeline.include_own && source == user;
+    let counts = |source| !suspended.contains(&source) && (is_own(source) || authors.admits(source, content.kind_id));
+    let silences = || read.feed.store.silences(&[(user, content.author)], read.tier);
+    Ok(content.paths().any(counts) && (content.author == user || silences()? == [false]))
 }

@@ -97,7 +97,6 @@ struct TokenBody {
 
 /// `GET /v1/admin/settings`
 async fn show_settings(call: Call) -> Answer {
-    call.no_query()?;
     match serde_json::to_value(call.api.config()) {
         Ok(Value::Object(mut sections)) => {
             sections.values_mut().for_each(hide_secrets);
@@ -126,19 +125,17 @@ fn hide_secrets(value: &mut Value) {
 
 /// `GET /v1/admin/keys`
 async fn list_keys(call: Call) -> Answer {
-    call.no_query()?;
-    let items: Vec<_> = call.api.gate.keys().into_iter().map(KeyBody::from).collect();
+    let items: Vec<_> = call.api.admission.gate.keys().into_iter().map(KeyBody::from).collect();
     reply::ok(&json!({ "items": items }))
 }
 
 /// `POST /v1/admin/tokens`
 async fn make_token(mut call: Call) -> Answer {
-    call.no_query()?;
     let NewToken { user_id, expires_in } = call.json().await?;
     let lasts = expires_in.map_or(USUAL, Duration::from_secs);
     if !(Duration::from_secs(1)..=LONGEST).contains(&lasts) {
         return Err(Problem::invalid_body("expires_in: expected 1 to 86400 seconds"));
     }
-    let (token, until) = call.api.gate.sign(&user_id, lasts).ok_or(Code::NoTokenSecret)?;
+    let (token, until) = call.api.admission.gate.sign(&user_id, lasts).ok_or(Code::NoTokenSecret)?;
     reply::with(StatusCode::CREATED, &TokenBody { token, expires_at: until * 1000 })
 }

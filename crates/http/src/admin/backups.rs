@@ -115,8 +115,7 @@ impl From<Backup> for BackupBody {
 
 /// `POST /v1/admin/backups`
 async fn take(mut call: Call) -> Answer {
-    call.no_query()?;
-    let Nothing {} = call.json_or_default().await?;
+    let Nothing {} = call.json().await?;
     let backups = Arc::clone(&call.api.backups);
     let taken = call.run(Wants::Change, move |feed| backups.take(feed.store())).await?;
     reply::with(StatusCode::CREATED, &BackupBody::from(taken))
@@ -124,7 +123,6 @@ async fn take(mut call: Call) -> Answer {
 
 /// `GET /v1/admin/backups`
 async fn list(call: Call) -> Answer {
-    call.no_query()?;
     let backups = Arc::clone(&call.api.backups);
     let found = call.run(Wants::Read, move |_| backups.list()).await?;
     let items: Vec<_> = found.into_iter().map(BackupBody::from).collect();
@@ -133,8 +131,7 @@ async fn list(call: Call) -> Answer {
 
 /// `DELETE /v1/admin/backups/{name}`
 async fn remove(call: Call) -> Answer {
-    call.no_query()?;
-    let name = name(&call);
+    let name = call.part("name");
     let backups = Arc::clone(&call.api.backups);
     call.run(Wants::Change, move |_| backups.remove(&name)).await?;
     Ok(HttpResponse::NoContent().finish())
@@ -150,9 +147,8 @@ struct CopyReport {
 
 /// `PUT /v1/admin/backups/{name}/copy`
 async fn note_copy(mut call: Call) -> Answer {
-    call.no_query()?;
     let CopyReport { failure } = call.json().await?;
-    let name = name(&call);
+    let name = call.part("name");
     let backups = Arc::clone(&call.api.backups);
     call.run(Wants::Change, move |_| backups.note_copy(&name, failure.as_deref())).await?;
     Ok(HttpResponse::NoContent().finish())
@@ -160,8 +156,7 @@ async fn note_copy(mut call: Call) -> Answer {
 
 /// `GET /v1/admin/backups/{name}`
 async fn read(call: Call) -> Answer {
-    call.no_query()?;
-    let name = name(&call);
+    let name = call.part("name");
     let place = call.api.limits.downloads.take(call.caller.holder, 1)?;
     let backups = Arc::clone(&call.api.backups);
     let archive = call.run(Wants::Read, move |_| backups.read(&name)).await?;
@@ -169,11 +164,6 @@ async fn read(call: Call) -> Answer {
     let mut response = HttpResponse::Ok();
     response.content_type(MEDIA_TYPE).insert_header((CONTENT_DISPOSITION, name));
     pieces::answer(&call.api, response, ("a backup", Some(archive.length())), place, piece(archive)).await
-}
-
-/// The name in the path. Any text may be asked for; there is a backup only of names that the server has given.
-fn name(call: &Call) -> String {
-    call.part("name")
 }
 
 /// The pieces of an archive.

@@ -32,7 +32,8 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
     group("operations", [call])
 }
 
-/// Makes the body of a node: all its figures are missing without a cluster, and some while the log does not answer.
+/// Makes the body of a node, and fills it with the figures of its status: all are missing without a cluster, and some while
+/// the log does not answer.
 macro_rules! node_body {
     ($($(#[doc = $about:literal])+ $figure:ident: $type:ty,)+) => {
         /// A node of a cluster.
@@ -44,12 +45,32 @@ macro_rules! node_body {
             node: Option<String>,
             /// All nodes of the settings.
             members: Vec<MemberBody>,
+            /// The time of the last change.
+            #[serde(skip_serializing_if = "Option::is_none")]
+            #[schema(nullable = false)]
+            time: Option<Time>,
             $(
                 $(#[doc = $about])+
                 #[serde(skip_serializing_if = "Option::is_none")]
                 #[schema(nullable = false)]
                 $figure: Option<$type>,
             )+
+        }
+
+        impl ClusterBody {
+            fn new(cluster: &Cluster, status: Status) -> Self {
+                let members = cluster.members.iter().map(|member| MemberBody {
+                    name: member.name.to_string(),
+                    url: member.url.clone(),
+                    is_self: member.name == cluster.node,
+                });
+                Self {
+                    node: Some(cluster.node.to_string()),
+                    members: members.collect(),
+                    time: Some(Time(status.time)),
+                    $($figure: status.$figure.into(),)+
+                }
+            }
         }
     };
 }
@@ -59,8 +80,6 @@ node_body! {
     log: String,
     /// The number after the last record that is applied.
     position: u64,
-    /// The time of the last change.
-    time: Time,
     /// Records of the log that are not applied yet. Missing while the log does not answer.
     lag: u64,
     /// Whether the log takes records and was read.
@@ -102,39 +121,8 @@ struct MemberBody {
     is_self: bool,
 }
 
-impl ClusterBody {
-    fn new(cluster: &Cluster, status: Status) -> Self {
-        let members = cluster.members.iter().map(|member| MemberBody {
-            name: member.name.to_string(),
-            url: member.url.clone(),
-            is_self: member.name == cluster.node,
-        });
-        Self {
-            node: Some(cluster.node.to_string()),
-            members: members.collect(),
-            log: Some(status.log),
-            position: Some(status.position),
-            time: Some(Time(status.time)),
-            lag: status.lag,
-            reachable: Some(status.reachable),
-            ready: Some(status.ready),
-            slow: Some(status.slow),
-            caught_up: Some(status.caught_up),
-            fault: status.fault,
-            applied: Some(status.applied),
-            records: Some(status.records),
-            commands: Some(status.commands),
-            waiting: Some(status.waiting),
-            level: Some(status.level),
-            newest_level: Some(status.newest_level),
-            incarnation: status.incarnation,
-        }
-    }
-}
-
 /// `GET /v1/admin/cluster`
 async fn show(call: Call) -> Answer {
-    call.no_query()?;
     let Some(node) = call.api.node.clone() else { return reply::ok(&ClusterBody::default()) };
     let status = call.run(Wants::Read, move |_: &Feed| -> Result<_> { Ok(node.status()) }).await?;
     reply::ok(&ClusterBody::new(&call.api.config().cluster, status))

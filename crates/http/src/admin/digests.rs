@@ -66,8 +66,7 @@ impl DigestsBody {
 
 /// `POST /v1/admin/cluster/digests`
 async fn compare(mut call: Call) -> Answer {
-    call.no_query()?;
-    let Nothing {} = call.json_or_default().await?;
+    let Nothing {} = call.json().await?;
     let node = call.api.node.clone().ok_or(Problem::from(Code::NoCluster))?;
     let id = call.run(Wants::Change, move |_| node.compare()).await?;
     reply::with(StatusCode::ACCEPTED, &Begun { id: format!("{id:016x}") })
@@ -75,7 +74,6 @@ async fn compare(mut call: Call) -> Answer {
 
 /// `GET /v1/admin/cluster/digests/{id}`
 async fn digests(call: Call) -> Answer {
-    call.no_query()?;
     let node = call.api.node.as_ref().ok_or(Problem::from(Code::NoCluster))?;
     let id = call.part("id");
     let number = u64::from_str_radix(&id, 16).ok().filter(|number| format!("{number:016x}") == id);

@@ -11,9 +11,8 @@ use crate::call::Call;
 use crate::endpoint::parameters::{number, optional};
 use crate::endpoint::{Endpoint, get, group};
 use crate::figures::disk::DiskFigures;
-use crate::figures::history::{Counters, Sample, rounded};
+use crate::figures::history::{Reading, Sample, rounded};
 use crate::figures::requests::CLASSES;
-use crate::wire::query;
 use crate::wire::reply::{self, Answer};
 use model::clock::now;
 use model::{Distribution, Millis};
@@ -45,9 +44,8 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
 
 /// `GET /v1/admin/history`
 async fn history(call: Call) -> Answer {
-    let [after] = call.query(["after"])?;
-    let after = query::number("after", after, LATEST)?.unwrap_or_default();
-    let samples = call.api.history.after(after as Millis);
+    let after = call.query()?.number("after", LATEST)?.unwrap_or_default();
+    let samples = call.api.observed.history.after(after as Millis);
     let items: Vec<&Sample> = samples.iter().map(Arc::as_ref).collect();
     reply::ok(&json!({ "items": items }))
 }
@@ -56,49 +54,51 @@ async fn history(call: Call) -> Answer {
 pub async fn keep_history(api: Arc<Api>) {
     loop {
         let (sample, node) = (api.sample().await, api.sample_node().await);
-        api.history.add(counters(&api, sample.as_ref()), gauges(&api, sample.as_ref()));
+        api.observed.history.add(reading(&api, sample.as_ref()));
         alerts::look(&api, sample, node);
         tokio::time::sleep(EVERY).await;
     }
 }
 
-fn counters(api: &Api, sample: Option<&DiskFigures>) -> Counters {
-    let (feed, mut requests, mut answers) = (api.feed(), [0; CLASSES.len()], Distribution::default());
-    for route in api.requests.all() {
+fn reading(api: &Api, sample: Option<&DiskFigures>) -> Reading {
+    let (feed, now) = (api.feed(), now());
+    let (backlog, streaming, caches) = (feed.backlog(), feed.streaming(), feed.caches());
+    let (jobs, streams) = (backlog.usage(), streaming.streams().usage());
+    let (mut requests, mut answers) = ([0; CLASSES.len()], Distribution::default());
+    for route in api.observed.requests.all() {
         requests.iter_mut().zip(&route.classes).for_each(|(sum, class)| *sum += class.get());
         answers.add(&route.seconds.read());
     }
-    let caches = feed.caches();
-    Counters {
-        at: now(),
-        requests,
-        problems: api.requests.problems().collect(),
+    let [ok, refused, failed] = requests.map(|requests| requests as f64);
+    let totals = Sample {
+        at: now,
+        requests_ok: ok,
+        requests_refused: refused,
+        requests_failed: failed,
+        problems: api.observed.requests.problems().collect(),
+        published: feed.published() as f64,
+        deliveries: api.observed.workers.usage().deliveries as f64,
+        stream_events: streams.events as f64,
+        jobs: jobs.places.used,
+        oldest_job: rounded(backlog.oldest().unwrap_or_default().as_secs_f64()),
+        pending_items: jobs.pending_items,
+        streams: streams.open + api.streams_of_changes(),
+        users_online: streaming.presence().users(now) as u64,
+        connections: api.limits.connections.fill().used,
+        ..sample.map(of_disk).unwrap_or_default()
+    };
+    Reading {
+        totals,
         answers,
-        published: feed.published(),
-        deliveries: api.workers.usage().deliveries,
-        lag: feed.backlog().lag().read(),
-        stream_events: feed.streaming().streams().usage().events,
+        lag: backlog.lag().read(),
         cache_hits: caches.iter().map(|(_, cache)| cache.hits).sum(),
         cache_misses: caches.iter().map(|(_, cache)| cache.misses).sum(),
-        processor_seconds: sample.map_or(0.0, |sample| sample.process.processor_seconds),
     }
 }
 
-fn gauges(api: &Api, sample: Option<&DiskFigures>) -> Sample {
-    let (feed, now) = (api.feed(), now());
-    let (backlog, streaming) = (feed.backlog(), feed.streaming());
-    let usage = backlog.usage();
-    let of_feed = Sample {
-        jobs: usage.places.used,
-        oldest_job: rounded(backlog.oldest().unwrap_or_default().as_secs_f64()),
-        pending_items: usage.pending_items,
-        streams: streaming.streams().usage().open + api.streams_of_changes(),
-        users_online: streaming.presence().users(now) as u64,
-        connections: api.limits.connections.fill().used,
-        ..Sample::default()
-    };
-    let Some(DiskFigures { store, process, .. }) = sample else { return of_feed };
+fn of_disk(DiskFigures { store, process, .. }: &DiskFigures) -> Sample {
     Sample {
+        processor: process.processor_seconds,
         table_bytes: store.tables.iter().map(|table| table.bytes).sum(),
         log_bytes: store.log.used,
         memtable_bytes: store.write_buffers.used,
@@ -109,6 +109,6 @@ fn gauges(api: &Api, sample: Option<&DiskFigures>) -> Sample {
         device_bytes: store.device.used,
         device_limit_bytes: store.device.limit,
         memory_bytes: process.resident_bytes.unwrap_or_default(),
-        ..of_feed
+        ..Sample::default()
     }
 }

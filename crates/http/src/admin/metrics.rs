@@ -4,34 +4,24 @@
 
 mod cluster;
 mod storage;
-mod webhooks;
 
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use actix_web::HttpResponseBuilder;
-use actix_web::http::StatusCode;
-use prometheus_client::collector::Collector;
-use prometheus_client::encoding::{DescriptorEncoder, text};
-use prometheus_client::registry::Registry;
-
 use crate::api::Api;
 use crate::call::Call;
 use crate::endpoint::{Endpoint, get, group};
 use crate::figures::disk::DiskFigures;
-use crate::figures::page::{Family, Page, by, figures};
+use crate::figures::page::{self, Family, Figure, Page, by, figures};
 use crate::figures::requests::CLASSES;
+use crate::figures::webhooks::WebhookState;
 use crate::nodes::peers::Peers;
-use crate::wire::problem::Problem;
 use crate::wire::reply::Answer;
 use ::cluster::Status;
 use feed::standbys::KnownStandby;
 use model::CacheUsage;
 use model::clock::now;
-
-/// The text format that every version of Prometheus reads.
-const TEXT: &str = "text/plain; version=0.0.4; charset=utf-8";
 
 /// The call of this file.
 pub(crate) fn endpoints() -> Vec<Endpoint> {
@@ -45,41 +35,31 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
 
 /// `GET /metrics`
 async fn metrics(call: Call) -> Answer {
-    call.no_query()?;
     let (sample, node) = (call.api.sample().await, call.api.sample_node().await);
-    let mut registry = Registry::default();
-    registry.register_collector(Box::new(Scrape { api: Arc::clone(&call.api), sample, node }));
-    let mut page = String::with_capacity(64 << 10);
-    text::encode_registry(&mut page, &registry).map_err(Problem::internal)?;
-    Ok(HttpResponseBuilder::new(StatusCode::OK).content_type(TEXT).body(page))
+    let scrape = Scrape { api: Arc::clone(&call.api), sample, node };
+    page::answer(move |page| scrape.figures(page))
 }
 
-/// One answer to Prometheus.
-#[derive(Debug)]
+/// What is seen for one answer.
 struct Scrape {
     api: Arc<Api>,
     sample: Option<DiskFigures>,
     node: Option<Status>,
 }
 
-impl Collector for Scrape {
-    fn encode(&self, encoder: DescriptorEncoder<'_>) -> fmt::Result {
-        let page = &mut Page(encoder);
-        figures! { page =>
-            /// The version of the server.
-            tideline_build_info = by("version", [(env!("CARGO_PKG_VERSION"), 1)]);
-        }?;
+impl Scrape {
+    fn figures(&self, page: &mut Page<'_>) -> fmt::Result {
         let of_all = [Self::jobs, Self::changes, Self::workers, Self::limits, Self::rates, Self::streaming];
         let others = [Self::requests, Self::caches, Self::backups, Self::standbys, Self::webhooks];
         for figures in of_all.into_iter().chain(others) {
             figures(self, page)?;
         }
-        self.api.reloads.figures(page)?;
+        self.api.observed.reloads.figures(page)?;
         if let Some(node) = &self.api.node {
             let forwarded = self.api.peers.as_ref().map(Peers::figures).unwrap_or_default();
             cluster::figures(page, (&node.log_id(), node.position()), self.node.as_ref(), node.barriers(), forwarded)?;
         }
-        let age = self.api.sampler.age(self.sample.as_ref().map(|sample| sample.at));
+        let age = self.api.observed.sampler.age(self.sample.as_ref().map(|sample| sample.at));
         figures! { page =>
             /// Age of the figures of the store and the process; above 1 if the disk does not answer.
             tideline_storage_sample_age_seconds = age.as_secs_f64();
@@ -87,9 +67,7 @@ impl Collector for Scrape {
         let planned = |sample: &DiskFigures| self.api.planned_memory(&sample.store);
         self.sample.as_ref().map_or(Ok(()), |sample| storage::figures(page, sample, planned(sample)))
     }
-}
 
-impl Scrape {
     fn jobs(&self, page: &mut Page<'_>) -> fmt::Result {
         let backlog = self.api.feed().backlog();
         let usage = backlog.usage();
@@ -140,7 +118,7 @@ impl Scrape {
 
     /// What workers have done, and what is left to reads.
     fn workers(&self, page: &mut Page<'_>) -> fmt::Result {
-        let usage = self.api.workers.usage();
+        let usage = self.api.observed.workers.usage();
         figures! { page =>
             /// Items published, comments included.
             tideline_published_items_total = self.api.feed().published();
@@ -190,16 +168,23 @@ impl Scrape {
     }
 
     fn webhooks(&self, page: &mut Page<'_>) -> fmt::Result {
-        if self.api.webhooks.is_empty() { Ok(()) } else { webhooks::figures(page, &self.api.webhooks) }
+        let known: Vec<_> = self.api.observed.webhooks.iter().map(|webhook| webhook.now()).collect();
+        let own = |figure: fn(&WebhookState) -> u64| by_name("webhook", &known, |of| &of.name, figure);
+        figures! { page =>
+            /// The age of the oldest change that a webhook has not taken.
+            tideline_webhook_lag_seconds = own(|of| of.lag_seconds);
+            /// Changes that a webhook has taken.
+            tideline_webhook_changes_total = own(|of| of.taken);
+            /// Requests to a webhook that failed.
+            tideline_webhook_failures_total = own(|of| of.failures);
+            /// How often changes that a webhook had not taken were gone from the feed.
+            tideline_webhook_gaps_total = own(|of| of.gaps);
+        }
     }
 
     fn standbys(&self, page: &mut Page<'_>) -> fmt::Result {
         let known = self.api.standbys.list(self.api.feed().store()).unwrap_or_default();
-        // A name without figures is not shown.
-        let own = |figure: fn(&KnownStandby) -> u64| {
-            let figures: Vec<_> = known.iter().map(|of| (&*of.name, figure(of))).collect();
-            (!figures.is_empty()).then(|| by("standby", figures))
-        };
+        let own = |figure: fn(&KnownStandby) -> u64| by_name("standby", &known, |of| &of.name, figure);
         figures! { page =>
             /// 1 if the standby follows at present.
             tideline_standby_following = own(|of| of.following_since.is_some().into());
@@ -268,7 +253,7 @@ impl Scrape {
 
     /// Refusals of limits of requests a second, and the senders in memory.
     fn rates(&self, page: &mut Page<'_>) -> fmt::Result {
-        let usage = self.api.rates.usage();
+        let usage = self.api.admission.rates.usage();
         figures! { page =>
             /// Requests refused because their sender sent too many, by the limit.
             tideline_rate_limited_total = by("of", usage.iter().map(|limit| (limit.of, limit.refused)));
@@ -287,8 +272,8 @@ impl Scrape {
             tideline_streams = streams.open + self.api.streams_of_changes();
             /// Limit of open streams.
             tideline_streams_limit = self.api.limits.streams.fill().limit;
-            /// Users whose first stream is open and whose list of authors is not read yet.
-            tideline_stream_readers_stale = streams.stale;
+            /// Users whose first stream is being opened and whose list of authors is being read.
+            tideline_stream_readers_stale = streams.opening;
             /// Events put into streams; an event for two streams counts twice.
             tideline_stream_events_total = streams.events;
             /// Resets sent because a client read too slowly and lost events.
@@ -307,7 +292,7 @@ impl Scrape {
     }
 
     fn requests(&self, page: &mut Page<'_>) -> fmt::Result {
-        let routes = self.api.requests.all();
+        let routes = self.api.observed.requests.all();
         let counts = routes.iter().flat_map(|route| {
             let classes = CLASSES.into_iter().zip(&route.classes);
             classes.map(|(class, count)| {
@@ -319,7 +304,7 @@ impl Scrape {
             /// Answered requests, by route, method and class of status.
             tideline_http_requests_total = Family(counts);
             /// Requests that were refused or failed, by the code of their problem.
-            tideline_http_problems_total = by("code", self.api.requests.problems());
+            tideline_http_problems_total = by("code", self.api.observed.requests.problems());
             /// Seconds from the head of a request until its answer is ready to be sent.
             tideline_http_request_duration_seconds = Family(seconds);
             /// Requests that took longer than server.request_timeout.
@@ -329,7 +314,7 @@ impl Scrape {
 
     fn caches(&self, page: &mut Page<'_>) -> fmt::Result {
         let mut caches = self.api.feed().caches().to_vec();
-        caches.extend([("pages", self.api.kept_pages.usage()), ("tokens", self.api.gate.tokens())]);
+        caches.extend([("pages", self.api.kept_pages.usage()), ("tokens", self.api.admission.gate.tokens())]);
         for store in self.sample.iter().map(|sample| &sample.store) {
             caches.extend(store.caches.iter().copied());
         }
@@ -351,4 +336,14 @@ impl Scrape {
             tideline_cache_evictions_total = by("cache", own(|cache| cache.evictions));
         }
     }
+}
+
+/// A family by the names of things of which a server may have none: then there is none.
+fn by_name<'t, T>(
+    label: &'static str,
+    known: &'t [T],
+    name: fn(&T) -> &String,
+    figure: fn(&T) -> u64,
+) -> Option<impl Figure + use<'t, T>> {
+    (!known.is_empty()).then(|| by(label, known.iter().map(move |of| (name(of).as_str(), figure(of)))))
 }

@@ -9,6 +9,7 @@ mod history;
 mod metrics;
 mod server;
 mod standbys;
+mod timelines;
 
 pub use history::keep_history;
 
@@ -18,6 +19,7 @@ use crate::endpoint::Endpoint;
 pub(crate) fn endpoints() -> Vec<Endpoint> {
     let files = [
         server::endpoints(),
+        timelines::endpoints(),
         access::endpoints(),
         alerts::endpoints(),
         backups::endpoints(),

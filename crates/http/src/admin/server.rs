@@ -1,30 +1,19 @@
-//! Endpoints for operators: health, figures, and checks of a timeline.
+//! Health, and the main figures of the server.
 
-use serde::{Serialize, Serializer};
+use std::collections::BTreeMap;
+
+use serde::Serialize;
 use serde_json::json;
 use utoipa::ToSchema;
 
 use crate::call::Call;
-use crate::calls::show::ItemId;
-use crate::endpoint::parameters::{number, optional, required};
 use crate::endpoint::{Endpoint, get, group};
-use crate::kind::OfOwner;
 use crate::nodes::peers::FORWARDED;
-use crate::pools::Wants;
 use crate::wire::problem::Problem;
-use crate::wire::query;
 use crate::wire::reply::{self, Answer};
 use feed::standbys::KnownStandby;
-use feed::{Feed, PathExplanation};
-use model::error::{Code, Result};
-use model::schemas::id_text;
-use model::store::TableStats;
-use model::{HostId, HostIds, Millis, Position, Time};
-
-/// Items that `verify` compares by default.
-const DEFAULT_DEPTH: usize = 1000;
-/// Most items that it compares.
-const MAX_DEPTH: usize = 100_000;
+use model::error::Code;
+use model::{Millis, Time};
 
 /// The calls of this file.
 pub(crate) fn endpoints() -> Vec<Endpoint> {
@@ -36,17 +25,6 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         "standbys": [{"name": "b", "following_since": 1_795_357_800_123_u64, "seen_at": 1_795_357_801_500_u64, "row": 900,
             "behind_rows": 0, "behind_bytes": 0, "behind_ms": 0}],
         "tables": {"content": {"rows_estimate": 20_000, "bytes": 3_000_000}}
-    });
-    let exact = json!({
-        "user_id": "111", "exact": true, "compared": 424, "complete": true, "missing": [], "extra": []
-    });
-    let why = json!({
-        "user_id": "111", "content_id": "32850", "listed": true, "reason": "listed", "author_id": "200",
-        "published_at": 1_689_089_522_000_u64, "muted": false, "hidden": false, "blocked": false, "suspended": false,
-        "floor": null,
-        "paths": [{"source_id": "200", "following": true, "requested": false, "muted": false, "hidden": false, "blocked": false,
-            "suspended": false, "in_exclusive_list": false, "ruled_out": false, "unsettled": false, "pending": false, "in_inbox": true,
-            "pulled": false}]
     });
     let calls = [
         get("/healthz", healthz, "getHealth", "Whether the process runs")
@@ -63,26 +41,10 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
             .of_any_host()
             .never_waits(),
         get("/v1/admin/stats", stats, "getStats", "The main figures of the server")
-            .answers::<Stats<'_>>(200, "The main figures", stats_of_now)
+            .answers::<Stats>(200, "The main figures", stats_of_now)
             .of_this_server()
             .refuses(&[Code::Overloaded])
             .never_waits(),
-        get("/v1/admin/users/{uid}/timeline/verify", verify, "verifyTimeline", "Compare a timeline with its sources")
-            .about(
-                "Compares the timeline with a merge of the outboxes of all followed users. In a cluster, ask each node: \
-                 those that do not keep the user's inbox have only the merge.",
-            )
-            .query([optional("depth", "The number of items to compare", number(1, MAX_DEPTH, DEFAULT_DEPTH))])
-            .answers::<VerificationBody<'_>>(200, "The differences", exact),
-        get(
-            "/v1/admin/users/{uid}/timeline/explain",
-            explain,
-            "explainTimeline",
-            "Why a timeline shows an item, or does not",
-        )
-        .query([required("content_id", "The id of the item", id_text(), "32850")])
-        .of_owner(OfOwner::Inbox)
-        .answers::<ExplanationBody>(200, "The reason, and the facts behind it", why),
     ];
     group("operations", calls)
 }
@@ -95,7 +57,7 @@ struct Health {
 
 /// The main figures of the server, with the names of `/metrics` without the prefix `tideline_`.
 #[derive(Serialize, ToSchema)]
-struct Stats<'a> {
+struct Stats {
     version: &'static str,
     jobs: Jobs,
     /// Items whose fan-out has not ended.
@@ -110,7 +72,7 @@ struct Stats<'a> {
     standbys: Vec<StandbyFigures>,
     /// The size of each table, by its name.
     #[schema(value_type = HashMap<String, Figures>)]
-    tables: Tables<'a>,
+    tables: BTreeMap<&'static str, Figures>,
 }
 
 /// How far a standby is.
@@ -137,15 +99,14 @@ struct StandbyFigures {
 
 impl From<KnownStandby> for StandbyFigures {
     fn from(known: KnownStandby) -> Self {
-        let KnownStandby { name, following_since, seen_at, applied, behind, bytes_behind, behind_for } = known;
         Self {
-            name,
-            following_since,
-            seen_at,
-            row: applied,
-            behind_rows: behind,
-            behind_bytes: bytes_behind,
-            behind_ms: behind_for,
+            name: known.name,
+            following_since: known.following_since,
+            seen_at: known.seen_at,
+            row: known.applied,
+            behind_rows: known.behind,
+            behind_bytes: known.bytes_behind,
+            behind_ms: known.behind_for,
         }
     }
 }
@@ -171,9 +132,6 @@ struct Jobs {
     failures: u64,
 }
 
-/// Figures by the name of the table.
-struct Tables<'a>(&'a [TableStats]);
-
 /// The size of one table.
 #[derive(Serialize, ToSchema)]
 struct Figures {
@@ -182,103 +140,14 @@ struct Figures {
     bytes: u64,
 }
 
-impl Serialize for Tables<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_map(self.0.iter().map(|t| (t.table, Figures { rows_estimate: t.rows, bytes: t.bytes })))
-    }
-}
-
-/// The result of a comparison of a timeline with its sources.
-#[derive(Debug, Serialize, ToSchema)]
-#[schema(as = Verification)]
-struct VerificationBody<'a> {
-    user_id: HostId,
-    /// Whether there are no differences.
-    exact: bool,
-    /// The number of items compared.
-    compared: usize,
-    /// Whether the whole timeline was compared.
-    complete: bool,
-    /// Items that the timeline lacks.
-    missing: Vec<ItemId<'a>>,
-    /// Items that the timeline should not have.
-    extra: Vec<ItemId<'a>>,
-}
-
-/// The reason why a timeline shows an item or does not, with the facts behind it.
-#[derive(Debug, Serialize, ToSchema)]
-#[schema(as = Explanation)]
-struct ExplanationBody {
-    user_id: HostId,
-    content_id: HostId,
-    /// Whether the timeline shows the item.
-    listed: bool,
-    /// The deciding reason: `listed`, `no_content`, `deleted`, `not_broadcast`, `blocked`, `requested`, `not_following`,
-    /// `muted`, `hidden`, `suspended`, `in_exclusive_list`, `ruled_out`, or `changed_meanwhile` if something changed during the
-    /// request.
-    reason: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    author_id: Option<HostId>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Time)]
-    published_at: Option<Millis>,
-    /// The user has muted the author.
-    muted: bool,
-    /// The author hides its content from the user.
-    hidden: bool,
-    /// The user has blocked the author, or the author the user.
-    blocked: bool,
-    /// The author is suspended.
-    suspended: bool,
-    /// The paths of the item: the author if it is broadcast, then further sources.
-    paths: Vec<PathExplanationBody>,
-    /// The inbox is complete only above this cursor; `null` for an inbox that is complete to its end.
-    #[schema(required, value_type = Option<String>, pattern = r"^[0-9]+-[^\x00-\x1f\x7f-\x9f]+$")]
-    floor: Option<Position<HostId>>,
-}
-
-/// Why an item is, or is not, in a timeline through one of its paths.
-#[derive(Debug, Serialize, ToSchema)]
-#[schema(as = PathExplanation)]
-struct PathExplanationBody {
-    source_id: HostId,
-    /// The user follows the source.
-    following: bool,
-    /// A request of the user to follow the source waits.
-    requested: bool,
-    /// The user has muted the source.
-    muted: bool,
-    /// The source hides its content from the user.
-    hidden: bool,
-    /// The user has blocked the source, or the source the user.
-    blocked: bool,
-    /// The source is suspended.
-    suspended: bool,
-    /// The source is a member of an exclusive list of the user.
-    in_exclusive_list: bool,
-    /// The rule of the follow does not admit the kind of the item.
-    ruled_out: bool,
-    /// A follow or unfollow of this source is still being applied to the inbox.
-    unsettled: bool,
-    /// The fan-out of the item on this path has not ended.
-    pending: bool,
-    /// The inbox has a row for the item on this path, above the floor.
-    in_inbox: bool,
-    /// A read takes the item from the source's outbox.
-    pulled: bool,
-}
-
 /// `GET /healthz`: the process is up.
-pub(crate) async fn healthz(call: Call) -> Answer {
-    call.no_query()?;
+pub(crate) async fn healthz(_: Call) -> Answer {
     reply::ok(&Health { status: "ok" })
 }
 
 /// `GET /readyz`: the server accepts requests. It stays ready when the device is full: reads go on, and a restart would
 /// not help.
 pub(crate) async fn readyz(call: Call) -> Answer {
-    call.no_query()?;
     if call.api.standbys.has_handed_over() {
         return Err(Code::HandingOver.into());
     }
@@ -308,100 +177,12 @@ async fn is_another_ready(call: &Call) -> bool {
     }
 }
 
-/// `GET /v1/admin/users/{uid}/timeline/verify`
-pub(crate) async fn verify(call: Call) -> Answer {
-    let user = call.user()?;
-    let [depth] = call.query(["depth"])?;
-    let depth = query::number("depth", depth, MAX_DEPTH)?.unwrap_or(DEFAULT_DEPTH);
-    let id = user.clone();
-    let verified = move |feed: &Feed| -> Result<_> {
-        let read = feed.read();
-        let found = read.verify(read.find(&id)?, depth)?;
-        let ids = read.host_ids(&[&found.missing[..], &found.extra[..]].concat())?;
-        Ok((found, ids))
-    };
-    let (found, ids) = call.run(Wants::Audit, verified).await?;
-    reply::ok(&VerificationBody {
-        user_id: user,
-        exact: found.missing.is_empty() && found.extra.is_empty(),
-        compared: found.compared,
-        complete: found.complete,
-        missing: found.missing.into_iter().map(|entry| ItemId::new(entry, &ids)).collect(),
-        extra: found.extra.into_iter().map(|entry| ItemId::new(entry, &ids)).collect(),
-    })
-}
-
-/// `GET /v1/admin/users/{uid}/timeline/explain?content_id=`
-pub(crate) async fn explain(call: Call) -> Answer {
-    let user = call.user()?;
-    let [id] = call.query(["content_id"])?;
-    let id: HostId = query::required("content_id", id)?;
-    let (user_id, content_id) = (user.clone(), id.clone());
-    let explained = move |feed: &Feed| -> Result<_> {
-        let read = feed.read();
-        let found = read.explain(read.find(&user_id)?, read.find(&content_id)?)?;
-        let sources: Vec<_> = found.paths.iter().map(|path| path.source).collect();
-        let ids = read.host_ids(&(found.floor, (found.entry, sources)))?;
-        Ok((found, ids))
-    };
-    let (found, ids) = call.run(Wants::Read, explained).await?;
-    reply::ok(&ExplanationBody {
-        user_id: user,
-        content_id: id,
-        listed: found.listed,
-        reason: found.reason,
-        author_id: found.entry.map(|found| ids.of(found.author)),
-        published_at: found.entry.map(|found| found.cursor.at),
-        muted: found.muted,
-        hidden: found.hidden,
-        blocked: found.blocked,
-        suspended: found.suspended,
-        paths: found.paths.into_iter().map(|path| PathExplanationBody::new(path, &ids)).collect(),
-        floor: found.floor.map(|place| ids.place(place)),
-    })
-}
-
-impl PathExplanationBody {
-    fn new(path: PathExplanation, ids: &HostIds) -> Self {
-        let PathExplanation {
-            source,
-            following,
-            requested,
-            muted,
-            hidden,
-            blocked,
-            suspended,
-            in_exclusive_list,
-            ruled_out,
-            unsettled,
-            pending,
-            in_inbox,
-            pulled,
-        } = path;
-        Self {
-            source_id: ids.of(source),
-            following,
-            requested,
-            muted,
-            hidden,
-            blocked,
-            suspended,
-            in_exclusive_list,
-            ruled_out,
-            unsettled,
-            pending,
-            in_inbox,
-            pulled,
-        }
-    }
-}
-
 /// `GET /v1/admin/stats`
 pub(crate) async fn stats(call: Call) -> Answer {
-    call.no_query()?;
     let sample = call.api.sample().await.ok_or(Code::Overloaded)?;
-    let (backlog, workers) = (call.api.feed().backlog().usage(), call.api.workers.usage());
+    let (backlog, workers) = (call.api.feed().backlog().usage(), call.api.observed.workers.usage());
     let standbys = call.api.standbys.list(call.api.feed().store())?;
+    let tables = sample.store.tables.iter();
     let jobs = Jobs {
         waiting: backlog.places.used,
         limit: backlog.places.limit,
@@ -420,6 +201,6 @@ pub(crate) async fn stats(call: Call) -> Answer {
         deliveries: workers.deliveries,
         log_bytes: sample.store.log.used,
         standbys: standbys.into_iter().map(StandbyFigures::from).collect(),
-        tables: Tables(&sample.store.tables),
+        tables: tables.map(|of| (of.table, Figures { rows_estimate: of.rows, bytes: of.bytes })).collect(),
     })
 }

@@ -1,38 +1,28 @@
 //! `/v1/admin/standby`: the calls of standbys, which `tideline standby` makes.
 
-use std::convert::Infallible;
-use std::future::{Future, ready};
 use std::os::unix::fs::FileExt;
-use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
 use std::time::Duration;
 
 use actix_web::HttpResponse;
-use actix_web::body::{BodySize, MessageBody};
 use actix_web::http::StatusCode;
-use actix_web::http::header::{CACHE_CONTROL, CONTENT_RANGE, RANGE};
-use actix_web::web::Bytes;
-use serde::{Deserialize, Serialize};
+use actix_web::http::header::{CONTENT_RANGE, RANGE};
+use serde::Deserialize;
 use serde_json::json;
 use tokio::time::{Instant, sleep};
 
 use crate::api::Api;
 use crate::call::Call;
 use crate::call::pieces::{self, NextPiece};
-use crate::connections::accepted::Seat;
-use crate::connections::answer_memory::Counted;
-use crate::connections::watch::Watch;
 use crate::endpoint::{Endpoint, delete, get, group, post, put};
-use crate::guards::auth::Caller;
 use crate::pools::Wants;
+use crate::streams::response::{self, Piece, Source};
 use crate::wire::body::Nothing;
 use crate::wire::problem::Problem;
-use crate::wire::query;
 use crate::wire::reply::{self, Answer};
 use feed::Feed;
 use feed::standbys::{CopiedFile, End, Following, Frame};
-use model::error::{Code, Error, Result};
+use model::error::{Code, Error};
 
 const MEDIA_TYPE: &str = "application/octet-stream";
 /// Bytes of a file or of the log that are read at once.
@@ -48,10 +38,10 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         post("/v1/admin/standby/copies", take_copy, "", "").takes_nothing(),
         get("/v1/admin/standby/copies/{id}/{file}", read_file, "", "").not_for_read_keys().routine(),
         delete("/v1/admin/standby/copies/{id}", end_copy, "", ""),
-        get("/v1/admin/standby/log", follow, "", "").not_for_read_keys(),
+        get("/v1/admin/standby/log", follow, "", "").not_for_read_keys().reads(&["standby", "log", "after"]),
         put("/v1/admin/standby/progress", report, "", "").takes_nothing().routine(),
         post("/v1/admin/standby/seal", seal, "", "").takes_nothing(),
-        delete("/v1/admin/standby/seal", unseal, "", ""),
+        delete("/v1/admin/standby/seal", unseal, "", "").reads(&["standby"]),
         post("/v1/admin/standby/handover", hand_over, "", "").takes_nothing(),
     ];
     group("operations", calls.map(Endpoint::of_this_server))
@@ -86,12 +76,6 @@ struct HandOver {
     row: u64,
 }
 
-/// The last row.
-#[derive(Debug, Serialize)]
-struct Row {
-    row: u64,
-}
-
 /// A node of a cluster has no standby: the log of the others is not this one's.
 fn must_be_alone(call: &Call) -> Result<(), Problem> {
     if call.api.node.is_some() { Err(Code::NoStandby.into()) } else { Ok(()) }
@@ -99,8 +83,7 @@ fn must_be_alone(call: &Call) -> Result<(), Problem> {
 
 /// `POST /v1/admin/standby/copies`
 async fn take_copy(mut call: Call) -> Answer {
-    call.no_query()?;
-    let Nothing {} = call.json_or_default().await?;
+    let Nothing {} = call.json().await?;
     must_be_alone(&call)?;
     let standbys = Arc::clone(&call.api.standbys);
     let plan = call.run(Wants::Change, move |feed| standbys.take_copy(feed.store())).await?;
@@ -109,20 +92,14 @@ async fn take_copy(mut call: Call) -> Answer {
 
 /// `DELETE /v1/admin/standby/copies/{id}`
 async fn end_copy(call: Call) -> Answer {
-    call.no_query()?;
-    let (id, standbys) = (part(&call, "id"), Arc::clone(&call.api.standbys));
+    let (id, standbys) = (call.part("id"), Arc::clone(&call.api.standbys));
     call.run(Wants::Change, move |_| standbys.end_copy(&id)).await?;
     Ok(HttpResponse::NoContent().finish())
 }
 
-fn part(call: &Call, name: &str) -> String {
-    call.part(name)
-}
-
 /// `GET /v1/admin/standby/copies/{id}/{file}`, from a byte on if `Range` says so.
 async fn read_file(call: Call) -> Answer {
-    call.no_query()?;
-    let (id, name, standbys) = (part(&call, "id"), part(&call, "file"), Arc::clone(&call.api.standbys));
+    let (id, name, standbys) = (call.part("id"), call.part("file"), Arc::clone(&call.api.standbys));
     let place = call.api.limits.downloads.take(call.caller.holder, 1)?;
     let file = call.run(Wants::Read, move |_| standbys.copied_file(&id, &name)).await?;
     let length = file.bytes;
@@ -161,17 +138,14 @@ fn first_byte(range: &[u8], length: u64) -> Option<u64> {
 
 /// `GET /v1/admin/standby/log`: the log as it grows, without end.
 async fn follow(call: Call) -> Answer {
-    let [standby, log, after] = call.query(["standby", "log", "after"])?;
+    let query = call.query()?;
     must_be_alone(&call)?;
     let missing = |name: &str| Problem::invalid_parameter(format_args!("{name}: this parameter is needed"));
-    let name = standby.ok_or_else(|| missing("standby"))?.into_owned();
-    let log = log.ok_or_else(|| missing("log"))?;
-    let log = u64::from_str_radix(&log, 16).map_err(|_| Problem::invalid_parameter("log: expected 16 digits"))?;
-    let after: u64 = query::value("after", after)?.ok_or_else(|| missing("after"))?;
-    if call.api.is_stopping() {
-        return Err(Code::Stopping.into());
-    }
-    let place = call.api.limits.streams.take(call.caller.holder, 1)?;
+    let name = query.text("standby").ok_or_else(|| missing("standby"))?.to_owned();
+    let log = query.text("log").ok_or_else(|| missing("log"))?;
+    let log = u64::from_str_radix(log, 16).map_err(|_| Problem::invalid_parameter("log: expected 16 digits"))?;
+    let after: u64 = query.value("after")?.ok_or_else(|| missing("after"))?;
+    let Some(place) = response::place(&call)? else { return Ok(response::head(MEDIA_TYPE)) };
     let standbys = Arc::clone(&call.api.standbys);
     // Before the head: a standby that lacks log gets the refusal.
     let begin = move |feed: &Feed| {
@@ -179,111 +153,78 @@ async fn follow(call: Call) -> Answer {
         let frames = following.read(PIECE)?;
         Ok::<_, Error>((following, frames))
     };
-    let (following, frames) = call.run(Wants::Read, begin).await?;
-    let mut response = HttpResponse::Ok();
-    response.content_type(MEDIA_TYPE).insert_header((CACHE_CONTROL, "no-store"));
-    response.force_close();
-    let Some(seat) = Seat::of(&call.request) else {
-        return Err(Problem::internal("the connection is not registered"));
-    };
-    let client = seat.keep(place).map(Watch::new);
-    let api = Arc::clone(&call.api);
-    let reading: Reading = Box::pin(ready(Ok((following, frames, Instant::now()))));
-    let mut answer = response.body(Log { api, reading: Some(reading), client, caller: call.caller });
-    // At most one piece, or one batch, for each of few standbys.
-    answer.extensions_mut().insert(Counted);
-    Ok(answer)
+    let (following, first) = call.run(Wants::Read, begin).await?;
+    let log = Log { api: Arc::clone(&call.api), first, following: Some(following), told: Instant::now() };
+    response::answer(&call, place, MEDIA_TYPE, log)
 }
 
-/// A stream that was read on: its next frames, and when it last told how much there is.
-type Read = (Following, Vec<u8>, Instant);
-
-type Reading = Pin<Box<dyn Future<Output = Result<Read, Problem>>>>;
-
-/// The log on its way to a standby. The next frames are read when the connection asks for them.
+/// The log on its way to a standby. The next frames are read when the connection asks for them: at most one piece, or one
+/// batch, for each of few standbys.
 struct Log {
     api: Arc<Api>,
+    first: Vec<u8>,
     /// `None` behind the last frame.
-    reading: Option<Reading>,
-    client: Option<Watch>,
-    caller: Caller,
+    following: Option<Following>,
+    /// When the stream last told how much there is.
+    told: Instant,
 }
 
-/// The next frames, once there are some; `told` is when the last head was sent.
-fn next(api: &Arc<Api>, mut following: Following, told: Instant) -> Reading {
-    let api = Arc::clone(api);
-    Box::pin(async move {
-        loop {
-            if api.standbys.has_handed_over() {
-                // The standby has all.
-                return Err(Code::HandingOver.into());
+impl Source for Log {
+    async fn next(&mut self) -> Option<Piece> {
+        let first = std::mem::take(&mut self.first);
+        if !first.is_empty() {
+            return Some(Piece { bytes: first.into(), memory: None });
+        }
+        let following = self.following.take()?;
+        let frames = match self.read_on(following).await {
+            Ok(frames) => frames,
+            Err(problem) => {
+                tracing::warn!(error = %problem, "the log is not read on for a standby");
+                let end = End { code: problem.code().name().to_owned(), detail: problem.detail().to_owned() };
+                Frame::end(&end).ok()
             }
-            let is_due = told.elapsed() >= HEAD_EVERY;
+        };
+        frames.map(|frames| Piece { bytes: frames.into(), memory: None })
+    }
+}
+
+impl Log {
+    /// The next frames, once there are some; `None` if the server stops, or the standby has taken over and has all.
+    async fn read_on(&mut self, mut following: Following) -> Result<Option<Vec<u8>>, Problem> {
+        while !self.api.is_stopping() {
+            let is_due = self.told.elapsed() >= HEAD_EVERY;
             let read = move || {
                 let mut frames = following.read(PIECE)?;
                 if is_due {
                     frames.extend(following.head()?);
                 }
-                Ok((following, frames))
+                Ok::<_, Error>((following, frames))
             };
-            let read: Result<_> = api.run_admitted(Wants::Read, read).await?;
             let frames;
-            (following, frames) = read?;
+            (following, frames) = self.api.run_admitted(Wants::Read, read).await??;
+            if is_due {
+                self.told = Instant::now();
+            }
             if !frames.is_empty() {
-                return Ok((following, frames, if is_due { Instant::now() } else { told }));
+                self.following = Some(following);
+                return Ok(Some(frames));
             }
             sleep(LOOK_EVERY).await;
         }
-    })
-}
-
-impl MessageBody for Log {
-    type Error = Infallible;
-
-    fn size(&self) -> BodySize {
-        BodySize::Stream
-    }
-
-    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Result<Bytes, Infallible>>> {
-        let is_gone = self.client.as_ref().is_some_and(|client| client.is_closed(context));
-        if is_gone || self.api.is_stopping() || !self.api.gate.still_admits(&self.caller) {
-            return Poll::Ready(None);
-        }
-        let Some(reading) = &mut self.reading else { return Poll::Ready(None) };
-        let read = match reading.as_mut().poll(context) {
-            Poll::Pending => return Poll::Pending,
-            Poll::Ready(read) => read,
-        };
-        self.reading = None;
-        let frames = match read {
-            Ok((following, frames, told)) => {
-                self.reading = Some(next(&self.api, following, told));
-                Some(frames)
-            }
-            Err(problem) => {
-                if problem.code() != Code::HandingOver {
-                    tracing::warn!(error = %problem, "the log is not read on for a standby");
-                }
-                let end = End { code: problem.code().name().to_owned(), detail: problem.detail().to_owned() };
-                Frame::end(&end).ok()
-            }
-        };
-        Poll::Ready(frames.map(|frames| Ok(frames.into())))
+        Ok(None)
     }
 }
 
 /// `PUT /v1/admin/standby/progress`
 async fn report(mut call: Call) -> Answer {
-    call.no_query()?;
     let Progress { standby, applied } = call.json().await?;
     let standbys = Arc::clone(&call.api.standbys);
     let row = call.run(Wants::Read, move |feed| standbys.report(feed.store(), &standby, applied)).await?;
-    reply::ok(&Row { row })
+    reply::ok(&json!({ "row": row }))
 }
 
 /// `POST /v1/admin/standby/seal`
 async fn seal(mut call: Call) -> Answer {
-    call.no_query()?;
     let Named { standby } = call.json().await?;
     must_be_alone(&call)?;
     let standbys = Arc::clone(&call.api.standbys);
@@ -293,8 +234,7 @@ async fn seal(mut call: Call) -> Answer {
 
 /// `DELETE /v1/admin/standby/seal`
 async fn unseal(call: Call) -> Answer {
-    let [standby] = call.query(["standby"])?;
-    let standby = standby.map(|name| name.into_owned());
+    let standby = call.query()?.text("standby").map(str::to_owned);
     let standbys = Arc::clone(&call.api.standbys);
     call.run(Wants::Read, move |feed| standbys.unseal(feed.store(), standby.as_deref())).await?;
     Ok(HttpResponse::NoContent().finish())
@@ -302,7 +242,6 @@ async fn unseal(call: Call) -> Answer {
 
 /// `POST /v1/admin/standby/handover`
 async fn hand_over(mut call: Call) -> Answer {
-    call.no_query()?;
     let HandOver { ticket, url, row } = call.json().await?;
     if url.chars().any(char::is_control) || url.len() > 1024 {
         return Err(Problem::invalid_body("url: expected an address"));

@@ -1,7 +1,6 @@
 //! Results of changes on their way to the requests of one thread. Together they wake it once, because each time costs a call of
 //! the system.
 
-use std::fmt;
 use std::sync::Arc;
 
 use parking_lot::Mutex;
@@ -15,12 +14,6 @@ type Tell = Box<dyn FnOnce() + Send>;
 pub(crate) struct Answers {
     waiting: Mutex<Vec<Tell>>,
     news: Notify,
-}
-
-impl fmt::Debug for Answers {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Answers").finish_non_exhaustive()
-    }
 }
 
 impl Answers {

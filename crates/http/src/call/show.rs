@@ -9,22 +9,22 @@ use crate::pools::Wants;
 use crate::wire::problem::Problem;
 use crate::wire::reply::Text;
 use feed::Read;
+use model::ReactionKinds;
 use model::error::{Error, Result};
 use model::store::Tier;
-use model::{HostIds, Mentions, ReactionKinds};
 
 /// Most bytes of content that are written as JSON on a server thread, or on one of the many threads for reads. More
 /// would delay other requests.
 const AT_ONCE: usize = 64 << 10;
 
 impl Call {
-    /// Reads content that may be large, and writes it as JSON with the ids that it mentions: small content in memory at
+    /// Reads content that may be large, and writes it as JSON: small content in memory at
     /// once, other small content on a thread that may block, large content on one of few threads for it. On those threads
     /// memory is counted during the read, before any wait, and until the client has received the answer.
-    pub(crate) async fn show<T: Mentions, R: Send + 'static>(
+    pub(crate) async fn show<T, R: Send + 'static>(
         &self,
         look: impl Fn(Read<'_>) -> Result<T> + Send + Sync + 'static,
-        write: impl Fn(T, HostIds, &ReactionKinds, &mut Text) -> Result<R, Problem> + Send + Sync + 'static,
+        write: impl Fn(T, &ReactionKinds, &mut Text) -> Result<R, Problem> + Send + Sync + 'static,
     ) -> Result<(R, Text), Problem> {
         // Returns the number of bytes read so far, if the content is not in memory or has more than `most` bytes.
         let show =
@@ -37,7 +37,7 @@ impl Call {
                     }
                     room.borrow_mut().as_mut().map_or(Ok(()), |room| room.grow(more))
                 };
-                let (seen, ids) = match look(read.counted(&count)).and_then(|seen| read.named(seen)) {
+                let seen = match look(read.counted(&count)) {
                     Err(Error::NotCached) => return Ok(Err(bytes.get())),
                     seen => seen?,
                 };
@@ -47,7 +47,7 @@ impl Call {
                 };
                 text.reserve_writing()?;
                 let seen_bytes = text.used();
-                let rest = write(seen, ids, read.reaction_kinds(), &mut text)?;
+                let rest = write(seen, read.reaction_kinds(), &mut text)?;
                 text.shrink(seen_bytes);
                 Ok(Ok((rest, text)))
             };

@@ -1,20 +1,12 @@
 //! Comments on an item.
 
-use serde_json::json;
-
-use super::content::{BY_AUTHOR, BY_ID, answer_published, as_shown};
+use super::content::{BY_AUTHOR, BY_ID, answer_published};
+use super::prelude::*;
 use super::show::Item;
 use super::timelines::{list, list_of, pages};
-use crate::call::Call;
-use crate::endpoint::{Endpoint, get, group, post};
-use crate::guards::auth::{TokenUse, Who};
-use crate::pools::Wants;
-use crate::wire::problem::Problem;
-use crate::wire::reply::Answer;
-use config::Act;
-use feed::Feed;
+use crate::guards::auth::Who;
+use feed::{PublishItems, ids, items, sight};
 use model::CommentDraft;
-use model::error::{Code, Result};
 
 /// The calls of this file.
 pub(crate) fn endpoints() -> Vec<Endpoint> {
@@ -37,10 +29,9 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
             .header("Location")
             .for_users(Act::Comment)
             .refuses(&[Code::TimeAhead, Code::Blocked, Code::ContentNotFound, Code::ContentExists, Code::TooManyKinds])
-            .leads_to("getContent", BY_ID)
-            .leads_to("deleteContent", BY_ID)
-            .leads_to("listComments", &[("content_id", "$response.body#/ref_id")])
-            .leads_to("listUserComments", BY_AUTHOR),
+            .leads_to(&["getContent", "deleteContent"], BY_ID)
+            .leads_to(&["listComments"], &[("content_id", "$response.body#/ref_id")])
+            .leads_to(&["listUserComments"], BY_AUTHOR),
         pages(get("/v1/content/{content_id}/comments", on_item, "listComments", "The comments on an item"))
             .for_users(TokenUse::Visible)
             .refuses(&[Code::ContentNotFound]),
@@ -51,20 +42,13 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
 }
 
 /// `POST /v1/content/{content_id}/comments`
-pub(crate) async fn comment(mut call: Call) -> Answer {
-    let subject = call.content_id()?;
-    call.no_query()?;
+async fn comment(mut call: Call) -> Answer {
+    let (subject, sight) = (call.id("content_id")?, call.sight());
     let draft: CommentDraft = call.json().await?;
     may_comment(&call.caller.who, &draft)?;
-    let sight = call.sight();
-    let commented = move |feed: &Feed| -> Result<_> {
-        feed.may_name(&draft.author_id, draft.mentions.iter(), sight)?;
-        let (comment, new) = feed.comment(subject, draft, sight)?;
-        Ok((as_shown(feed, [comment])?, new))
-    };
-    let ((shown, ids), new) = call.run(Wants::Change, commented).await?;
-    let shown = shown.first().ok_or_else(|| Problem::internal("a publish returned no item"))?;
-    answer_published(&call, shown, &ids, "../", new)
+    ids::may_name(call.api.feed(), &draft.author_id, draft.mentions.iter(), sight)?;
+    let comment = PublishItems { drafts: vec![draft.on(subject)], on_live_items: Some(sight) };
+    answer_published(&call, comment, "../").await
 }
 
 /// Refuses what a token must not do: speak for another user, at another time, to the followers of anybody, and with an id
@@ -85,12 +69,18 @@ fn may_comment(who: &Who, draft: &CommentDraft) -> Result<(), Problem> {
 }
 
 /// `GET /v1/content/{content_id}/comments`
-pub(crate) async fn on_item(call: Call) -> Answer {
-    let item = call.content_id()?;
-    list(&call, None, move |read| read.find_live(&item), |read, item, request| read.comments(item, request)).await
+async fn on_item(call: Call) -> Answer {
+    let item = call.id("content_id")?;
+    list(
+        &call,
+        None,
+        move |read| sight::find_live(read, &item),
+        |read, item, request| items::comments(read, item, request),
+    )
+    .await
 }
 
 /// `GET /v1/users/{uid}/comments`
-pub(crate) async fn by_user(call: Call) -> Answer {
-    list_of(&call, call.user()?, None, |read, author, request| read.user_comments(author, request)).await
+async fn by_user(call: Call) -> Answer {
+    list_of(&call, call.user()?, None, |read, author, request| items::user_comments(read, author, request)).await
 }

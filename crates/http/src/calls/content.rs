@@ -6,29 +6,17 @@ use std::time::Duration;
 use actix_web::http::StatusCode;
 use actix_web::http::header::LOCATION;
 use actix_web::{HttpResponse, HttpResponseBuilder};
-use serde::Deserialize;
-use serde_json::json;
 use serde_json::value::RawValue;
-use utoipa::ToSchema;
 use utoipa::openapi::schema::{Array, ArrayBuilder};
 
+use super::prelude::*;
 use super::show::{self, Item, ItemId, Items};
-use crate::call::Call;
-use crate::endpoint::parameters;
-use crate::endpoint::{self, Endpoint, Takes, get, group, patch, post};
-use crate::guards::auth::TokenUse;
 use crate::limits::batch_work;
-use crate::pools::Wants;
-use crate::wire::body::{self, Nothing, UpTo, WholeBody};
-use crate::wire::problem::Problem;
-use crate::wire::query::{self, Ids, View};
-use crate::wire::reply;
-use crate::wire::reply::Answer;
+use crate::wire::body::{self, Body, Nothing, UpTo};
+use crate::wire::query::{Ids, VIEWS, View};
 use crate::wire::reply::Text;
-use feed::{Feed, PublishItems, PublishedItem, Read};
-use model::error::{Code, Error};
+use feed::{Change, DeleteItem, EditItem, PublishItems, PublishedItem, RestoreItem, TakeOff, items, sight};
 use model::priority::Pace;
-use model::schemas;
 use model::{Content, Draft, EditDraft, HostIds, ItemView, ReactionKinds, SharedContent};
 
 /// Most items of a batch.
@@ -61,14 +49,8 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
             .answers::<Item<'_>>(200, "The same item was published before", alone.clone())
             .header("Location")
             .refuses(&[Code::InvalidId, Code::TimeAhead, Code::ContentExists, Code::TooManyKinds])
-            .leads_to("getContent", BY_ID)
-            .leads_to("editContent", BY_ID)
-            .leads_to("deleteContent", BY_ID)
-            .leads_to("react", BY_ID)
-            .leads_to("listReactions", BY_ID)
-            .leads_to("comment", BY_ID)
-            .leads_to("listUserContent", BY_AUTHOR)
-            .leads_to("listFollowers", BY_AUTHOR),
+            .leads_to(&["getContent", "editContent", "deleteContent", "react", "listReactions", "comment"], BY_ID)
+            .leads_to(&["listUserContent", "listFollowers"], BY_AUTHOR),
         get("/v1/content", list, "listContent", "Up to 100 items by their ids")
             .about("In the order of the ids, without items that do not exist, or not for the viewer.")
             .query([
@@ -84,11 +66,11 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
                 "One change publishes all items. The body may have 256 times as many bytes as the body of a single \
                  publish.",
             )
-            .takes::<NewContentList<'_>>(json!({"items": [new]}))
+            .takes_as::<NewContentList<'_>>(BodyKind::Batch, json!({"items": [new]}))
             .answers_items::<Item<'_>>(201, "ContentList", "The items; at least one is new", alone.clone())
             .answers_items::<Item<'_>>(200, "ContentList", "The same items were all published before", alone.clone())
             .refuses(&[Code::InvalidId, Code::TimeAhead, Code::ContentExists, Code::TooManyKinds])
-            .leads_to("getContent", &[("content_id", "$response.body#/items/0/content_id")]),
+            .leads_to(&["getContent"], &[("content_id", "$response.body#/items/0/content_id")]),
         get("/v1/content/{content_id}", show, "getContent", "One item")
             .about("A key without `viewer` also sees an item whose author is suspended. It has `suspended`.")
             .for_users(TokenUse::Visible)
@@ -100,19 +82,19 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
             .takes::<EditDraft>(json!({"text": "Low tide at one"}))
             .answers::<Item<'_>>(200, "The item after the edit", alone.clone())
             .refuses(&[Code::ContentNotFound])
-            .leads_to("deleteContent", BY_ID),
-        endpoint::delete("/v1/content/{content_id}", delete, "deleteContent", "Delete an item")
+            .leads_to(&["deleteContent"], BY_ID),
+        delete("/v1/content/{content_id}", delete_item, "deleteContent", "Delete an item")
             .about(
                 "The item leaves every list at once. It can be restored for `content.deleted_retention`. A second \
                  delete answers 404. With `purge=true` there is no way back: the text, the media, the topics and `extra` are \
                  gone at once, also of an item that is deleted already, and a compaction removes them from the disk. This can \
                  be repeated.",
             )
-            .query([parameters::shown("purge", "Whether the item is deleted for good", parameters::flag(), true)])
+            .query([parameters::flag("purge", "Whether the item is deleted for good")])
             .answers_nothing("The item is deleted")
             .refuses(&[Code::ContentNotFound])
-            .leads_to("restoreContent", &[("content_id", "$request.path.content_id")]),
-        endpoint::delete(
+            .leads_to(&["restoreContent"], &[("content_id", "$request.path.content_id")]),
+        delete(
             "/v1/users/{source}/content/{content_id}",
             take_off,
             "takeOffContent",
@@ -125,7 +107,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         )
         .answers_nothing("The item is off the path")
         .refuses(&[Code::ContentNotFound])
-        .leads_to("getContent", &[("content_id", "$request.path.content_id")]),
+        .leads_to(&["getContent"], &[("content_id", "$request.path.content_id")]),
         post("/v1/content/{content_id}/restore", restore, "restoreContent", "Restore a deleted item")
             .about(
                 "The item is in every list again, at its old place, with its reactions and comments. For an item that \
@@ -135,8 +117,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
             .takes_nothing()
             .answers::<Item<'_>>(200, "The item", alone)
             .refuses(&[Code::ContentNotFound])
-            .leads_to("getContent", BY_ID)
-            .leads_to("deleteContent", BY_ID),
+            .leads_to(&["getContent", "deleteContent"], BY_ID),
     ];
     group("content", calls)
 }
@@ -154,49 +135,44 @@ fn new_items() -> Array {
 }
 
 /// `POST /v1/content`
-pub(crate) async fn publish(mut call: Call) -> Answer {
-    call.no_query()?;
+async fn publish(mut call: Call) -> Answer {
     let draft: Draft = call.json().await?;
-    let published = if call.api.feed().is_node() {
-        call.run(Wants::Change, move |feed| feed.publish_one(draft)).await?
-    } else {
-        let place = call.api.limits.place_for_change(call.caller.holder)?;
-        let published = call.ask(place, PublishItems::one(draft), Feed::ask_publish).await?;
-        call.read_in_any_case(move |read| read.published(&published)).await?
-    };
-    let PublishedItem { shown, ids, is_new } = published;
-    answer_published(&call, &shown, &ids, "content/", is_new)
+    answer_published(&call, PublishItems::one(draft), "content/").await
 }
 
-/// 201 with a new item, or 200 with an item published before. `Location` is below `folder`, relative to the address of
-/// the request, because a proxy may have removed a prefix from that.
-pub(crate) fn answer_published(call: &Call, shown: &ItemView, ids: &HostIds, folder: &str, new: bool) -> Answer {
-    let mut response = HttpResponseBuilder::new(status(new));
+/// Publishes one item. Answers 201 if it is new, or 200 if it was published before. `Location` is below `folder`, relative to
+/// the address of the request, because a proxy may have removed a prefix from that.
+pub(crate) async fn answer_published(call: &Call, publish: PublishItems, folder: &str) -> Answer {
+    let published = call.submit(publish).await?.pop();
+    let published = published.ok_or_else(|| Problem::internal("a publish returned no item"))?;
+    let PublishedItem { shown, ids, is_new } =
+        call.read_in_any_case(move |read| items::published(read, &published)).await?;
+    let mut response = HttpResponseBuilder::new(status(is_new));
     response.insert_header((LOCATION, format!("{folder}{}", query::escaped(&ids.of(shown.content.id)))));
-    Ok(reply::body(response, show::item(shown, ids, call.api.feed().reaction_kinds())?))
+    Ok(reply::body(response, show::item(&shown, &ids, call.api.feed().reaction_kinds())?))
 }
 
 /// `POST /v1/content/batch`
-pub(crate) async fn publish_batch(mut call: Call) -> Answer {
-    call.no_query()?;
-    let mut body = call.body(call.api.limits.batch_limit).await?;
+async fn publish_batch(mut call: Call) -> Answer {
+    let mut body = call.body().await?;
     let limit = call.api.limits.body_limit;
     let work = call.api.limits.batch_work.wait_for(call.caller.holder, batch_work(body.len(), MAX_BATCH));
     let turns = (body.turn.take(), call.in_time(work).await?);
     let patience = call.api.limits.timeout;
     let published = move |feed: &Feed| {
-        let published = publish_all(feed, body.whole(), limit, patience);
+        let published = publish_all(feed, body, limit, patience);
         drop(turns);
         published
     };
-    let (new, text) = call.run(Wants::Change, published).await?;
+    let (new, text) = call.change(published).await?;
     Ok(text.answer(HttpResponseBuilder::new(status(new))))
 }
 
 /// Publishes a batch. Returns whether any item is new, and the items as JSON. All of this runs on a thread that may
 /// block, because a batch is large. The answer takes over the memory of the body.
-fn publish_all(feed: &Feed, body: WholeBody, limit: usize, patience: Duration) -> Result<(bool, Text), Problem> {
-    let NewContentList { items: UpTo(items) } = body.json()?;
+fn publish_all(feed: &Feed, mut body: Body, limit: usize, patience: Duration) -> Result<(bool, Text), Problem> {
+    let bytes = body.len();
+    let NewContentList { items: UpTo(items) } = body.json(false)?;
     if items.is_empty() {
         return Err(Problem::invalid_body(format_args!("items: expected 1 to {MAX_BATCH} items")));
     }
@@ -209,14 +185,14 @@ fn publish_all(feed: &Feed, body: WholeBody, limit: usize, patience: Duration) -
         body::object(item.get()).map_err(|problem| problem.at(format_args!("items[{index}]")))
     };
     let drafts: Vec<Draft> = items.iter().enumerate().map(draft).collect::<Result<_, _>>()?;
-    let most = body.len() + SHOWN_MORE * drafts.len();
+    let most = bytes + SHOWN_MORE * drafts.len();
     let mut room = body.into_room(patience);
     // Reserved before any write. Only an item that was published before and edited since can be longer.
     room.reserve(most)?;
-    let published = feed.publish(drafts)?;
+    let published = feed.submit(PublishItems::all(drafts))?;
     let new = published.iter().any(|(_, new)| *new);
     // Counts can be above 0, because comments may come before their subject.
-    let (published, ids) = as_shown(feed, published.into_iter().map(|(content, _)| content))?;
+    let (published, ids) = as_shown(feed.read(), published.into_iter().map(|(content, _)| content))?;
     let mut text = Text::new(Some(room));
     let published = published.into_iter().inspect(|_| pace.step());
     show::write_items(published, &ids, feed.reaction_kinds(), &mut text)?;
@@ -224,12 +200,9 @@ fn publish_all(feed: &Feed, body: WholeBody, limit: usize, patience: Duration) -
 }
 
 /// Items as they are after a change, with the ids that they mention.
-pub(crate) fn as_shown(
-    feed: &Feed,
-    contents: impl IntoIterator<Item = Content>,
-) -> Result<(Vec<ItemView>, HostIds), Error> {
+fn as_shown(read: Read<'_>, contents: impl IntoIterator<Item = Content>) -> Result<(Vec<ItemView>, HostIds)> {
     let contents = contents.into_iter().map(|content| Arc::new(content.into())).collect();
-    feed.read().named(feed.read().with_counts(contents)?)
+    read.named(sight::with_counts(read, contents)?)
 }
 
 fn status(new: bool) -> StatusCode {
@@ -237,23 +210,23 @@ fn status(new: bool) -> StatusCode {
 }
 
 /// `GET /v1/content?ids=`
-pub(crate) async fn list(call: Call) -> Answer {
-    let [ids, view, viewer] = call.query(["ids", "view", "viewer"])?;
-    let Ids(ids) = query::required("ids", ids)?;
-    let view = query::value("view", view)?.unwrap_or(View::Full);
-    let viewer = call.viewer(query::value("viewer", viewer)?);
-    let find = move |read: &Read<'_>| read.contents(&read.find_all(&ids)?);
+async fn list(call: Call) -> Answer {
+    let query = call.query()?;
+    let Ids(ids) = query.required("ids")?;
+    let view = query.choice("view", &VIEWS)?.unwrap_or(View::Full);
+    let viewer = call.viewer(query.value("viewer")?);
+    let find = move |read: Read<'_>| sight::contents(read, &read.find_all(&ids)?);
     let ((), text) = match view {
         View::Full => {
             let look = move |read: Read<'_>| {
                 let read = read.seen_by(viewer.as_ref())?;
-                read.with_viewer(read.listed(find(&read)?)?)
+                read.named(sight::with_viewer(read, sight::listed(read, find(read)?)?)?)
             };
-            call.show(look, |items, ids, kinds, text| show::write_items(items, &ids, kinds, text)).await?
+            call.show(look, |(items, ids), kinds, text| show::write_items(items, &ids, kinds, text)).await?
         }
         View::Ids => {
-            let look = move |read: Read<'_>| find(&read.seen_by(viewer.as_ref())?);
-            let write = |contents: Vec<Arc<SharedContent>>, ids: HostIds, _: &ReactionKinds, text: &mut Text| {
+            let look = move |read: Read<'_>| read.named(find(read.seen_by(viewer.as_ref())?)?);
+            let write = |(contents, ids): (Vec<Arc<SharedContent>>, HostIds), _: &ReactionKinds, text: &mut Text| {
                 text.write(&Items {
                     items: contents.iter().map(|content| ItemId::new(content.entry(), &ids)).collect(),
                 })
@@ -265,16 +238,15 @@ pub(crate) async fn list(call: Call) -> Answer {
 }
 
 /// `GET /v1/content/{content_id}`
-pub(crate) async fn show(call: Call) -> Answer {
-    let id = call.content_id()?;
-    let [viewer] = call.query(["viewer"])?;
-    let viewer = call.viewer(query::value("viewer", viewer)?);
+async fn show(call: Call) -> Answer {
+    let id = call.id("content_id")?;
+    let viewer = call.viewer(call.query()?.value("viewer")?);
     let look = move |read: Read<'_>| {
         let read = read.seen_by(viewer.as_ref())?;
-        let item = read.by_id(read.find(&id)?)?;
-        read.with_viewer(read.with_counts(item.into_iter().collect())?)
+        let item = sight::by_id(read, read.find(&id)?)?;
+        read.named(sight::with_viewer(read, sight::with_counts(read, item.into_iter().collect())?)?)
     };
-    let write = |items: Vec<_>, ids: HostIds, kinds: &ReactionKinds, text: &mut Text| {
+    let write = |(items, ids): (Vec<_>, HostIds), kinds: &ReactionKinds, text: &mut Text| {
         show::write_item(items.first().ok_or_else(Error::content_not_found)?, &ids, kinds, text)
     };
     let ((), text) = call.show(look, write).await?;
@@ -282,45 +254,35 @@ pub(crate) async fn show(call: Call) -> Answer {
 }
 
 /// `PATCH /v1/content/{content_id}`
-pub(crate) async fn edit(mut call: Call) -> Answer {
-    let id = call.content_id()?;
-    call.no_query()?;
+async fn edit(mut call: Call) -> Answer {
+    let item = call.id("content_id")?;
     let edit: EditDraft = call.json().await?;
-    change(&call, move |feed| feed.edit(id, edit)).await
+    change(&call, EditItem { item, edit }).await
 }
 
 /// `POST /v1/content/{content_id}/restore`
-pub(crate) async fn restore(mut call: Call) -> Answer {
-    let id = call.content_id()?;
-    call.no_query()?;
-    let Nothing {} = call.json_or_default().await?;
-    change(&call, move |feed| feed.restore(id)).await
+async fn restore(mut call: Call) -> Answer {
+    let item = call.id("content_id")?;
+    let Nothing {} = call.json().await?;
+    change(&call, RestoreItem { item }).await
 }
 
 /// Answers with an item after a change.
-async fn change<C>(call: &Call, change: C) -> Answer
-where
-    C: FnOnce(&Feed) -> Result<Content, Error> + Send + 'static,
-{
-    let (items, ids) = call.run(Wants::Change, move |feed| as_shown(feed, [change(feed)?])).await?;
+async fn change(call: &Call, change: impl Change<Outcome = Content> + Send + 'static) -> Answer {
+    let changed = call.submit(change).await?;
+    let (items, ids) = call.read_in_any_case(move |read| as_shown(read, [changed.clone()])).await?;
     let item = items.first().ok_or_else(Error::content_not_found)?;
-    Ok(reply::body(HttpResponseBuilder::new(StatusCode::OK), show::item(item, &ids, call.api.feed().reaction_kinds())?))
+    Ok(reply::body(HttpResponse::Ok(), show::item(item, &ids, call.api.feed().reaction_kinds())?))
 }
 
 /// `DELETE /v1/users/{source}/content/{content_id}`
-pub(crate) async fn take_off(call: Call) -> Answer {
-    let (source, id) = (call.source()?, call.content_id()?);
-    call.no_query()?;
-    call.run(Wants::Change, move |feed| feed.take_off(id, source)).await?;
+async fn take_off(call: Call) -> Answer {
+    call.submit(TakeOff { source: call.id("source")?, item: call.id("content_id")? }).await?;
     Ok(HttpResponse::NoContent().finish())
 }
 
 /// `DELETE /v1/content/{content_id}`
-pub(crate) async fn delete(call: Call) -> Answer {
-    let id = call.content_id()?;
-    let [purge] = call.query(["purge"])?;
-    let purge = query::value("purge", purge)?.unwrap_or(false);
-    let delete = move |feed: &Feed| if purge { feed.delete_for_good(id) } else { feed.delete(id) };
-    call.run(Wants::Change, delete).await?;
+async fn delete_item(call: Call) -> Answer {
+    call.submit(DeleteItem { item: call.id("content_id")?, purge: call.query()?.flag("purge")? }).await?;
     Ok(HttpResponse::NoContent().finish())
 }

@@ -1,17 +1,10 @@
 //! Erasures of users.
 
 use actix_web::http::StatusCode;
-use serde::Serialize;
-use serde_json::json;
-use utoipa::ToSchema;
 
-use crate::call::Call;
-use crate::endpoint::{Endpoint, delete, get, group};
-use crate::pools::Wants;
-use crate::wire::reply;
-use crate::wire::reply::Answer;
-use feed::{Feed, Read};
-use model::error::Code;
+use super::prelude::*;
+use super::show::Items;
+use feed::erasure;
 use model::{ErasedUser, Erasure, HostId, Millis, Time};
 
 /// The calls of this file.
@@ -82,21 +75,15 @@ impl From<ErasedUser> for ErasureBody {
 
 /// `DELETE /v1/users/{uid}`
 async fn erase(call: Call) -> Answer {
-    let user = call.user()?;
-    call.no_query()?;
-    let id = user.clone();
-    let since = call.run(Wants::Change, move |feed: &Feed| feed.erase(id)).await?;
-    reply::with(StatusCode::ACCEPTED, &Begun { user_id: user, since })
+    let user_id = call.user()?;
+    let id = user_id.clone();
+    let since = call.change(move |feed| erasure::erase(feed, id)).await?;
+    reply::with(StatusCode::ACCEPTED, &Begun { user_id, since })
 }
 
 /// `GET /v1/admin/erasures`
 async fn list(call: Call) -> Answer {
-    call.no_query()?;
-    let look = |read: Read<'_>| {
-        let (under_way, over) = read.erasures()?;
-        let under_way = under_way.into_iter().map(ErasureBody::from);
-        Ok(under_way.chain(over.into_iter().map(ErasureBody::from)).collect::<Vec<_>>())
-    };
-    let items = call.read(look).await?;
-    reply::ok(&json!({ "items": items }))
+    let (under_way, over) = call.read(|read| erasure::erasures(read)).await?;
+    let items = under_way.into_iter().map(ErasureBody::from).chain(over.into_iter().map(ErasureBody::from));
+    reply::ok(&Items { items: items.collect() })
 }

@@ -1,37 +1,19 @@
 //! `/v1/users/{uid}/lists`: the lists of a user, their members, and their timelines.
 
-use std::collections::HashSet;
-
 use actix_web::HttpResponse;
-use serde::{Deserialize, Serialize};
-use serde_json::json;
-use utoipa::ToSchema;
-use utoipa::openapi::schema::{Array, ArrayBuilder, Object, ObjectBuilder, Type};
+use utoipa::openapi::schema::{Array, Object, ObjectBuilder, Type};
 
-use super::markers::{MarkerBody, NewMarker, UnreadBody};
-use super::relations::{ListedUsers, list_users, rule};
+use super::markers::{self, MarkerBody, NewMarker};
+use super::prelude::*;
+use super::relations::{ListedUsers, MAX_BATCH, list_users, rule, users};
 use super::show::{Items, Member};
 use super::timelines;
-use crate::call::Call;
-use crate::endpoint::{Endpoint, Takes, delete, get, group, parameters, post, put};
-use crate::guards::auth::TokenUse;
-use crate::pools::Wants;
-use crate::wire::body::UpTo;
-use crate::wire::problem::Problem;
-use crate::wire::query;
-use crate::wire::reply;
-use crate::wire::reply::Answer;
-use config::Act;
-use feed::{Feed, Read};
-use model::error::{Code, Error, Result};
-use model::schemas;
+use crate::wire::body::{UpTo, check_batch};
+use feed::{ChangeMembers, DeleteList, PutList, ids, kinds, lists, timeline};
 use model::{
-    HostId, KindNames, ListId, ListSettings, MAX_TITLE, Membership, Millis, PageRequest, Time, UserId, UserList,
-    kinds_of_rule, or_default,
+    HostId, KindNames, ListId, ListSettings, MAX_TITLE, Membership, Millis, PageRequest, RuleDraft, Time, Unread,
+    UserId, UserList, kinds_of_rule, or_default,
 };
-
-/// Most members that a batch adds and removes, together.
-const MAX_BATCH: usize = 1000;
 
 /// Link from a request about a list to the other calls about it.
 const LIST: &Takes = &[("uid", "$request.path.uid"), ("list", "$request.path.list")];
@@ -45,7 +27,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
     };
     let marker = || json!({"cursor": "1689089522000-32850"});
     let of_list = |call: Endpoint| {
-        let used = if call.method == "GET" { TokenUse::Own } else { Act::Lists.into() };
+        let used = if call.info.writes() { Act::Lists.into() } else { TokenUse::Own };
         call.for_users(used).refuses(&[Code::ListNotFound])
     };
     let path = "/v1/users/{uid}/lists/{list}";
@@ -65,16 +47,13 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
             .may_take::<NewList>(json!({"title": "Close friends", "exclusive": true}))
             .answers::<List>(200, "The list after the change", list())
             .refuses(&[Code::ListLimit])
-            .leads_to("getList", LIST)
-            .leads_to("getListTimeline", LIST)
-            .leads_to("changeListMembers", LIST)
-            .leads_to("deleteList", LIST),
+            .leads_to(&["getList", "getListTimeline", "changeListMembers", "deleteList"], LIST),
         of_list(get(path, show, "getList", "One list")).answers::<List>(200, "The list", list()),
         of_list(delete(path, delete_list, "deleteList", "Delete a list"))
             .about("Deletes its members and its marker, too. A second delete answers 404.")
             .answers_nothing("The list is deleted"),
         of_list(get("/v1/users/{uid}/lists/{list}/members", members, "listMembers", "The members of a list"))
-            .answers_pages::<Member>("UserPage", Member::example_page()),
+            .answers_pages::<Member>(parameters::page(), "UserPage", Member::example_page()),
         of_list(post(
             "/v1/users/{uid}/lists/{list}/members/batch",
             change_members,
@@ -82,7 +61,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
             "Add and remove up to 1,000 members, all or none",
         ))
         .about("The body may have 256 times as many bytes as the body of a single change.")
-        .takes::<MembersChange>(json!({"add": ["200", "211"], "remove": ["222"]}))
+        .takes_as::<MembersChange>(BodyKind::Batch, json!({"add": ["200", "211"], "remove": ["222"]}))
         .answers_items::<ListMember>(
             200,
             "ListMemberList",
@@ -99,7 +78,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
             .may_take::<NewMember>(json!({"except": ["repost"]}))
             .answers::<ListMember>(200, "The state after the change", member(true))
             .refuses(&[Code::MemberLimit, Code::TooManyKinds])
-            .leads_to("removeListMember", &[LIST[0], LIST[1], ("source", "$request.path.source")]),
+            .leads_to(&["removeListMember"], &[LIST[0], LIST[1], ("source", "$request.path.source")]),
         of_list(delete(one, remove_member, "removeListMember", "Remove a member from a list"))
             .answers::<ListMember>(200, "The state after the change", member(false)),
         of_list(timelines::viewed_pages(get(
@@ -114,28 +93,27 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         ),
         of_list(get(
             "/v1/users/{uid}/lists/{list}/unread",
-            unread,
+            markers::unread,
             "getListUnread",
             "The number of unread items of a list: those above its marker",
         ))
         .query(parameters::kinds())
-        .answers::<UnreadBody>(200, "The count", json!({"count": 3, "capped": false})),
-        of_list(get(marked, marker_of, "getListMarker", "The marker of a list"))
+        .answers::<Unread>(200, "The count", json!({"count": 3, "capped": false})),
+        of_list(get(marked, markers::show, "getListMarker", "The marker of a list"))
             .answers::<MarkerBody>(200, "The marker; `null` for a list without a marker", marker()),
-        of_list(put(marked, advance, "moveListMarker", "Move the marker of a list"))
+        of_list(put(marked, markers::advance, "moveListMarker", "Move the marker of a list"))
             .about("By the rules of the marker of the home timeline.")
             .for_users(Act::Marker)
             .takes::<NewMarker>(marker())
             .answers::<MarkerBody>(200, "The marker after the change", marker())
             .refuses(&[Code::TimeAhead, Code::UnknownCursor])
-            .leads_to("getListMarker", LIST)
-            .leads_to("getListUnread", LIST),
+            .leads_to(&["getListMarker", "getListUnread"], LIST),
     ];
     group("lists", calls)
 }
 
 /// The settings of a list: a missing field gets its default
-#[derive(Default, Deserialize, ToSchema)]
+#[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 struct NewList {
     #[serde(default)]
@@ -171,7 +149,7 @@ impl From<UserList> for List {
 }
 
 /// The rule of a member: without one, the list shows all kinds
-#[derive(Default, Deserialize, ToSchema)]
+#[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 struct NewMember {
     #[serde(default, deserialize_with = "kinds_of_rule")]
@@ -203,10 +181,6 @@ fn to_remove() -> Array {
     users("The members to remove")
 }
 
-fn users(about: &str) -> Array {
-    ArrayBuilder::new().items(schemas::id()).max_items(Some(MAX_BATCH)).description(Some(about)).build()
-}
-
 /// Whether a user is a member of a list, and since when.
 #[derive(Debug, Serialize, ToSchema)]
 struct ListMember {
@@ -227,158 +201,109 @@ struct ListMember {
 
 impl ListMember {
     fn new(read: Read<'_>, user_id: HostId, membership: Option<Membership>) -> Result<Self> {
-        let (only, except) = read.rule_names(membership.and_then(|membership| membership.rule))?.fields();
+        let (only, except) = kinds::rule_names(read, membership.and_then(|membership| membership.rule))?.fields();
         let since = membership.map(|membership| membership.since);
         Ok(Self { user_id, member: since.is_some(), since, only, except })
     }
 }
 
+/// The user and the name of the list in the path.
+fn path(call: &Call) -> Result<(HostId, String), Problem> {
+    Ok((call.user()?, call.label("list", Code::InvalidList)?))
+}
+
 /// `GET /v1/users/{uid}/lists`
-pub(crate) async fn all(call: Call) -> Answer {
-    let user = call.user()?;
-    call.no_query()?;
-    let lists = call.read_of(&user, |read, user| read.lists_of_user(user)).await?;
+async fn all(call: Call) -> Answer {
+    let lists = call.read_of(&call.user()?, |read, user| lists::of_user(read, user)).await?;
     reply::ok(&Items { items: lists.into_iter().map(List::from).collect() })
 }
 
 /// `PUT /v1/users/{uid}/lists/{list}`
-pub(crate) async fn put_list(mut call: Call) -> Answer {
-    let (user, list) = (call.user()?, call.list()?);
-    call.no_query()?;
-    let NewList { title, exclusive } = call.json_or_default().await?;
+async fn put_list(mut call: Call) -> Answer {
+    let (user, list) = path(&call)?;
+    let NewList { title, exclusive } = call.json().await?;
     let settings = ListSettings::checked(title, exclusive).map_err(Problem::invalid_body)?;
-    let list = call.run(Wants::Change, move |feed: &Feed| feed.put_list(user, list, settings)).await?;
-    reply::ok(&List::from(list))
+    reply::ok(&List::from(call.submit(PutList { user, list, settings }).await?))
 }
 
 /// `GET /v1/users/{uid}/lists/{list}`
-pub(crate) async fn show(call: Call) -> Answer {
-    let (user, name) = (call.user()?, call.list()?);
-    call.no_query()?;
-    let list = call.read_of(&user, move |read, user| read.list_named(user, &name)).await?;
+async fn show(call: Call) -> Answer {
+    let (user, name) = path(&call)?;
+    let list = call.read_of(&user, move |read, user| lists::named(read, user, &name)).await?;
     reply::ok(&List::from(list))
 }
 
 /// `DELETE /v1/users/{uid}/lists/{list}`
-pub(crate) async fn delete_list(call: Call) -> Answer {
-    let (user, list) = (call.user()?, call.list()?);
-    call.no_query()?;
-    call.run(Wants::Change, move |feed: &Feed| feed.delete_list(user, list)).await?;
+async fn delete_list(call: Call) -> Answer {
+    let (user, list) = path(&call)?;
+    call.submit(DeleteList { user, list }).await?;
     Ok(HttpResponse::NoContent().finish())
 }
 
 /// `GET /v1/users/{uid}/lists/{list}/members`
-pub(crate) async fn members(call: Call) -> Answer {
-    let (user, name) = (call.user()?, call.list()?);
-    let [limit, before, after] = call.query(["limit", "before", "after"])?;
-    let find = move |read: Read<'_>| Ok(read.list_named(read.find(&user)?, &name)?.id);
-    list_users(&call, [limit, before, after, None], None, find, listed).await
-}
-
-fn listed(read: Read<'_>, list: ListId, request: &PageRequest<UserId>) -> Result<ListedUsers> {
-    let page = read.list_members(list, request)?;
-    let members: Vec<_> = page.items.iter().map(|member| member.id).collect();
-    Ok(ListedUsers { page, rules: read.member_rules(list, &members)? })
+async fn members(call: Call) -> Answer {
+    let (user, name) = path(&call)?;
+    let find = move |read: Read<'_>| Ok(lists::named(read, read.find(&user)?, &name)?.id);
+    let read_page = |read: Read<'_>, list: ListId, request: &PageRequest<UserId>| -> Result<_> {
+        let page = lists::members(read, list, request)?;
+        let members: Vec<_> = page.items.iter().map(|member| member.id).collect();
+        Ok(ListedUsers { page, rules: lists::member_rules(read, list, &members)? })
+    };
+    list_users(&call, None, find, read_page).await
 }
 
 /// `POST /v1/users/{uid}/lists/{list}/members/batch`
-pub(crate) async fn change_members(mut call: Call) -> Answer {
-    let (user, list) = (call.user()?, call.list()?);
-    call.no_query()?;
-    let MembersChange { add: UpTo(add), remove: UpTo(remove) } = call.json_of_batch().await?;
-    if !(1..=MAX_BATCH).contains(&(add.len() + remove.len())) {
-        let detail = format_args!("add and remove: expected 1 to {MAX_BATCH} ids in total");
-        return Err(Problem::invalid_body(detail));
-    }
-    let mut members = HashSet::new();
-    if let Some(twice) = add.iter().chain(&remove).find(|member| !members.insert(*member)) {
-        return Err(Problem::invalid_body(format_args!("user {twice} occurs twice")));
-    }
-    reply::ok(&Items { items: change(&call, user, list, add, remove).await? })
+async fn change_members(mut call: Call) -> Answer {
+    let (user, list) = path(&call)?;
+    let MembersChange { add: UpTo(add), remove: UpTo(remove) } = call.json().await?;
+    let members = check_batch("add and remove", &add, &remove, MAX_BATCH)?;
+    let change = ChangeMembers { user, list, add, remove, rule: None };
+    reply::ok(&Items { items: change_list(&call, change, members).await? })
 }
 
 /// `PUT /v1/users/{uid}/lists/{list}/members/{source}`
-pub(crate) async fn add_member(mut call: Call) -> Answer {
-    let (user, list, source) = (call.user()?, call.list()?, call.source()?);
-    call.no_query()?;
-    let NewMember { only, except } = call.json_or_default().await?;
-    let (rule, sight) = (rule(only, except)?, call.sight());
-    let add = move |feed: &Feed| -> Result<ListMember> {
-        feed.may_name(&user, [&source], sight)?;
-        feed.may_name_kinds(&rule, sight)?;
-        let membership = feed.put_member(user, list, source.clone(), rule)?;
-        ListMember::new(feed.read(), source, membership)
-    };
-    reply::ok(&call.run(Wants::Change, add).await?)
+async fn add_member(mut call: Call) -> Answer {
+    let NewMember { only, except } = call.json().await?;
+    change_one(&call, true, Some(rule(only, except)?)).await
 }
 
 /// `DELETE /v1/users/{uid}/lists/{list}/members/{source}`
-pub(crate) async fn remove_member(call: Call) -> Answer {
-    let (user, list, source) = (call.user()?, call.list()?, call.source()?);
-    call.no_query()?;
-    let removed = change(&call, user, list, Vec::new(), vec![source]).await?.pop();
-    reply::ok(&removed.ok_or_else(|| Problem::internal("a change of a list returned no member"))?)
+async fn remove_member(call: Call) -> Answer {
+    change_one(&call, false, None).await
 }
 
-async fn change(
-    call: &Call,
-    user: HostId,
-    list: String,
-    add: Vec<HostId>,
-    remove: Vec<HostId>,
-) -> Result<Vec<ListMember>, Problem> {
+/// Adds or removes the member of the path.
+async fn change_one(call: &Call, added: bool, rule: Option<RuleDraft>) -> Answer {
+    let ((user, list), source) = (path(call)?, call.id("source")?);
+    let (one, none) = (vec![source.clone()], Vec::new());
+    let (add, remove) = if added { (one, none) } else { (none, one) };
+    let change = ChangeMembers { user, list, add, remove, rule };
+    let member = change_list(call, change, vec![source]).await?.pop();
+    reply::ok(&member.ok_or_else(|| Problem::internal("a change of a list returned no member"))?)
+}
+
+/// Changes the members of a list. Returns the state of each after that.
+async fn change_list(call: &Call, change: ChangeMembers, members: Vec<HostId>) -> Result<Vec<ListMember>, Problem> {
     let sight = call.sight();
-    let change = move |feed: &Feed| -> Result<Vec<ListMember>> {
-        let members: Vec<_> = add.iter().chain(&remove).cloned().collect();
-        feed.may_name(&user, &members, sight)?;
-        let after = feed.change_members(user, list, add, remove)?;
+    let change = move |feed: &Feed| -> Result<_> {
+        ids::may_name(feed, &change.user, &members, sight)?;
+        if let Some(rule) = &change.rule {
+            kinds::may_name(feed, rule, sight)?;
+        }
+        let after = feed.submit(change)?;
         members.into_iter().zip(after).map(|(member, after)| ListMember::new(feed.read(), member, after)).collect()
     };
-    call.run(Wants::Change, change).await
+    call.change(change).await
 }
 
 /// `GET /v1/users/{uid}/lists/{list}/timeline`
-pub(crate) async fn timeline(call: Call) -> Answer {
-    let (user, name) = (call.user()?, call.list()?);
+async fn timeline(call: Call) -> Answer {
+    let (user, name) = path(&call)?;
     let viewer = user.clone();
     let find = move |read: Read<'_>| {
         let user = read.find(&user)?;
-        Ok((user, read.list_named(user, &name)?.id))
+        Ok((user, lists::named(read, user, &name)?.id))
     };
-    let read_page = |read: Read<'_>, (user, list), request: &_| read.list_timeline(user, list, request);
+    let read_page = |read: Read<'_>, (user, list), request: &_| timeline::list_page(read, user, list, request);
     timelines::list(&call, Some(viewer), find, read_page).await
-}
-
-/// `GET /v1/users/{uid}/lists/{list}/unread`
-pub(crate) async fn unread(call: Call) -> Answer {
-    let kinds = query::kinds(call.query(["kinds", "except_kinds"])?)?;
-    let unread = look(&call, move |read, user, list| read.of_kinds(&kinds)?.list_unread(user, list)).await?;
-    reply::ok(&UnreadBody::from(unread))
-}
-
-/// `GET /v1/users/{uid}/lists/{list}/marker`
-pub(crate) async fn marker_of(call: Call) -> Answer {
-    call.no_query()?;
-    let (cursor, ids) = look(&call, |read, user, list| read.named(read.marker(user, Some(list))?)).await?;
-    reply::ok(&MarkerBody { cursor: cursor.map(|cursor| ids.place(cursor)) })
-}
-
-/// Reads what a list has.
-async fn look<T: Send + 'static>(
-    call: &Call,
-    look: impl Fn(Read<'_>, UserId, ListId) -> Result<T, Error> + Send + 'static,
-) -> Result<T, Problem> {
-    let (user, name) = (call.user()?, call.list()?);
-    call.read_of(&user, move |read, user| look(read, user, read.list_named(user, &name)?.id)).await
-}
-
-/// `PUT /v1/users/{uid}/lists/{list}/marker`
-pub(crate) async fn advance(mut call: Call) -> Answer {
-    let (user, list) = (call.user()?, call.list()?);
-    call.no_query()?;
-    let NewMarker { cursor } = call.json().await?;
-    let sight = call.sight();
-    let moved = move |feed: &Feed| feed.read().named(feed.move_list_marker(user, list, cursor, sight)?);
-    let (cursor, ids) = call.run(Wants::Change, moved).await?;
-    reply::ok(&MarkerBody { cursor: Some(ids.place(cursor)) })
 }

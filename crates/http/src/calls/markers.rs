@@ -1,22 +1,8 @@
-//! `/v1/users/{uid}/marker` and the count of unread items.
+//! `/v1/users/{uid}/marker` and the count of unread items; the same of the timelines of lists.
 
-use serde::{Deserialize, Serialize};
-use serde_json::json;
-use utoipa::ToSchema;
-
-use crate::call::Call;
-use crate::endpoint::{Endpoint, get, group, parameters, put};
-use crate::guards::auth::TokenUse;
-use crate::kind::OfOwner;
-use crate::pools::Wants;
-use crate::wire::query;
-use crate::wire::reply;
-use crate::wire::reply::Answer;
-use config::Act;
-use feed::Feed;
-use model::error::Code;
-use model::schemas;
-use model::{HostId, Position, Unread};
+use super::prelude::*;
+use feed::{MoveMarker, lists, timeline};
+use model::{HostId, ListId, Position, Unread, UserId};
 
 /// The calls of this file.
 pub(crate) fn endpoints() -> Vec<Endpoint> {
@@ -35,7 +21,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
              all items are unread.",
         )
         .query(parameters::kinds())
-        .answers::<UnreadBody>(200, "The count", json!({"count": 3, "capped": false})),
+        .answers::<Unread>(200, "The count", json!({"count": 3, "capped": false})),
         get("/v1/users/{uid}/marker", show, "getMarker", "The marker of a user")
             .for_users(TokenUse::Own)
             .answers::<MarkerBody>(200, "The marker; `null` for a user without a marker", marker.clone()),
@@ -51,8 +37,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
             .takes::<NewMarker>(marker.clone())
             .answers::<MarkerBody>(200, "The marker after the change", marker)
             .refuses(&[Code::TimeAhead, Code::UnknownCursor])
-            .leads_to("getMarker", &[("uid", "$request.path.uid")])
-            .leads_to("getUnread", &[("uid", "$request.path.uid")]),
+            .leads_to(&["getMarker", "getUnread"], &[("uid", "$request.path.uid")]),
     ];
     group("timelines", calls)
 }
@@ -61,7 +46,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
 #[serde(deny_unknown_fields)]
 pub(crate) struct NewMarker {
     #[schema(schema_with = schemas::cursor)]
-    pub(crate) cursor: Position<HostId>,
+    cursor: Position<HostId>,
 }
 
 /// The place up to which a user has read; `null` for a user without a marker.
@@ -69,45 +54,48 @@ pub(crate) struct NewMarker {
 #[schema(as = Marker)]
 pub(crate) struct MarkerBody {
     #[schema(required, value_type = Option<String>, pattern = r"^[0-9]+-[^\x00-\x1f\x7f-\x9f]+$")]
-    pub(crate) cursor: Option<Position<HostId>>,
+    cursor: Option<Position<HostId>>,
 }
 
-/// The number of unread items; `capped` if there are more.
-#[derive(Debug, Serialize, ToSchema)]
-#[schema(as = Unread)]
-pub(crate) struct UnreadBody {
-    count: usize,
-    capped: bool,
+/// The name of the list in the path; `None` in the path of the home timeline.
+fn list_name(call: &Call) -> Result<Option<String>, Problem> {
+    call.info.segment("list").map(|_| call.label("list", Code::InvalidList)).transpose()
 }
 
-impl From<Unread> for UnreadBody {
-    fn from(Unread { count, capped }: Unread) -> Self {
-        Self { count, capped }
-    }
+/// Reads what belongs to the timeline of a list, or to the home timeline.
+async fn of_timeline<T: Send + 'static>(
+    call: &Call,
+    look: impl Fn(Read<'_>, UserId, Option<ListId>) -> Result<T> + Send + 'static,
+) -> Result<T, Problem> {
+    let (user, name) = (call.user()?, list_name(call)?);
+    let look = move |read: Read<'_>, user| {
+        let list = name.as_ref().map(|name| lists::named(read, user, name)).transpose()?;
+        look(read, user, list.map(|list| list.id))
+    };
+    call.read_of(&user, look).await
 }
 
 /// `GET /v1/users/{uid}/marker`
 pub(crate) async fn show(call: Call) -> Answer {
-    let user = call.user()?;
-    call.no_query()?;
-    let (cursor, ids) = call.read_of(&user, |read, user| read.named(read.marker(user, None)?)).await?;
+    let (cursor, ids) = of_timeline(&call, |read, user, list| read.named(timeline::marker(read, user, list)?)).await?;
     reply::ok(&MarkerBody { cursor: cursor.map(|cursor| ids.place(cursor)) })
 }
 
 /// `PUT /v1/users/{uid}/marker`
 pub(crate) async fn advance(mut call: Call) -> Answer {
-    let user = call.user()?;
-    call.no_query()?;
-    let NewMarker { cursor } = call.json().await?;
-    let sight = call.sight();
-    let moved = move |feed: &Feed| feed.read().named(feed.move_marker(user, cursor, sight)?);
-    let (cursor, ids) = call.run(Wants::Change, moved).await?;
+    let (user, list, sight) = (call.user()?, list_name(&call)?, call.sight());
+    let NewMarker { cursor: place } = call.json().await?;
+    let cursor = call.submit(MoveMarker { user, place, sight, list }).await?;
+    let (cursor, ids) = call.read_in_any_case(move |read| read.named(cursor)).await?;
     reply::ok(&MarkerBody { cursor: Some(ids.place(cursor)) })
 }
 
 /// `GET /v1/users/{uid}/timeline/unread`
 pub(crate) async fn unread(call: Call) -> Answer {
-    let (user, kinds) = (call.user()?, query::kinds(call.query(["kinds", "except_kinds"])?)?);
-    let unread = call.read_of(&user, move |read, user| read.of_kinds(&kinds)?.unread(user)).await?;
-    reply::ok(&UnreadBody::from(unread))
+    let kinds = call.query()?.kinds()?;
+    let count = move |read: Read<'_>, user, list| match list {
+        None => timeline::unread(read.of_kinds(&kinds)?, user),
+        Some(list) => timeline::list_unread(read.of_kinds(&kinds)?, user, list),
+    };
+    reply::ok(&of_timeline(&call, count).await?)
 }

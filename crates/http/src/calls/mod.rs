@@ -8,6 +8,7 @@ mod export;
 mod lists;
 mod markers;
 pub(crate) mod notices;
+mod prelude;
 mod presence;
 mod reactions;
 mod relations;

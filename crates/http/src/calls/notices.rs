@@ -2,26 +2,16 @@
 
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize, Serializer};
-use serde_json::{Value, json};
-use utoipa::ToSchema;
+use serde::Serializer;
+use serde_json::Value;
 
-use super::markers::UnreadBody;
+use super::prelude::*;
 use super::show::Author;
-use crate::call::Call;
-use crate::endpoint::{Endpoint, get, group, parameters, put};
-use crate::guards::auth::TokenUse;
-use crate::pools::Wants;
-use crate::wire::query::{self, Flag, Kept};
-use crate::wire::reply;
-use crate::wire::reply::{Answer, Text};
-use config::Act;
-use feed::{Feed, NoticeGroup, NoticePage, Read};
-use model::error::{Code, Result};
-use model::schemas;
+use crate::wire::reply::Text;
+use feed::{MoveNoticeMarker, NoticeGroup, NoticePage, notices, sight};
 use model::{
-    Card, ContentId, HostId, HostIds, HostNoticeId, Mentions, Millis, NoticeCursor, NoticeKind, Page, PageRequest,
-    Position, ReactionKinds, RuleDraft, Span, Time, UserId,
+    Card, ContentId, HostId, HostIds, HostNoticeId, Millis, NoticeCursor, NoticeKind, Page, Position, ReactionKinds,
+    Time, Unread, UserId,
 };
 
 /// The calls of this file.
@@ -31,7 +21,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         get("/v1/users/{uid}/notices/unread", unread, "getUnreadNotices", "The number of unread notices")
             .for_users(TokenUse::Own)
             .about("Those above the marker of the notices; counts up to 1,000, and `capped` says that there may be more.")
-            .answers::<UnreadBody>(200, "The count", json!({"count": 3, "capped": false})),
+            .answers::<Unread>(200, "The count", json!({"count": 3, "capped": false})),
         get("/v1/users/{uid}/notices/marker", marked, "getNoticeMarker", "The marker of the notices of a user")
             .for_users(TokenUse::Own)
             .answers::<NoticeMarker>(200, "The marker; `null` for a user without a marker", marker.clone()),
@@ -44,8 +34,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
             .takes::<NewNoticeMarker>(marker.clone())
             .answers::<NoticeMarker>(200, "The marker after the change", marker)
             .refuses(&[Code::TimeAhead, Code::UnknownCursor])
-            .leads_to("getNoticeMarker", &[("uid", "$request.path.uid")])
-            .leads_to("getUnreadNotices", &[("uid", "$request.path.uid")]),
+            .leads_to(&["getNoticeMarker", "getUnreadNotices"], &[("uid", "$request.path.uid")]),
         get("/v1/users/{uid}/notices", list, "listNotices", "What happened to a user, newest first")
             .for_users(TokenUse::Own)
             .about(
@@ -53,8 +42,11 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
                  that mention the user. What is taken back leaves the list. With `group=true` neighbours of one kind about \
                  one item are one element with `count`, `actors`, `newest` and `oldest` in place of `at` and `actor`.",
             )
-            .query([parameters::group()])
-            .answers_pages_at::<NoticeItem>(parameters::notice_page(), "NoticePage", NoticeItem::example_page())
+            .query([parameters::flag(
+                "group",
+                "Whether neighbours of one kind about one item are one element. Default: `false`",
+            )])
+            .answers_pages::<NoticeItem>(parameters::notice_page(), "NoticePage", NoticeItem::example_page())
             .refuses(&[Code::UnknownCursor]),
     ];
     group("notices", calls)
@@ -115,13 +107,6 @@ impl Serialize for Actor {
     }
 }
 
-/// A page whose ids are those of the application.
-struct Shown(Page<NoticeItem, HostId>);
-
-impl Mentions for Shown {
-    fn mentions(&self, _: &mut impl FnMut(u64)) {}
-}
-
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 struct NewNoticeMarker {
@@ -169,30 +154,17 @@ impl NoticeItem {
     }
 }
 
-/// A place among notices as other lists have theirs: the rest of its text stands for the id.
-fn as_place(place: &Position<HostNoticeId>) -> Position<HostId> {
-    Position { at: place.at, id: HostId::Name(place.id.to_string().into()) }
-}
-
 /// `GET /v1/users/{uid}/notices`
 async fn list(call: Call) -> Answer {
-    let user = call.user()?;
-    let [limit, before, after, group] = call.query(["limit", "before", "after", "group"])?;
-    let grouped = query::value("group", group)?.is_some_and(|Flag(grouped)| grouped);
-    let limit = query::number("limit", limit, query::MAX_LIMIT)?;
-    let span: Span<HostNoticeId> =
-        Span { before: query::value("before", before)?, after: query::value("after", after)? };
-    let shown = Span { before: span.before.as_ref().map(as_place), after: span.after.as_ref().map(as_place) };
-    let kept =
-        Kept { limit, view: None, kinds: RuleDraft::All, viewer: None, group: grouped, peek: false, span: shown };
-    let request = PageRequest { span, limit: limit.unwrap_or(query::DEFAULT_LIMIT) };
-    let sight = call.sight();
+    let (user, query, sight) = (call.user()?, call.query()?, call.sight());
+    let grouped = query.flag("group")?;
+    let (request, kept) = query.page::<HostNoticeId>()?;
     let look = move |read: Read<'_>| {
-        let page = read.notices(read.find(&user)?, &read.find_notices(&request, sight)?, grouped)?;
-        show(read, page, request.span.after.as_ref(), grouped).map(Shown)
+        let page = notices::page(read, read.find(&user)?, &notices::find_span(read, &request, sight)?, grouped)?;
+        show(read, page, request.span.after.as_ref(), grouped)
     };
-    let write = |Shown(page): Shown, _: HostIds, _: &ReactionKinds, text: &mut Text| {
-        reply::write_page(page, text, |item, text| text.write(&item))
+    let write = |page: Page<_, _>, _: &ReactionKinds, text: &mut Text| {
+        reply::write_page(page, text, |item: NoticeItem, text| text.write(&item))
     };
     // The cards of many actors are large.
     let (ends, text) = call.show(look, write).await?;
@@ -201,7 +173,7 @@ async fn list(call: Call) -> Answer {
 
 /// The notice at a place, if the user sees one there.
 pub(crate) fn told(read: Read<'_>, user: UserId, place: NoticeCursor) -> Result<Option<NoticeItem>> {
-    let items: Vec<_> = read.notice_at(user, place)?.into_iter().collect();
+    let items: Vec<_> = notices::at(read, user, place)?.into_iter().collect();
     Ok(show(read, Page { items, next: None, prev: None }, None, false)?.items.pop())
 }
 
@@ -211,9 +183,9 @@ fn show(
     page: NoticePage,
     after: Option<&Position<HostNoticeId>>,
     grouped: bool,
-) -> Result<Page<NoticeItem, HostId>> {
+) -> Result<Page<NoticeItem, HostNoticeId>> {
     let actors: Vec<UserId> = page.items.iter().flat_map(|group| group.actors.iter().copied()).collect();
-    let mut cards = read.cards(&actors)?.into_iter();
+    let mut cards = sight::cards(read, &actors)?.into_iter();
     let places: Vec<_> = [page.next, page.prev].into_iter().flatten().collect();
     let notices: Vec<_> = page.items.iter().map(|group| group.newest).collect();
     let ids = read.host_ids(&(notices, places))?;
@@ -225,8 +197,8 @@ fn show(
         |place: NoticeCursor| place.id.actor == UserId::UNKNOWN || place.id.item == Some(ContentId::UNKNOWN);
     let place = |place: Option<NoticeCursor>| {
         place.map(|place| match after.filter(|_| is_unknown(place)) {
-            Some(after) => as_place(after),
-            None => as_place(&ids.notice(place)),
+            Some(after) => after.clone(),
+            None => ids.notice(place),
         })
     };
     let (next, prev) = (place(page.next), place(page.prev));
@@ -235,27 +207,21 @@ fn show(
 
 /// `GET /v1/users/{uid}/notices/unread`
 async fn unread(call: Call) -> Answer {
-    let user = call.user()?;
-    call.no_query()?;
-    let unread = call.read_of(&user, |read, user| read.unread_notices(user)).await?;
-    reply::ok(&UnreadBody::from(unread))
+    reply::ok(&call.read_of(&call.user()?, |read, user| notices::unread(read, user)).await?)
 }
 
 /// `GET /v1/users/{uid}/notices/marker`
 async fn marked(call: Call) -> Answer {
-    let user = call.user()?;
-    call.no_query()?;
-    let (cursor, ids) = call.read_of(&user, |read, user| read.named(read.notice_marker(user)?)).await?;
+    let look = |read: Read<'_>, user| read.named(notices::marker(read, user)?);
+    let (cursor, ids) = call.read_of(&call.user()?, look).await?;
     reply::ok(&NoticeMarker { cursor: cursor.map(|cursor| ids.notice(cursor)) })
 }
 
 /// `PUT /v1/users/{uid}/notices/marker`
 async fn advance(mut call: Call) -> Answer {
-    let user = call.user()?;
-    call.no_query()?;
-    let NewNoticeMarker { cursor } = call.json().await?;
-    let sight = call.sight();
-    let moved = move |feed: &Feed| feed.read().named(feed.move_notice_marker(user, cursor, sight)?);
-    let (cursor, ids) = call.run(Wants::Change, moved).await?;
+    let (user, sight) = (call.user()?, call.sight());
+    let NewNoticeMarker { cursor: place } = call.json().await?;
+    let cursor = call.submit(MoveNoticeMarker { user, place, sight }).await?;
+    let (cursor, ids) = call.read_in_any_case(move |read| read.named(cursor)).await?;
     reply::ok(&NoticeMarker { cursor: Some(ids.notice(cursor)) })
 }

@@ -1,17 +1,8 @@
 //! `/v1/users/{uid}/presence`: heartbeats, and whether a user is online.
 
-use serde::{Deserialize, Serialize};
-use serde_json::json;
-use utoipa::ToSchema;
-
-use crate::call::Call;
-use crate::endpoint::{Endpoint, get, group, put};
+use super::prelude::*;
 use crate::forward;
-use crate::guards::auth::TokenUse;
-use crate::kind::OfOwner;
-use crate::wire::reply;
-use crate::wire::reply::Answer;
-use config::Act;
+use feed::events;
 use feed::streaming::Online;
 use model::{HostId, Millis, Time};
 
@@ -49,7 +40,7 @@ struct NewPresence {
 /// The presence of a user.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Presence)]
-pub(crate) struct PresenceBody {
+struct PresenceBody {
     user_id: HostId,
     /// Whether the user has a heartbeat or an open stream.
     online: bool,
@@ -66,18 +57,16 @@ impl PresenceBody {
 }
 
 /// `GET /v1/users/{uid}/presence`
-pub(crate) async fn show(call: Call) -> Answer {
+async fn show(call: Call) -> Answer {
     let user = call.user()?;
-    call.no_query()?;
     let id = user.clone();
-    let state = call.read(move |read| Ok(read.presence(read.find(&id)?))).await?;
+    let state = call.read(move |read| Ok(events::presence(read, read.find(&id)?))).await?;
     reply::ok(&PresenceBody::new(user, state))
 }
 
 /// `PUT /v1/users/{uid}/presence`
-pub(crate) async fn beat(mut call: Call) -> Answer {
+async fn beat(mut call: Call) -> Answer {
     let user = call.user()?;
-    call.no_query()?;
     let NewPresence { online } = call.json().await?;
     let found =
         if online { call.find_or_give(&user).await? } else { call.read_of(&user, |_, found| Ok(found)).await? };
@@ -87,6 +76,6 @@ pub(crate) async fn beat(mut call: Call) -> Answer {
     {
         return Ok(answer);
     }
-    let state = call.read(move |read| read.set_presence(found, online)).await?;
+    let state = call.read(move |read| events::set_presence(read, found, online)).await?;
     reply::ok(&PresenceBody::new(user, state))
 }

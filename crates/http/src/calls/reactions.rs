@@ -1,25 +1,11 @@
 //! Reactions: changes and lists.
 
-use serde::Serialize;
-use serde_json::json;
-use utoipa::ToSchema;
-
+use super::prelude::*;
 use super::relations::list_users;
 use super::show::{Counts, Member};
 use super::timelines;
-use crate::call::Call;
-use crate::endpoint::{self, Endpoint, Takes, get, group, parameters};
-use crate::guards::auth::TokenUse;
-use crate::pools::Wants;
-use crate::wire::body::Since;
-use crate::wire::problem::Problem;
-use crate::wire::query;
-use crate::wire::reply;
-use crate::wire::reply::Answer;
-use config::Act;
-use feed::{Feed, React, Read, Wish};
-use model::error::Code;
-use model::{HostId, Millis, ReactionKind, Time, schemas};
+use feed::{React, Wish, reactions, sight};
+use model::{HostId, Millis, ReactionKind, Time};
 
 /// Link from a reaction to the calls about it.
 const THIS: &Takes = &[
@@ -49,24 +35,24 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         )
         .about("Without suspended users, and for a viewer without those between whom and the viewer a hide or a block lies.")
         .for_users(TokenUse::Visible)
-        .answers_pages::<Member>("UserPage", Member::example_page())
+        .answers_pages::<Member>(parameters::page(), "UserPage", Member::example_page())
         .query([parameters::optional(
             "viewer",
             "Only what this user may see, with `relation` in each entry: the relation of this user to the user of the entry",
             schemas::id_text(),
         )])
         .refuses(&[Code::ContentNotFound]),
-        change(endpoint::put(path, put, "react", "React to an item: like it, for example"))
+        change(put(path, |call| set(call, true), "react", "React to an item: like it, for example"))
             .about(
                 "Each user counts once for each kind; a repeat changes nothing. With a user token, items that the user \
                  may not see answer 404, as missing ones do, and those of an author with whom there is a block 403.",
             )
-            .may_take::<Since>(json!({"since": 1_689_089_522_000_u64}))
+            .may_take::<NewSince>(json!({"since": 1_689_089_522_000_u64}))
             .refuses(&[Code::TimeAhead])
-            .leads_to("unreact", THIS)
-            .leads_to("listReactions", &THIS[..2])
-            .leads_to("listUserReactions", &THIS[1..]),
-        change(endpoint::delete(path, delete, "unreact", "Remove a reaction")).leads_to("react", THIS),
+            .leads_to(&["unreact"], THIS)
+            .leads_to(&["listReactions"], &THIS[..2])
+            .leads_to(&["listUserReactions"], &THIS[1..]),
+        change(delete(path, |call| set(call, false), "unreact", "Remove a reaction")).leads_to(&["react"], THIS),
         timelines::pages(get(
             "/v1/users/{uid}/reactions/{kind}",
             of_user,
@@ -84,7 +70,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
 /// The state of a reaction after a change.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Reaction)]
-pub(crate) struct ReactionItem<'a> {
+struct ReactionItem<'a> {
     content_id: HostId,
     user_id: HostId,
     #[schema(value_type = ReactionKind)]
@@ -97,47 +83,38 @@ pub(crate) struct ReactionItem<'a> {
     counts: Counts<'a>,
 }
 
-/// `PUT /v1/content/{content_id}/reactions/{kind}/{uid}`
-pub(crate) async fn put(mut call: Call) -> Answer {
-    let (id, kind, user) = path(&call)?;
-    call.no_query()?;
-    let since = call.json_or_default().await?;
+// A body with an optional time.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+struct NewSince {
+    #[serde(default)]
+    #[schema(schema_with = schemas::given_time)]
+    since: Option<Time>,
+}
+
+/// The kind of reaction named in the path.
+fn kind(call: &Call) -> Result<ReactionKind, Problem> {
+    let sent = call.segment("kind");
+    let name = query::text(sent).ok_or_else(|| {
+        let detail = format_args!("kind: expected a name, percent-encoded as UTF-8, not \"{sent}\"");
+        Problem::new(Code::InvalidKind, detail)
+    })?;
+    Ok(reactions::kind(call.api.feed(), &name)?)
+}
+
+/// `PUT` and `DELETE /v1/content/{content_id}/reactions/{kind}/{uid}`
+async fn set(mut call: Call, active: bool) -> Answer {
+    let (content_id, kind, user_id) = (call.id("content_id")?, kind(&call)?, call.user()?);
+    let NewSince { since } = if active { call.json().await? } else { NewSince { since: None } };
     let since = call.since(since)?;
-    change(&call, id, user, kind, true, since).await
-}
-
-/// `DELETE /v1/content/{content_id}/reactions/{kind}/{uid}`
-pub(crate) async fn delete(call: Call) -> Answer {
-    let (id, kind, user) = path(&call)?;
-    call.no_query()?;
-    change(&call, id, user, kind, false, None).await
-}
-
-fn path(call: &Call) -> Result<(HostId, ReactionKind, HostId), Problem> {
-    Ok((call.content_id()?, call.reaction()?, call.user()?))
-}
-
-/// Changes a reaction.
-async fn change(
-    call: &Call,
-    id: HostId,
-    user: HostId,
-    kind: ReactionKind,
-    active: bool,
-    since: Option<Millis>,
-) -> Answer {
     let kinds = call.api.feed().reaction_kinds();
-    let wish = Wish { user: user.clone(), kind: kinds.name(kind).to_owned(), active, since, sight: call.sight() };
-    let item = id.clone();
-    let reacted = if call.api.feed().is_node() {
-        call.run(Wants::Change, move |feed| feed.react(item, wish)).await?
-    } else {
-        let place = call.api.limits.place_for_change(call.caller.holder)?;
-        call.ask(place, React::one(item, wish), Feed::ask_reaction).await?
-    };
+    let (item, sight) = (content_id.clone(), call.sight());
+    let wish = Wish { user: user_id.clone(), kind: kinds.name(kind).to_owned(), active, since, sight };
+    let reacted = call.submit(React::one(item, wish)).await?.pop();
+    let reacted = reacted.ok_or_else(|| Problem::internal("a reaction has no result"))??;
     reply::ok(&ReactionItem {
-        content_id: id,
-        user_id: user,
+        content_id,
+        user_id,
         kind: kinds.name(kind),
         active: reacted.since.is_some(),
         since: reacted.since,
@@ -146,17 +123,16 @@ async fn change(
 }
 
 /// `GET /v1/content/{content_id}/reactions/{kind}`
-pub(crate) async fn of_content(call: Call) -> Answer {
-    let (id, kind) = (call.content_id()?, call.reaction()?);
-    let query = call.query(["limit", "before", "after", "viewer"])?;
-    let viewer = call.viewer(query::value("viewer", query[3].clone())?);
-    let read_page = move |read: Read<'_>, id, request: &_| read.reactors(id, kind, request);
-    list_users(&call, query, viewer, move |read| read.find_live(&id), read_page).await
+async fn of_content(call: Call) -> Answer {
+    let (id, kind) = (call.id("content_id")?, kind(&call)?);
+    let viewer = call.viewer(call.query()?.value("viewer")?);
+    let read_page = move |read: Read<'_>, id, request: &_| reactions::reactors(read, id, kind, request);
+    list_users(&call, viewer, move |read| sight::find_live(read, &id), read_page).await
 }
 
 /// `GET /v1/users/{uid}/reactions/{kind}`
-pub(crate) async fn of_user(call: Call) -> Answer {
-    let (user, kind) = (call.user()?, call.reaction()?);
-    let read_page = move |read: Read<'_>, user, request: &_| read.reacted_by(user, kind, request);
+async fn of_user(call: Call) -> Answer {
+    let (user, kind) = (call.user()?, kind(&call)?);
+    let read_page = move |read: Read<'_>, user, request: &_| reactions::reacted_by(read, user, kind, request);
     timelines::list_of(&call, user, None, read_page).await
 }

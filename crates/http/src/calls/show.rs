@@ -8,7 +8,7 @@ use utoipa::ToSchema;
 use crate::wire::problem::Problem;
 use crate::wire::reply;
 use crate::wire::reply::Text;
-use feed::Read;
+use feed::{Read, kinds};
 use model::error::{Error, Result};
 use model::{
     Audience, Barrier, Card, Entry, HostId, HostIds, ItemCounts, ItemView, JsonObject, KindNames, MediaList, Millis,
@@ -110,25 +110,12 @@ impl<'a> Author<'a> {
 pub(crate) struct Viewer<'a> {
     /// The names of the kinds, in the order of `reactions.kinds`.
     #[schema(value_type = Vec<ReactionKind>)]
-    reactions: Names<'a>,
+    reactions: Vec<&'a str>,
 }
 
 impl<'a> Viewer<'a> {
     pub(crate) fn new(reactions: Reactions, kinds: &'a ReactionKinds) -> Self {
-        Self { reactions: Names { reactions, kinds } }
-    }
-}
-
-/// The kinds of a reader's reactions, as a list.
-#[derive(Debug)]
-struct Names<'a> {
-    reactions: Reactions,
-    kinds: &'a ReactionKinds,
-}
-
-impl Serialize for Names<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_seq(self.reactions.iter().map(|kind| self.kinds.name(kind)))
+        Self { reactions: reactions.iter().map(|kind| kinds.name(kind)).collect() }
     }
 }
 
@@ -238,17 +225,6 @@ impl<'a> ItemId<'a> {
         let Entry { cursor, author, .. } = entry;
         Self { content_id: ids.show(cursor.id), author_id: ids.show(author), published_at: cursor.at }
     }
-
-    /// Adds it as JSON. Pages are made of these, so each byte is written once, without steps between.
-    pub(crate) fn write(&self, text: &mut Text) -> Result<(), Problem> {
-        text.push(r#"{"content_id":"#)?;
-        text.id(self.content_id)?;
-        text.push(r#","author_id":"#)?;
-        text.id(self.author_id)?;
-        text.push(r#","published_at":"#)?;
-        text.number(self.published_at)?;
-        text.push("}")
-    }
 }
 
 /// The counts of an item.
@@ -321,7 +297,7 @@ impl RelationItem {
 
     /// The relation of these users.
     pub(crate) fn new(read: Read<'_>, user_id: HostId, target_id: HostId, relation: Relation) -> Result<Self> {
-        let (only, except) = read.rule_names(relation.rule)?.fields();
+        let (only, except) = kinds::rule_names(read, relation.rule)?.fields();
         Ok(Self {
             user_id,
             target_id,

@@ -1,27 +1,18 @@
 //! Lists of content: the home timeline, a user's own page, and topics.
 
-use std::borrow::Cow;
 use std::cell::RefCell;
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
+use super::prelude::*;
 use super::show::{self, Item, ItemId};
-use crate::call::Call;
-use crate::endpoint::parameters;
-use crate::endpoint::{Endpoint, get, group};
-use crate::guards::auth::TokenUse;
-use crate::kind::OfOwner;
 use crate::nodes::consistency;
 use crate::wire::kept_pages::KeptPage;
-use crate::wire::problem::Problem;
-use crate::wire::query::{self, Flag, Kept, View};
-use crate::wire::reply;
-use crate::wire::reply::Answer;
+use crate::wire::query::{CONSISTENCY, VIEWS, View};
 use crate::wire::reply::Text;
-use feed::{Read, Visibility};
-use model::error::{Code, Result};
+use feed::{Visibility, items, sight, timeline, topics};
 use model::versions::Dependencies;
-use model::{ContentId, ContentPage, HostId, HostIds, ItemView, Mentions, Page, PageRequest, ReactionKinds, UserId};
+use model::{ContentId, ContentPage, HostId, HostIds, ItemView, Page, PageRequest, ReactionKinds, UserId};
 
 /// The home timeline, the only list whose read marks its user as active.
 const HOME: &str = "/v1/users/{uid}/timeline";
@@ -41,10 +32,10 @@ pub(crate) fn viewed_pages(call: Endpoint) -> Endpoint {
 fn pages_like(call: Endpoint, item: Value) -> Endpoint {
     let page = json!({"items": [item], "next": "1689089522000-32850", "prev": "1689089522000-32850"});
     call.refuses(&[Code::UnknownCursor])
-        .answers_pages::<Item<'_>>("ContentPage", page)
+        .answers_pages::<Item<'_>>(parameters::page(), "ContentPage", page)
         .query([parameters::view(), parameters::viewer()])
         .query(parameters::kinds())
-        .leads_to("getContent", &[("content_id", "$response.body#/items/0/content_id")])
+        .leads_to(&["getContent"], &[("content_id", "$response.body#/items/0/content_id")])
 }
 
 /// The calls of this file.
@@ -56,16 +47,20 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
                  authors, and authors who hide their content from the user. `viewer` has the reactions of the user to \
                  each item. The call marks the user as active, but for a key with `peek=true`.",
             )
-            .query([parameters::peek()])
-            .header("ETag")
+            .query([parameters::flag(
+                "peek",
+                "Whether the user stays as active or dormant as before. For keys. Default: `false`",
+            )])
             .answers_unchanged("Nothing has changed since the answer whose `ETag` the request has in `If-None-Match`")
+            .header("ETag")
+            .header("Link")
             .for_users(TokenUse::Own)
             .of_owner(OfOwner::Inbox)
-            .leads_to("getTimeline", &[("uid", "$request.path.uid"), ("before", "$response.body#/next")]),
+            .leads_to(&["getTimeline"], &[("uid", "$request.path.uid"), ("before", "$response.body#/next")]),
         pages(get("/v1/users/{uid}/content", outbox, "listUserContent", "The own page of a source"))
             .about("All items that were published on it. Empty for a viewer between whom and the source a hide or a block lies.")
             .for_users(TokenUse::Visible)
-            .leads_to("listUserContent", &[("uid", "$request.path.uid"), ("before", "$response.body#/next")]),
+            .leads_to(&["listUserContent"], &[("uid", "$request.path.uid"), ("before", "$response.body#/next")]),
         pages(get("/v1/topics/{topic}/content", topic, "listTopicContent", "The newest items with a topic"))
             .about("The newest `topics.limit` items with the topic, broadcast or not.")
             .for_users(TokenUse::Visible),
@@ -74,8 +69,8 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
 }
 
 /// `GET /v1/users/{uid}/timeline`
-pub(crate) async fn timeline(call: Call) -> Answer {
-    let asked = query::values(call.request.query_string(), query::CONSISTENCY).next();
+async fn timeline(call: Call) -> Answer {
+    let asked = query::values(call.request.query_string(), CONSISTENCY).next();
     consistency::check(&call.request, asked.as_deref())?;
     let may_peek = call.sight() == Visibility::Application;
     if let Some(page) = call.api.kept_pages.get(call.api.feed(), &call.request, may_peek) {
@@ -87,18 +82,18 @@ pub(crate) async fn timeline(call: Call) -> Answer {
 
 async fn unkept(call: Call) -> Answer {
     let user = call.user()?;
-    list_of(&call, user.clone(), Some(user), |read, user, request| read.timeline(user, request)).await
+    list_of(&call, user.clone(), Some(user), |read, user, request| timeline::page(read, user, request)).await
 }
 
 /// `GET /v1/users/{uid}/content`
-pub(crate) async fn outbox(call: Call) -> Answer {
-    list_of(&call, call.user()?, None, |read, author, request| read.outbox(author, request)).await
+async fn outbox(call: Call) -> Answer {
+    list_of(&call, call.user()?, None, |read, author, request| items::own_page(read, author, request)).await
 }
 
 /// `GET /v1/topics/{topic}/content`
-pub(crate) async fn topic(call: Call) -> Answer {
-    let topic = call.topic()?;
-    list(&call, None, |_| Ok(()), move |read, (), request| read.topic(&topic, request)).await
+async fn topic(call: Call) -> Answer {
+    let topic = call.label("topic", Code::InvalidTopic)?;
+    list(&call, None, |_| Ok(()), move |read, (), request| topics::page(read, &topic, request)).await
 }
 
 /// Answers with a page of the content that a user has. `reader` is the user whose timeline it is, if it is one.
@@ -109,18 +104,6 @@ where
     list(call, reader, move |read| read.seen_by(None)?.find::<UserId>(&user), read_page).await
 }
 
-/// Whether the user of the home timeline stays unseen. Users read their own one: the server would take them for dormant.
-fn peeks(call: &Call, asked: Option<Cow<'_, str>>) -> Result<bool, Problem> {
-    if asked.is_some() && call.kind.pattern != HOME {
-        return Err(Problem::invalid_parameter("unknown parameter \"peek\""));
-    }
-    let peeks = query::value("peek", asked)?.is_some_and(|Flag(peeks)| peeks);
-    if peeks && call.sight() == Visibility::User {
-        return Err(Problem::new(Code::NotPermitted, "peek: only a key may look without its user being seen"));
-    }
-    Ok(peeks)
-}
-
 /// Answers with the page of entries that `read_page` returns, for every list of content. `find` finds whose list it is,
 /// and comes first: a list that does not exist has no cursors. Both read as the viewer sees. A timeline is always as its
 /// `reader` sees it, and says so itself.
@@ -129,75 +112,69 @@ where
     F: Fn(Read<'_>) -> Result<T> + Send + Sync + 'static,
     R: Fn(Read<'_>, T, &PageRequest<ContentId>) -> Result<ContentPage> + Send + Sync + 'static,
 {
-    let [limit, before, after, view, asked, kinds, except_kinds, peek] =
-        call.query(["limit", "before", "after", "view", "viewer", "kinds", "except_kinds", "peek"])?;
-    let peek = peeks(call, peek)?;
-    let is_home = call.kind.pattern == HOME;
-    let (request, kept) = query::page([limit, before, after])?;
-    let asked: Option<HostId> = query::value("viewer", asked)?;
+    let query = call.query()?;
+    // Users read their own timeline, and the server would take them for dormant.
+    let peek = query.flag("peek")?;
+    if peek && call.sight() == Visibility::User {
+        return Err(Problem::new(Code::NotPermitted, "peek: only a key may look without its user being seen"));
+    }
+    let is_home = call.info.path == HOME;
+    let (request, kept) = query.page()?;
+    let asked: Option<HostId> = query.value("viewer")?;
     if let (Some(reader), Some(asked)) = (&reader, &asked)
         && reader != asked
     {
         return Err(Problem::invalid_parameter(format_args!("viewer: only its user {reader} sees this timeline")));
     }
-    let kinds = query::kinds([kinds, except_kinds])?;
-    let kept = Kept { view: query::value("view", view)?, viewer: asked.clone(), kinds: kinds.clone(), peek, ..kept };
+    let kinds = query.kinds()?;
+    let view = query.choice("view", &VIEWS)?.unwrap_or(View::Full);
     // A key that names a viewer learns no more than a token: no answer tells which names exist.
     let sight = if asked.is_some() { Visibility::User } else { call.sight() };
     let seen_by = if reader.is_some() { None } else { call.viewer(asked) };
     let viewer = reader.or_else(|| seen_by.clone());
+    let after = request.span.after.clone();
     let read_page = move |read: Read<'_>| {
         let read = read.peeking(peek).seen_by(seen_by.as_ref())?.of_kinds(&kinds)?;
         let found = find(read)?;
-        read_page(read, found, &read.find_span(&request, sight)?)
+        read_page(read, found, &sight::find_span(read, &request, sight)?)
     };
-    let after = kept.span.after.clone();
-    let (ends, text, basis) = match kept.view.unwrap_or(View::Full) {
-        View::Ids => {
-            let viewer = viewer.filter(|_| is_home);
-            let look = move |read: Read<'_>| {
-                let noted = RefCell::default();
-                let named = read.named(read_page(read.noting(is_home.then_some(&noted)))?)?;
-                let reader = viewer.as_ref().map(|viewer| read.find(viewer)).transpose()?;
-                Ok((named, Basis { reader, dependencies: noted.into_inner() }))
-            };
-            let ((page, ids), basis) = call.read(look).await?;
-            let (ids, mut text) = (ids.with_unknown(after.as_ref()), Text::new(None));
-            let write = |entry, text: &mut Text| ItemId::new(entry, &ids).write(text);
-            (reply::write_page(ids.page(page, |entry| entry), &mut text, write)?, text, basis)
-        }
-        View::Full => {
-            let look = move |read: Read<'_>| {
-                let noted = RefCell::default();
-                let read = read.noting(is_home.then_some(&noted));
-                let viewer = viewer.as_ref().map(|viewer| read.find(viewer)).transpose()?;
-                let page = read.hydrate(read_page(read)?, viewer)?;
-                Ok((page, Basis { reader: viewer, dependencies: noted.take() }))
-            };
-            type Seen = (Page<ItemView, ContentId>, Basis);
-            let write = move |(page, basis): Seen, ids: HostIds, kinds: &ReactionKinds, text: &mut Text| {
-                let ids = ids.with_unknown(after.as_ref());
+    let look = move |read: Read<'_>| {
+        let noted = RefCell::default();
+        let read = read.noting(is_home.then_some(&noted));
+        let reader = viewer.as_ref().map(|viewer| read.find(viewer)).transpose()?;
+        let page = read_page(read)?;
+        let (page, ids) = match view {
+            View::Full => {
+                read.named(sight::hydrate(read, page, reader)?).map(|(page, ids)| (Seen::Items(page), ids))?
+            }
+            View::Ids => read.named(page).map(|(page, ids)| (Seen::Ids(page), ids))?,
+        };
+        Ok((page, ids.with_unknown(after.as_ref()), reader, noted.take()))
+    };
+    type Looked = (Seen, HostIds, Option<UserId>, Dependencies);
+    let write = move |(seen, ids, reader, dependencies): Looked, kinds: &ReactionKinds, text: &mut Text| {
+        let ends = match seen {
+            Seen::Items(page) => {
                 let write = |item, text: &mut Text| show::write_item(&item, &ids, kinds, text);
-                Ok((reply::write_page(ids.page(page, |item| item), text, write)?, basis))
-            };
-            let ((ends, basis), text) = call.show(look, write).await?;
-            (ends, text, basis)
-        }
+                reply::write_page(ids.page(page, |item| item), text, write)?
+            }
+            Seen::Ids(page) => {
+                let write = |entry, text: &mut Text| text.write(&ItemId::new(entry, &ids));
+                reply::write_page(ids.page(page, |entry| entry), text, write)?
+            }
+        };
+        Ok((ends, reader, dependencies))
     };
-    let Some(reader) = basis.reader.filter(|_| is_home && text.is_short()) else {
+    let ((ends, reader, dependencies), text) = call.show(look, write).await?;
+    let Some(reader) = reader.filter(|_| is_home && text.is_short()) else {
         return Ok(reply::text_page(text, &ends, &kept));
     };
-    let page = KeptPage::new((reader, peek), text.into_bytes(), reply::links(&ends, &kept), basis.dependencies);
+    let page = KeptPage::new((reader, peek), text.into_bytes(), reply::links(&ends, &kept), dependencies);
     Ok(call.api.kept_pages.keep(&call.request, page).answer(&call.request))
 }
 
-/// The viewer of a page, which is the reader of a home timeline, and all that the page depends on.
-struct Basis {
-    reader: Option<UserId>,
-    dependencies: Dependencies,
-}
-
-/// It goes with a page, and is not shown.
-impl Mentions for Basis {
-    fn mentions(&self, _: &mut impl FnMut(u64)) {}
+/// A page as it is shown.
+enum Seen {
+    Items(Page<ItemView, ContentId>),
+    Ids(ContentPage),
 }

@@ -1,23 +1,13 @@
 //! `/v1/users/{uid}`: profiles with their counts.
 
-use serde::Serialize;
-use serde_json::json;
 use serde_json::value::RawValue;
-use utoipa::ToSchema;
 
+use super::prelude::*;
 use super::relations::USER;
-use crate::call::Call;
-use crate::endpoint::parameters::{number, optional, user_order};
-use crate::endpoint::{self, Endpoint, get, group};
-use crate::guards::auth::TokenUse;
+use super::show::Items;
 use crate::pools::Wants;
-use crate::wire::problem::Problem;
-use crate::wire::query;
-use crate::wire::reply;
-use crate::wire::reply::Answer;
-use feed::{Feed, Late, Read};
-use model::error::{Code, Error, Result};
-use model::{HostId, JsonObject, MAX_NICKNAME, Profile, ProfileDraft, UserCounts, schemas};
+use feed::{Late, sight, users};
+use model::{HostId, JsonObject, MAX_NICKNAME, Profile, ProfileDraft, UserCounts};
 
 /// Users of a list by default, and at most.
 const USUAL: usize = 20;
@@ -42,11 +32,11 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
             .for_users(TokenUse::Visible)
             .refuses(&[Code::UserNotFound, Code::UserSuspended])
             .answers::<ProfileBody<'_>>(200, "The profile", profile.clone()),
-        endpoint::put("/v1/users/{uid}", put, "putUser", "Set the profile of a user")
+        put("/v1/users/{uid}", replace, "putUser", "Set the profile of a user")
             .about("The body replaces the whole profile: a missing field is `null` afterwards.")
             .takes::<ProfileDraft>(new)
             .answers::<ProfileBody<'_>>(200, "The profile after the change", profile)
-            .leads_to("getUser", USER),
+            .leads_to(&["getUser"], USER),
     ];
     let found = json!({
         "user_id": "111", "nickname": "Ebba", "avatar": null, "extra": null,
@@ -61,9 +51,9 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
              (`new`). Ids that are numbers tell no time.",
         )
         .query([
-            optional("search", "The beginning of an id or of a word of a nickname", schemas::beginning()),
-            user_order(),
-            optional("limit", "The largest number of users", number(1, MOST, USUAL)),
+            parameters::optional("search", "The beginning of an id or of a word of a nickname", schemas::beginning()),
+            parameters::user_order(),
+            parameters::optional("limit", "The largest number of users", parameters::number(1, MOST, USUAL)),
         ])
         .answers_items::<ProfileBody<'_>>(200, "ProfileList", "The users", found);
     group("users", calls.into_iter().chain([search]))
@@ -80,44 +70,31 @@ struct ProfileBody<'a> {
     avatar: Option<&'a str>,
     #[schema(required, value_type = Option<JsonObject>)]
     extra: Option<&'a RawValue>,
-    counts: UserCountsBody,
-}
-
-/// The counts of a user.
-#[derive(Debug, Serialize, ToSchema)]
-#[schema(as = UserCounts)]
-struct UserCountsBody {
-    following: u64,
-    followers: u64,
-    friends: u64,
-    /// Items on the own page of the user.
-    content: u64,
+    counts: UserCounts,
 }
 
 impl<'a> ProfileBody<'a> {
     /// A profile with the user's counts.
     fn new(user: &HostId, profile: &'a Profile, counts: UserCounts) -> Result<Self> {
         let raw = |text| serde_json::from_str(text).map_err(|e| Error::Corrupt(format!("profile {user}: {e}")));
-        let UserCounts { following, followers, friends, content } = counts;
         Ok(Self {
             user_id: user.clone(),
             nickname: profile.nickname.as_deref(),
             avatar: profile.avatar.as_deref(),
             extra: profile.extra.as_deref().map(raw).transpose()?,
-            counts: UserCountsBody { following, followers, friends, content },
+            counts,
         })
     }
 }
 
 /// `GET /v1/users/{uid}`
-pub(crate) async fn show(call: Call) -> Answer {
+async fn show(call: Call) -> Answer {
     let user = call.user()?;
-    call.no_query()?;
     let viewer = call.viewer(None);
     let is_own = viewer.as_ref() == Some(&user);
     let look = move |read: Read<'_>, user| {
-        let is_seen = viewer.is_none() || read.seen_by(viewer.as_ref())?.sees_user(user)?;
-        match read.user(user)? {
+        let is_seen = viewer.is_none() || sight::sees_user(read.seen_by(viewer.as_ref())?, user)?;
+        match users::user(read, user)? {
             _ if !is_seen && is_own => Err(Code::UserSuspended.into()),
             // A user without anything looks like one of whom the viewer sees nothing.
             found if !is_seen || viewer.is_some() && !is_own && found == Default::default() => {
@@ -132,19 +109,13 @@ pub(crate) async fn show(call: Call) -> Answer {
 
 /// `GET /v1/admin/users`
 async fn search(call: Call) -> Answer {
-    let [search, order, limit] = call.query(["search", "order", "limit"])?;
-    let limit = query::number("limit", limit, MOST)?.unwrap_or(USUAL);
-    let late = match order.as_deref() {
-        None => Late::Recent,
-        Some(word) => {
-            let known = ORDERS.iter().find(|(name, _)| *name == word).map(|(_, order)| *order);
-            known.ok_or_else(|| Problem::invalid_parameter("order: expected recent, followers or new"))?
-        }
-    };
-    if search.is_some() && order.is_some() {
+    let query = call.query()?;
+    let limit = query.number("limit", MOST)?.unwrap_or(USUAL);
+    let text = query.text("search").map(str::to_owned);
+    let order = query.choice("order", &ORDERS)?;
+    if text.is_some() && order.is_some() {
         return Err(Problem::invalid_parameter("order: not together with search"));
     }
-    let text = search.map(|text| text.into_owned());
     let is_searchable =
         |text: &String| (1..=MAX_NICKNAME).contains(&text.chars().count()) && !text.chars().any(char::is_control);
     if text.as_ref().is_some_and(|text| !is_searchable(text)) {
@@ -152,22 +123,19 @@ async fn search(call: Call) -> Answer {
         return Err(Problem::invalid_parameter(expected));
     }
     let look = move |feed: &Feed| match &text {
-        Some(text) => feed.read().search_users(text, limit),
-        None => feed.read().users_of_late(late, limit),
+        Some(text) => users::search(feed.read(), text, limit),
+        None => users::of_late(feed.read(), order.unwrap_or(Late::Recent), limit),
     };
     let found = call.run(Wants::Read, look).await?;
-    let items: Vec<_> =
-        found.iter().map(|(user, profile, counts)| ProfileBody::new(user, profile, *counts)).collect::<Result<_>>()?;
-    reply::ok(&json!({ "items": items }))
+    let profiles = found.iter().map(|(user, profile, counts)| ProfileBody::new(user, profile, *counts));
+    reply::ok(&Items { items: profiles.collect::<Result<_>>()? })
 }
 
 /// `PUT /v1/users/{uid}`
-pub(crate) async fn put(mut call: Call) -> Answer {
+async fn replace(mut call: Call) -> Answer {
     let user = call.user()?;
-    call.no_query()?;
     let draft: ProfileDraft = call.json().await?;
     let id = user.clone();
-    let put = move |feed: &Feed| feed.put_profile(id, draft.into());
-    let (profile, counts) = call.run(Wants::Change, put).await?;
+    let (profile, counts) = call.change(move |feed| users::put_profile(feed, id, draft.into())).await?;
     reply::ok(&ProfileBody::new(&user, &profile, counts)?)
 }

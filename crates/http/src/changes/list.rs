@@ -11,9 +11,7 @@ use super::change::{Change, Changes};
 use super::stream;
 use crate::call::Call;
 use crate::endpoint::{Endpoint, Shape, get, group, parameters};
-use crate::streams::events;
-use crate::wire::problem::Problem;
-use crate::wire::query;
+use crate::streams::{events, response};
 use crate::wire::reply::{Answer, Text};
 use feed::{ChangesAfter, ChangesPage, Read};
 use model::error::Code;
@@ -86,17 +84,17 @@ impl FromStr for Types {
 
 /// `GET /v1/changes`
 pub(crate) async fn list(call: Call) -> Answer {
-    let [after, limit, types] = call.query(["after", "limit", "types"])?;
-    let after = query::value("after", after)?.unwrap_or(ChangesAfter::Oldest);
-    let limit = query::number("limit", limit, MOST)?.unwrap_or(MOST);
-    let Types(types) = query::value("types", types)?.unwrap_or(Types(Vec::new()));
-    let resumed = last_event_id(&call)?;
+    let query = call.query()?;
+    let after = query.value("after")?.unwrap_or(ChangesAfter::Oldest);
+    let limit = query.number("limit", MOST)?.unwrap_or(MOST);
+    let Types(types) = query.value("types")?.unwrap_or(Types(Vec::new()));
+    let resumed = response::last_event_id(&call)?.map(ChangesAfter::Position);
     if accepts_stream(&call) {
         return stream::follow(call, resumed.unwrap_or(after), types).await;
     }
-    let look = move |read: Read<'_>| read.changes(after, limit, &types);
+    let look = move |read: Read<'_>| read.named(feed::events::changes(read, after, limit, &types)?);
     let write =
-        |page: ChangesPage, ids: HostIds, _: &ReactionKinds, text: &mut Text| text.write(&Changes::of(&page, &ids));
+        |(page, ids): (ChangesPage, HostIds), _: &ReactionKinds, text: &mut Text| text.write(&Changes::of(&page, &ids));
     let ((), text) = call.show(look, write).await?;
     Ok(text.answer(HttpResponseBuilder::new(StatusCode::OK)))
 }
@@ -104,17 +102,4 @@ pub(crate) async fn list(call: Call) -> Answer {
 /// Whether the client prefers a stream to a page.
 fn accepts_stream(call: &Call) -> bool {
     Accept::parse(&call.request).is_ok_and(|accept| accept.preference().essence_str() == events::MEDIA_TYPE)
-}
-
-/// The position after which a client resumes; `None` without one.
-fn last_event_id(call: &Call) -> Result<Option<ChangesAfter>, Problem> {
-    let wrong = |what: &str| Problem::new(Code::InvalidHeader, format_args!("last-event-id: {what}"));
-    let mut values = call.request.headers().get_all("last-event-id");
-    let value = values.next().map(|value| value.to_str()).transpose();
-    let value = value.map_err(|_| wrong("expected a position as the server gives it"))?.unwrap_or_default();
-    if values.next().is_some() {
-        return Err(wrong("given twice"));
-    }
-    let position = Some(value).filter(|value| !value.is_empty()).map(|value| value.parse().map(ChangesAfter::Position));
-    position.transpose().map_err(|e| wrong(&format!("{e}, not \"{value}\"")))
 }

@@ -8,10 +8,10 @@ use std::net::Shutdown;
 use std::os::fd::{AsFd, OwnedFd};
 use std::pin::Pin;
 use std::rc::Rc;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 
 use actix_web::HttpRequest;
-use actix_web::rt::net::TcpStream;
+use actix_web::rt::net::{ActixStream, Ready, TcpStream};
 use socket2::SockRef;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
@@ -28,6 +28,7 @@ thread_local! {
 pub struct Accepted {
     socket: TcpStream,
     seat: Rc<Seat>,
+    left: usize,
 }
 
 /// The places that a connection holds until it is closed, and its end.
@@ -35,9 +36,9 @@ pub(crate) struct Seat {
     /// Seats are in the order in which the connections came.
     number: u64,
     holder: Cell<Holder>,
-    /// The place among the connections, or that beyond them.
+    /// The place among the connections, or that beyond them; `None` once it is given up.
     place: RefCell<Option<Places>>,
-    surplus: RefCell<Option<Places>>,
+    is_surplus: Cell<bool>,
     /// The place of a stream. Its client might not have received an answer that is completely written.
     stream: RefCell<Option<Places>>,
     /// The client's end of the connection.
@@ -55,28 +56,32 @@ impl Accepted {
     }
 
     fn seated(socket: TcpStream, holder: Holder, limits: &Limits) -> Option<Self> {
-        let place = find_place(&limits.connections, holder, |seat| &seat.place);
-        let surplus = match place {
-            Some(_) => None,
-            None => Some(find_place(&limits.surplus, holder, |seat| &seat.surplus)?),
+        let (place, is_surplus) = match find_place(&limits.connections, holder, false) {
+            Some(place) => (place, false),
+            None => (find_place(&limits.surplus, holder, true)?, true),
         };
         let number = CAME.replace(CAME.get() + 1);
         let seat = Rc::new(Seat {
             number,
             holder: Cell::new(holder),
-            place: RefCell::new(place),
-            surplus: RefCell::new(surplus),
+            place: RefCell::new(Some(place)),
+            is_surplus: Cell::new(is_surplus),
             stream: RefCell::default(),
             end: RefCell::new(socket.as_fd().try_clone_to_owned().ok()),
             flow: OnceCell::new(),
         });
         SEATS.with_borrow_mut(|seats| seats.insert(number, Rc::clone(&seat)));
-        Some(Self { socket, seat })
+        Some(Self { socket, seat, left: usize::MAX })
     }
 
     /// The connection itself.
     pub fn socket(&self) -> &TcpStream {
         &self.socket
+    }
+
+    /// How many bytes may still be read: from then on a read waits for ever.
+    pub fn left(&mut self) -> &mut usize {
+        &mut self.left
     }
 
     pub(crate) fn seat(&self) -> &Rc<Seat> {
@@ -92,7 +97,7 @@ impl Drop for Accepted {
 }
 
 /// A place for a new connection, which a silent one may have to leave.
-fn find_place(quota: &Quota, holder: Holder, of: fn(&Seat) -> &RefCell<Option<Places>>) -> Option<Places> {
+fn find_place(quota: &Quota, holder: Holder, is_surplus: bool) -> Option<Places> {
     let free = quota.take_quietly(holder, 1);
     if free.is_some() {
         return free;
@@ -104,7 +109,8 @@ fn find_place(quota: &Quota, holder: Holder, of: fn(&Seat) -> &RefCell<Option<Pl
         other => other == holder,
     };
     SEATS.with_borrow(|seats| {
-        let silent = seats.values().filter(|seat| can_have(seat) && of(seat).borrow().is_some());
+        let has_such = |seat: &Seat| seat.place.borrow().is_some() && seat.is_surplus.get() == is_surplus;
+        let silent = seats.values().filter(|seat| can_have(seat) && has_such(seat));
         let silent = silent.filter_map(|seat| Some((seat.silence()?, seat.number, seat)));
         if let Some((.., seat)) = silent.min_by_key(|(silence, number, _)| (*silence, *number)) {
             seat.give_up();
@@ -132,9 +138,7 @@ impl Seat {
     /// gives way to none.
     pub(crate) fn is_of_key(&self) {
         self.holder.set(Holder::Application);
-        for place in [&self.place, &self.surplus] {
-            place.borrow_mut().iter_mut().for_each(Places::pass_to_application);
-        }
+        self.place.borrow_mut().iter_mut().for_each(Places::pass_to_application);
     }
 
     /// The connection is served from now on.
@@ -145,14 +149,14 @@ impl Seat {
 
     /// Whether it is beyond the limit. Its requests are refused.
     pub(crate) fn is_surplus(&self) -> bool {
-        self.place.borrow().is_none()
+        self.is_surplus.get() || self.place.borrow().is_none()
     }
 
     /// Takes a place among the connections for the sender of a request. False if there is none.
     pub(crate) fn rise(&self, limits: &Limits, holder: Holder) -> bool {
         let Ok(place) = limits.connections.take(holder, 1) else { return false };
         self.place.replace(Some(place));
-        self.surplus.take();
+        self.is_surplus.set(false);
         true
     }
 
@@ -178,7 +182,7 @@ impl Seat {
 
     /// Gives its places to others, and closes the connection: the server finds its end.
     fn give_up(&self) {
-        drop((self.place.take(), self.surplus.take()));
+        drop(self.place.take());
         if let Some(end) = &*self.end.borrow() {
             // It may have ended already.
             let _ = SockRef::from(end).shutdown(Shutdown::Both);
@@ -188,7 +192,14 @@ impl Seat {
 
 impl AsyncRead for Accepted {
     fn poll_read(self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.get_mut().socket).poll_read(context, bytes)
+        let this = self.get_mut();
+        if this.left == 0 {
+            return Poll::Pending;
+        }
+        let before = bytes.filled().len();
+        ready!(Pin::new(&mut this.socket).poll_read(context, bytes))?;
+        this.left = this.left.saturating_sub(bytes.filled().len() - before);
+        Poll::Ready(Ok(()))
     }
 }
 
@@ -215,5 +226,15 @@ impl AsyncWrite for Accepted {
 
     fn poll_shutdown(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         Pin::new(&mut self.get_mut().socket).poll_shutdown(context)
+    }
+}
+
+impl ActixStream for Accepted {
+    fn poll_read_ready(&self, context: &mut Context<'_>) -> Poll<io::Result<Ready>> {
+        ActixStream::poll_read_ready(&self.socket, context)
+    }
+
+    fn poll_write_ready(&self, context: &mut Context<'_>) -> Poll<io::Result<Ready>> {
+        ActixStream::poll_write_ready(&self.socket, context)
     }
 }

@@ -2,16 +2,15 @@
 
 use std::collections::VecDeque;
 use std::convert::Infallible;
-use std::pin::Pin;
-use std::task::{Context, Poll};
 use std::time::Duration;
 
-use actix_web::body::{BodySize, BoxBody, MessageBody};
+use actix_web::body::{BodySize, BoxBody, MessageBody, SizedStream};
 use actix_web::http::Method;
 use actix_web::web::Bytes;
 use actix_web::{HttpRequest, HttpResponse, HttpResponseBuilder};
+use futures_util::stream::{StreamExt as _, iter};
 
-use super::paced::{HoldsPlaces, Paced};
+use super::paced::Paced;
 use crate::limits::{Holder, Places, Quota};
 use model::error::{Code, Error, Result};
 
@@ -87,66 +86,25 @@ fn overloaded() -> Error {
     )
 }
 
-/// An answer in pieces. Each piece releases its memory when the connection has taken it.
-struct Pieces {
-    pieces: VecDeque<Bytes>,
-    room: MemoryReservation,
-}
-
-impl Pieces {
-    /// The body of the answer.
-    fn paced(pieces: VecDeque<Bytes>, room: MemoryReservation) -> Paced<Self> {
-        let patience = room.patience;
-        Paced::new(Self { pieces, room }, patience)
-    }
-}
-
-impl MessageBody for Pieces {
-    type Error = Infallible;
-
-    fn size(&self) -> BodySize {
-        BodySize::Sized(self.pieces.iter().map(Bytes::len).sum::<usize>() as u64)
-    }
-
-    fn poll_next(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<Result<Bytes, Infallible>>> {
-        let piece = self.pieces.pop_front();
-        self.room.shrink(piece.as_ref().map_or(0, Bytes::len));
-        Poll::Ready(piece.map(Ok))
-    }
-}
-
-impl HoldsPlaces for Pieces {
-    fn are_wanted(&self) -> bool {
-        self.room.places.are_wanted()
-    }
+/// A body in pieces. Each piece releases its memory when the connection has taken it.
+fn paced(pieces: VecDeque<Bytes>, mut room: MemoryReservation) -> Paced<impl MessageBody + 'static> {
+    let size = pieces.iter().map(Bytes::len).sum::<usize>() as u64;
+    let (places, patience) = (room.places.none(), room.patience);
+    let pieces = iter(pieces).map(move |piece| {
+        room.shrink(piece.len());
+        Ok::<_, Infallible>(piece)
+    });
+    Paced::new(SizedStream::new(size, pieces), places, patience)
 }
 
 /// A body with its reserved memory; `None` for bytes that all answers share.
-struct CountedBytes {
-    rest: Bytes,
-    memory: Option<Places>,
-}
-
-impl MessageBody for CountedBytes {
-    type Error = Infallible;
-
-    fn size(&self) -> BodySize {
-        BodySize::Sized(self.rest.len() as u64)
-    }
-
-    fn poll_next(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<Result<Bytes, Infallible>>> {
-        if self.rest.is_empty() {
-            return Poll::Ready(None);
-        }
-        let piece = self.rest.len().min(PIECE);
-        Poll::Ready(Some(Ok(self.rest.split_to(piece))))
-    }
-}
-
-impl HoldsPlaces for CountedBytes {
-    fn are_wanted(&self) -> bool {
-        self.memory.as_ref().is_some_and(Places::are_wanted)
-    }
+fn counted(bytes: Bytes, memory: Option<Places>) -> impl MessageBody + 'static {
+    let size = bytes.len();
+    let pieces = iter((0..size).step_by(PIECE)).map(move |at| {
+        let _held = &memory;
+        Ok::<_, Infallible>(bytes.slice(at..size.min(at + PIECE)))
+    });
+    SizedStream::new(size as u64, pieces)
 }
 
 /// Marks a response whose body is counted already.
@@ -158,7 +116,7 @@ pub(crate) fn in_pieces(
     pieces: VecDeque<Bytes>,
     room: MemoryReservation,
 ) -> HttpResponse {
-    let mut answer = response.body(Pieces::paced(pieces, room));
+    let mut answer = response.body(paced(pieces, room));
     answer.extensions_mut().insert(Counted);
     answer
 }
@@ -166,7 +124,7 @@ pub(crate) fn in_pieces(
 /// A response of bytes that all such responses share. Only the part in transit to a client takes memory.
 pub(crate) fn shared(mut response: HttpResponse, bytes: Bytes) -> HttpResponse {
     response.extensions_mut().insert(Counted);
-    response.map_body(|_, _| BoxBody::new(CountedBytes { rest: bytes, memory: None }))
+    response.map_body(|_, _| BoxBody::new(counted(bytes, None)))
 }
 
 /// Reserves memory for a large answer that is not counted yet, until it is sent. The answer to a change is never
@@ -185,9 +143,12 @@ pub(crate) fn hold(
         return Ok(response);
     }
     let reads = [Method::GET, Method::HEAD].contains(request.method());
-    let memory = Some(if reads { memory.take(holder, size)? } else { memory.take_what_is_free(holder, size) });
+    let memory = if reads { memory.take(holder, size)? } else { memory.take_what_is_free(holder, size) };
     Ok(response.map_body(|_, body| match body.try_into_bytes() {
-        Ok(rest) => BoxBody::new(Paced::new(CountedBytes { rest, memory }, patience)),
+        Ok(rest) => {
+            let places = memory.none();
+            BoxBody::new(Paced::new(counted(rest, Some(memory)), places, patience))
+        }
         Err(body) => body,
     }))
 }

@@ -14,18 +14,14 @@ use actix_web::web::Bytes;
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
+use crate::limits::Places;
+
 /// A client has the timeout of a request, and one second more for each of these bytes.
 const SLOWEST: u64 = 64 << 10;
 /// How often the speed is looked at. While others are refused such places, a client that took nothing for so long loses them.
 const LOOK_EVERY: Duration = Duration::from_secs(2);
 
-/// A body that holds places of a quota.
-pub(crate) trait HoldsPlaces: MessageBody {
-    /// Whether others were refused such places a moment ago.
-    fn are_wanted(&self) -> bool;
-}
-
-/// A body that is dropped, with its places, when its client takes it too slowly. The time in which the server makes its parts
+/// A body that is dropped, with the places that it holds, when its client takes it too slowly. The time in which the server makes its parts
 /// does not count.
 pub(crate) struct Paced<B> {
     state: Rc<RefCell<State<B>>>,
@@ -35,18 +31,20 @@ pub(crate) struct Paced<B> {
 
 struct State<B> {
     body: Option<Pin<Box<B>>>,
+    /// None of the quota of those that the body holds: they tell whether others want such places.
+    places: Places,
     sent: u64,
     /// Since when the connection has the last part, and how long it had those before.
     since: Option<Instant>,
     waited: Duration,
 }
 
-impl<B: HoldsPlaces + 'static> Paced<B> {
-    /// A body of an answer to a request with this timeout.
-    pub(crate) fn new(body: B, timeout: Duration) -> Self {
+impl<B: MessageBody + 'static> Paced<B> {
+    /// A body, which holds such places, of an answer to a request with this timeout.
+    pub(crate) fn new(body: B, places: Places, timeout: Duration) -> Self {
         let size = body.size();
         let (body, since) = (Some(Box::pin(body)), Some(Instant::now()));
-        let state = Rc::new(RefCell::new(State { body, sent: 0, since, waited: Duration::ZERO }));
+        let state = Rc::new(RefCell::new(State { body, places, sent: 0, since, waited: Duration::ZERO }));
         let (late, every) = (Rc::clone(&state), LOOK_EVERY.min(timeout));
         let timer = rt::spawn(async move {
             loop {
@@ -62,15 +60,15 @@ impl<B: HoldsPlaces + 'static> Paced<B> {
     }
 }
 
-impl<B: HoldsPlaces> State<B> {
+impl<B> State<B> {
     fn is_too_slow(&self, timeout: Duration, every: Duration) -> bool {
         let Some(waits) = self.since.map(|since| since.elapsed()) else { return false };
-        let is_wanted = self.body.as_ref().is_some_and(|body| body.are_wanted());
-        self.waited + waits > timeout + Duration::from_secs(self.sent / SLOWEST) || is_wanted && waits >= every
+        let is_late = self.waited + waits > timeout + Duration::from_secs(self.sent / SLOWEST);
+        is_late || waits >= every && self.places.are_wanted()
     }
 }
 
-impl<B: HoldsPlaces> MessageBody for Paced<B> {
+impl<B: MessageBody> MessageBody for Paced<B> {
     type Error = Box<dyn Error>;
 
     fn size(&self) -> BodySize {

@@ -1,10 +1,8 @@
 //! Connections: they are closed if their client stops reading, and watched for the client's close.
 
 use std::io;
-use std::pin::pin;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::task::{Context, Poll};
 use std::time::Duration;
 
 use actix_web::dev::Extensions;
@@ -30,19 +28,16 @@ impl Watch {
         Self(end)
     }
 
-    /// Whether the client has closed its end. Bytes before the close, which nobody reads, do not hide it: with TLS
-    /// there always are some.
-    pub(crate) fn is_closed(&self, context: &mut Context<'_>) -> bool {
-        while let Poll::Ready(ready) = self.0.poll_read_ready(context) {
-            let found = pin!(self.0.ready(Interest::READABLE)).poll(context);
-            if ready.is_err() || matches!(found, Poll::Ready(Ok(found)) if found.is_read_closed()) {
-                return true;
-            }
-            // Only bytes: the next ones, or the close, wake the task.
+    /// Ends when the client has closed its end. Bytes before the close, which nobody reads, do not hide it: with TLS there
+    /// always are some.
+    pub(crate) async fn closed(&self) {
+        while let Ok(ready) = self.0.ready(Interest::READABLE).await
+            && !ready.is_read_closed()
+        {
+            // Only bytes: the next ones, or the close, are waited for.
             let read_on = || Err::<(), _>(io::ErrorKind::WouldBlock.into());
             let _ = self.0.try_io(Interest::READABLE, read_on);
         }
-        false
     }
 }
 

@@ -97,8 +97,9 @@ pub(crate) fn number(from: usize, to: usize, default: usize) -> Object {
 }
 
 /// Yes or no, no by default.
-pub(crate) fn flag() -> Object {
-    ObjectBuilder::new().schema_type(Type::Boolean).default(Some(false.into())).build()
+pub(crate) fn flag(name: &str, about: &str) -> Parameter {
+    let schema = ObjectBuilder::new().schema_type(Type::Boolean).default(Some(false.into())).build();
+    shown(name, about, schema, true)
 }
 
 /// The parameters of every paged list.
@@ -142,21 +143,9 @@ pub(crate) fn position() -> Object {
     schemas::text(consistency::POSITION_PATTERN)
 }
 
-/// The parameter of notices that puts neighbours together.
-pub(crate) fn group() -> Parameter {
-    let about = "Whether neighbours of one kind about one item are one element. Default: `false`";
-    in_query("group", about, flag()).example(Some(true.into())).build()
-}
-
 /// The order of a list of users.
 pub(crate) fn user_order() -> Parameter {
     optional("order", "The order without `search`: `recent` by default", Ref::from_schema_name(USER_ORDER))
-}
-
-/// The parameter of the home timeline that leaves its user unseen.
-pub(crate) fn peek() -> Parameter {
-    let about = "Whether the user stays as active or dormant as before. For keys. Default: `false`";
-    in_query("peek", about, flag()).example(Some(true.into())).build()
 }
 
 /// The parameters of pages of notices.

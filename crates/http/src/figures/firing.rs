@@ -8,8 +8,9 @@ use parking_lot::Mutex;
 pub(crate) struct Condition {
     /// Whether it holds.
     pub(crate) holds: bool,
-    /// A number that only rises. The condition holds as well if it has done so within this time.
-    pub(crate) grows: Option<(u64, Duration)>,
+    /// A number that only rises. The condition holds as well if it has done so within the window.
+    pub(crate) count: u64,
+    pub(crate) window: Duration,
     /// How long the condition must hold before the alert does.
     pub(crate) lasts: Duration,
 }
@@ -34,14 +35,11 @@ impl Firing {
                 states.push(State::default());
             }
             let state = &mut states[place];
-            let mut holds = condition.holds;
-            if let Some((count, within)) = condition.grows {
-                if count > state.count {
-                    (state.count, state.grew) = (count, Some(now));
-                }
-                holds |= state.grew.is_some_and(|grew| now.saturating_duration_since(grew) < within);
+            if condition.count > state.count {
+                (state.count, state.grew) = (condition.count, Some(now));
             }
-            state.since = if holds { state.since.or(Some(now)) } else { None };
+            let has_grown = state.grew.is_some_and(|grew| now.saturating_duration_since(grew) < condition.window);
+            state.since = if condition.holds || has_grown { state.since.or(Some(now)) } else { None };
             state.since.is_some_and(|since| now.saturating_duration_since(since) >= condition.lasts)
         };
         conditions.enumerate().map(judge).collect()
@@ -56,7 +54,8 @@ mod tests {
     fn an_alert_holds_while_its_condition_has_held_for_its_time() {
         let (firing, began) = (Firing::default(), Instant::now());
         let look = |second, holds| {
-            let condition = Condition { holds, grows: None, lasts: Duration::from_secs(60) };
+            let lasts = Duration::from_secs(60);
+            let condition = Condition { holds, count: 0, window: Duration::ZERO, lasts };
             firing.look(began + Duration::from_secs(second), [condition].into_iter()) == [true]
         };
         let seen = [(0, true), (59, true), (60, true), (61, false), (62, true), (121, true), (122, true)];
@@ -67,8 +66,8 @@ mod tests {
     fn a_count_that_has_risen_fires_for_a_while() {
         let (firing, began) = (Firing::default(), Instant::now());
         let look = |second, count| {
-            let grows = Some((count, Duration::from_secs(300)));
-            let condition = Condition { holds: false, grows, lasts: Duration::ZERO };
+            let window = Duration::from_secs(300);
+            let condition = Condition { holds: false, count, window, lasts: Duration::ZERO };
             firing.look(began + Duration::from_secs(second), [condition].into_iter()) == [true]
         };
         let seen = [(0, 0), (5, 2), (304, 2), (305, 2), (306, 3)];

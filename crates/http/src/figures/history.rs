@@ -7,7 +7,6 @@ use parking_lot::Mutex;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::requests::CLASSES;
 use model::{Distribution, Millis, Time};
 
 /// Samples that are kept.
@@ -19,7 +18,7 @@ pub(crate) struct History(Mutex<Taken>);
 
 #[derive(Debug, Default)]
 struct Taken {
-    last: Option<Counters>,
+    last: Option<Reading>,
     samples: VecDeque<Arc<Sample>>,
 }
 
@@ -31,70 +30,66 @@ impl History {
         taken.samples.range(first..).cloned().collect()
     }
 
-    pub(crate) fn add(&self, counters: Counters, gauges: Sample) {
+    /// Adds the sample of the time since the last reading.
+    pub(crate) fn add(&self, reading: Reading) {
         let mut taken = self.0.lock();
+        let at = reading.totals.at;
         // The clock was set back: what is later than now would hide what comes.
-        if taken.last.as_ref().is_some_and(|last| last.at > counters.at) {
+        if taken.last.as_ref().is_some_and(|last| last.totals.at > at) {
             taken.samples.clear();
         }
-        if let Some(last) = taken.last.take().filter(|last| last.at < counters.at) {
+        if let Some(last) = taken.last.take().filter(|last| last.totals.at < at) {
             if taken.samples.len() == KEPT {
                 taken.samples.pop_front();
             }
-            taken.samples.push_back(Arc::new(counters.since(&last, gauges)));
+            taken.samples.push_back(Arc::new(reading.since(&last)));
         }
-        taken.last = Some(counters);
+        taken.last = Some(reading);
     }
 }
 
-/// Numbers that only grow, at a time.
+/// The figures of a time.
 #[derive(Debug, Default)]
-pub(crate) struct Counters {
-    pub(crate) at: Millis,
-    pub(crate) requests: [u64; CLASSES.len()],
-    pub(crate) problems: BTreeMap<&'static str, u64>,
+pub(crate) struct Reading {
+    /// What a sample has at this time; in place of each rate, and of the problems, the number since the start.
+    pub(crate) totals: Sample,
     pub(crate) answers: Distribution,
-    pub(crate) published: u64,
-    pub(crate) deliveries: u64,
     pub(crate) lag: Distribution,
-    pub(crate) stream_events: u64,
     pub(crate) cache_hits: u64,
     pub(crate) cache_misses: u64,
-    pub(crate) processor_seconds: f64,
 }
 
-impl Counters {
-    /// What came after earlier ones.
-    fn since(&self, last: &Self, gauges: Sample) -> Sample {
-        let seconds = (self.at - last.at) as f64 / 1000.0;
-        let rate = |now: u64, before: u64| rounded(now.saturating_sub(before) as f64 / seconds);
-        let [ok, refused, failed] = [0, 1, 2].map(|class| rate(self.requests[class], last.requests[class]));
-        let new = |(code, count): (&&'static str, &u64)| (*code, count - last.problems.get(code).unwrap_or(&0));
+impl Reading {
+    /// What came after an earlier reading.
+    fn since(&self, last: &Self) -> Sample {
+        let (now, before) = (&self.totals, &last.totals);
+        let seconds = (now.at - before.at) as f64 / 1000.0;
+        let rate = |of: fn(&Sample) -> f64| rounded((of(now) - of(before)).max(0.0) / seconds);
+        let new = |(code, count): (&&'static str, &u64)| (*code, count - before.problems.get(code).unwrap_or(&0));
         let (answers, lag) = (self.answers.since(&last.answers), self.lag.since(&last.lag));
         let quantile = |of: &Distribution, part| of.quantile(part).map(rounded);
         let (hits, misses) = (self.cache_hits - last.cache_hits, self.cache_misses - last.cache_misses);
         Sample {
-            at: self.at,
-            requests_ok: ok,
-            requests_refused: refused,
-            requests_failed: failed,
-            problems: self.problems.iter().map(new).filter(|(_, count)| *count > 0).collect(),
+            requests_ok: rate(|of| of.requests_ok),
+            requests_refused: rate(|of| of.requests_refused),
+            requests_failed: rate(|of| of.requests_failed),
+            problems: now.problems.iter().map(new).filter(|(_, count)| *count > 0).collect(),
             answer_p50: quantile(&answers, 0.5),
             answer_p99: quantile(&answers, 0.99),
-            published: rate(self.published, last.published),
-            deliveries: rate(self.deliveries, last.deliveries),
+            published: rate(|of| of.published),
+            deliveries: rate(|of| of.deliveries),
             delivery_lag_p50: quantile(&lag, 0.5),
             delivery_lag_p99: quantile(&lag, 0.99),
-            stream_events: rate(self.stream_events, last.stream_events),
+            stream_events: rate(|of| of.stream_events),
             cache_hit_ratio: (hits + misses > 0).then(|| rounded(hits as f64 / (hits + misses) as f64)),
-            processor: rounded((self.processor_seconds - last.processor_seconds).max(0.0) / seconds),
-            ..gauges
+            processor: rate(|of| of.processor),
+            ..now.clone()
         }
     }
 }
 
 /// The figures of a few seconds. Rates are for each second, times are seconds, sizes are bytes.
-#[derive(Debug, Default, Serialize, ToSchema)]
+#[derive(Debug, Default, Clone, Serialize, ToSchema)]
 #[schema(as = FiguresSample)]
 pub(crate) struct Sample {
     /// When they ended.

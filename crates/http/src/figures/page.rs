@@ -1,11 +1,19 @@
-//! The text format: one figure, or one family of them, at a time.
+//! The text format of Prometheus: one figure, or one family of them, at a time.
 
 use std::fmt;
 
-use prometheus_client::encoding::{DescriptorEncoder, EncodeLabelSet, MetricEncoder};
+use actix_web::HttpResponse;
+use prometheus_client::collector::Collector;
+use prometheus_client::encoding::{DescriptorEncoder, EncodeLabelSet, MetricEncoder, text};
 use prometheus_client::metrics::MetricType;
+use prometheus_client::registry::Registry;
 
+use crate::wire::problem::Problem;
+use crate::wire::reply::Answer;
 use model::Histogram;
+
+/// The text format that every version of Prometheus reads.
+const TEXT: &str = "text/plain; version=0.0.4; charset=utf-8";
 
 /// Writes figures to a page. Each has a comment, which is its help text and ends in a full stop, a name and a value.
 macro_rules! figures {
@@ -17,9 +25,46 @@ macro_rules! figures {
 
 pub(crate) use figures;
 
+/// Writes figures to a page.
+pub(crate) trait Write: Fn(&mut Page<'_>) -> fmt::Result + Send + Sync + 'static {}
+
+impl<F: Fn(&mut Page<'_>) -> fmt::Result + Send + Sync + 'static> Write for F {}
+
+/// An answer with these figures.
+pub(crate) fn answer(figures: impl Write) -> Answer {
+    Ok(HttpResponse::Ok().content_type(TEXT).body(text(figures).map_err(Problem::internal)?))
+}
+
+/// Figures as text, with the version of the server.
+pub(crate) fn text(figures: impl Write) -> Result<String, fmt::Error> {
+    let (mut registry, mut page) = (Registry::default(), String::with_capacity(64 << 10));
+    registry.register_collector(Box::new(Figures(figures)));
+    text::encode_registry(&mut page, &registry)?;
+    Ok(page)
+}
+
+struct Figures<F>(F);
+
+impl<F> fmt::Debug for Figures<F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Figures")
+    }
+}
+
+impl<F: Write> Collector for Figures<F> {
+    fn encode(&self, encoder: DescriptorEncoder<'_>) -> fmt::Result {
+        let page = &mut Page(encoder);
+        figures! { page =>
+            /// The version of the server.
+            tideline_build_info = by("version", [(env!("CARGO_PKG_VERSION"), 1)]);
+        }?;
+        self.0(page)
+    }
+}
+
 /// Writes families. Names are written unchanged: the library knows counters only without `_total`, which the older text
 /// format requires in all lines.
-pub(crate) struct Page<'a>(pub(crate) DescriptorEncoder<'a>);
+pub(crate) struct Page<'a>(DescriptorEncoder<'a>);
 
 impl Page<'_> {
     /// Writes a figure. The name of a counter ends in `_total`.

@@ -48,20 +48,16 @@ impl Route {
 }
 
 /// All routes. Each server thread has its own table of routes; all count here.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Requests {
     routes: Mutex<Vec<Arc<Route>>>,
-    /// Refused and failed requests by the code of their problem.
-    problems: Problems,
+    /// Refused and failed requests by the code of their problem, in the order of [`Code::ALL`].
+    problems: Vec<Counter>,
 }
 
-/// A counter for each code, in the order of [`Code::ALL`].
-#[derive(Debug)]
-struct Problems(Vec<Counter>);
-
-impl Default for Problems {
+impl Default for Requests {
     fn default() -> Self {
-        Self(Code::ALL.iter().map(|_| Counter::default()).collect())
+        Self { routes: Mutex::default(), problems: Code::ALL.iter().map(|_| Counter::default()).collect() }
     }
 }
 
@@ -80,14 +76,14 @@ impl Requests {
 
     /// Counts a request that was answered with a problem.
     pub(crate) fn problem(&self, code: Code) {
-        if let Some(counter) = self.problems.0.get(code as usize) {
+        if let Some(counter) = self.problems.get(code as usize) {
             counter.inc();
         }
     }
 
     /// Requests answered with problems, by code.
     pub(crate) fn problems(&self) -> impl Iterator<Item = (&'static str, u64)> {
-        Code::ALL.iter().zip(&self.problems.0).map(|(code, count)| (code.name(), count.get()))
+        Code::ALL.iter().zip(&self.problems).map(|(code, count)| (code.name(), count.get()))
     }
 
     /// Every route.

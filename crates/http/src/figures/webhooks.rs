@@ -1,67 +1,88 @@
 //! How far each receiver of changes is.
 
-use std::sync::atomic::{AtomicU64, Ordering};
-
-use parking_lot::Mutex;
+use parking_lot::{Mutex, MutexGuard};
+use serde::Serialize;
+use utoipa::ToSchema;
 
 use config::Webhook;
-use model::Millis;
 use model::clock::now;
+use model::{Millis, Time};
 
 /// The figures of one receiver.
 #[derive(Debug, Default)]
-pub(crate) struct WebhookFigures {
-    pub(crate) name: String,
-    /// Where changes are sent, without the query, which may have a secret.
-    pub(crate) url: String,
-    /// Changes that the receiver has taken.
-    pub(crate) taken: AtomicU64,
-    /// Requests that failed.
-    pub(crate) failures: AtomicU64,
-    /// How often changes that were not sent yet were gone from the feed.
-    pub(crate) gaps: AtomicU64,
-    pub(crate) state: Mutex<WebhookState>,
-}
+pub(crate) struct WebhookFigures(Mutex<WebhookState>);
 
-/// The present state of one receiver.
-#[derive(Debug, Default, Clone)]
+/// A receiver of changes.
+#[derive(Debug, Default, Clone, Serialize, ToSchema)]
+#[schema(as = Webhook)]
 pub(crate) struct WebhookState {
-    /// The position behind the last change that the receiver has taken; `None` until it is read from the disk.
+    pub(crate) name: String,
+    /// Without the query.
+    pub(crate) url: String,
+    /// The position behind the last change that it has taken, or that is not for it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
     pub(crate) position: Option<String>,
-    /// The time of the oldest change that it has not taken; `None` at the end of the feed.
-    pub(crate) waiting_since: Option<Millis>,
-    /// When it took changes last, since the start of the server.
-    pub(crate) taken_at: Option<Millis>,
-    /// When a request failed last, and why.
-    pub(crate) failed: Option<(Millis, String)>,
+    /// The age of the oldest change that it has not taken.
+    pub(crate) lag_seconds: u64,
+    /// Changes that it has taken.
+    pub(crate) taken: u64,
+    /// Requests that failed.
+    pub(crate) failures: u64,
+    /// How often changes that were not sent yet were gone from the feed.
+    pub(crate) gaps: u64,
+    /// When it took changes last.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Time)]
+    taken_at: Option<Millis>,
+    /// When a request failed last.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Time)]
+    failed_at: Option<Millis>,
+    /// Why it failed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    last_error: Option<String>,
     /// When the next request begins, after a failure.
-    pub(crate) next_at: Option<Millis>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Time)]
+    next_at: Option<Millis>,
+    /// The time of the oldest change that it has not taken; `None` at the end of the feed.
+    #[serde(skip)]
+    pub(crate) waiting_since: Option<Millis>,
 }
 
 impl WebhookFigures {
     pub(crate) fn of(hook: &Webhook) -> Self {
         let url = hook.url.to_string();
         let url = url.split('?').next().unwrap_or_default().to_owned();
-        Self { name: hook.name.to_string(), url, ..Self::default() }
+        Self(Mutex::new(WebhookState { name: hook.name.to_string(), url, ..WebhookState::default() }))
     }
 
-    /// The age of the oldest change that the receiver has not taken, seconds; 0 at the end of the feed.
-    pub(crate) fn lag(&self) -> u64 {
-        self.state.lock().waiting_since.map_or(0, |since| now().saturating_sub(since) / 1000)
+    /// The state, to be changed.
+    pub(crate) fn state(&self) -> MutexGuard<'_, WebhookState> {
+        self.0.lock()
     }
 
+    /// The state as it is now.
+    pub(crate) fn now(&self) -> WebhookState {
+        let state = self.0.lock().clone();
+        let lag_seconds = state.waiting_since.map_or(0, |since| now().saturating_sub(since) / 1000);
+        WebhookState { lag_seconds, ..state }
+    }
+}
+
+impl WebhookState {
     /// The receiver has taken so many changes. The next read tells whether others wait.
-    pub(crate) fn take(&self, changes: u64) {
-        self.taken.fetch_add(changes, Ordering::Relaxed);
-        let mut state = self.state.lock();
-        (state.taken_at, state.next_at) = (Some(now()), None);
+    pub(crate) fn take(&mut self, changes: u64) {
+        self.taken += changes;
+        (self.taken_at, self.next_at) = (Some(now()), None);
     }
 
     /// A request failed; the next one follows after a pause.
-    pub(crate) fn fail(&self, why: &str, pause: Millis) {
-        self.failures.fetch_add(1, Ordering::Relaxed);
-        let mut state = self.state.lock();
-        (state.failed, state.next_at) = (Some((now(), why.to_owned())), Some(now() + pause));
+    pub(crate) fn fail(&mut self, why: &str, pause: Millis) {
+        self.failures += 1;
+        (self.failed_at, self.last_error, self.next_at) = (Some(now()), Some(why.to_owned()), Some(now() + pause));
     }
 }
 
@@ -73,8 +94,8 @@ mod tests {
     #[test]
     fn the_lag_stays_until_it_is_known_that_nothing_waits() {
         let figures = WebhookFigures::default();
-        figures.state.lock().waiting_since = Some(now() - 9000);
-        figures.take(100);
-        assert!(figures.lag() >= 9, "{}", figures.lag());
+        figures.state().waiting_since = Some(now() - 9000);
+        figures.state().take(100);
+        assert!(figures.now().lag_seconds >= 9, "{:?}", figures.now());
     }
 }

@@ -36,7 +36,7 @@ type Buckets = DefaultKeyedRateLimiter<u64, StateInformationMiddleware>;
 #[derive(Debug)]
 pub(crate) struct RateLimits {
     /// Of an address, a key and a user.
-    limits: [Option<Limit>; 3],
+    limits: [Option<Arc<Limit>>; 3],
     /// Makes the keys of buckets; random, so that nobody can choose to share a bucket with others.
     hasher: RandomState,
 }
@@ -48,10 +48,10 @@ struct Limit {
     name: &'static str,
     rate: NonZeroU32,
     burst: NonZeroU32,
-    buckets: Arc<Buckets>,
+    buckets: Buckets,
     /// Senders share buckets.
-    full: Arc<AtomicBool>,
-    sweeping: Arc<AtomicBool>,
+    full: AtomicBool,
+    sweeping: AtomicBool,
     requests: AtomicU64,
     refused: AtomicU64,
 }
@@ -133,7 +133,7 @@ impl RateLimits {
 
     /// All limits in figures.
     pub(crate) fn usage(&self) -> Vec<RateUsage> {
-        let usage = |(of, limit): (&'static str, &Option<Limit>)| RateUsage {
+        let usage = |(of, limit): (&'static str, &Option<Arc<Limit>>)| RateUsage {
             of,
             refused: limit.as_ref().map_or(0, |limit| limit.refused.load(Ordering::Relaxed)),
             buckets: limit.as_ref().map_or(0, |limit| limit.buckets.len() as u64),
@@ -144,25 +144,31 @@ impl RateLimits {
 
 impl Limit {
     /// No limit if the rate is 0.
-    fn new(name: &'static str, rate: u32, burst: u32) -> Option<Self> {
+    fn new(name: &'static str, rate: u32, burst: u32) -> Option<Arc<Self>> {
         let (rate, burst) = NonZeroU32::new(rate).zip(NonZeroU32::new(burst))?;
         let buckets = RateLimiter::dashmap(Quota::per_second(rate).allow_burst(burst)).with_middleware();
-        Some(Self {
+        Some(Arc::new(Self {
             name,
             rate,
             burst,
-            buckets: Arc::new(buckets),
-            full: Arc::default(),
-            sweeping: Arc::default(),
+            buckets,
+            full: AtomicBool::new(false),
+            sweeping: AtomicBool::new(false),
             requests: AtomicU64::new(0),
             refused: AtomicU64::new(0),
-        })
+        }))
     }
 
     /// Takes one request out of the bucket of a sender; if it is empty, returns how long to wait.
-    fn take(&self, sender: u64) -> (Standing, Option<Duration>) {
-        if self.requests.fetch_add(1, Ordering::Relaxed) % SWEEP_EVERY == SWEEP_EVERY - 1 {
-            self.sweep();
+    fn take(self: &Arc<Self>, sender: u64) -> (Standing, Option<Duration>) {
+        let is_due = self.requests.fetch_add(1, Ordering::Relaxed) % SWEEP_EVERY == SWEEP_EVERY - 1;
+        if is_due && !self.sweeping.swap(true, Ordering::Relaxed) {
+            let limit = Arc::clone(self);
+            // On a thread of its own, because there may be many buckets.
+            if let Err(error) = thread::Builder::new().name("sweep".to_owned()).spawn(move || limit.sweep()) {
+                tracing::warn!(%error, "the thread that sweeps rate limits could not be started");
+                self.sweep();
+            }
         }
         let sender = if self.full.load(Ordering::Relaxed) { sender % SHARED } else { sender };
         let (remaining, wait) = match self.buckets.check_key(&sender) {
@@ -177,22 +183,11 @@ impl Limit {
         (Standing { burst, remaining, reset: missing.div_ceil(u64::from(self.rate.get())) }, wait)
     }
 
-    /// Drops the buckets that are full again, on a thread of its own, because there may be many.
+    /// Drops the buckets that are full again.
     fn sweep(&self) {
-        if self.sweeping.swap(true, Ordering::Relaxed) {
-            return;
-        }
-        let (buckets, full, sweeping) = (Arc::clone(&self.buckets), Arc::clone(&self.full), Arc::clone(&self.sweeping));
-        let sweep = move || {
-            buckets.retain_recent();
-            full.store(buckets.len() > MOST, Ordering::Relaxed);
-            sweeping.store(false, Ordering::Relaxed);
-        };
-        if let Err(error) = thread::Builder::new().name("sweep".to_owned()).spawn(sweep) {
-            tracing::warn!(%error, "the thread that sweeps rate limits could not be started");
-            self.full.store(self.buckets.len() > MOST, Ordering::Relaxed);
-            self.sweeping.store(false, Ordering::Relaxed);
-        }
+        self.buckets.retain_recent();
+        self.full.store(self.buckets.len() > MOST, Ordering::Relaxed);
+        self.sweeping.store(false, Ordering::Relaxed);
     }
 }
 

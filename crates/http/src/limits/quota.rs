@@ -5,7 +5,6 @@
 //! two of them may share a quarter, but nobody can choose with whom.
 
 use std::fmt;
-use std::hash::{BuildHasher, Hash, RandomState};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Instant;
@@ -37,17 +36,6 @@ pub(crate) enum Holder {
     Application,
     /// The user of a token, or a stranger: a hash.
     Caller(u64),
-}
-
-/// Makes the hashes of callers.
-#[derive(Debug, Default)]
-pub(crate) struct Callers(RandomState);
-
-impl Callers {
-    /// The holder for a user or for a network.
-    pub(crate) fn of(&self, caller: &impl Hash) -> Holder {
-        Holder::Caller(self.0.hash_one(caller))
-    }
 }
 
 /// A fixed number of places. A clone has the same places.
@@ -317,6 +305,11 @@ impl Places {
         let is_there = more == 0 || shared.take(self.holder, more, self.units);
         self.units += if is_there { more } else { 0 };
         is_there
+    }
+
+    /// None of the same quota, for the same holder.
+    pub(crate) fn none(&self) -> Self {
+        self.quota.none(self.holder)
     }
 
     /// Makes those of a caller the application's: they leave the share of the caller.

@@ -9,16 +9,14 @@ use actix_web::http::header::HeaderName;
 use http_body_util::{BodyExt, Full};
 use hyper::body::Bytes;
 use hyper::{HeaderMap, Request};
-use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
-use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector;
-use hyper_util::rt::{TokioExecutor, TokioTimer};
+use hyper_util::client::legacy::connect::dns::GaiResolver;
 use tokio::task::JoinSet;
 
 use super::consistency::POSITION;
 use super::peer::Peer;
 use crate::connections::answer_memory::{MemoryReservation, SMALL};
-use crate::connections::outgoing::{self, chain};
+use crate::connections::outgoing::{self, HttpClient, chain};
 use config::Cluster;
 use model::error::Result;
 use model::{Members, UserId};
@@ -44,10 +42,8 @@ pub(crate) struct Peers {
     pub(crate) log: String,
     /// In the order of the settings.
     peers: Vec<Peer>,
-    client: Client<HttpsConnector<HttpConnector>, Full<Bytes>>,
+    client: HttpClient<GaiResolver>,
     began: Instant,
-    /// Counts the requests that any member may answer.
-    turn: AtomicU64,
     /// Whether another member was ready, and when it was asked.
     others: tokio::sync::Mutex<Option<(Instant, bool)>>,
     /// Requests that members have answered.
@@ -104,7 +100,6 @@ impl Peers {
             peers: named.map(|(name, url)| Peer::new(name, url)).collect(),
             client: client.ok()?,
             began: Instant::now(),
-            turn: AtomicU64::new(0),
             others: tokio::sync::Mutex::default(),
             forwarded: AtomicU64::new(0),
             answered_here: AtomicU64::new(0),
@@ -126,12 +121,10 @@ impl Peers {
         self.peers.get(member).is_some_and(|peer| peer.is_asked(self.now()))
     }
 
-    /// All other members that have not failed just now, with another one first each time.
+    /// All other members that have not failed just now, in any order.
     pub(crate) fn all_well(&self) -> Vec<usize> {
         let mut all: Vec<_> = self.members.all_others().filter(|member| self.is_well(*member)).collect();
-        let turn = usize::try_from(self.turn.fetch_add(1, Ordering::Relaxed)).unwrap_or_default();
-        let count = all.len().max(1);
-        all.rotate_left(turn % count);
+        fastrand::shuffle(&mut all);
         all
     }
 
@@ -258,20 +251,11 @@ fn is_of_the_client(status: u16) -> bool {
     [401, 403, 408, 429, 431].contains(&status)
 }
 
-fn client(is_encrypted: bool) -> Result<Client<HttpsConnector<HttpConnector>, Full<Bytes>>> {
-    let tls = outgoing::tls(is_encrypted)?;
+fn client(is_encrypted: bool) -> Result<HttpClient<GaiResolver>> {
     let mut sockets = HttpConnector::new();
-    sockets.enforce_http(false);
-    sockets.set_nodelay(true);
     sockets.set_connect_timeout(Some(CONNECT));
-    let connector = HttpsConnectorBuilder::new().with_tls_config(tls).https_or_http().enable_http1();
-    let client = Client::builder(TokioExecutor::new())
-        .pool_timer(TokioTimer::new())
-        .pool_idle_timeout(IDLE)
-        .pool_max_idle_per_host(IDLE_AT_ONCE)
-        .http1_max_buf_size(BUFFER)
-        .build(connector.wrap_connector(sockets));
-    Ok(client)
+    let connector = outgoing::connector(sockets, is_encrypted)?;
+    Ok(outgoing::pool(IDLE_AT_ONCE, IDLE).http1_max_buf_size(BUFFER).build(connector))
 }
 
 #[cfg(test)]

@@ -4,7 +4,6 @@ use utoipa::openapi::security::{
     ApiKey, ApiKeyValue, HttpAuthScheme, HttpBuilder, SecurityRequirement, SecurityScheme,
 };
 
-use crate::endpoint::Endpoint;
 use crate::guards::auth::{ACCESS_TOKEN, Permit, TokenUse};
 
 // The names differ from those of the schemas also without case: generators of clients make one type of two such names.
@@ -31,8 +30,8 @@ pub(super) fn schemes() -> [(&'static str, SecurityScheme); 5] {
 }
 
 /// The kinds that a call takes, each alone; none for a call that needs none. That of tokens has the word of their use.
-pub(super) fn taken_by(endpoint: &Endpoint) -> Vec<SecurityRequirement> {
-    let Permit { open, read, metrics, users, uid: _, in_query } = endpoint.permit;
+pub(super) fn taken_by(permit: Permit) -> Vec<SecurityRequirement> {
+    let Permit { open, read, metrics, users, uid: _, in_query } = permit;
     let kinds = [
         (KEY, true),
         (READ_KEY, read),

@@ -55,13 +55,14 @@ fn operations(document: &Value) -> impl Iterator<Item = (String, &Value)> {
 
 #[test]
 fn only_the_parts_of_pages_and_the_calls_between_servers_are_not_described() {
-    let hidden: BTreeSet<_> = ENDPOINTS.iter().filter(|call| call.id.is_empty()).map(|call| call.path).collect();
+    let hidden: BTreeSet<_> =
+        ENDPOINTS.iter().filter(|call| call.operation.operation_id.is_none()).map(|call| call.info.path).collect();
     assert_eq!(hidden, PARTS_OF_PAGES.into_iter().chain(OF_CLUSTERS).chain(OF_COMMANDS).collect());
 }
 
 #[test]
 fn every_endpoint_is_reached() {
-    let all: Vec<_> = ENDPOINTS.iter().map(|call| (call.path, call.method)).collect();
+    let all: Vec<_> = ENDPOINTS.iter().map(|call| (call.info.path, call.info.method)).collect();
     let covers = |earlier: &str, later: &str| {
         let (earlier, later): (Vec<_>, Vec<_>) = (earlier.split('/').collect(), later.split('/').collect());
         earlier.len() == later.len() && earlier.iter().zip(later).all(|(e, l)| e.starts_with('{') || *e == l)

@@ -55,7 +55,6 @@ const SCRIPT: &str = "text/javascript; charset=utf-8";
 /// `GET /openapi.json`
 async fn document(call: Call, description: fn(&str) -> Result<String>) -> Answer {
     static JSON: OnceLock<WebFile> = OnceLock::new();
-    call.no_query()?;
     let json = match JSON.get() {
         Some(json) => json,
         None => {
@@ -68,14 +67,12 @@ async fn document(call: Call, description: fn(&str) -> Result<String>) -> Answer
 }
 
 /// `GET /docs/`: redirects, because the relative addresses of the page would be wrong here.
-async fn page_with_slash(call: Call) -> Answer {
-    call.no_query()?;
+async fn page_with_slash(_: Call) -> Answer {
     Ok(HttpResponse::PermanentRedirect().insert_header((LOCATION, "../docs")).finish())
 }
 
 /// `GET /docs`
 async fn page(call: Call) -> Answer {
-    call.no_query()?;
     let mut response = HttpResponse::Ok();
     response.insert_header((CONTENT_SECURITY_POLICY, POLICY));
     PAGE.answer(&call.request, response)
@@ -83,6 +80,5 @@ async fn page(call: Call) -> Answer {
 
 /// A part of the page.
 async fn part(call: Call, file: &'static WebFile) -> Answer {
-    call.no_query()?;
     file.answer(&call.request, kept("max-age=3600"))
 }

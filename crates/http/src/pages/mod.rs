@@ -1,8 +1,6 @@
 //! Files for browsers.
 
-mod bundle;
 mod console;
-mod console_files;
 mod docs;
 mod web_files;
 

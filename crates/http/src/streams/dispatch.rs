@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use super::events;
 use crate::api::Api;
 use feed::streaming::{Event, Frame, Kind, Unasked};
+use feed::{sight, timeline};
 use model::UserId;
 use model::error::{Error, Result};
 
@@ -41,24 +42,16 @@ impl Dispatcher {
         let thread = thread.map_err(|e| Error::Setup(format!("cannot start a thread: {e}")))?;
         Ok(Self { api: Arc::clone(api), stopped, thread: Some(thread) })
     }
+}
 
+impl Drop for Dispatcher {
     /// Ends the thread and waits for it.
-    pub fn stop(mut self) {
-        self.join();
-    }
-
-    fn join(&mut self) {
+    fn drop(&mut self) {
         self.stopped.store(true, Ordering::SeqCst);
         self.api.feed().streaming().wake();
         if self.thread.take().is_some_and(|thread| thread.join().is_err()) {
             tracing::error!("the thread for streams panicked");
         }
-    }
-}
-
-impl Drop for Dispatcher {
-    fn drop(&mut self) {
-        self.join();
     }
 }
 
@@ -92,7 +85,7 @@ impl State {
     /// Delivers some events to their streams; false if there are none.
     fn step(&mut self) -> Result<bool, crate::wire::problem::Problem> {
         self.see();
-        if let Err(error) = self.api.feed().tend_events() {
+        if let Err(error) = feed::events::tend(self.api.feed()) {
             tracing::debug!(%error, "the oldest events could not be removed; the next attempt follows");
         }
         let streaming = self.api.feed().streaming();
@@ -132,7 +125,7 @@ impl State {
         while let Err(Unasked { frame: same, readers }) =
             self.api.feed().streaming().streams().deliver(event.number, frame)
         {
-            let viewed = self.api.feed().read().viewed(&event.entry, event.to.is_some(), &readers)?;
+            let viewed = sight::viewed(self.api.feed().read(), &event.entry, event.to.is_some(), &readers)?;
             frame = *same;
             frame.add_viewers(readers.into_iter().zip(viewed));
         }
@@ -147,7 +140,7 @@ impl State {
         }
         let part = self.to_see.len().saturating_sub(SEEN_AT_ONCE);
         for reader in self.to_see.drain(part..) {
-            if let Err(error) = self.api.feed().read().mark_seen(reader) {
+            if let Err(error) = timeline::mark_seen(self.api.feed().read(), reader) {
                 tracing::warn!(%error, user = %reader, "a user with an open stream could not be marked as active");
             }
         }

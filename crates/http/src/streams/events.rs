@@ -10,7 +10,7 @@ use crate::calls::show::{self, ItemId, Viewer};
 use crate::wire::problem::Problem;
 use crate::wire::reply;
 use feed::streaming::{Event, Frame, Kind, Personal};
-use feed::{Feed, Happened};
+use feed::{Feed, Happened, events};
 use model::{Cursor, HostIds, ReactionKinds, Reactions, UserId};
 
 /// The media type `text/event-stream`.
@@ -21,7 +21,7 @@ pub(crate) const COMMENT: &str = ":\n\n";
 
 /// Events ready for delivery, each separate; `None` for events undone since.
 pub(crate) fn frames(feed: &Feed, events: &[Event]) -> Result<Vec<Option<Frame>>, Problem> {
-    let (happened, ids) = feed.read().named(feed.happened(events, None)?)?;
+    let (happened, ids) = feed.read().named(events::happened(feed, events, None)?)?;
     events.iter().zip(happened).map(|(event, happened)| frame(feed, event, happened, &ids)).collect()
 }
 
@@ -37,7 +37,7 @@ fn frame(feed: &Feed, event: &Event, happened: Option<Happened>, ids: &HostIds) 
     let Some(text) = told(event, happened, ids, feed.reaction_kinds())? else { return Ok(None) };
     // `viewer` becomes the last field of the item, before its end. No brace follows the end.
     let viewer_at = text.rfind('}');
-    let frame = feed.streaming().streams().frame(&*feed.on_present_paths(event)?, text).still_on(still);
+    let frame = feed.streaming().streams().frame(&*events::on_present_paths(feed, event)?, text).still_on(still);
     Ok(Some(match (viewer_at, reacted) {
         (Some(at), Some(reacted)) => frame.with_viewer(at, reacted),
         _ => frame,

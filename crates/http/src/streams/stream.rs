@@ -1,30 +1,25 @@
 //! `/v1/users/{uid}/stream`: server-sent events.
 
 use std::collections::VecDeque;
-use std::convert::Infallible;
-use std::future::Future;
+use std::future::{Future, poll_fn};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use actix_web::body::{BodySize, MessageBody};
-use actix_web::web::Bytes;
-use tokio::time::{Interval, MissedTickBehavior, interval};
-
-use super::{events, response};
+use super::events;
+use super::response::{self, Piece, Source};
 use crate::api::Api;
 use crate::call::Call;
 use crate::calls::show;
-use crate::connections::watch::Watch;
 use crate::endpoint::{Endpoint, get, group};
 use crate::endpoint::{Shape, parameters};
-use crate::guards::auth::{ACCESS_TOKEN, Caller, TokenUse};
+use crate::guards::auth::TokenUse;
 use crate::limits::Holder;
 use crate::pools::Wants;
 use crate::wire::problem::Problem;
 use crate::wire::reply::Answer;
-use feed::streaming::{Event, Item, Share, Stream};
-use feed::{Feed, Happened, Visibility};
+use feed::streaming::{Event, Item, Stream};
+use feed::{Feed, Happened, Visibility, sight, timeline};
 use model::error::Code;
 use model::schemas;
 use model::store::Tier;
@@ -76,32 +71,15 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
 
 /// `GET /v1/users/{uid}/stream`
 pub(crate) async fn listen(call: Call) -> Answer {
-    call.api.access.check_stream(&call.request)?;
+    call.api.admission.access.check_stream(&call.request)?;
     let user = call.user()?;
-    // The gate has checked its value, if it counts.
-    let [_] = call.query([ACCESS_TOKEN])?;
-    let after = last_event_id(&call)?;
-    let Some(place) = response::place(&call)? else { return Ok(response::head()) };
+    let after = response::last_event_id(&call)?;
+    let Some(place) = response::place(&call)? else { return Ok(response::head(events::MEDIA_TYPE)) };
     let most = call.api.config().server.max_streams_per_user;
     let sight = call.sight();
     let reader = call.find_or_give(&user).await?;
     let opened = call.run(Wants::Read, move |feed| open(feed, reader, after, sight, most)).await?;
-    response::answer(&call, place, |client| Body::new(&call.api, opened, client, call.caller.clone()))
-}
-
-/// The item or place after which a client resumes; `None` for an empty header.
-fn last_event_id(call: &Call) -> Result<Option<Position<HostId>>, Problem> {
-    let wrong = |what: &str| Problem::new(Code::InvalidHeader, format_args!("last-event-id: {what}"));
-    let mut values = call.request.headers().get_all("last-event-id");
-    let Some(value) = values.next() else { return Ok(None) };
-    if values.next().is_some() {
-        return Err(wrong("given twice"));
-    }
-    if value.is_empty() {
-        return Ok(None);
-    }
-    let text = std::str::from_utf8(value.as_bytes()).map_err(|_| wrong("expected UTF-8"))?;
-    text.parse().map(Some).map_err(|e| wrong(&format!("{e}, not \"{text}\"")))
+    response::answer(&call, place, events::MEDIA_TYPE, Events::new(&call.api, call.caller.holder, opened))
 }
 
 struct Opened {
@@ -120,10 +98,10 @@ fn open(
     sight: Visibility,
     most: usize,
 ) -> Result<Opened, Problem> {
-    let after = after.map(|after| feed.read().find_place(&after, sight)).transpose()?;
-    let stream = feed.listen(user, most)?;
+    let after = after.map(|after| sight::find_place(feed.read(), &after, sight)).transpose()?;
+    let stream = feed::events::listen(feed, user, most)?;
     let (position, place) = stream.start();
-    let missed = after.map(|after| feed.missed(user, after, position)).transpose()?;
+    let missed = after.map(|after| feed::events::missed(feed, user, after, position)).transpose()?;
     let (text, missed) = match missed {
         None => (events::place(place), Vec::new()),
         Some(None) => (events::reset(place)?, Vec::new()),
@@ -132,98 +110,78 @@ fn open(
     Ok(Opened { reader: user, stream, text, missed: missed.into() })
 }
 
-/// A part of the missed events.
-struct Part {
-    /// The text to send; empty only at the end.
-    text: String,
-    /// Counts the text.
-    memory: Share,
-    /// The events after it.
-    rest: VecDeque<Event>,
-}
+/// A part of the missed events: the next piece, which is empty only at the end, and the events after it.
+type Part = (Piece, VecDeque<Event>);
 
 type Reading = Pin<Box<dyn Future<Output = Result<Part, Problem>>>>;
 
-/// The body of an open stream.
-struct Body {
+/// The events of an open stream. All that were missed precede the new ones.
+struct Events {
     api: Arc<Api>,
-    reader: UserId,
-    /// The text to send next.
-    text: String,
-    /// The missed events; they precede all new ones.
-    catch_up: Option<Reading>,
-    /// Counts the missed events in `text`, or in the connection until that asks for more.
-    held: Option<Share>,
-    stream: Stream,
-    /// Detects that the client closes its end: events then have no receiver.
-    client: Option<Watch>,
-    /// The stream ends when the credentials of its sender are no longer valid.
-    caller: Caller,
-    /// Whether `text` is the last.
-    over: bool,
-    heartbeat: Interval,
+    holder: Holder,
+    opened: Opened,
+    /// The next part of the missed events. A slow client must not hold more than a part in memory.
+    reading: Option<Reading>,
 }
 
-impl Body {
-    fn new(api: &Arc<Api>, opened: Opened, client: Option<Watch>, caller: Caller) -> Self {
-        let mut heartbeat = interval(api.config().presence.heartbeat.get());
-        heartbeat.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        heartbeat.reset();
-        let Opened { reader, stream, text, missed } = opened;
-        let api = Arc::clone(api);
-        let (catch_up, held, over) = (None, None, false);
-        let mut body = Self { api, reader, text, catch_up, held, stream, client, caller, over, heartbeat };
-        body.catch_up(missed);
-        body
+impl Events {
+    fn new(api: &Arc<Api>, holder: Holder, opened: Opened) -> Self {
+        Self { api: Arc::clone(api), holder, opened, reading: None }
     }
 
-    /// Starts to read the next part of the missed events, if any. A slow client must not hold more than a part in
-    /// memory.
-    fn catch_up(&mut self, missed: VecDeque<Event>) {
-        let (api, whose) = (Arc::clone(&self.api), (self.reader, self.caller.holder));
-        self.catch_up = (!missed.is_empty()).then(|| -> Reading { Box::pin(read_part(api, whose, missed)) });
-    }
-
-    /// Gathers the text to send; false if the stream is over.
-    fn gather(&mut self, context: &mut Context<'_>) -> bool {
-        // Taken out, because a finished future must not be polled again.
-        while let Some(mut reading) = self.catch_up.take() {
-            match reading.as_mut().poll(context) {
-                Poll::Pending => {
-                    self.catch_up = Some(reading);
-                    return true;
-                }
-                Poll::Ready(Ok(part)) => {
-                    self.text.push_str(&part.text);
-                    self.held = Some(part.memory);
-                    self.catch_up(part.rest);
-                    // The next part is read when the connection asks for more.
-                    if self.catch_up.is_some() && !self.text.is_empty() {
-                        return true;
-                    }
-                }
-                // The client reconnects, and resumes after its last event.
-                Poll::Ready(Err(_)) => return false,
+    /// The next events; `None` at the end. Nothing is lost if this is given up.
+    async fn coming(&mut self) -> Option<Piece> {
+        let Opened { reader, missed, .. } = &mut self.opened;
+        while self.reading.is_some() || !missed.is_empty() {
+            let whose = (*reader, self.holder);
+            let read = || -> Reading { Box::pin(read_part(Arc::clone(&self.api), whose, std::mem::take(missed))) };
+            let part = self.reading.get_or_insert_with(read).await;
+            self.reading = None;
+            // If it cannot be read, the client reconnects, and resumes after its last event.
+            let (piece, rest) = part.ok()?;
+            *missed = rest;
+            if !piece.bytes.is_empty() {
+                return Some(piece);
             }
         }
-        while self.text.len() < PIECE {
-            match self.stream.poll(context) {
+        poll_fn(|context| self.poll_new(context)).await.map(Piece::from)
+    }
+
+    /// New events as text, as many as there are for a piece.
+    fn poll_new(&self, context: &mut Context<'_>) -> Poll<Option<String>> {
+        let mut text = String::new();
+        while text.len() < PIECE {
+            let added = match self.opened.stream.poll(context) {
+                Poll::Pending if text.is_empty() => return Poll::Pending,
                 Poll::Pending => break,
                 Poll::Ready(Some(Item::Frame(frame))) => {
-                    let kinds = self.api.feed().reaction_kinds();
-                    if events::write(&frame, self.reader, kinds, &mut self.text).is_err() {
-                        return false;
-                    }
+                    events::write(&frame, self.opened.reader, self.api.feed().reaction_kinds(), &mut text)
                 }
-                Poll::Ready(Some(Item::Note(note))) => self.text.push_str(note.text()),
-                Poll::Ready(Some(Item::Reset(place))) => match events::reset(place) {
-                    Ok(reset) => self.text.push_str(&reset),
-                    Err(_) => return false,
-                },
-                Poll::Ready(None) => return false,
+                Poll::Ready(Some(Item::Note(note))) => {
+                    text.push_str(note.text());
+                    Ok(())
+                }
+                Poll::Ready(Some(Item::Reset(place))) => events::reset(place).map(|reset| text.push_str(&reset)),
+                // What is there is sent before the end.
+                Poll::Ready(None) => return Poll::Ready(Some(text).filter(|text| !text.is_empty())),
+            };
+            if added.is_err() {
+                return Poll::Ready(None);
             }
         }
-        true
+        Poll::Ready(Some(text))
+    }
+}
+
+impl Source for Events {
+    async fn next(&mut self) -> Option<Piece> {
+        let first = std::mem::take(&mut self.opened.text);
+        if !first.is_empty() {
+            return Some(first.into());
+        }
+        let heartbeat = self.api.config().presence.heartbeat.get();
+        let comment = || Some(events::COMMENT.to_owned().into());
+        tokio::time::timeout(heartbeat, self.coming()).await.unwrap_or_else(|_| comment())
     }
 }
 
@@ -244,12 +202,12 @@ fn part(feed: &Feed, user: UserId, mut rest: VecDeque<Event>) -> Result<Part, Pr
     let memory = feed.streaming().streams().memory();
     let room = memory.reserve(PIECE);
     let most = if room.is_some() { PIECE } else { 1 };
-    let authors = feed.read().authors(user)?;
+    let authors = timeline::authors(feed.read(), user)?;
     let mut text = String::new();
     while text.len() < most && !rest.is_empty() {
         let step: Vec<Event> = rest.iter().take(if room.is_some() { STEP } else { 1 }).cloned().collect();
         let mut full = false;
-        let (happened, ids) = feed.read().named(feed.happened(&step, Some(user))?)?;
+        let (happened, ids) = feed.read().named(feed::events::happened(feed, &step, Some(user))?)?;
         for (event, happened) in step.iter().zip(happened) {
             let is_elsewhere = match &happened {
                 Some(Happened::TakenOff(entry, still)) => still.iter().any(|path| authors.admits(*path, entry.kind)),
@@ -271,42 +229,16 @@ fn part(feed: &Feed, user: UserId, mut rest: VecDeque<Event>) -> Result<Part, Pr
     }
     let held = memory.hold(text.len());
     drop(room);
-    Ok(Part { text, memory: held, rest })
+    Ok((Piece { bytes: text.into(), memory: Some(held) }, rest))
 }
 
 /// Whether a user with these sources is shown an event now.
 fn is_shown(feed: &Feed, user: UserId, sources: &ShownSources, event: &Event) -> Result<bool, Problem> {
-    let event = feed.on_present_paths(event)?;
+    let event = feed::events::on_present_paths(feed, event)?;
     let author = event.entry.author;
     let comes = event.paths().any(|path| sources.admits(path, event.entry.kind));
     if !comes || event.to.is_none() || author == user || sources.has(author) {
         return Ok(comes);
     }
     Ok(feed.store().silences(&[(user, author)], Tier::Disk)? == [false])
-}
-
-impl MessageBody for Body {
-    type Error = Infallible;
-
-    fn size(&self) -> BodySize {
-        BodySize::Stream
-    }
-
-    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Result<Bytes, Infallible>>> {
-        // The previous text is sent.
-        self.held = None;
-        if self.client.as_ref().is_some_and(|client| client.is_closed(context)) {
-            return Poll::Ready(None);
-        }
-        self.over = self.over || !self.api.gate.still_admits(&self.caller) || !self.gather(context);
-        if !self.text.is_empty() {
-            self.heartbeat.reset();
-            // If the stream is over, the next poll ends it.
-            return Poll::Ready(Some(Ok(std::mem::take(&mut self.text).into())));
-        }
-        if self.over {
-            return Poll::Ready(None);
-        }
-        self.heartbeat.poll_tick(context).map(|_| Some(Ok(Bytes::from_static(events::COMMENT.as_bytes()))))
-    }
 }

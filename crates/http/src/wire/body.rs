@@ -1,5 +1,6 @@
 //! Request bodies: read up to a limit, and parsed strictly.
 
+use std::collections::HashSet;
 use std::fmt;
 use std::future::{Future, poll_fn};
 use std::marker::PhantomData;
@@ -10,20 +11,18 @@ use std::time::Duration;
 use actix_web::HttpRequest;
 use actix_web::http::header::{CONTENT_ENCODING, CONTENT_TYPE};
 use actix_web::mime::Mime;
-use serde::de::{self, DeserializeOwned, SeqAccess, Visitor};
+use serde::de::{self, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use tokio::time::Instant;
-use utoipa::ToSchema;
 
 use super::problem::Problem;
 use crate::connections::answer_memory::MemoryReservation;
 use crate::connections::attend::Upload;
 use crate::connections::turns;
 use crate::limits::Places;
-use model::Time;
+use model::HostId;
 use model::error::Code;
 use model::priority::Pace;
-use model::schemas;
 
 /// A client that has a turn for a large body, and has not sent the body within this time, loses the turn. It may go on,
 /// but delays no others.
@@ -128,51 +127,37 @@ impl Body {
     }
 
     /// Puts the pieces together. For a large body that is work for a thread that may block.
-    pub(crate) fn whole(self) -> WholeBody {
-        let mut pieces = self.pieces.into_iter();
-        let mut bytes = pieces.next().unwrap_or_default();
-        bytes.reserve_exact(self.len - bytes.len());
+    fn whole(&mut self) -> &[u8] {
+        let mut pieces = std::mem::take(&mut self.pieces).into_iter();
+        let mut whole = pieces.next().unwrap_or_default();
+        whole.reserve_exact(self.len - whole.len());
         let mut pace = Pace::default();
         // The memory of each is free before the next one is copied.
         for piece in pieces {
             pace.step();
-            bytes.extend_from_slice(&piece);
+            whole.extend_from_slice(&piece);
         }
-        WholeBody { bytes, memory: self.memory, _turn: self.turn }
+        self.pieces.push(whole);
+        &self.pieces[0]
     }
-}
 
-/// A body in one piece, with its reserved memory.
-#[derive(Debug)]
-pub(crate) struct WholeBody {
-    bytes: Vec<u8>,
-    memory: Places,
-    _turn: Option<Places>,
-}
+    /// Reads it as a JSON object. If it may be left out, no body is an empty object, and so are `null` and the `[]` that PHP
+    /// writes for one.
+    pub(crate) fn json<'a, T: Deserialize<'a>>(&'a mut self, may_be_left_out: bool) -> Result<T, Problem> {
+        let bytes = self.whole();
+        if may_be_left_out && matches!(bytes.trim_ascii(), b"" | b"null" | b"[]") {
+            return object("{}");
+        }
+        if bytes.is_empty() {
+            return Err(Problem::invalid_body("this call needs a JSON object as its body"));
+        }
+        let text = std::str::from_utf8(bytes);
+        object(text.map_err(|e| Problem::invalid_body(format_args!("the body is not UTF-8: {e}")))?)
+    }
 
-impl WholeBody {
     /// Drops the body, and keeps its memory for the answer to a request with this timeout.
     pub(crate) fn into_room(self, patience: Duration) -> MemoryReservation {
         MemoryReservation::of(self.memory, patience)
-    }
-
-    /// Its bytes.
-    pub(crate) fn len(&self) -> usize {
-        self.bytes.len()
-    }
-
-    /// The body as a JSON object, or a default without one. `null` is none, and `[]` too: PHP writes an empty object so.
-    pub(crate) fn json_or_default<T: DeserializeOwned + Default>(&self) -> Result<T, Problem> {
-        if matches!(self.bytes.trim_ascii(), b"" | b"null" | b"[]") { Ok(T::default()) } else { self.json() }
-    }
-
-    /// The body as a JSON object of type `T`.
-    pub(crate) fn json<'a, T: Deserialize<'a>>(&'a self) -> Result<T, Problem> {
-        if self.bytes.is_empty() {
-            return Err(Problem::invalid_body("this call needs a JSON object as its body"));
-        }
-        let text = std::str::from_utf8(&self.bytes);
-        object(text.map_err(|e| Problem::invalid_body(format_args!("the body is not UTF-8: {e}")))?)
     }
 }
 
@@ -234,18 +219,25 @@ fn fault<'a, T: Deserialize<'a>>(text: &'a str, error: &serde_json::Error) -> Pr
 }
 
 /// An empty object: the path says everything.
-#[derive(Default, Deserialize)]
+#[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Nothing {}
 
-// A body with an optional time.
-#[derive(Default, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-#[schema(as = NewSince)]
-pub(crate) struct Since {
-    #[serde(default)]
-    #[schema(schema_with = schemas::given_time)]
-    pub(crate) since: Option<Time>,
+/// The users of both lists of a batch, in their order. Refuses none, more than `most`, and one that occurs twice.
+pub(crate) fn check_batch(
+    names: &str,
+    first: &[HostId],
+    second: &[HostId],
+    most: usize,
+) -> Result<Vec<HostId>, Problem> {
+    if !(1..=most).contains(&(first.len() + second.len())) {
+        return Err(Problem::invalid_body(format_args!("{names}: expected 1 to {most} ids in total")));
+    }
+    let mut seen = HashSet::new();
+    match first.iter().chain(second).find(|user| !seen.insert(*user)) {
+        Some(twice) => Err(Problem::invalid_body(format_args!("user {twice} occurs twice"))),
+        None => Ok(first.iter().chain(second).cloned().collect()),
+    }
 }
 
 /// A JSON array of at most `MAX` elements. The first element beyond is refused, and no more are kept.

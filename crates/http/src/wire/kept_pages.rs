@@ -2,7 +2,6 @@
 //! is new.
 
 use std::borrow::Cow;
-use std::fmt;
 use std::sync::Arc;
 
 use actix_web::http::StatusCode;
@@ -13,7 +12,7 @@ use xxhash_rust::xxh3::xxh3_128;
 
 use super::query;
 use super::reply::{JSON, is_known};
-use feed::Feed;
+use feed::{Feed, timeline};
 use model::cache::Cache;
 use model::cache::memory::{CacheMemory, Share};
 use model::store::Tier;
@@ -31,13 +30,8 @@ const USUAL: u64 = 8 << 10;
 const FOR_ITS_READER: HeaderValue = HeaderValue::from_static("private, no-cache");
 
 /// Kept pages by their addresses. Every caller who may read a home timeline gets the same page of it.
+#[derive(Debug)]
 pub(crate) struct KeptPages(Cache<Box<str>, Arc<KeptPage>>);
-
-impl fmt::Debug for KeptPages {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("KeptPages").field(&self.0).finish()
-    }
-}
 
 impl KeptPages {
     /// No pages yet.
@@ -59,7 +53,7 @@ impl KeptPages {
         let page = self.0.get_if(&*address(request)?, is_right)?;
         // Not before the look: whether the reader is seen does not change the page.
         if !page.peeks {
-            feed.read().within(Tier::Memory).mark_seen(page.reader).ok()?;
+            timeline::mark_seen(feed.read().within(Tier::Memory), page.reader).ok()?;
         }
         Some(page)
     }
@@ -94,6 +88,7 @@ fn address(request: &HttpRequest) -> Option<Cow<'_, str>> {
 }
 
 /// A page as bytes, with all that it depends on.
+#[derive(Debug)]
 pub(crate) struct KeptPage {
     reader: UserId,
     /// Whether its requests leave the reader unseen.

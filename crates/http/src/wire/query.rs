@@ -7,7 +7,7 @@ use std::str::FromStr;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 
 use super::problem::Problem;
-use model::{HostId, PageRequest, RuleDraft, Span};
+use model::{HostId, PageRequest, Position, RuleDraft, Span};
 
 /// Most items of a page.
 pub(crate) const MAX_LIMIT: usize = 100;
@@ -19,30 +19,109 @@ pub(crate) const DEFAULT_LIMIT: usize = 20;
 /// The parameter of every read of data that the nodes of a cluster share.
 pub(crate) const CONSISTENCY: &str = "consistency";
 
-/// The value of a parameter, if it is given.
-type Value<'a> = Option<Cow<'a, str>>;
+/// The query of a request.
+#[derive(Debug)]
+pub(crate) struct Query<'a> {
+    /// The parameters of the call.
+    names: &'a [String],
+    given: Vec<(Cow<'a, str>, Cow<'a, str>)>,
+}
 
-/// The values of the parameters `names`, in that order, and the value of the parameter `also`. Refuses any other
-/// parameter.
-pub(crate) fn parse<'a, const N: usize>(
-    query: &'a str,
-    names: [&'static str; N],
-    also: Option<&'static str>,
-) -> Result<([Value<'a>; N], Value<'a>), Problem> {
-    let (mut values, mut other) = ([const { None }; N], None);
-    for pair in query.split('&').filter(|pair| !pair.is_empty()) {
-        let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
-        let (name, value) = (decode(name)?, decode(value)?);
-        let known = names.iter().zip(&mut values).find(|(known, _)| **known == name);
-        let known = known.map(|(_, slot)| slot).or_else(|| (also == Some(&*name)).then_some(&mut other));
-        let Some(slot) = known else {
-            return Err(Problem::invalid_parameter(format_args!("unknown parameter \"{name}\"")));
-        };
-        if slot.replace(value).is_some() {
-            return Err(Problem::invalid_parameter(format_args!("{name}: given twice")));
+impl<'a> Query<'a> {
+    /// Reads a query. Refuses a parameter that is neither among the names nor one of those that belong to all such calls.
+    pub(crate) fn parse(query: &'a str, names: &'a [String], also: impl Fn(&str) -> bool) -> Result<Self, Problem> {
+        let mut found = Self { names, given: Vec::new() };
+        for pair in query.split('&').filter(|pair| !pair.is_empty()) {
+            let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+            let (name, value) = (decode(name)?, decode(value)?);
+            if !names.iter().any(|known| *known == name) && !also(&name) {
+                return Err(Problem::invalid_parameter(format_args!("unknown parameter \"{name}\"")));
+            }
+            if found.text(&name).is_some() {
+                return Err(Problem::invalid_parameter(format_args!("{name}: given twice")));
+            }
+            found.given.push((name, value));
         }
+        Ok(found)
     }
-    Ok((values, other))
+
+    /// The value of a parameter, if it is given.
+    pub(crate) fn text(&self, wanted: &str) -> Option<&str> {
+        self.given.iter().find(|(name, _)| name == wanted).map(|(_, value)| &**value)
+    }
+
+    /// A value by the rules of its type.
+    pub(crate) fn value<T: FromStr<Err: fmt::Display>>(&self, name: &str) -> Result<Option<T>, Problem> {
+        let read = |text: &str| {
+            text.parse().map_err(|e| Problem::invalid_parameter(format_args!("{name}: {e}, not \"{text}\"")))
+        };
+        self.text(name).map(read).transpose()
+    }
+
+    /// The value of a required parameter.
+    pub(crate) fn required<T: FromStr<Err: fmt::Display>>(&self, name: &str) -> Result<T, Problem> {
+        let missing = || Problem::invalid_parameter(format_args!("{name}: this parameter is required"));
+        self.value(name)?.ok_or_else(missing)
+    }
+
+    /// A whole number from 1 to `most`, in plain digits.
+    pub(crate) fn number(&self, name: &str, most: usize) -> Result<Option<usize>, Problem> {
+        let read = |text: &str| {
+            let digits = !text.starts_with('0') && text.bytes().all(|b| b.is_ascii_digit());
+            let number = text.parse().ok().filter(|number| digits && (1..=most).contains(number));
+            let expected = format_args!("{name}: expected a whole number from 1 to {most}, not \"{text}\"");
+            number.ok_or_else(|| Problem::invalid_parameter(expected))
+        };
+        self.text(name).map(read).transpose()
+    }
+
+    /// The meaning of one of several words.
+    pub(crate) fn choice<T: Copy>(&self, name: &str, words: &[(&str, T)]) -> Result<Option<T>, Problem> {
+        let Some(text) = self.text(name) else { return Ok(None) };
+        let known = words.iter().find(|(word, _)| *word == text).map(|(_, meaning)| Some(*meaning));
+        let names = || words.iter().map(|(word, _)| format!("\"{word}\"")).collect::<Vec<_>>().join(" or ");
+        known.ok_or_else(|| Problem::invalid_parameter(format_args!("{name}: expected {}, not \"{text}\"", names())))
+    }
+
+    /// Whether a parameter is `true`; without it, it is not.
+    pub(crate) fn flag(&self, name: &str) -> Result<bool, Problem> {
+        Ok(self.choice(name, &[("true", true), ("false", false)])?.unwrap_or(false))
+    }
+
+    /// The kinds of content to show.
+    pub(crate) fn kinds(&self) -> Result<RuleDraft, Problem> {
+        let wrong = |why| Problem::invalid_parameter(format_args!("kinds and except_kinds: {why}"));
+        RuleDraft::of(self.value("kinds")?, self.value("except_kinds")?).map_err(wrong)
+    }
+
+    /// The request for a page, and what its links keep.
+    pub(crate) fn page<I>(&self) -> Result<(PageRequest<I>, Kept), Problem>
+    where
+        Position<I>: FromStr<Err: fmt::Display>,
+    {
+        let limit = self.number("limit", MAX_LIMIT)?.unwrap_or(DEFAULT_LIMIT);
+        let span = Span { before: self.value("before")?, after: self.value("after")? };
+        let mut kept = Kept { start: String::new(), before: self.escaped("before"), after: self.escaped("after") };
+        for name in self.names.iter().filter(|name| !["before", "after"].contains(&name.as_str())) {
+            if let Some(value) = self.escaped(name) {
+                kept.start.extend([name, "=", &value, "&"]);
+            }
+        }
+        Ok((PageRequest { span, limit }, kept))
+    }
+
+    fn escaped(&self, name: &str) -> Option<String> {
+        self.text(name).map(|text| escaped(&text))
+    }
+}
+
+/// What the pages of a list share in their queries.
+pub(crate) struct Kept {
+    /// The start of the query.
+    pub(crate) start: String,
+    /// The bounds asked for. If there are two, a link replaces one and keeps the other.
+    pub(crate) before: Option<String>,
+    pub(crate) after: Option<String>,
 }
 
 /// The values of all parameters of this name. A malformed one is left out: the call refuses the whole query.
@@ -87,34 +166,6 @@ fn decode(text: &str) -> Result<Cow<'_, str>, Problem> {
     }
 }
 
-/// Parses one value by the rules of its type.
-pub(crate) fn value<T: FromStr<Err: fmt::Display>>(
-    name: &str,
-    value: Option<Cow<'_, str>>,
-) -> Result<Option<T>, Problem> {
-    let read = |text: Cow<'_, str>| {
-        text.parse().map_err(|e| Problem::invalid_parameter(format_args!("{name}: {e}, not \"{text}\"")))
-    };
-    value.map(read).transpose()
-}
-
-/// The value of a required parameter.
-pub(crate) fn required<T: FromStr<Err: fmt::Display>>(name: &str, text: Option<Cow<'_, str>>) -> Result<T, Problem> {
-    value(name, text)?.ok_or_else(|| Problem::invalid_parameter(format_args!("{name}: this parameter is required")))
-}
-
-/// A whole number from 1 to `most`, in plain digits.
-pub(crate) fn number(name: &str, value: Option<Cow<'_, str>>, most: usize) -> Result<Option<usize>, Problem> {
-    let read = |text: Cow<'_, str>| {
-        let digits = !text.starts_with('0') && text.bytes().all(|b| b.is_ascii_digit());
-        let number = text.parse().ok().filter(|number| digits && (1..=most).contains(number));
-        number.ok_or_else(|| {
-            Problem::invalid_parameter(format_args!("{name}: expected a whole number from 1 to {most}, not \"{text}\""))
-        })
-    };
-    value.map(read).transpose()
-}
-
 /// A list of up to [`MAX_IDS`] ids with commas between them, each once.
 #[derive(Debug)]
 pub(crate) struct Ids(pub(crate) Vec<HostId>);
@@ -151,20 +202,6 @@ fn parts(text: &str) -> Vec<String> {
     parts
 }
 
-/// `true` or `false`.
-pub(crate) struct Flag(pub(crate) bool);
-
-impl FromStr for Flag {
-    type Err = &'static str;
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        match text {
-            "true" => Ok(Self(true)),
-            "false" => Ok(Self(false)),
-            _ => Err("expected \"true\" or \"false\""),
-        }
-    }
-}
-
 /// How much of each item a list of content shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum View {
@@ -174,82 +211,12 @@ pub(crate) enum View {
     Ids,
 }
 
-impl FromStr for View {
-    type Err = &'static str;
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        match text {
-            "full" => Ok(Self::Full),
-            "ids" => Ok(Self::Ids),
-            _ => Err("expected \"full\" or \"ids\""),
-        }
-    }
-}
-
-/// The part of a query that all pages of a list share; printed as the start of a query.
-#[derive(Debug, Clone)]
-pub(crate) struct Kept {
-    /// The limit asked for.
-    pub(crate) limit: Option<usize>,
-    /// The view asked for.
-    pub(crate) view: Option<View>,
-    /// The kinds asked for.
-    pub(crate) kinds: RuleDraft,
-    /// Whether neighbours are shown as one.
-    pub(crate) group: bool,
-    /// Whether the user of the timeline stays unseen.
-    pub(crate) peek: bool,
-    /// The user whose relations to show.
-    pub(crate) viewer: Option<HostId>,
-    /// The bounds asked for. If there are two, a link replaces one and keeps the other.
-    pub(crate) span: Span<HostId>,
-}
-
-impl fmt::Display for Kept {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if let Some(limit) = self.limit {
-            write!(f, "limit={limit}&")?;
-        }
-        match self.view {
-            Some(View::Full) => f.write_str("view=full&")?,
-            Some(View::Ids) => f.write_str("view=ids&")?,
-            None => {}
-        }
-        let (only, kinds) = self.kinds.names();
-        if !kinds.is_empty() {
-            write!(f, "{}={}&", if only { "kinds" } else { "except_kinds" }, kinds.join(","))?;
-        }
-        if self.group {
-            f.write_str("group=true&")?;
-        }
-        if self.peek {
-            f.write_str("peek=true&")?;
-        }
-        if let Some(viewer) = &self.viewer {
-            write!(f, "viewer={}&", escaped(viewer))?;
-        }
-        Ok(())
-    }
-}
+/// The views by their words.
+pub(crate) const VIEWS: [(&str, View); 2] = [("full", View::Full), ("ids", View::Ids)];
 
 /// An id or a cursor, escaped for an address.
 pub(crate) fn escaped(id: &impl fmt::Display) -> String {
     /// All but the characters that RFC 3986 leaves unreserved.
     const RESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
     utf8_percent_encode(&id.to_string(), RESERVED).to_string()
-}
-
-/// The kinds of content to show, from `[kinds, except_kinds]`.
-pub(crate) fn kinds([kinds, except_kinds]: [Option<Cow<'_, str>>; 2]) -> Result<RuleDraft, Problem> {
-    let wrong = |why| Problem::invalid_parameter(format_args!("kinds and except_kinds: {why}"));
-    RuleDraft::of(value("kinds", kinds)?, value("except_kinds", except_kinds)?).map_err(wrong)
-}
-
-/// The request for a page, from `[limit, before, after]`.
-pub(crate) fn page(values: [Option<Cow<'_, str>>; 3]) -> Result<(PageRequest<HostId>, Kept), Problem> {
-    let [limit, before, after] = values;
-    let limit = number("limit", limit, MAX_LIMIT)?;
-    let span = Span { before: value("before", before)?, after: value("after", after)? };
-    let kept =
-        Kept { limit, view: None, kinds: RuleDraft::All, viewer: None, group: false, peek: false, span: span.clone() };
-    Ok((PageRequest { span, limit: limit.unwrap_or(DEFAULT_LIMIT) }, kept))
 }

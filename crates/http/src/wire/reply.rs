@@ -1,7 +1,7 @@
 //! Successful answers: JSON objects and pages.
 
 use std::collections::VecDeque;
-use std::fmt::Write as _;
+use std::fmt::Display;
 use std::io::{self, Write as _};
 
 use actix_web::http::StatusCode;
@@ -14,7 +14,7 @@ use super::problem::Problem;
 use super::query::{Kept, escaped};
 use crate::connections::answer_memory::{self, MemoryReservation, PIECE};
 use model::error::Error;
-use model::{HostId, Page, Position, ShownId};
+use model::{Page, Position};
 
 /// The result of a handler.
 pub(crate) type Answer = Result<HttpResponse, Problem>;
@@ -33,19 +33,17 @@ pub(crate) struct Text {
     pieces: VecDeque<Bytes>,
     /// Counts the pieces; `None` for a text that is certainly short.
     room: Option<MemoryReservation>,
-    /// Why writing stopped.
-    refused: Option<Error>,
 }
 
 impl Text {
     /// An empty text.
     pub(crate) fn new(room: Option<MemoryReservation>) -> Self {
-        Self { last: Vec::with_capacity(FIRST_BYTES), pieces: VecDeque::new(), room, refused: None }
+        Self { last: Vec::with_capacity(FIRST_BYTES), pieces: VecDeque::new(), room }
     }
 
     /// Room for about this many bytes, which are not counted.
     pub(crate) fn of_about(bytes: usize) -> Self {
-        Self { last: Vec::with_capacity(bytes.max(FIRST_BYTES)), pieces: VecDeque::new(), room: None, refused: None }
+        Self { last: Vec::with_capacity(bytes.max(FIRST_BYTES)), pieces: VecDeque::new(), room: None }
     }
 
     /// Reserves memory for the whole text, which is about as large as its source. Fails before any write.
@@ -67,50 +65,17 @@ impl Text {
 
     /// Adds a value as JSON.
     pub(crate) fn write(&mut self, value: &impl Serialize) -> Result<(), Problem> {
-        if self.room.is_none() {
+        let written = match self.room {
             // Directly into the buffer: JSON is written a few bytes at a time, so each extra step costs.
-            return serde_json::to_writer(&mut self.last, value).map_err(Problem::internal);
-        }
-        let written = serde_json::to_writer(&mut Counting(self), value);
-        match self.refused.take() {
-            Some(refused) => Err(refused.into()),
-            None => written.map_err(Problem::internal),
-        }
+            None => serde_json::to_writer(&mut self.last, value),
+            Some(_) => serde_json::to_writer(&mut *self, value),
+        };
+        written.map_err(|error| failed(error.into()))
     }
 
     /// Adds a part of a JSON text.
-    #[inline]
     pub(crate) fn push(&mut self, part: &str) -> Result<(), Problem> {
-        if self.room.is_none() {
-            self.last.extend_from_slice(part.as_bytes());
-            return Ok(());
-        }
-        self.push_counted(part)
-    }
-
-    fn push_counted(&mut self, part: &str) -> Result<(), Problem> {
-        let written = Counting(self).write_all(part.as_bytes());
-        match self.refused.take() {
-            Some(refused) => Err(refused.into()),
-            None => written.map_err(Problem::internal),
-        }
-    }
-
-    /// Adds a number.
-    pub(crate) fn number(&mut self, number: u64) -> Result<(), Problem> {
-        self.push(itoa::Buffer::new().format(number))
-    }
-
-    /// Adds an id, as a string.
-    pub(crate) fn id(&mut self, id: ShownId<'_>) -> Result<(), Problem> {
-        match id {
-            ShownId::Number(raw) => {
-                self.push("\"")?;
-                self.number(raw)?;
-                self.push("\"")
-            }
-            ShownId::Name(_) => self.write(&id),
-        }
+        self.write_all(part.as_bytes()).map_err(failed)
     }
 
     /// Adds the elements of a list, with commas between them.
@@ -144,7 +109,7 @@ impl Text {
 
     /// Ends a response with this text.
     pub(crate) fn answer(self, mut response: HttpResponseBuilder) -> HttpResponse {
-        let Self { last, mut pieces, room, .. } = self;
+        let Self { last, mut pieces, room } = self;
         response.insert_header((CONTENT_TYPE, JSON));
         match room {
             Some(room) if !pieces.is_empty() => {
@@ -157,23 +122,21 @@ impl Text {
 }
 
 /// Writes in pieces, and reserves their memory.
-struct Counting<'a>(&'a mut Text);
-
-impl io::Write for Counting<'_> {
+impl io::Write for Text {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let Text { last, pieces, room, refused } = &mut *self.0;
+        let Some(room) = &mut self.room else {
+            self.last.extend_from_slice(bytes);
+            return Ok(bytes.len());
+        };
         let mut rest = bytes;
         while !rest.is_empty() {
-            if last.len() == PIECE {
-                let whole = std::mem::replace(last, Vec::with_capacity(PIECE));
-                pieces.push_back(whole.into());
+            if self.last.len() == PIECE {
+                let whole = std::mem::replace(&mut self.last, Vec::with_capacity(PIECE));
+                self.pieces.push_back(whole.into());
             }
-            let (now, later) = rest.split_at(rest.len().min(PIECE - last.len()));
-            if let Err(full) = room.as_mut().map_or(Ok(()), |room| room.grow(now.len())) {
-                *refused = Some(full);
-                return Err(io::ErrorKind::OutOfMemory.into());
-            }
-            last.extend_from_slice(now);
+            let (now, later) = rest.split_at(rest.len().min(PIECE - self.last.len()));
+            room.grow(now.len()).map_err(io::Error::other)?;
+            self.last.extend_from_slice(now);
             rest = later;
         }
         Ok(bytes.len())
@@ -184,6 +147,14 @@ impl io::Write for Counting<'_> {
     }
 }
 
+/// Why a text could not be written: mostly there is no room for it.
+fn failed(error: io::Error) -> Problem {
+    match error.downcast::<Error>() {
+        Ok(refused) => refused.into(),
+        Err(error) => Problem::internal(error),
+    }
+}
+
 /// A value as JSON text.
 pub(crate) fn text(value: &impl Serialize) -> Result<String, Problem> {
     serde_json::to_string(value).map_err(Problem::internal)
@@ -191,9 +162,7 @@ pub(crate) fn text(value: &impl Serialize) -> Result<String, Problem> {
 
 /// A value as bytes of JSON text.
 pub(crate) fn encode(value: &impl Serialize) -> Result<Vec<u8>, Problem> {
-    let mut bytes = Vec::with_capacity(FIRST_BYTES);
-    serde_json::to_writer(&mut bytes, value).map_err(Problem::internal)?;
-    Ok(bytes)
+    serde_json::to_vec(value).map_err(Problem::internal)
 }
 
 /// Ends a response with JSON text.
@@ -212,40 +181,31 @@ pub(crate) fn with(status: StatusCode, value: &impl Serialize) -> Answer {
 }
 
 /// 200 with a page of a list, and its neighbours in a `Link` header.
-pub(crate) fn page<T: Serialize>(page: Page<T, HostId>, kept: &Kept) -> Answer {
+pub(crate) fn page<T: Serialize, I: Display>(page: Page<T, I>, kept: &Kept) -> Answer {
     let mut text = Text::new(None);
     let ends = write_page(page, &mut text, |item, text| text.write(&item))?;
     Ok(text_page(text, &ends, kept))
 }
 
 /// Writes a page, each item by `write`. Returns only its neighbours.
-pub(crate) fn write_page<T>(
-    page: Page<T, HostId>,
+pub(crate) fn write_page<T, I: Display>(
+    page: Page<T, I>,
     text: &mut Text,
     write: impl FnMut(T, &mut Text) -> Result<(), Problem>,
-) -> Result<Page<(), HostId>, Problem> {
+) -> Result<Page<(), I>, Problem> {
     let Page { items, next, prev } = page;
     text.push(r#"{"items":["#)?;
     text.each(items, write)?;
-    for (name, place) in [(r#"],"next":"#, &next), (r#","prev":"#, &prev)] {
-        text.push(name)?;
-        match place {
-            Some(Position { at, id: HostId::Number(raw) }) => {
-                text.push("\"")?;
-                text.number(*at)?;
-                text.push("-")?;
-                text.number(*raw)?;
-                text.push("\"")?;
-            }
-            place => text.write(place)?,
-        }
-    }
+    text.push(r#"],"next":"#)?;
+    text.write(&next)?;
+    text.push(r#","prev":"#)?;
+    text.write(&prev)?;
     text.push("}")?;
     Ok(Page { items: Vec::new(), next, prev })
 }
 
 /// 200 with a written page.
-pub(crate) fn text_page(text: Text, ends: &Page<(), HostId>, kept: &Kept) -> HttpResponse {
+pub(crate) fn text_page<I: Display>(text: Text, ends: &Page<(), I>, kept: &Kept) -> HttpResponse {
     let mut response = HttpResponseBuilder::new(StatusCode::OK);
     if let Some(links) = links(ends, kept) {
         response.insert_header((LINK, links));
@@ -263,42 +223,19 @@ pub(crate) fn is_known(request: &HttpRequest, tag: &HeaderValue) -> bool {
     }
 }
 
-/// The header of the links to the neighbours of a page, if it has some. The links are relative to the address of the request, because a proxy may have removed a prefix from that.
-pub(crate) fn links(page: &Page<(), HostId>, kept: &Kept) -> Option<HeaderValue> {
-    if page.next.is_none() && page.prev.is_none() {
-        return None;
-    }
-    let mut links = String::with_capacity(192);
+/// The header of the links to the neighbours of a page, if it has some. The links are relative to the address of the request,
+/// because a proxy may have removed a prefix from that.
+pub(crate) fn links<I: Display>(page: &Page<(), I>, kept: &Kept) -> Option<HeaderValue> {
     // A list between two bounds keeps them; with one bound, the page moves on from it.
-    let bounds = kept.span.before.as_ref().zip(kept.span.after.as_ref());
-    let (before, after) = bounds.unzip();
-    for (place, parameter, rel, other, bound) in
-        [(&page.next, "before", "next", "after", after), (&page.prev, "after", "prev", "before", before)]
-    {
-        if let Some(place) = place {
-            let comma = if links.is_empty() { "" } else { ", " };
-            // Writing to a string does not fail.
-            let _ = write!(links, "{comma}<?{kept}{parameter}=");
-            add_escaped(&mut links, place);
-            if let Some(bound) = bound {
-                let _ = write!(links, "&{other}=");
-                add_escaped(&mut links, bound);
-            }
-            let _ = write!(links, ">; rel=\"{rel}\"");
-        }
-    }
+    let (before, after) = kept.before.as_ref().zip(kept.after.as_ref()).unzip();
+    let link = |place: &Option<Position<I>>, parameter, rel, other, bound: Option<&String>| {
+        let place = escaped(place.as_ref()?);
+        let bound = bound.map(|bound| format!("&{other}={bound}")).unwrap_or_default();
+        Some(format!("<?{}{parameter}={place}{bound}>; rel=\"{rel}\"", kept.start))
+    };
+    let next = link(&page.next, "before", "next", "after", after);
+    let prev = link(&page.prev, "after", "prev", "before", before);
+    let links: Vec<_> = next.into_iter().chain(prev).collect();
     // Escaped, it has only characters that a header takes.
-    HeaderValue::try_from(links).ok()
-}
-
-/// Adds a cursor, escaped for an address.
-fn add_escaped(text: &mut String, place: &Position<HostId>) {
-    match place.id {
-        HostId::Number(raw) => {
-            text.push_str(itoa::Buffer::new().format(place.at));
-            text.push('-');
-            text.push_str(itoa::Buffer::new().format(raw));
-        }
-        HostId::Name(_) => text.push_str(&escaped(place)),
-    }
+    HeaderValue::try_from(links.join(", ")).ok().filter(|links| !links.is_empty())
 }

@@ -18,12 +18,7 @@ const TRACEPARENT_LENGTH: usize = 55;
 const TRACE: std::ops::Range<usize> = 3..35;
 
 /// The start of each id made here. Differs between two runs of the server.
-static RUN: LazyLock<[u8; 17]> = LazyLock::new(|| {
-    let mut start = [b'-'; 17];
-    let run = fastrand::Rng::new().u64(..);
-    start.iter_mut().take(16).enumerate().for_each(|(place, digit)| *digit = hex(run >> (60 - 4 * place)));
-    start
-});
+static RUN: LazyLock<u64> = LazyLock::new(|| fastrand::Rng::new().u64(..));
 static NEXT: AtomicU64 = AtomicU64::new(1);
 
 /// The id of a request: the trace of its `traceparent`, else its `X-Request-Id`, else one of the server.
@@ -81,20 +76,10 @@ fn given(headers: &HeaderMap) -> Option<HeaderValue> {
     good.then(|| value.clone())
 }
 
-/// The last four bits of a number as a digit.
-fn hex(number: u64) -> u8 {
-    b"0123456789abcdef"[(number & 15) as usize]
-}
-
 /// A new id: this run, and a number.
 fn made() -> HeaderValue {
-    let number = NEXT.fetch_add(1, Ordering::Relaxed);
-    let digits = (u64::BITS - number.leading_zeros()).div_ceil(4).max(1) as usize;
-    let mut text = [0; 33];
-    text[..17].copy_from_slice(&*RUN);
-    let places = text[17..17 + digits].iter_mut().rev();
-    places.enumerate().for_each(|(place, digit)| *digit = hex(number >> (4 * place)));
-    HeaderValue::from_bytes(&text[..17 + digits]).unwrap_or_else(|_| HeaderValue::from_static("-"))
+    let id = format!("{:016x}-{:x}", *RUN, NEXT.fetch_add(1, Ordering::Relaxed));
+    HeaderValue::try_from(id).unwrap_or_else(|_| HeaderValue::from_static("-"))
 }
 
 #[cfg(test)]

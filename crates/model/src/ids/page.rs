@@ -1,5 +1,8 @@
 //! Pages of time-ordered lists.
 
+use serde::Serialize;
+use utoipa::ToSchema;
+
 use super::id::{Id, UserId};
 use super::position::{Position, UserCursor};
 
@@ -190,10 +193,10 @@ impl<T, I: Id> Page<T, I> {
     }
 }
 
-/// How much of a timeline a user has not read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// The number of unread items; `capped` if there are more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
 pub struct Unread {
-    /// Items newer than the marker, as far as they were counted.
+    /// Items above the marker, as far as they were counted.
     pub count: usize,
     /// Whether there are more.
     pub capped: bool,

@@ -2,6 +2,9 @@
 
 use std::sync::Arc;
 
+use serde::Serialize;
+use utoipa::ToSchema;
+
 use super::reaction_kinds::ReactionKind;
 
 /// A counter of the items that point at an item.
@@ -102,15 +105,15 @@ impl FromIterator<(ReactionKind, u64)> for ReactionCounts {
     }
 }
 
-/// The counts of one user, exact.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+/// The counts of a user.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, ToSchema)]
 pub struct UserCounts {
-    /// Followees.
+    /// Users whom the user follows.
     pub following: u64,
-    /// Followers.
+    /// Users who follow the user.
     pub followers: u64,
-    /// Friends.
+    /// Users whom the user follows and who follow the user.
     pub friends: u64,
-    /// Live items on the user's own page.
+    /// Items on the own page of the user.
     pub content: u64,
 }

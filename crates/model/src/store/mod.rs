@@ -4,10 +4,8 @@ mod digest;
 mod logs;
 mod types;
 
-use std::sync::Arc;
-
 pub use digest::{Digester, TableDigest};
-pub use logs::{LogFacts, LogReader};
+pub use logs::LogFacts;
 pub use types::{
     Approval, Barred, Batch, Change, Copied, Delivery, EngineUsage, FINAL, FilterUsage, Idle, Kept, Listeners,
     Published, Push, Related, Restored, Split, TableStats, Then, Tier, Touched, Usage, Watch, is_deleted_before,
@@ -16,9 +14,6 @@ pub use types::{
 
 /// The note with the number below which events were removed, in eight bytes, highest first.
 pub const EVENTS_FROM: &str = "events_from";
-
-/// Makes the mark of a node.
-pub type MakeMark = Arc<dyn Fn() -> Vec<u8> + Send + Sync>;
 
 /// The note with the mark of a node: its place in the command log, and all that later changes depend on. Only the store of a node
 /// has it.

@@ -7,12 +7,13 @@ use crate::Store;
 use crate::kv::{Reads, Row, Scope};
 use crate::rows::keys;
 use crate::rows::tables::Table;
-use model::UserId;
 use model::error::{Error, Result};
 use model::store::Tier;
 
-/// Most keys that a read from memory looks up in one call: other requests wait for its thread.
+/// Most keys that a read from memory looks up in one call, and rows that it visits: other requests wait for its thread. A larger
+/// read would take no more memory, only more time.
 pub(crate) const MOST_KEYS: usize = 64;
+pub(crate) const MOST_ROWS: usize = 512;
 
 /// The rows as they are now or as of an instant, with the changes of the group on top.
 #[derive(Clone, Copy)]
@@ -71,9 +72,33 @@ impl<'a> At<'a> {
         keys.iter().zip(found).map(|(key, row)| self.with_staged(table, key, || Ok(row))).collect()
     }
 
+    /// What `read` makes of the rows from a key on whose keys begin with `prefix`, at most of `limit`.
+    pub(crate) fn beginning<T>(
+        &self,
+        (table, scope): (Table, Scope<'_>),
+        prefix: &[u8],
+        from: &[u8],
+        limit: usize,
+        mut read: impl FnMut(&[u8], &[u8]) -> Result<T>,
+    ) -> Result<Vec<T>> {
+        let (mut rows, mut found) = (self.rows(table, scope)?, Vec::new());
+        rows.seek(from);
+        while found.len() < limit
+            && let Some((key, value)) = rows.item().filter(|(key, _)| key.starts_with(prefix))
+        {
+            if self.tier == Tier::Memory && found.len() == MOST_ROWS {
+                return Err(Error::NotCached);
+            }
+            found.push(read(key, value)?);
+            rows.next();
+        }
+        rows.status()?;
+        Ok(found)
+    }
+
     /// A walk over the rows of a table.
     pub(crate) fn rows(&self, table: Table, scope: Scope<'_>) -> Result<Rows<'a>> {
-        let staged = self.store.group.as_ref().map_or(Ok(None), |group| group.lock().staged.table(table))?;
+        let staged = self.store.group.as_ref().and_then(|group| group.lock().staged.table(table));
         Ok(Rows::new(self.reads.walk(table, self.tier, scope)?, table, staged))
     }
 }
@@ -157,21 +182,5 @@ impl Store {
             rows.next();
         }
         rows.status()
-    }
-
-    /// Visits the rows of a table of one row a user, ascending from the users above `after`, until `visit` breaks.
-    pub(crate) fn each_user<V>(
-        &self,
-        table: Table,
-        after: Option<UserId>,
-        decode: impl Fn(&[u8]) -> Result<V>,
-        mut visit: impl FnMut(UserId, V) -> ControlFlow<()>,
-    ) -> Result<()> {
-        // No user has the greatest id.
-        let from = keys::id(after.map_or(0, |after| after.get().saturating_add(1)));
-        self.each_row(table, &from, |key, value| {
-            let user = keys::number(key).and_then(|raw| UserId::new(raw).ok());
-            Ok(visit(user.ok_or_else(|| Error::Corrupt(format!("a key in {table}")))?, decode(value)?))
-        })
     }
 }

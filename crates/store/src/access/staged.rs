@@ -5,7 +5,7 @@ use std::ops::Bound;
 use std::sync::Arc;
 
 use crate::kv::{Row, RowWalk};
-use crate::rows::batch::{Change, Op, Ops, WriteBatch};
+use crate::rows::batch::{Change, Op, WriteBatch};
 use crate::rows::tables::{ALL, Table};
 use model::error::{Error, Result};
 
@@ -41,181 +41,128 @@ impl StagedTable {
         }
     }
 
-    /// Puts a change of a row on top, and notes how it is taken back.
-    fn add(&mut self, table: Table, key: &[u8], op: Op<&[u8]>, back: &mut Ops<Back>) -> Result<()> {
+    /// Puts a change of a row on top. Returns the one before it.
+    fn add(&mut self, table: Table, key: &[u8], op: Op<Vec<u8>>) -> Result<Option<Op<Vec<u8>>>> {
         let op = match op {
             Op::Merge(step) => match self.rows.get(key) {
-                Some(Op::Put(value)) => Op::Put(merged(table, Some(value), step)?),
-                Some(Op::Delete) => Op::Put(merged(table, None, step)?),
+                Some(Op::Put(value)) => Op::Put(merged(table, Some(value), &step)?),
+                Some(Op::Delete) => Op::Put(merged(table, None, &step)?),
                 // Steps add up as sums do.
                 Some(Op::Merge(before)) => {
                     if let Some(sum) = self.sums.get_mut(key) {
-                        *sum = merged(table, Some(sum), step)?;
+                        *sum = merged(table, Some(sum), &step)?;
                     }
-                    Op::Merge(merged(table, Some(before), step)?)
+                    Op::Merge(merged(table, Some(before), &step)?)
                 }
-                None if self.is_deleted(key) => Op::Put(merged(table, None, step)?),
-                None => Op::Merge(step.to_vec()),
+                None if self.is_deleted(key) => Op::Put(merged(table, None, &step)?),
+                None => Op::Merge(step),
             },
-            op => op.owned(),
+            op => op,
         };
         if !matches!(op, Op::Merge(_)) {
             self.sums.remove(key);
         }
-        match self.rows.insert(key.to_vec(), op) {
-            Some(before) => back.push(Back::Row(table), key, before.as_slice()),
-            None => back.push(Back::NoRow(table), key, Op::Delete),
-        }
-        Ok(())
+        Ok(self.rows.insert(key.to_vec(), op))
     }
 
-    fn delete_range(&mut self, table: Table, range: &[Vec<u8>; 2], back: &mut Ops<Back>) {
-        let [from, to] = range;
-        let gone: Vec<_> =
-            self.rows.range(from.clone()..).map(|(key, _)| key.clone()).take_while(|key| key < to).collect();
-        for (key, op) in gone.iter().filter_map(|key| Some((key, self.rows.remove(key)?))) {
-            back.push(Back::Row(table), key, op.as_slice());
-        }
-        self.ranges.push(range.clone());
-        back.push(Back::Range(table), &[], Op::Delete);
+    /// Returns the changes of rows in the range so far.
+    fn delete_range(&mut self, range: [Vec<u8>; 2]) -> BTreeMap<Vec<u8>, Op<Vec<u8>>> {
+        let mut gone = self.rows.split_off(&range[0]);
+        self.rows.append(&mut gone.split_off(&range[1]));
+        self.ranges.push(range);
+        gone
+    }
+
+    fn changes(&self) -> impl Iterator<Item = Change<'_>> {
+        let ranges = self.ranges.iter().map(|[from, to]| Change::Range(from, to));
+        ranges.chain(self.rows.iter().map(|(key, op)| Change::Row(key, op.as_slice())))
     }
 }
 
 /// How one step of a change is taken back.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug)]
 enum Back {
-    /// The row was changed before as noted.
-    Row(Table),
-    /// The row was not changed before.
-    NoRow(Table),
+    /// The change of this row was another one, or none.
+    Row(Table, Vec<u8>, Option<Op<Vec<u8>>>),
     /// The last range was not deleted.
     Range(Table),
-}
-
-/// The rows of a group of changes in one table.
-#[derive(Debug)]
-pub(crate) enum OfTable {
-    /// In their order, as long as no change reads any. With the number of those whose changes have ended. Steps are added up,
-    /// so a table with a merge has none of these.
-    Unread(Ops<()>, usize),
-    ByKey(Arc<StagedTable>),
-}
-
-impl OfTable {
-    fn changes(&self) -> Box<dyn Iterator<Item = Change<'_>> + '_> {
-        match self {
-            Self::Unread(ops, _) => Box::new(ops.iter().map(|((), key, op)| Change::Row(key, op))),
-            Self::ByKey(staged) => {
-                let ranges = staged.ranges.iter().map(|[from, to]| Change::Range(from, to));
-                Box::new(ranges.chain(staged.rows.iter().map(|(key, op)| Change::Row(key, op.as_slice()))))
-            }
-        }
-    }
 }
 
 /// The rows of a group of changes.
 #[derive(Debug, Default)]
 pub(crate) struct Staged {
     /// By the places of the tables.
-    tables: Vec<Option<OfTable>>,
+    tables: Vec<Arc<StagedTable>>,
     /// The steps back to the last [`Staged::keep`], to be taken from the last one on.
-    back: Ops<Back>,
+    back: Vec<Back>,
     /// An estimate of the bytes of all rows in the log, with those that were taken back.
     pub(crate) bytes: usize,
 }
 
 impl Staged {
     /// Puts the rows of a change on top.
-    pub(crate) fn add(&mut self, change: &WriteBatch) -> Result<()> {
+    pub(crate) fn add(&mut self, change: WriteBatch) -> Result<()> {
         self.bytes += change.bytes();
-        for (table, range) in &change.ranges {
-            self.table_mut(table);
-            if let (Some(staged), back) = self.by_key(table)? {
-                Arc::make_mut(staged).delete_range(table, range, back);
-            }
+        for (table, range) in change.ranges {
+            let gone = self.table_mut(table).delete_range(range);
+            self.back.extend(gone.into_iter().map(|(key, op)| Back::Row(table, key, Some(op))));
+            self.back.push(Back::Range(table));
         }
-        for (table, key, op) in change.rows.iter() {
-            match self.table_mut(table) {
-                (OfTable::Unread(ops, _), _) => ops.push((), key, op),
-                (OfTable::ByKey(staged), back) => Arc::make_mut(staged).add(table, key, op, back)?,
-            }
+        for (table, key, op) in change.rows {
+            let before = self.table_mut(table).add(table, &key, op)?;
+            self.back.push(Back::Row(table, key, before));
         }
         Ok(())
     }
 
     /// Keeps all up to here.
     pub(crate) fn keep(&mut self) {
-        self.back.truncate(0);
-        for rows in self.tables.iter_mut().flatten() {
-            if let OfTable::Unread(ops, kept) = rows {
-                *kept = ops.len();
-            }
-        }
+        self.back.clear();
     }
 
     /// Takes back all since the last [`Staged::keep`].
     pub(crate) fn take_back(&mut self) {
-        let back = std::mem::take(&mut self.back);
-        for rows in self.tables.iter_mut().flatten() {
-            if let OfTable::Unread(ops, kept) = rows {
-                ops.truncate(*kept);
-            }
-        }
-        for (step, key, op) in back.iter().collect::<Vec<_>>().into_iter().rev() {
-            let (Back::Row(table) | Back::NoRow(table) | Back::Range(table)) = step;
-            let Some(Some(OfTable::ByKey(staged))) = self.tables.get_mut(table.place) else { continue };
-            let staged = Arc::make_mut(staged);
-            staged.sums.remove(key);
+        for step in std::mem::take(&mut self.back).into_iter().rev() {
             match step {
-                Back::Row(_) => drop(staged.rows.insert(key.to_vec(), op.owned())),
-                Back::NoRow(_) => drop(staged.rows.remove(key)),
-                Back::Range(_) => drop(staged.ranges.pop()),
+                Back::Row(table, key, before) => {
+                    let staged = self.table_mut(table);
+                    staged.sums.remove(&key);
+                    match before {
+                        Some(op) => drop(staged.rows.insert(key, op)),
+                        None => drop(staged.rows.remove(&key)),
+                    }
+                }
+                Back::Range(table) => drop(self.table_mut(table).ranges.pop()),
             }
         }
     }
 
-    fn table_mut(&mut self, table: Table) -> (&mut OfTable, &mut Ops<Back>) {
+    fn table_mut(&mut self, table: Table) -> &mut StagedTable {
         if self.tables.len() <= table.place {
-            self.tables.resize_with(table.place + 1, || None);
+            self.tables.resize_with(ALL.len(), Arc::default);
         }
-        let rows = self.tables[table.place].get_or_insert_with(|| match table.merge {
-            Some(_) => OfTable::ByKey(Arc::default()),
-            None => OfTable::Unread(Ops::default(), 0),
-        });
-        (rows, &mut self.back)
+        Arc::make_mut(&mut self.tables[table.place])
     }
 
-    /// The rows of a table by their keys, if there are some.
-    fn by_key(&mut self, table: Table) -> Result<(Option<&mut Arc<StagedTable>>, &mut Ops<Back>)> {
-        let back = &mut self.back;
-        let Some(Some(rows)) = self.tables.get_mut(table.place) else { return Ok((None, back)) };
-        if let OfTable::Unread(ops, kept) = rows {
-            let (mut staged, mut stays) = (StagedTable::default(), Ops::default());
-            for (place, ((), key, op)) in ops.iter().enumerate() {
-                staged.add(table, key, op, if place < *kept { &mut stays } else { back })?;
-            }
-            *rows = OfTable::ByKey(Arc::new(staged));
-        }
-        Ok((if let OfTable::ByKey(staged) = rows { Some(staged) } else { None }, back))
-    }
-
-    /// All changes. Of a table that they read, each row comes once, in the order of the keys.
+    /// All changes: of each table first the ranges, then the rows in the order of their keys.
     pub(crate) fn changes(&self) -> impl Iterator<Item = (Table, Change<'_>)> {
-        let tables = ALL.iter().zip(&self.tables).filter_map(|(table, rows)| Some((*table, rows.as_ref()?)));
-        tables.flat_map(|(table, rows)| rows.changes().map(move |change| (table, change)))
+        let tables = ALL.iter().zip(&self.tables);
+        tables.flat_map(|(table, rows)| rows.changes().map(move |change| (*table, change)))
     }
 
-    pub(crate) fn table(&mut self, table: Table) -> Result<Option<Arc<StagedTable>>> {
-        Ok(self.by_key(table)?.0.map(|staged| Arc::clone(staged)))
+    /// The rows of a table, if there are some.
+    pub(crate) fn table(&self, table: Table) -> Option<Arc<StagedTable>> {
+        let staged = self.tables.get(table.place)?;
+        (!staged.rows.is_empty() || !staged.ranges.is_empty()).then(|| Arc::clone(staged))
     }
 
     /// A row, if the engine has the one of `below`.
     pub(crate) fn over<'a>(&mut self, table: Table, key: &[u8], below: impl FnOnce() -> Found<'a>) -> Found<'a> {
-        let (Some(staged), _) = self.by_key(table)? else { return below() };
+        let Some(staged) = self.tables.get(table.place) else { return below() };
         let row = staged.over(table, key, below)?;
         // Many changes of a group may read one sum.
         if let (Some(Row::Staged(sum)), Some(Op::Merge(_))) = (&row, staged.rows.get(key)) {
-            Arc::make_mut(staged).sums.insert(key.to_vec(), sum.clone());
+            self.table_mut(table).sums.insert(key.to_vec(), sum.clone());
         }
         Ok(row)
     }

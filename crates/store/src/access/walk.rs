@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use super::staged::Rows;
 use crate::Store;
-use crate::access::at::At;
+use crate::access::at::{At, MOST_ROWS};
 use crate::kv::Scope;
 use crate::rows::batch::WriteBatch;
 use crate::rows::keys;
@@ -17,10 +17,8 @@ use model::{Order, Position, Scan, Span};
 /// Most rows that are deleted one by one. A deleted range costs later reads more than some deleted rows.
 const FEW: usize = 256;
 
-/// Most partitions that a read from memory looks into, and rows that it visits: other requests wait for its thread. A larger
-/// read would take no more memory, only more time, some microseconds a partition.
+/// Most partitions that a read from memory looks into, at some microseconds each: other requests wait for its thread.
 pub(crate) const MOST_SEEKS: usize = 32;
-pub(crate) const MOST_ROWS: usize = 512;
 
 /// A visitor of rows, by place and value; breaks when it has enough.
 pub(crate) type Visit<'v, I> = dyn FnMut(Position<I>, &[u8]) -> Result<ControlFlow<()>> + 'v;

@@ -10,7 +10,7 @@ use rocksdb::properties;
 use rustix::fs::statvfs;
 
 use super::health::{NO_ROOM, least, room};
-use super::{directory, log, reserve};
+use super::{directory, log};
 use crate::engine::disk::Disk;
 use crate::kv::Kv;
 use crate::rows::tables;
@@ -95,7 +95,7 @@ impl Disk {
     /// Free bytes that a copy may need. In time all tables may be rewritten while the copy still has the files of now,
     /// so they count in full. Files that an earlier copy shares with the tables are among them.
     fn bytes_to_copy(&self) -> Result<u64> {
-        let mut bytes = reserve::log_bytes(self.path()) + BESIDES;
+        let mut bytes = log::log_bytes(self.path()) + BESIDES;
         for table in tables::ALL {
             bytes += self.figure(table, properties::LIVE_SST_FILES_SIZE)?;
             bytes += self.figure(table, properties::SIZE_ALL_MEM_TABLES)?;

@@ -19,6 +19,8 @@ pub(crate) const CURRENT: u32 = 7;
 const WORDS: &str = "tideline format ";
 /// Before the version that wrote the file, on a line of its own.
 const RELEASE: &str = "release ";
+/// Longest name of a file of the engine.
+const LONGEST_NAME: usize = 96;
 /// Most bytes of a `FORMAT` file.
 const LONGEST_FORMAT: usize = 256;
 
@@ -51,34 +53,17 @@ pub(crate) struct Directory {
     _lock: Option<File>,
 }
 
-/// The content of a `FORMAT` file.
-#[derive(Debug, PartialEq, Eq)]
-struct Format {
-    number: u32,
-    /// The version that wrote it.
-    release: Option<String>,
-}
-
-impl Format {
-    /// `None` if it is no such text. An editor may have removed or changed line ends.
-    fn read(text: &str) -> Option<Self> {
-        let mut lines = text.lines();
-        let number = digits(lines.next()?.trim_end().strip_prefix(WORDS)?)?;
-        let mut format = Self { number, release: None };
-        for line in lines.map(str::trim_end) {
-            if let Some(release) = line.strip_prefix(RELEASE) {
-                format.release = Some(release.escape_debug().to_string());
-            } else if number <= CURRENT && !line.is_empty() {
-                return None;
-            }
-        }
-        Some(format)
-    }
-}
-
-/// A number in plain digits.
-fn digits(text: &str) -> Option<u32> {
-    text.parse().ok().filter(|number: &u32| number.to_string() == text)
+/// The number of a format, and the version that wrote it; `None` if a text is that of no `FORMAT` file. An editor may have
+/// removed or changed line ends.
+fn format_in(text: &str) -> Option<(u32, Option<String>)> {
+    let mut lines = text.lines().map(str::trim_end);
+    let digits = lines.next()?.strip_prefix(WORDS)?;
+    let number = digits.parse().ok().filter(|number: &u32| number.to_string() == digits)?;
+    let release = |line: &str| Some(line.strip_prefix(RELEASE)?.escape_debug().to_string());
+    let releases: Vec<_> = lines.filter(|line| !line.is_empty()).map(release).collect();
+    // A later format may say more.
+    let is_known = number > CURRENT || releases.iter().all(Option::is_some);
+    is_known.then(|| (number, releases.into_iter().flatten().next()))
 }
 
 impl Directory {
@@ -140,7 +125,9 @@ impl Directory {
 
     fn of(path: &Path, lock: Option<File>) -> Result<Self> {
         let directory = Self { path: path.to_owned(), _lock: lock };
-        directory.check_format().map_err(|e| advice::failed(path, "cannot use FORMAT", &e))??;
+        if let Some(text) = directory.format().map_err(|e| advice::failed(path, "cannot use FORMAT", &e))? {
+            directory.must_be_current(&text)?;
+        }
         Ok(directory)
     }
 
@@ -173,36 +160,35 @@ impl Directory {
         self.path.join("db")
     }
 
-    fn check_format(&self) -> io::Result<Result<()>> {
-        // One byte more than the longest shows that the file is too long.
-        let mut head = Vec::new();
-        let file = File::open(self.path.join(FORMAT_FILE));
-        match file.and_then(|file| file.take(LONGEST_FORMAT as u64 + 1).read_to_end(&mut head)) {
-            Ok(length) if length > LONGEST_FORMAT => Ok(Err(self.unknown("its FORMAT file is too long"))),
-            Ok(_) => Ok(match std::str::from_utf8(&head) {
-                Ok(text) => self.take_format(text),
-                Err(_) => Err(self.unknown("its FORMAT file is not text")),
-            }),
+    /// The content of the file `FORMAT`, one byte longer than the longest at most. Makes the file if it is missing.
+    fn format(&self) -> io::Result<Option<Vec<u8>>> {
+        let mut text = Vec::new();
+        match File::open(self.path.join(FORMAT_FILE)) {
+            Ok(file) => file.take(LONGEST_FORMAT as u64 + 1).read_to_end(&mut text).map(|_| Some(text)),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 File::create(self.path.join(CREATING))?.sync_all()?;
                 // Whenever FORMAT has its name, this file has its own, also after a power cut.
                 private::flush_names(&self.path)?;
-                write_format(&self.path).map(Ok)
+                write_format(&self.path).map(|()| None)
             }
             Err(error) => Err(error),
         }
     }
 
-    fn take_format(&self, text: &str) -> Result<()> {
-        let Some(format) = Format::read(text) else {
-            return Err(self.unknown(&format!("its FORMAT file says {:?}", text.trim_end())));
-        };
-        if format.number != CURRENT {
-            let which = if format.number > CURRENT { "a later version" } else { "an earlier version" };
-            let release = format.release.map_or(which.to_owned(), |release| format!("version {release}"));
-            return Err(self.unknown(&format!("{release} wrote it in format {}", format.number)));
+    fn must_be_current(&self, text: &[u8]) -> Result<()> {
+        if text.len() > LONGEST_FORMAT {
+            return Err(self.unknown("its FORMAT file is too long"));
         }
-        Ok(())
+        let text = std::str::from_utf8(text).map_err(|_| self.unknown("its FORMAT file is not text"))?;
+        match format_in(text) {
+            Some((CURRENT, _)) => Ok(()),
+            Some((number, release)) => {
+                let which = if number > CURRENT { "a later version" } else { "an earlier version" };
+                let release = release.map_or(which.to_owned(), |release| format!("version {release}"));
+                Err(self.unknown(&format!("{release} wrote it in format {number}")))
+            }
+            None => Err(self.unknown(&format!("its FORMAT file says {:?}", text.trim_end()))),
+        }
     }
 
     fn unknown(&self, why: &str) -> Error {
@@ -220,6 +206,12 @@ impl Directory {
 pub(crate) fn write_format(path: &Path) -> io::Result<()> {
     let text = format!("{WORDS}{CURRENT}\n{RELEASE}{}\n", env!("CARGO_PKG_VERSION"));
     private::replace_file(&path.join(FORMAT_FILE), text.as_bytes())
+}
+
+/// Whether a name may be that of a file of the engine, and of no place outside of its folder.
+pub fn is_file_of_engine(name: &str) -> bool {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
+    (1..=LONGEST_NAME).contains(&name.len()) && !name.starts_with('.') && name.bytes().all(is_plain)
 }
 
 /// The file that is locked while a process has a directory.

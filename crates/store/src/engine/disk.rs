@@ -1,24 +1,23 @@
 //! RocksDB in a data directory.
 
+use std::ops::Deref;
 use std::path::Path;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 
-use parking_lot::Mutex;
 use rocksdb::properties::{self, PropName};
 use rocksdb::{
-    BottommostLevelCompaction, ColumnFamily, CompactOptions, DB, DBRawIterator, ErrorKind, FlushOptions, ReadOptions,
-    ReadTier, WriteBatch, WriteOptions,
+    BottommostLevelCompaction, ColumnFamily, CompactOptions, DBRawIterator, FlushOptions, ReadOptions, ReadTier,
+    WriteBatch,
 };
 
 use super::directory::Directory;
-use super::health::{self, Health};
-use super::log::{self, Flushed, Keeper, trim_archive};
+use super::health;
+use super::log::{self, trim_archive};
 use super::open::log_limit;
-use super::rebuild::{Opening, Rebuild, names_inboxes};
-use super::reserve::{self, Reserve};
+use super::opened::Opened;
+use super::rebuild::Rebuild;
 use super::run::Run;
-use super::{advice, open};
+use super::{advice, open, table_options};
 use crate::kv::{Kv, Reads, Row, RowWalk, Scope};
 use crate::rows::batch::{Change, Op};
 use crate::rows::filter::Filters;
@@ -37,17 +36,9 @@ const MOST_SKIPPED: u64 = 1000;
 
 /// An open data directory.
 pub(crate) struct Disk {
-    pub(crate) db: Arc<DB>,
-    pub(crate) health: Arc<Health>,
-    /// The place up to which the log is on the device.
-    pub(crate) flushed: Arc<Flushed>,
-    pub(crate) keeper: Mutex<Keeper>,
+    engine: Opened,
     /// The end of the last run, and of this one.
     pub(crate) run: Run,
-    /// Whether the next start makes a table anew.
-    pub(crate) rebuild: Rebuild,
-    /// Bytes of log to keep for a standby.
-    pub(crate) kept_log: Arc<AtomicU64>,
     /// See [`Options::write_buffer`].
     write_buffer: usize,
     filters: Filters,
@@ -55,11 +46,18 @@ pub(crate) struct Disk {
     _directory: Directory,
 }
 
+impl Deref for Disk {
+    type Target = Opened;
+
+    fn deref(&self) -> &Opened {
+        &self.engine
+    }
+}
+
 impl Disk {
     /// Opens a data directory, or makes one. Fails with a clear message if another process holds it or its format is
     /// unknown.
     pub(crate) fn open(options: &Options) -> Result<Self> {
-        let filters = options.filters();
         let directory = Directory::claim(&options.dir)?;
         failpoint::pass(Failpoint::StartClaimed);
         let is_fresh = directory.is_fresh()?;
@@ -68,20 +66,13 @@ impl Disk {
         }
         let loses = !is_fresh && log::prepare(&options.dir, options.accept_log_loss)?;
         let run = Run::look(&options.dir, is_fresh, loses);
-        let cache = tables::cache(options.cache_memory);
-        let opens = |opening: Opening| {
-            let compacts = options.compacts && opening == Opening::Usual;
-            let families = open::families(&cache, options.inbox_room, compacts, &filters);
-            let mut engine = open::options(options, is_fresh, loses);
-            engine.set_paranoid_checks(opening != Opening::Lenient);
-            open::open(&engine, &directory.engine(), families)
-        };
-        let health = Arc::new(Health::new(&options.dir, options.min_free));
-        let log_limit = log_limit(options.write_buffer);
-        let keep = || Reserve::for_start(&options.dir, log_limit, options.min_free, &health);
-        let mut reserve = options.keep_room.then(keep);
-        let mut rebuild = Rebuild::look(&options.dir, !options.whole_log && health.takes_writes());
-        let db = rebuild.open(opens)?.map_err(|error| advice::cannot_open(&options.dir, &error))?;
+        let filters = options.filters();
+        let opens = |how| open::open(options, &filters, &directory.engine(), how, (is_fresh, loses));
+        let engine = Opened::open(&options.dir, options, |health| {
+            let mut rebuild = Rebuild::look(&options.dir, !options.whole_log && health.takes_writes());
+            let db = rebuild.open(opens)?.map_err(|error| advice::cannot_open(&options.dir, &error))?;
+            Ok((db, Some(rebuild)))
+        })?;
         directory.created()?;
         if is_fresh {
             tracing::info!(data_dir = %options.dir.display(), "a new data directory was made");
@@ -89,29 +80,7 @@ impl Disk {
             tracing::warn!(data_dir = %options.dir.display(),
                 "every user of this machine may read the data; chmod o= the data directory");
         }
-        let db = Arc::new(db);
-        if let Some(reserve) = &mut reserve {
-            reserve.look(&health);
-            if let Some(why) = health.owed() {
-                tracing::warn!(cause = why, "changes are refused for lack of space");
-            }
-        }
-        let flushed = Arc::new(Flushed::new(db.latest_sequence_number()));
-        let kept_log = Arc::new(AtomicU64::new(if options.keeps_log { u64::MAX } else { 0 }));
-        let archive = options.keeps_log.then(|| Arc::clone(&kept_log));
-        let keeper = Mutex::new(Keeper::start(&db, &flushed, &health, (reserve, archive), options.sync)?);
-        Ok(Self {
-            db,
-            health,
-            flushed,
-            keeper,
-            run,
-            rebuild,
-            kept_log,
-            write_buffer: options.write_buffer,
-            filters,
-            _directory: directory,
-        })
+        Ok(Self { engine, run, write_buffer: options.write_buffer, filters, _directory: directory })
     }
 
     /// The path of the engine's files.
@@ -151,51 +120,21 @@ impl Disk {
         })
     }
 
+    /// The error for a reader of whole tables. Damage of inboxes needs no restore.
+    pub(crate) fn failure(&self, error: Error) -> Error {
+        let cause = advice::damage(&error);
+        match cause.zip(self.rebuild.as_ref()).filter(|(cause, rebuild)| rebuild.tell_if_due(&self.db, cause)) {
+            Some((cause, _)) => Error::Storage(format!(
+                "a file of the table inboxes is damaged; the next start drops the table: {cause}"
+            )),
+            None => error,
+        }
+    }
+
     /// The file system of the directory; nothing if it cannot tell.
     fn device(&self) -> Fill {
         let (free, all) = rustix::fs::statvfs(self.path()).as_ref().map(health::room).unwrap_or_default();
         Fill { used: all.saturating_sub(free), limit: all }
-    }
-}
-
-impl Disk {
-    /// Records an error of the engine.
-    pub(crate) fn note(&self, error: &rocksdb::Error) {
-        if self.health.note(error) && names_inboxes(&self.db, error.as_ref()) {
-            self.rebuild_inboxes_later(error.as_ref());
-        }
-    }
-
-    /// The error for a reader of whole tables. Damage of inboxes needs no restore.
-    pub(crate) fn failure(&self, error: Error) -> Error {
-        let Some(cause) = advice::damage(&error).filter(|cause| names_inboxes(&self.db, cause)) else { return error };
-        self.rebuild_inboxes_later(cause);
-        Error::Storage(format!("a file of the table inboxes is damaged; the next start drops the table: {cause}"))
-    }
-
-    /// Lets the next start make the table of inboxes anew, because a file of it is damaged: a compaction of this file
-    /// stops the engine.
-    pub(crate) fn rebuild_inboxes_later(&self, cause: &str) {
-        if self.rebuild.is_told.swap(true, Ordering::Relaxed) {
-            return;
-        }
-        match self.rebuild.tell() {
-            Ok(()) => tracing::warn!(
-                cause,
-                "a file of the table inboxes is damaged; the next start drops the table, and reads rebuild it"
-            ),
-            Err(error) => {
-                self.rebuild.is_told.store(false, Ordering::Relaxed);
-                tracing::warn!(cause, %error, "a file of the table inboxes is damaged, and the file REBUILD, which \
-                    tells the next start to drop the table, cannot be written");
-            }
-        }
-    }
-}
-
-impl Drop for Disk {
-    fn drop(&mut self) {
-        self.db.cancel_all_background_work(true);
     }
 }
 
@@ -315,40 +254,11 @@ impl Kv for Disk {
                 Change::Range(from, to) => batch.delete_range_cf(family, from, to),
             }
         }
-        let admitted = self.health.admit()?;
-        let mut options = WriteOptions::default();
-        options.set_sync(sync);
-        let (before, rows) = (self.db.latest_sequence_number(), batch.len() as u64);
-        let flushed = self.flushed.through();
-        batch.put_log_data(log::note(flushed));
-        let _writing = self.health.begin();
-        self.health.unsealed()?;
-        match self.db.write_opt(batch, &options) {
-            Ok(()) => {
-                self.flushed.set_noted(flushed);
-                if sync {
-                    // If nothing else was written meanwhile, these rows are the last ones in the log.
-                    let after = self.db.latest_sequence_number();
-                    self.flushed.raise(if after == before + rows { after } else { before });
-                }
-                self.health.wrote(&admitted);
-                Ok(())
-            }
-            // An error in the change itself.
-            Err(error) if error.kind() == ErrorKind::InvalidArgument => Err(storage(error)),
-            Err(error) => {
-                self.note(&error);
-                Err(self.health.refused(&error.into_string()))
-            }
-        }
+        self.engine.write(batch, sync)
     }
 
-    /// Flushes the log.
     fn sync(&self) -> Result<()> {
-        let last = self.db.latest_sequence_number();
-        self.db.flush_wal(true).map_err(storage)?;
-        self.flushed.raise(last);
-        Ok(())
+        self.flush_log().map_err(storage)
     }
 
     fn compact(&self) -> Result<()> {
@@ -361,7 +271,7 @@ impl Kv for Disk {
             self.db.compact_range_cf_opt(self.family(table)?, None::<&[u8]>, None::<&[u8]>, &options);
         }
         // Log that earlier runs have kept for standbys has the removed rows, too.
-        if self.kept_log.load(Ordering::Relaxed) == 0 {
+        if self.kept_log.as_ref().is_none_or(|bytes| bytes.load(Ordering::Relaxed) == 0) {
             trim_archive(self.path(), 0);
         }
         Ok(())
@@ -376,7 +286,7 @@ impl Kv for Disk {
 
     fn usage(&self) -> Result<Usage> {
         // Also without changes it is noticed that the directory is gone.
-        self.health.is_scarce();
+        self.health.look();
         // The tables share one cache and one engine, so figures of one table hold for all.
         let shared = |name| self.figure(INBOXES, name);
         let mut write_buffers = Fill::of(0, self.write_buffer);
@@ -391,8 +301,8 @@ impl Kv for Disk {
                 limit: shared(properties::BLOCK_CACHE_CAPACITY)?,
             },
             write_buffers,
-            most_write_buffers: tables::most_write_buffers().max(self.write_buffer as u64),
-            log: Fill { used: reserve::log_bytes(self.path()), limit: log_limit(self.write_buffer) },
+            most_write_buffers: table_options::most_write_buffers().max(self.write_buffer as u64),
+            log: Fill { used: log::log_bytes(self.path()), limit: log_limit(self.write_buffer) },
             device: self.device(),
             writes_refused: self.health.is_failing(),
             needs_restart: self.health.has_ended(),

@@ -7,7 +7,7 @@
 
 use std::fs::File;
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
@@ -15,6 +15,7 @@ use rocksdb::ErrorKind;
 use rustix::fs::{AtFlags, StatVfs};
 use rustix::io::Errno;
 
+use super::stall::{Writes, Writing};
 use model::error::{Code, Error};
 
 /// The engine's words for a full device.
@@ -27,10 +28,6 @@ const REMOVED: &str = "the data directory was removed while the server runs: sto
 /// time. With less, each change looks.
 const LOOK_EVERY: Duration = Duration::from_millis(10);
 const NEAR: u64 = 64 << 20;
-/// A device on which a write takes longer is stalled. Long in tests, for a busy machine.
-const STALL: Duration = Duration::from_millis(if cfg!(test) { 60_000 } else { 500 });
-/// Most optional writes at once: a quarter of the threads that read.
-const MOST_TOUCHING: u64 = 32;
 /// At most this part of a small file system is kept free,
 const SYSTEM_PART: u64 = 16;
 /// but at least this many bytes, for the engine's largest write buffer and some more,
@@ -49,36 +46,31 @@ pub(crate) struct Health {
     dir: Option<File>,
     /// Least free bytes, from the settings.
     pub(crate) min_free: u64,
-    /// Least free bytes of this file system, by the last look.
-    least: AtomicU64,
-    started: Instant,
-    /// When to look again, in milliseconds since the start.
-    next_look: AtomicU64,
-    /// The result of the last look.
-    scarce: AtomicBool,
-    free: AtomicU64,
-    /// Writes that the engine has not answered yet, and the time when the first of them began or the last one ended, in
-    /// milliseconds since the start.
-    writing: AtomicU64,
-    progress: AtomicU64,
-    /// Optional writes under way, or about to begin.
-    touching: AtomicU64,
-    /// Whether writes fail at present; `failure` has the time of the first and their number.
-    failing: AtomicBool,
+    look: Mutex<Look>,
+    /// The free and the needed bytes, while changes wait until the room that a start on a full device has used is reserved again.
+    owed: Mutex<Option<(u64, u64)>>,
+    /// Set while writes fail.
     failure: Mutex<Option<Failure>>,
-    /// Changes wait until the room that a start on a full device has used is reserved again.
-    pub(crate) owes_room: AtomicBool,
-    /// The free and the needed bytes at the last look for that room.
-    room: AtomicU64,
-    room_needed: AtomicU64,
     /// The engine takes no writes until it is opened again.
     ended: AtomicBool,
-    /// Whether a look has found the directory with its tables. Tests keep them in memory.
-    was_there: AtomicBool,
     /// The directory was removed: the engine writes into files that nobody finds again.
     removed: AtomicBool,
     /// No writes are taken, because a standby takes over.
     sealed: AtomicBool,
+    pub(crate) writes: Writes,
+}
+
+/// The result of the last look at the file system.
+#[derive(Clone, Copy)]
+pub(super) struct Look {
+    /// When to look again; `None` for at once.
+    next: Option<Instant>,
+    free: u64,
+    /// Least free bytes of this file system.
+    least: u64,
+    pub(super) is_scarce: bool,
+    /// Whether a look has found the directory with its tables: a new one has none yet.
+    was_there: bool,
 }
 
 struct Failure {
@@ -90,69 +82,50 @@ struct Failure {
     cause: String,
 }
 
-/// A write in the hands of the engine.
-#[must_use = "the write ends when this is dropped"]
-pub(crate) struct Writing<'a>(&'a Health);
-
-impl Drop for Writing<'_> {
-    fn drop(&mut self) {
-        self.0.progress.store(self.0.now(), Ordering::SeqCst);
-        self.0.writing.fetch_sub(1, Ordering::SeqCst);
-    }
-}
-
-/// An optional write, from before its locks.
-#[must_use = "it ends when this is dropped"]
-pub(crate) struct Touching<'a>(&'a Health);
-
-impl Drop for Touching<'_> {
-    fn drop(&mut self) {
-        self.0.touching.fetch_sub(1, Ordering::SeqCst);
-    }
-}
-
-/// Permission to give a write to the engine.
-#[derive(Debug)]
-pub(crate) struct Admitted {
+/// A write that may be given to the engine, until this is dropped.
+pub(crate) struct Admitted<'a> {
+    health: &'a Health,
     /// Whether earlier writes had failed.
     tries: bool,
+    _writing: Writing<'a>,
+}
+
+impl Admitted<'_> {
+    /// Records that the write succeeded. Logs the end of a failure. Only a write that began after the failure counts: an
+    /// earlier one says nothing about the present.
+    pub(crate) fn succeeded(self) {
+        if !self.tries {
+            return;
+        }
+        let mut failure = self.health.failure.lock();
+        let ended = failure.take();
+        self.health.ended.store(false, Ordering::Release);
+        drop(failure);
+        if let Some(Failure { since, refused, .. }) = ended {
+            let seconds = since.elapsed().as_secs();
+            tracing::info!(seconds, refused, "the storage accepts writes again");
+        }
+    }
 }
 
 impl Health {
     /// For a data directory. Changes are refused while less than `min_free` bytes are free; 0 for never.
     pub(crate) fn new(dir: &Path, min_free: u64) -> Self {
-        Self {
-            // An error is ignored: it shows in plainer places.
-            dir: File::open(dir).ok(),
-            min_free,
-            least: AtomicU64::new(min_free),
-            started: Instant::now(),
-            next_look: AtomicU64::new(0),
-            scarce: AtomicBool::new(false),
-            free: AtomicU64::new(u64::MAX),
-            writing: AtomicU64::new(0),
-            progress: AtomicU64::new(0),
-            touching: AtomicU64::new(0),
-            failing: AtomicBool::new(false),
-            failure: Mutex::new(None),
-            owes_room: AtomicBool::new(false),
-            room: AtomicU64::new(0),
-            room_needed: AtomicU64::new(0),
-            ended: AtomicBool::new(false),
-            was_there: AtomicBool::new(false),
-            removed: AtomicBool::new(false),
-            sealed: AtomicBool::new(false),
-        }
+        let (owed, failure, ended, removed, sealed) = Default::default();
+        let look = Look { next: None, free: u64::MAX, least: min_free, is_scarce: false, was_there: false };
+        // An error is ignored: it shows in plainer places.
+        let dir = File::open(dir).ok();
+        Self { dir, min_free, look: Mutex::new(look), owed, failure, ended, removed, sealed, writes: Writes::new() }
     }
 
     /// Refuses all writes from now on, and waits for those under way; false if one does not end for long.
     pub(crate) fn seal(&self) -> bool {
         self.sealed.store(true, Ordering::SeqCst);
         let began = Instant::now();
-        while self.writing.load(Ordering::SeqCst) > 0 && began.elapsed() < SEAL_PATIENCE {
+        while self.writes.are_under_way() && began.elapsed() < SEAL_PATIENCE {
             std::thread::sleep(SEAL_LOOK);
         }
-        self.writing.load(Ordering::SeqCst) == 0
+        !self.writes.are_under_way()
     }
 
     /// Admits writes again.
@@ -160,39 +133,31 @@ impl Health {
         self.sealed.store(false, Ordering::SeqCst);
     }
 
-    /// Fails if writes are refused because a standby takes over. To be asked after [`Health::begin`].
-    pub(crate) fn unsealed(&self) -> Result<(), Error> {
-        if self.sealed.load(Ordering::SeqCst) { Err(Code::HandingOver.into()) } else { Ok(()) }
-    }
-
-    /// Admits a write to the engine, or returns the error for it.
-    pub(crate) fn admit(&self) -> Result<Admitted, Error> {
+    /// Admits a write to the engine, or returns the error for it: `handing_over` if a standby takes over.
+    pub(crate) fn admit(&self) -> Result<Admitted<'_>, Error> {
         if let Some(why) = self.owed() {
             return Err(self.count(&why, false));
         }
-        let is_scarce = self.is_scarce();
+        let look = self.look();
         if self.removed.load(Ordering::Acquire) {
             return Err(self.count(REMOVED, false));
         }
-        if !is_scarce {
-            return Ok(Admitted { tries: self.failing.load(Ordering::Acquire) });
+        if look.is_scarce {
+            return Err(self.count(&too_little(look.free, look.least, self.min_free), false));
         }
-        let (free, least) = (self.free.load(Ordering::Relaxed), self.least.load(Ordering::Relaxed));
-        Err(self.count(&too_little(free, least, self.min_free), false))
+        let admitted = Admitted { health: self, tries: self.is_failing(), _writing: self.writes.begin() };
+        // After its begin: a seal waits for it, or is seen here.
+        if self.sealed.load(Ordering::SeqCst) { Err(Code::HandingOver.into()) } else { Ok(admitted) }
     }
 
-    /// Records the free and the needed bytes at the last look for the room of a start.
-    pub(crate) fn set_owed(&self, free: u64, needed: u64) {
-        self.room.store(free, Ordering::Relaxed);
-        self.room_needed.store(needed, Ordering::Relaxed);
+    /// Changes wait for the room of a start from now on, with the free and the needed bytes; no more if there are none.
+    pub(crate) fn set_owed(&self, owed: Option<(u64, u64)>) {
+        *self.owed.lock() = owed;
     }
 
     /// The reason, if changes wait for the room of a start.
     pub(crate) fn owed(&self) -> Option<String> {
-        if !self.owes_room.load(Ordering::Acquire) {
-            return None;
-        }
-        let (free, needed) = (self.room.load(Ordering::Relaxed), self.room_needed.load(Ordering::Relaxed));
+        let (free, needed) = (*self.owed.lock())?;
         let (free, needed) = (free >> 20, needed.div_ceil(1 << 20));
         Some(format!(
             "{free} MiB are free; {needed} MiB must be free to create the file RESERVE, the reserved space for a start \
@@ -200,95 +165,47 @@ impl Health {
         ))
     }
 
-    /// Whether too little is free, by a new look at the file system or the last one. Looks for the directory, too.
-    pub(crate) fn is_scarce(&self) -> bool {
-        let Some(dir) = &self.dir else { return false };
-        let (now, was_scarce) = (self.now(), self.scarce.load(Ordering::Relaxed));
-        if now < self.next_look.load(Ordering::Relaxed) {
-            return was_scarce;
-        }
+    /// Looks whether too little is free, and whether the directory is still there, unless the last look was just now.
+    pub(super) fn look(&self) -> Look {
+        let (now, last) = (Instant::now(), *self.look.lock());
+        let Some(dir) = self.dir.as_ref().filter(|_| last.next.is_none_or(|next| next <= now)) else { return last };
+        let mut look = last;
         // The engine replaces this file, but never removes it.
         match rustix::fs::statat(dir, CURRENT_OF_ENGINE, AtFlags::empty()) {
-            Ok(_) => self.was_there.store(true, Ordering::Relaxed),
-            Err(Errno::NOENT) if self.was_there.load(Ordering::Relaxed) => {
+            Ok(_) => look.was_there = true,
+            Err(Errno::NOENT) if last.was_there => {
                 self.ended.store(true, Ordering::Release);
                 self.removed.store(true, Ordering::Release);
             }
             Err(_) => {}
         }
-        let Ok(system) = rustix::fs::fstatvfs(dir) else { return was_scarce };
-        let (free, all) = room(&system);
-        let least = least(self.min_free, all);
-        let is_near = free < least.saturating_add(NEAR);
-        let scarce = is_scarce(free, least, was_scarce);
-        self.free.store(free, Ordering::Relaxed);
-        self.least.store(least, Ordering::Relaxed);
-        self.scarce.store(scarce, Ordering::Relaxed);
-        self.next_look.store(if is_near { 0 } else { now + LOOK_EVERY.as_millis() as u64 }, Ordering::Relaxed);
-        scarce
+        if let Ok(system) = rustix::fs::fstatvfs(dir) {
+            let (free, all) = room(&system);
+            (look.free, look.least) = (free, least(self.min_free, all));
+            look.is_scarce = is_scarce(free, look.least, last.is_scarce);
+            look.next = (free >= look.least.saturating_add(NEAR)).then(|| now + LOOK_EVERY);
+        }
+        *self.look.lock() = look;
+        look
     }
 
     /// Whether a write would reach the engine, and the last one succeeded.
     pub(crate) fn takes_writes(&self) -> bool {
         !self.is_failing()
-            && !self.owes_room.load(Ordering::Acquire)
-            && !self.is_scarce()
+            && self.owed.lock().is_none()
+            && !self.look().is_scarce
             && !self.removed.load(Ordering::Acquire)
             && !self.sealed.load(Ordering::SeqCst)
     }
 
-    fn now(&self) -> u64 {
-        self.started.elapsed().as_millis() as u64
-    }
-
-    /// Begins a write; it ends when the result is dropped.
-    pub(crate) fn begin(&self) -> Writing<'_> {
-        // The time first: a thread that sees the write also sees when it began.
-        if self.writing.load(Ordering::SeqCst) == 0 {
-            self.progress.store(self.now(), Ordering::SeqCst);
-        }
-        self.writing.fetch_add(1, Ordering::SeqCst);
-        Writing(self)
-    }
-
-    /// Begins an optional write; `None` if it had better be left out.
-    pub(crate) fn begin_touch(&self) -> Option<Touching<'_>> {
-        let before = self.touching.fetch_add(1, Ordering::SeqCst);
-        let touching = Touching(self);
-        (before < MOST_TOUCHING && !self.is_stalled()).then_some(touching)
-    }
-
-    /// Whether the device has taken no write for a while: its file system may be frozen.
-    pub(crate) fn is_stalled(&self) -> bool {
-        self.writing.load(Ordering::SeqCst) > 0
-            && self.now().saturating_sub(self.progress.load(Ordering::SeqCst)) > STALL.as_millis() as u64
-    }
-
     /// Whether the last write was refused.
     pub(crate) fn is_failing(&self) -> bool {
-        self.failing.load(Ordering::Acquire)
+        self.failure.lock().is_some()
     }
 
     /// Why the last write was refused; `None` if it was not.
     pub(crate) fn refusal(&self) -> Option<String> {
         self.failure.lock().as_ref().map(|failure| failure.cause.clone())
-    }
-
-    /// Records that a write succeeded. Logs the end of a failure. Only a write that began after the failure counts: an
-    /// earlier one says nothing about the present.
-    pub(crate) fn wrote(&self, admitted: &Admitted) {
-        if !admitted.tries {
-            return;
-        }
-        let mut failure = self.failure.lock();
-        let ended = failure.take();
-        self.failing.store(false, Ordering::Release);
-        self.ended.store(false, Ordering::Release);
-        drop(failure);
-        if let Some(Failure { since, refused, .. }) = ended {
-            let seconds = since.elapsed().as_secs();
-            tracing::info!(seconds, refused, "the storage accepts writes again");
-        }
     }
 
     /// Whether the engine takes no writes until it is opened again, as a change or a sample of figures has found. Does not wait.
@@ -339,7 +256,6 @@ impl Health {
         present.refused += 1;
         cause.clone_into(&mut present.cause);
         present.by_engine |= by_engine;
-        self.failing.store(true, Ordering::Release);
         drop(failure);
         unavailable()
     }

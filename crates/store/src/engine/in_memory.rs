@@ -134,27 +134,19 @@ impl Kv for Memory {
 /// A walk over a table as of an instant.
 struct MapWalk {
     rows: Rows,
-    scope: OwnScope,
-    /// The first bytes of the partition.
+    /// The rows at which it looks: all before a key,
+    end: Option<Box<[u8]>>,
+    /// or those of the partition of the last seek.
+    is_in_partition: bool,
+    /// The first bytes of that partition.
     partition: Option<Box<[u8]>>,
     at: Option<(Box<[u8]>, Value)>,
 }
 
-/// A [`Scope`] that has its key.
-enum OwnScope {
-    Partition,
-    Table,
-    Before(Box<[u8]>),
-}
-
 impl MapWalk {
     fn new(rows: Rows, scope: Scope<'_>) -> Self {
-        let scope = match scope {
-            Scope::Partition => OwnScope::Partition,
-            Scope::Table | Scope::Once => OwnScope::Table,
-            Scope::Before(key) => OwnScope::Before(key.into()),
-        };
-        Self { rows, scope, partition: None, at: None }
+        let end = if let Scope::Before(key) = scope { Some(key.into()) } else { None };
+        Self { rows, end, is_in_partition: scope == Scope::Partition, partition: None, at: None }
     }
 
     fn go(&mut self, forward: bool, from: Bound<&[u8]>) {
@@ -164,10 +156,9 @@ impl MapWalk {
         };
         let mut rows = self.rows.range::<[u8], _>(range);
         let found = if forward { rows.next() } else { rows.next_back() };
-        let is_inside = |key: &[u8]| match &self.scope {
-            OwnScope::Table => true,
-            OwnScope::Before(end) => key < &**end,
-            OwnScope::Partition => self.partition.as_ref().is_none_or(|partition| key.starts_with(partition)),
+        let is_inside = |key: &[u8]| {
+            self.end.as_ref().is_none_or(|end| key < &**end)
+                && self.partition.as_ref().is_none_or(|partition| key.starts_with(partition))
         };
         self.at = found.filter(|(key, _)| is_inside(key)).map(|(key, value)| (key.clone(), Arc::clone(value)));
     }
@@ -175,11 +166,8 @@ impl MapWalk {
 
 impl RowWalk for MapWalk {
     fn seek(&mut self, forward: bool, key: Option<&[u8]>) {
-        self.partition = key.and_then(|key| key.get(..ID)).map(Into::into);
-        let end = match &self.scope {
-            OwnScope::Before(end) if !forward && key.is_none_or(|key| key >= end) => Some(end.clone()),
-            _ => None,
-        };
+        self.partition = key.and_then(|key| key.get(..ID)).filter(|_| self.is_in_partition).map(Into::into);
+        let end = self.end.clone().filter(|end| !forward && key.is_none_or(|key| key >= &**end));
         let from = end.as_ref().map(|end| Bound::Excluded(&**end));
         self.go(forward, from.unwrap_or_else(|| key.map_or(Bound::Unbounded, Bound::Included)));
     }

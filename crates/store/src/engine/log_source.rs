@@ -1,22 +1,19 @@
 //! The log as a standby reads it.
 
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use rocksdb::{DB, WriteBatch};
 
 use super::health::is_tight;
-use super::log::{Flushed, Tail, varint};
+use super::log::{LogReader, varint};
 use crate::kv::Kv;
 use crate::rows::tables::{self, Table};
 use crate::{FORMAT, Store};
 use model::error::{Code, Error, Result};
-use model::store::{LogFacts, LogReader};
+use model::store::LogFacts;
 
 /// Bytes of a batch before its first row.
 const BATCH_HEAD: usize = 12;
-/// Bytes of the checksum before a batch.
-pub(crate) const SUM: usize = 4;
 
 impl Store {
     /// The facts of the log, now.
@@ -24,25 +21,26 @@ impl Store {
         // Not more than is on the device, so that a standby that has it never has more than this store.
         let disk = self.disk()?;
         let flushed = disk.flushed.through();
-        Ok(LogFacts { id: disk.run.log(), format: FORMAT, tables: tables_in(&disk.db)?, flushed })
+        let release = env!("CARGO_PKG_VERSION").to_owned();
+        Ok(LogFacts { id: disk.run.log(), format: FORMAT, release, tables: tables_in(&disk.db)?, flushed })
     }
 
-    /// Reads the log behind the row with this number. Only rows on the device are read, so that a standby never has more
-    /// than this store after a power cut. Refused with `log_gone` if there is no such row.
-    pub fn read_log(&self, after: u64) -> Result<Box<dyn LogReader>> {
+    /// Reads the log behind the row with this number. Refused with `log_gone` if there is no such row.
+    pub fn read_log(&self, after: u64) -> Result<LogReader> {
         let disk = self.disk()?;
         if after > disk.flushed.through() {
             return Err(Code::LogGone.into());
         }
-        let tail = Tail::new(disk.path(), after);
-        Ok(Box::new(FlushedLog { tail, flushed: Arc::clone(&disk.flushed) }))
+        Ok(LogReader::new(disk.path(), &disk.flushed, after))
     }
 
     /// From now on keeps so many bytes of log that the store itself needs no more; none while the device has little room.
     /// The store keeps all of them until this is called first. Returns whether the device has room.
     pub fn keep_log(&self, bytes: u64) -> bool {
         let Some(disk) = &self.disk else { return true };
-        disk.kept_log.store(bytes.min(u64::MAX - 1), Ordering::Relaxed);
+        if let Some(kept) = &disk.kept_log {
+            kept.store(bytes.min(u64::MAX - 1), Ordering::Relaxed);
+        }
         !is_tight(disk.path(), disk.health.min_free)
     }
 
@@ -78,33 +76,4 @@ fn number_of(db: &DB, table: Table) -> Result<u32> {
     let mut row = batch.data().get(BATCH_HEAD + 1..).unwrap_or_default();
     let number = varint(&mut row).and_then(|number| u32::try_from(number).ok());
     number.ok_or_else(|| Error::Storage(format!("the engine gave no number of the table {table}")))
-}
-
-/// The log up to the last row that is on the device.
-#[derive(Debug)]
-struct FlushedLog {
-    tail: Tail,
-    flushed: Arc<Flushed>,
-}
-
-impl LogReader for FlushedLog {
-    fn next(&mut self) -> Result<Option<Vec<u8>>> {
-        let Some(mut batch) = self.tail.next(self.flushed.through())? else { return Ok(None) };
-        let sum = crc32c::crc32c(&batch).to_le_bytes();
-        batch.splice(..0, sum);
-        Ok(Some(batch))
-    }
-
-    fn last(&self) -> u64 {
-        self.tail.last()
-    }
-
-    fn flushed(&self) -> u64 {
-        self.flushed.through()
-    }
-
-    fn left(&self) -> u64 {
-        // Notes may follow the last row.
-        if self.last() < self.flushed() { self.tail.left() } else { 0 }
-    }
 }

@@ -7,11 +7,11 @@ use std::thread;
 use rocksdb::{ColumnFamilyDescriptor, DB, DBRecoveryMode};
 
 use super::filter::Factory;
+use super::table_options;
 use crate::Options;
 use crate::engine::messages as engine_log;
 use crate::rows::filter::Filters;
-use crate::rows::inbox::{self, InboxRoom};
-use crate::rows::tables::{self, INBOXES};
+use crate::rows::tables;
 use model::error::{Error, Result};
 use model::priority;
 
@@ -71,12 +71,8 @@ pub(crate) fn options(options: &Options, is_fresh: bool, loses: bool) -> rocksdb
 }
 
 /// The column families with their options. They share one block cache.
-pub(crate) fn families(
-    cache: &rocksdb::Cache,
-    inbox_room: InboxRoom,
-    compacts: bool,
-    filters: &Filters,
-) -> Vec<ColumnFamilyDescriptor> {
+pub(crate) fn families(options: &Options, filters: &Filters, compacts: bool) -> Vec<ColumnFamilyDescriptor> {
+    let cache = table_options::cache(options.cache_memory);
     // The engine's own table is empty. But to recover from a full device, the engine wants as much room as the largest
     // write buffer of any table.
     let mut unused = rocksdb::Options::default();
@@ -85,31 +81,46 @@ pub(crate) fn families(
     tables::ALL
         .iter()
         .map(|table| {
-            let mut options = tables::options(table, cache);
-            options.set_disable_auto_compactions(!compacts);
+            let mut family = table_options::options(table, &cache, options.inbox_room);
+            family.set_disable_auto_compactions(!compacts);
             if let Some(filter) = filters.of(table) {
-                options.set_compaction_filter_factory(Factory(filter));
+                family.set_compaction_filter_factory(Factory(filter));
             }
-            if *table == INBOXES {
-                let (full, partial) = inbox::merges(inbox_room);
-                options.set_merge_operator("tideline.inbox", full, partial);
-            }
-            ColumnFamilyDescriptor::new(table.name, options)
+            ColumnFamilyDescriptor::new(table.name, family)
         })
         .chain([unused])
         .collect()
 }
 
-/// Opens the engine. Its threads for flushes and compactions get the priority of jobs: a thread has the priority of the
-/// one that starts it, and the engine starts them when a process opens it first.
+/// How the engine is opened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Opening {
+    /// As usual.
+    Usual,
+    /// Without compactions, which would stop at damage.
+    Quiet,
+    /// Without compactions, and although it cannot open some files. It then passes over damage of its log, too.
+    Lenient,
+}
+
+/// The result of an opening.
+pub(crate) type Opened = Result<DB, rocksdb::Error>;
+
+/// Opens the engine for reading and writing. Its threads for flushes and compactions get the priority of jobs: a thread has the
+/// priority of the one that starts it, and the engine starts them when a process opens it first.
 pub(crate) fn open(
-    engine: &rocksdb::Options,
+    options: &Options,
+    filters: &Filters,
     dir: &Path,
-    families: Vec<ColumnFamilyDescriptor>,
-) -> Result<Result<DB, rocksdb::Error>> {
+    how: Opening,
+    (is_fresh, loses): (bool, bool),
+) -> Result<Opened> {
+    let families = families(options, filters, options.compacts && how == Opening::Usual);
+    let mut engine = self::options(options, is_fresh, loses);
+    engine.set_paranoid_checks(how != Opening::Lenient);
     let opener = || {
         priority::lower(priority::JOBS);
-        DB::open_cf_descriptors(engine, dir, families)
+        DB::open_cf_descriptors(&engine, dir, families)
     };
     thread::scope(|scope| {
         let opener = thread::Builder::new().name("open".to_owned()).spawn_scoped(scope, opener);

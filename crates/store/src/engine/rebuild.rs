@@ -5,13 +5,14 @@
 //! the next read of each rebuilds the inbox. So a start that ends earlier is repeated. A start that finds itself that the
 //! engine cannot open a file of the table goes the same way.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use rocksdb::DB;
 
+use super::open::{Opened, Opening};
 use super::{advice, log};
 use crate::rows::tables::INBOXES;
 use crate::storage;
@@ -21,20 +22,6 @@ use model::private;
 /// The file.
 const NAME: &str = "REBUILD";
 
-/// How the engine is opened.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Opening {
-    /// As usual.
-    Usual,
-    /// Without compactions, which would stop at damage.
-    Quiet,
-    /// Without compactions, and although it cannot open some files. It then passes over damage of its log, too.
-    Lenient,
-}
-
-/// The result of an opening.
-type Opened = Result<DB, rocksdb::Error>;
-
 /// Whether the table of inboxes is to be made anew.
 #[derive(Debug)]
 pub(crate) struct Rebuild {
@@ -43,7 +30,7 @@ pub(crate) struct Rebuild {
     /// By this start.
     pub(crate) is_due: bool,
     /// By the next start.
-    pub(super) is_told: AtomicBool,
+    is_told: AtomicBool,
 }
 
 impl Rebuild {
@@ -89,11 +76,35 @@ impl Rebuild {
         Error::Setup(format!("{}: {NAME}: {error}", self.dir.display()))
     }
 
-    /// Tells the next start.
-    pub(super) fn tell(&self) -> io::Result<()> {
-        fs::write(self.dir.join(NAME), format!("{INBOXES}\n"))?;
-        File::open(self.dir.join(NAME))?.sync_all()?;
-        private::flush_names(&self.dir)
+    /// Tells the next start if an error is about files of the table: a compaction of them stops the engine.
+    pub(super) fn tell_if_due(&self, db: &DB, cause: &str) -> bool {
+        let is_due = names_inboxes(db, cause);
+        if is_due {
+            self.tell_once(cause);
+        }
+        is_due
+    }
+
+    /// Tells the next start, because a file of the table is damaged.
+    pub(crate) fn tell_once(&self, cause: &str) {
+        if self.is_told.swap(true, Ordering::Relaxed) {
+            return;
+        }
+        match self.tell() {
+            Ok(()) => tracing::warn!(
+                cause,
+                "a file of the table inboxes is damaged; the next start drops the table, and reads rebuild it"
+            ),
+            Err(error) => {
+                self.is_told.store(false, Ordering::Relaxed);
+                tracing::warn!(cause, %error, "a file of the table inboxes is damaged, and the file REBUILD, which \
+                    tells the next start to drop the table, cannot be written");
+            }
+        }
+    }
+
+    fn tell(&self) -> io::Result<()> {
+        private::replace_file(&self.dir.join(NAME), format!("{INBOXES}\n").as_bytes())
     }
 
     pub(crate) fn end(&self) -> io::Result<()> {
@@ -103,7 +114,7 @@ impl Rebuild {
 }
 
 /// Whether the files that an error names are those of the table of inboxes.
-pub(crate) fn names_inboxes(db: &DB, error: &str) -> bool {
+fn names_inboxes(db: &DB, error: &str) -> bool {
     let files = db.live_files().unwrap_or_default();
     let mut named = files.iter().filter(|file| error.contains(&file.name)).peekable();
     named.peek().is_some() && named.all(|file| file.column_family_name == INBOXES.name)

@@ -4,15 +4,14 @@
 //! device has none. A start that finds too little room removes the file; changes then wait until there is room for the
 //! file again.
 
-use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::Ordering;
 
 use rustix::fs::{FallocateFlags, fallocate, statvfs};
 
 use super::health::{Health, least, room};
+use super::log::log_bytes;
 
 /// The file. Its content means nothing.
 const NAME: &str = "RESERVE";
@@ -51,7 +50,7 @@ impl Reserve {
             held = fs::remove_file(&file).is_err();
         }
         // Until the file is there: an earlier start may have removed it, too.
-        health.owes_room.store(!held, Ordering::Release);
+        health.set_owed((!held).then_some((0, 0)));
         Self { file, size, min_free, held }
     }
 
@@ -64,7 +63,7 @@ impl Reserve {
         let Ok(system) = statvfs(dir) else { return };
         let (free, all) = room(&system);
         let needed = self.size + least(self.min_free, all);
-        health.set_owed(free, needed);
+        health.set_owed(Some((free, needed)));
         if free < needed {
             return;
         }
@@ -78,7 +77,7 @@ impl Reserve {
                 self.held = true;
             }
         }
-        health.owes_room.store(false, Ordering::Release);
+        health.set_owed(None);
     }
 
     fn take(&self) -> io::Result<()> {
@@ -90,11 +89,4 @@ impl Reserve {
         }
         taken
     }
-}
-
-/// The total size of the log's files, bytes. A file that disappears meanwhile counts nothing.
-pub(crate) fn log_bytes(engine: &Path) -> u64 {
-    let files = fs::read_dir(engine).into_iter().flatten().flatten();
-    let logs = files.filter(|file| file.path().extension() == Some(OsStr::new("log")));
-    logs.filter_map(|file| file.metadata().ok()).map(|file| file.len()).sum()
 }

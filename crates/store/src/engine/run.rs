@@ -35,13 +35,12 @@ const SYNC: &str = "sync";
 const OS: &str = "os";
 
 /// Tells a file from all others.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 struct Identity {
     /// May change with the next boot, or when a device is attached anew.
-    device: u64,
-    inode: u64,
-    /// The time of its creation, nanoseconds since 1970; 0 if the file system has none. An inode may be used again.
-    born: u128,
+    device: String,
+    /// The inode, which may be used again, and the time of birth, nanoseconds since 1970; 0 if the file system has none.
+    file: String,
 }
 
 /// This run, and the end of the last one.
@@ -68,9 +67,9 @@ impl Run {
         let mut said = String::new();
         // A file that cannot be read says nothing.
         let _ = File::open(dir.join(NAME)).and_then(|file| file.take(LONGEST).read_to_string(&mut said));
-        let takes_nothing = lock.is_some_and(|lock| takes_nothing(&said, &boot, lock));
-        let set_back = loses || !(is_first || takes_nothing);
-        let log = (!set_back).then(|| log_of(&said)).flatten().unwrap_or_else(|| fastrand::u64(..));
+        let known = lock.as_ref().and_then(|lock| whole_log(&said, &boot, lock));
+        let set_back = loses || !(is_first || known.is_some());
+        let log = known.filter(|_| !set_back).unwrap_or_else(|| fastrand::u64(..));
         let run = Self { dir: dir.to_owned(), boot, lock, log, set_back, begun: AtomicBool::new(false) };
         if loses {
             // The next start may find a whole log again, but must know about the loss.
@@ -120,7 +119,7 @@ impl Run {
     }
 
     fn write(&self, how: &str) -> io::Result<()> {
-        private::replace_file(&self.dir.join(NAME), line(how, &self.boot, self.lock, self.log).as_bytes())
+        private::replace_file(&self.dir.join(NAME), line(how, &self.boot, self.lock.as_ref(), self.log).as_bytes())
     }
 
     /// Makes the next start find that changes may be lost.
@@ -138,42 +137,32 @@ pub(crate) fn forget(dir: &Path) -> io::Result<()> {
 }
 
 /// The content of the file.
-fn line(how: &str, boot: &str, lock: Option<Identity>, log: u64) -> String {
+fn line(how: &str, boot: &str, lock: Option<&Identity>, log: u64) -> String {
     // Without an identity the line says nothing.
-    let lock = lock.map(|Identity { device, inode, born }| format!("{device}:{inode}:{born}"));
+    let lock = lock.map(|Identity { device, file }| format!("{device}:{file}"));
     format!("{how} {boot} {} {log:016x}\n", lock.unwrap_or_default())
 }
 
-/// The id of the log in the file; `None` in one of an earlier version.
-fn log_of(said: &str) -> Option<u64> {
-    let word = said.split_ascii_whitespace().nth(3)?;
-    u64::from_str_radix(word, 16).ok().filter(|log| format!("{log:016x}") == word)
-}
-
-/// Whether the run that `said` describes lost none of the changes that it announced, seen in this boot and with this
-/// lock file.
-fn takes_nothing(said: &str, boot: &str, lock: Identity) -> bool {
+/// The id of the log that goes on if the run that `said` describes lost none of the changes that it announced, seen in this
+/// boot and with this lock file.
+fn whole_log(said: &str, boot: &str, lock: &Identity) -> Option<u64> {
     let words: Vec<_> = said.split_ascii_whitespace().collect();
-    let (&[how, its_boot, its_lock] | &[how, its_boot, its_lock, _]) = &words[..] else { return false };
-    if words.len() == 4 && log_of(said).is_none() {
-        return false;
-    }
-    let numbers = its_lock.splitn(3, ':').map(|number| number.parse().ok()).collect::<Option<Vec<u128>>>();
-    let Some([device, inode, born]) = numbers.as_deref() else { return false };
-    let is_same_file = (*inode, *born) == (u128::from(lock.inode), lock.born);
-    let is_same_device = *device == u128::from(lock.device);
-    is_same_file
-        && match how {
-            STOPPED => true,
-            // A snapshot of a whole file system is another device.
-            SYNC => is_same_device,
-            OS => is_same_device && its_boot == boot && boot != UNKNOWN,
-            _ => false,
-        }
+    let [how, its_boot, its_lock, log] = words[..] else { return None };
+    let (device, file) = its_lock.split_once(':')?;
+    let is_whole = match how {
+        STOPPED => true,
+        // A snapshot of a whole file system is another device.
+        SYNC => device == lock.device,
+        OS => device == lock.device && its_boot == boot && boot != UNKNOWN,
+        _ => false,
+    };
+    let id = u64::from_str_radix(log, 16).ok().filter(|id| format!("{id:016x}") == log);
+    id.filter(|_| is_whole && file == lock.file)
 }
 
 fn identity(file: &Path) -> io::Result<Identity> {
     let metadata = file.metadata()?;
     let born = metadata.created().ok().and_then(|at| at.duration_since(UNIX_EPOCH).ok());
-    Ok(Identity { device: metadata.dev(), inode: metadata.ino(), born: born.map_or(0, |since| since.as_nanos()) })
+    let file = format!("{}:{}", metadata.ino(), born.map_or(0, |since| since.as_nanos()));
+    Ok(Identity { device: metadata.dev().to_string(), file })
 }

@@ -9,23 +9,23 @@ use std::fmt;
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
-use rocksdb::{DB, ErrorKind, WriteBatch};
+use rocksdb::WriteBatch;
 
 use super::directory::{self, STANDBY};
-use super::health::Health;
-use super::log::{self, Flushed, Keeper};
-use super::log_source::{SUM, tables_in};
-use super::reserve::Reserve;
-use super::{advice, open, run};
+use super::log;
+use super::log_source::tables_in;
+use super::open::{self, Opening};
+use super::opened::Opened;
+use super::{advice, run};
 use crate::rows::tables;
-use crate::{FORMAT, Options, storage};
+use crate::{FORMAT, Options};
 use model::Millis;
 use model::error::{Code, Error, Result};
 use model::failpoint;
 use model::failpoint::Failpoint;
 use model::private;
+use model::store::LogFacts;
 
 /// The name of the file `STANDBY` after the promotion.
 const PROMOTED: &str = "PROMOTED";
@@ -33,10 +33,8 @@ const PROMOTED: &str = "PROMOTED";
 const COPYING: &str = "COPYING";
 /// In it: the words of the origin about the copy,
 const PLAN: &str = "PLAN";
-/// the file that is there once all others are whole, with the id of the log,
+/// and the file that is there once all others are whole, with the id of the log.
 const DONE: &str = "DONE";
-/// and the files of the copy before, while both change places.
-const BEFORE: &str = "before";
 const ENGINE: &str = "db";
 /// The words of the file `STANDBY`.
 const OF: &str = "standby of ";
@@ -60,6 +58,16 @@ impl Origin {
         let log = self.log.map(|log| format!("{LOG}{log:016x}\n")).unwrap_or_default();
         let whole = self.whole_at.map(|at| format!("{WHOLE}{at}\n")).unwrap_or_default();
         format!("{OF}{}\n{log}{whole}", self.url)
+    }
+
+    /// The file of a directory that follows another server.
+    pub fn file(dir: &Path) -> PathBuf {
+        dir.join(STANDBY)
+    }
+
+    /// Makes a directory one that follows this server.
+    pub fn write(&self, dir: &Path) -> io::Result<()> {
+        private::replace_file(&Self::file(dir), self.text().as_bytes())
     }
 
     fn read(text: &str) -> Option<Self> {
@@ -141,8 +149,7 @@ impl StandbyDirectory {
     }
 
     fn set_origin(&self, origin: &Origin) -> Result<()> {
-        let written = private::replace_file(&self.path.join(STANDBY), origin.text().as_bytes());
-        written.map_err(|e| self.failed(STANDBY, &e))
+        origin.write(&self.path).map_err(|e| self.failed(STANDBY, &e))
     }
 
     /// Writes down when the directory last had every row of its server; `None` if it lacks rows.
@@ -154,22 +161,33 @@ impl StandbyDirectory {
         advice::failed(&self.path, what, error)
     }
 
-    /// The unfinished copy, with the words of the origin about it.
-    pub fn unfinished(&self) -> Option<(Copying, Vec<u8>)> {
-        let folder = self.path.join(COPYING);
-        let plan = fs::read(folder.join(PLAN)).ok()?;
-        Some((Copying { folder }, plan))
+    /// The words of the origin about the unfinished copy.
+    pub fn unfinished(&self) -> Option<Vec<u8>> {
+        fs::read(self.path.join(COPYING).join(PLAN)).ok()
     }
 
     /// Begins a copy, in place of an unfinished one. Refused with `no_room` unless so many bytes and `min_free` are free.
-    pub fn begin_copy(&self, plan: &[u8], bytes: u64, min_free: u64) -> Result<Copying> {
+    pub fn begin_copy(&self, plan: &[u8], bytes: u64, min_free: u64) -> Result<()> {
         let folder = self.path.join(COPYING);
         self.drop_copy()?;
         super::backup::room_for(&self.path, bytes, min_free)?;
-        let made =
-            private::make_dirs(&folder.join(ENGINE)).and_then(|()| private::replace_file(&folder.join(PLAN), plan));
-        made.map_err(|e| self.failed(COPYING, &e))?;
-        Ok(Copying { folder })
+        let made = private::make_dirs(&folder.join(ENGINE));
+        made.and_then(|()| private::replace_file(&folder.join(PLAN), plan)).map_err(|e| self.failed(COPYING, &e))
+    }
+
+    /// The place of a file of the engine in the unfinished copy.
+    pub fn copied_file(&self, name: &str) -> PathBuf {
+        self.path.join(COPYING).join(ENGINE).join(name)
+    }
+
+    /// Puts the copy, whose files are whole and flushed, in the place of the present files, which must not be open. `log` is
+    /// the id of the log from which it goes on.
+    pub fn finish_copy(&self, log: u64) -> Result<()> {
+        let folder = self.path.join(COPYING);
+        let done = private::flush_names(&folder.join(ENGINE))
+            .and_then(|()| private::replace_file(&folder.join(DONE), format!("{LOG}{log:016x}\n").as_bytes()));
+        done.map_err(|e| self.failed(COPYING, &e))?;
+        self.take_place()
     }
 
     /// Removes an unfinished copy.
@@ -180,16 +198,15 @@ impl StandbyDirectory {
         }
     }
 
-    /// Puts a whole copy in the place of the present files, which must not be open. Each step can be repeated after a
-    /// crash, and the directory has a whole copy after each.
-    pub fn take_place(&self) -> Result<()> {
+    /// Lets a whole copy take its place. Each step can be repeated after a crash, and the directory has a whole copy after each.
+    fn take_place(&self) -> Result<()> {
         let (copy, engine) = (self.path.join(COPYING), self.path.join(ENGINE));
         let Ok(done) = fs::read_to_string(copy.join(DONE)) else { return Ok(()) };
         let log = log_in(&done).map_err(|()| Error::Setup(format!("{}/{DONE} is unreadable", copy.display())))?;
         let failed = |e: io::Error| self.failed(COPYING, &e);
         if copy.join(ENGINE).exists() {
             if engine.exists() {
-                fs::rename(&engine, copy.join(BEFORE)).map_err(failed)?;
+                fs::remove_dir_all(&engine).map_err(failed)?;
                 failpoint::pass(Failpoint::StandbyMoved);
             }
             fs::rename(copy.join(ENGINE), &engine).map_err(failed)?;
@@ -220,37 +237,12 @@ impl StandbyDirectory {
     }
 }
 
-/// A copy that is being made.
-#[derive(Debug)]
-pub struct Copying {
-    folder: PathBuf,
-}
-
-impl Copying {
-    /// The place of a file of the engine.
-    pub fn file(&self, name: &str) -> PathBuf {
-        self.folder.join(ENGINE).join(name)
-    }
-
-    /// Call when all files are whole and flushed; `log` is the id of the log.
-    pub fn finish(&self, log: u64) -> Result<()> {
-        let done = private::flush_names(&self.folder.join(ENGINE))
-            .and_then(|()| private::replace_file(&self.folder.join(DONE), format!("{LOG}{log:016x}\n").as_bytes()));
-        done.map_err(|e| advice::failed(&self.folder, DONE, &e))
-    }
-}
-
 /// The store of a standby, open. Only the log of the origin changes it.
-pub struct Standby {
-    db: Arc<DB>,
-    health: Arc<Health>,
-    flushed: Arc<Flushed>,
-    keeper: Keeper,
-}
+pub struct Standby(Opened);
 
 impl fmt::Debug for Standby {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Standby").field("dir", &self.db.path()).finish_non_exhaustive()
+        f.debug_struct("Standby").field("dir", &self.0.db.path()).finish_non_exhaustive()
     }
 }
 
@@ -258,35 +250,28 @@ impl Standby {
     /// Opens the store of a directory that the caller holds. The end of its log may be damaged: the origin has it still.
     pub fn open(directory: &StandbyDirectory, options: &Options) -> Result<Self> {
         let dir = directory.path();
+        let options = Options { keeps_log: false, sync: true, compacts: true, ..options.clone() };
         let loses = log::prepare(dir, true)?;
-        let health = Arc::new(Health::new(dir, options.min_free));
-        let limit = open::log_limit(options.write_buffer);
-        let mut reserve = options.keep_room.then(|| Reserve::for_start(dir, limit, options.min_free, &health));
-        let cache = tables::cache(options.cache_memory);
-        let families = open::families(&cache, options.inbox_room, true, &options.filters());
-        let engine = open::options(&Options { keeps_log: false, ..options.clone() }, false, loses);
-        let db = open::open(&engine, &dir.join(ENGINE), families)?;
-        let db = Arc::new(db.map_err(|error| match advice::is_damage(&error) {
-            true => Error::Corrupt(error.into_string()),
-            false => advice::cannot_open(dir, &error),
-        })?);
-        if let Some(reserve) = &mut reserve {
-            reserve.look(&health);
-        }
-        let flushed = Arc::new(Flushed::new(db.latest_sequence_number()));
-        let keeper = Keeper::start(&db, &flushed, &health, (reserve, None), true)?;
-        Ok(Self { db, health, flushed, keeper })
+        let opened = Opened::open(dir, &options, |_| {
+            let db = open::open(&options, &options.filters(), &dir.join(ENGINE), Opening::Usual, (false, loses))?;
+            let db = db.map_err(|error| match advice::is_damage(&error) {
+                true => Error::Corrupt(error.into_string()),
+                false => advice::cannot_open(dir, &error),
+            })?;
+            Ok((db, None))
+        })?;
+        Ok(Self(opened))
     }
 
     /// The number of the last row.
     pub fn sequence(&self) -> u64 {
-        self.db.latest_sequence_number()
+        self.0.db.latest_sequence_number()
     }
 
     /// Fails if a server of this format, with these tables, cannot be followed by this version.
-    pub fn can_follow(format: u32, release: &str, theirs: &[(String, u32)]) -> Result<()> {
+    pub fn can_follow(LogFacts { format, release, tables, .. }: &LogFacts) -> Result<()> {
         let is_known = |name: &str| tables::ALL.iter().any(|table| table.name == name);
-        if format == FORMAT && theirs.iter().all(|(name, _)| is_known(name)) {
+        if *format == FORMAT && tables.iter().all(|(name, _)| is_known(name)) {
             return Ok(());
         }
         Err(Error::Setup(format!(
@@ -298,7 +283,7 @@ impl Standby {
 
     /// Fails unless each table of the origin has the same number here: batches name tables by their numbers.
     pub fn has_tables(&self, theirs: &[(String, u32)]) -> Result<()> {
-        let ours = tables_in(&self.db)?;
+        let ours = tables_in(&self.0.db)?;
         match theirs.iter().find(|table| !ours.contains(table)) {
             None => Ok(()),
             Some((name, _)) => Err(Error::refused(
@@ -308,12 +293,12 @@ impl Standby {
         }
     }
 
-    /// Makes the writes of a batch of the origin's log, as [`model::store::LogReader::next`] gives it. It is durable after
+    /// Makes the writes of a batch of the origin's log, as [`LogReader::next`](crate::LogReader::next) gives it. It is durable after
     /// [`Standby::flush`]. Fails if it is damaged, or does not continue the rows.
     pub fn apply(&self, summed: &[u8]) -> Result<()> {
         let damaged = || Error::Corrupt("a batch of the log came damaged".to_owned());
-        let (sum, batch) = summed.split_at_checked(SUM).ok_or_else(damaged)?;
-        if crc32c::crc32c(batch).to_le_bytes() != sum {
+        let (sum, batch) = summed.split_first_chunk().ok_or_else(damaged)?;
+        if crc32c::crc32c(batch).to_le_bytes() != *sum {
             return Err(damaged());
         }
         let (first, last) = log::first_and_last(batch).ok_or_else(damaged)?;
@@ -324,14 +309,8 @@ impl Standby {
                 format_args!("the log goes on at row {first}, behind row {present}"),
             ));
         }
-        let admitted = self.health.admit()?;
-        let mut batch = batch.to_vec();
-        let flushed = self.flushed.through();
-        // A note of the origin says how far that one had flushed.
-        log::renote(&mut batch, flushed).ok_or_else(damaged)?;
-        self.db.write(WriteBatch::from_data(&batch)).map_err(|error| self.refused(error))?;
-        self.flushed.set_noted(flushed);
-        self.health.wrote(&admitted);
+        // The last note of a batch counts: those of the origin say how far that one had flushed.
+        self.0.write(WriteBatch::from_data(batch), false)?;
         let now = self.sequence();
         if now != last {
             return Err(Error::Corrupt(format!("a batch up to row {last} led to row {now}")));
@@ -341,36 +320,27 @@ impl Standby {
 
     /// Makes all rows durable.
     pub fn flush(&self) -> Result<()> {
-        let last = self.sequence();
-        if self.flushed.through() < last {
-            self.db.flush_wal(true).map_err(|error| self.refused(error))?;
-            self.flushed.raise(last);
+        if self.0.flushed.through() == self.sequence() {
+            return Ok(());
         }
-        Ok(())
-    }
-
-    fn refused(&self, error: rocksdb::Error) -> Error {
-        if error.kind() == ErrorKind::InvalidArgument {
-            return storage(error);
-        }
-        self.health.note(&error);
-        self.health.refused(&error.into_string())
+        self.0.flush_log().map_err(|error| {
+            self.0.note(&error);
+            self.0.health.refused(&error.into_string())
+        })
     }
 
     /// Whether it must be opened again before it takes writes.
     pub fn needs_restart(&self) -> bool {
-        self.health.has_ended()
+        self.0.health.has_ended()
     }
 }
 
 impl Drop for Standby {
     /// Its log is whole, so the next start replays it.
     fn drop(&mut self) {
-        self.keeper.stop();
         if let Err(error) = self.flush() {
             tracing::warn!(%error, "the log of the standby could not be flushed; the origin has it still");
         }
-        self.db.cancel_all_background_work(true);
     }
 }
 

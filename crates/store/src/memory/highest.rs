@@ -31,7 +31,7 @@ impl Highest {
 
     /// Takes in the keys of a change, before anyone can see its rows.
     pub(crate) fn raise(&self, change: &WriteBatch) {
-        for (table, key, _) in change.rows.iter() {
+        for (table, key, _) in &change.rows {
             if let Some((highest, id)) = self.of(table).zip(keys::number(key)) {
                 highest.fetch_max(id, Ordering::AcqRel);
             }

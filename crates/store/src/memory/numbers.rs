@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::Store;
 use crate::rows::batch::WriteBatch;
+use crate::rows::mirrors::Given;
 use crate::rows::tables::Table;
 use crate::rows::values;
 use model::CacheUsage;
@@ -31,12 +32,14 @@ pub(crate) struct Numbers {
     numbers: Cache<Box<str>, Numbered>,
     /// The highest one given.
     highest: AtomicU64,
+    /// The key of the row that has it, if there is one.
+    highest_row: Option<&'static [u8]>,
 }
 
 impl Numbers {
-    /// For a table, with a cache of this many bytes. Numbers go on after `highest`.
-    pub(crate) fn new(table: Table, cache: u64, highest: u64) -> Self {
-        Self { table, numbers: Cache::new(cache, USUAL, MEMORY), highest: AtomicU64::new(highest) }
+    /// For a table, with a cache of this many bytes. Numbers go on after `highest`, which is also in a row, if that has a key.
+    pub(crate) fn new(table: Table, cache: u64, highest: u64, highest_row: Option<&'static [u8]>) -> Self {
+        Self { table, numbers: Cache::new(cache, USUAL, MEMORY), highest: AtomicU64::new(highest), highest_row }
     }
 
     /// The highest number given.
@@ -49,30 +52,33 @@ impl Numbers {
         self.highest.store(highest, Ordering::Relaxed);
     }
 
-    /// The numbers of texts, in their order. One without a number gets the next one in the present change. `add` adds
-    /// further rows of a new number, and `written` gets all new ones once their rows are written.
+    /// The numbers of texts, in their order. One without a number gets the next one in the present change. `written` gets all
+    /// new ones once their rows are written.
     pub(crate) fn give(
         self: &Arc<Self>,
         store: &Store,
         texts: &[&str],
-        add: impl Fn(&mut WriteBatch, &str, u64),
         written: impl FnOnce(HashMap<Box<str>, u64>) + Send + 'static,
     ) -> Result<Vec<u64>> {
-        let found = self.find_all(store, texts)?;
+        let found = self.find(store, texts, Tier::Disk)?;
         if let Some(numbers) = found.iter().copied().collect() {
             return Ok(numbers);
         }
-        let (mut rows, mut new, before) = (WriteBatch::default(), HashMap::new(), self.highest());
+        let (mut rows, mut new, before) = (WriteBatch::default(), HashMap::<Box<str>, u64>::new(), self.highest());
         let mut give = |text: &str| {
             let next = before + 1 + new.len() as u64;
-            *new.entry(Box::from(text)).or_insert_with(|| {
-                rows.put(self.table, text.as_bytes(), values::given(next));
-                add(&mut rows, text, next);
-                next
-            })
+            *new.entry(text.into()).or_insert(next)
         };
         let numbers = texts.iter().zip(found).map(|(text, found)| found.unwrap_or_else(|| give(text))).collect();
-        self.go_on_from(before + new.len() as u64);
+        for (text, number) in &new {
+            let value = values::given(*number).to_vec();
+            rows.change(self.table, text.as_bytes(), [None, Some(value)], &Given::default())?;
+        }
+        let highest = before + new.len() as u64;
+        if let Some(key) = self.highest_row {
+            rows.put(self.table, key, values::given(highest));
+        }
+        self.go_on_from(highest);
         let given = Arc::clone(self);
         store.prepare(rows, move |is_written| {
             if !is_written {
@@ -89,43 +95,24 @@ impl Numbers {
         self.numbers.usage()
     }
 
-    /// The number of a text, if it is in memory.
-    fn cached(&self, text: &str) -> Option<u64> {
-        self.numbers.get(text).map(|found| found.number)
-    }
-
-    /// The number of a text; `None` if it has none.
-    pub(crate) fn find(&self, store: &Store, text: &str, tier: Tier) -> Result<Option<u64>> {
-        if let Some(number) = self.cached(text) {
-            return Ok(Some(number));
-        }
-        if text.is_empty() {
-            return Ok(None);
-        }
-        let Some(row) = store.get(self.table, text.as_bytes(), tier)? else { return Ok(None) };
-        let number = values::read_given(&row)?;
-        if row.is_written() {
-            self.remember(text, number);
-        }
-        Ok(Some(number))
-    }
-
     /// The numbers of texts, in their order; `None` for a text that has none.
-    pub(crate) fn find_all(&self, store: &Store, texts: &[&str]) -> Result<Vec<Option<u64>>> {
-        let mut numbers: Vec<_> = texts.iter().map(|text| self.cached(text)).collect();
-        let missed: Vec<_> = (0..texts.len()).filter(|place| numbers[*place].is_none()).collect();
+    pub(crate) fn find(&self, store: &Store, texts: &[&str], tier: Tier) -> Result<Vec<Option<u64>>> {
+        let cached = |text: &&str| self.numbers.get(*text).map(|found| found.number);
+        let mut numbers: Vec<_> = texts.iter().map(cached).collect();
+        // The row of the empty text is none of a text.
+        let missed = |place: &usize| numbers[*place].is_none() && !texts[*place].is_empty();
+        let missed: Vec<_> = (0..texts.len()).filter(missed).collect();
         if missed.is_empty() {
             return Ok(numbers);
         }
-        let rows = store.get_many(self.table, missed.iter().map(|place| texts[*place].as_bytes()), Tier::Disk)?;
+        let rows = store.get_many(self.table, missed.iter().map(|place| texts[*place].as_bytes()), tier)?;
         for (place, row) in missed.into_iter().zip(rows) {
-            if let Some(row) = row {
-                let number = values::read_given(&row)?;
-                if row.is_written() {
-                    self.remember(texts[place], number);
-                }
-                numbers[place] = Some(number);
+            let Some(row) = row else { continue };
+            let number = values::read_given(&row)?;
+            if row.is_written() {
+                self.remember(texts[place], number);
             }
+            numbers[place] = Some(number);
         }
         Ok(numbers)
     }

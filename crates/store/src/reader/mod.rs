@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use std::fmt;
 use std::sync::Arc;
 
-use rocksdb::{ColumnFamilyDescriptor, DB, DBRawIterator};
+use rocksdb::{DB, DBRawIterator};
 
 pub use self::rows::{Marker, Ruled};
 use crate::Options;
@@ -15,10 +15,7 @@ use crate::engine::directory::{Directory, must_be_there};
 use crate::engine::disk::walking;
 use crate::kv::Scope;
 use crate::memory::kinds::Sort;
-use crate::rows::tables::{
-    self, BLOCKS, CONTENT, DELETED, ERASURES, FOLLOWING, HIDDEN, KINDS, LIST_MARKERS, LIST_MEMBERS, LISTS, MARKERS,
-    MUTES, NAMES_BY_NUMBER, NOTICE_MARKERS, PROFILES, REACTIONS, REQUESTS, SETTINGS, SUSPENDED, Table,
-};
+use crate::rows::tables::{DELETED, ERASURES, KINDS, NAMES_BY_NUMBER, Table};
 use crate::rows::{keys, values};
 use crate::storage;
 use model::cache::Cache;
@@ -26,29 +23,6 @@ use model::cache::memory::Share;
 use model::error::{Error, Result};
 use model::store::Tier;
 use model::{BUILT_IN_KINDS, HostId, MAX_ID, Rule, RuleDraft, UserId};
-
-/// The tables from which all others follow.
-const READ: [Table; 19] = [
-    CONTENT,
-    DELETED,
-    FOLLOWING,
-    REACTIONS,
-    KINDS,
-    MUTES,
-    HIDDEN,
-    PROFILES,
-    NAMES_BY_NUMBER,
-    MARKERS,
-    NOTICE_MARKERS,
-    SUSPENDED,
-    LISTS,
-    LIST_MEMBERS,
-    LIST_MARKERS,
-    BLOCKS,
-    SETTINGS,
-    REQUESTS,
-    ERASURES,
-];
 
 /// The bytes of a usual name, a UUID.
 const USUAL: u64 = 68;
@@ -80,14 +54,12 @@ impl Reader {
         must_be_there(&options.dir)?;
         let directory = Directory::look(&options.dir)?;
         engine::log::must_be_readable(&options.dir)?;
-        let blocks = tables::cache(options.cache_memory);
         let settings = engine::open::options(options, false, false);
         let failed = |error: rocksdb::Error| engine::advice::cannot_open(&options.dir, &error);
         let there = DB::list_cf(&settings, directory.engine()).map_err(failed)?;
         // A table that an earlier version did not know is empty.
-        let families = READ.iter().filter(|table| there.iter().any(|name| name == table.name));
-        let families = families.map(|table| ColumnFamilyDescriptor::new(table.name, tables::options(table, &blocks)));
-        let families = families.chain([ColumnFamilyDescriptor::new("default", rocksdb::Options::default())]);
+        let families = engine::open::families(options, &options.filters(), false);
+        let families = families.into_iter().filter(|family| there.iter().any(|name| name == family.name()));
         let db = DB::open_cf_descriptors_read_only(&settings, directory.engine(), families, false).map_err(failed)?;
         // Nothing looks for numbers here, so names have their share, too.
         let room = options.cache_memory.of(Share::NAMES) + options.cache_memory.of(Share::NUMBERS);

@@ -175,8 +175,8 @@ impl Reader {
     }
 
     /// The reactions of these kinds to items that are live, or also to deleted ones that are not purged: the item, the user,
-    /// the name of the kind, since when. In the order of the items, then of the kinds. Returns how many of other kinds there
-    /// are, by their names.
+    /// the name of the kind, since when. In the order of the items, then of the numbers of the kinds. Returns how many of
+    /// other kinds there are, by their names.
     pub fn each_reaction(
         &self,
         kinds: &ReactionKinds,
@@ -184,46 +184,31 @@ impl Reader {
         take: &mut dyn FnMut(ContentId, UserId, &str, Millis) -> Result<()>,
     ) -> Result<BTreeMap<String, u64>> {
         let mut left_out = BTreeMap::new();
-        let byte = |name: &str| self.reactions.iter().position(|known| known == name).map(|byte| byte as u8);
-        let mut order: Vec<_> = kinds.iter().filter_map(|(_, name)| Some((byte(name)?, name, true))).collect();
-        let others = (0..).zip(&self.reactions).filter(|(_, name)| kinds.named(name).is_none());
-        order.extend(others.map(|(byte, name)| (byte, name.as_str(), false)));
-        let is_ascending = order.is_sorted_by_key(|(byte, ..)| *byte);
-        let Some(mut rows) = self.walk(REACTIONS) else { return Ok(left_out) };
-        rows.seek_to_first();
-        while let Some(id) = rows.key().map(|key| item(REACTIONS, key.get(..keys::ID).unwrap_or_default())) {
-            let id = id?;
-            let is_left_out =
-                self.deleted_at(id.get())?.is_some_and(|at| !to_deleted || at == FINAL) || self.hides_item(id)?;
-            for (byte, name, is_taken) in &order {
-                let first = keys::of_kind(id, *byte);
-                if !is_ascending {
-                    rows.seek(first);
+        // The item of the last row, and whether its reactions are passed over.
+        let mut last = None;
+        self.each(REACTIONS, |key, value| {
+            let (_, byte, user) = keys::split_reaction(key).ok_or_else(|| unreadable(REACTIONS))?;
+            let (item, user) = (item(REACTIONS, key)?, UserId::new(user).map_err(|_| unreadable(REACTIONS))?);
+            let name = self.reactions.get(usize::from(byte)).ok_or_else(|| unreadable(REACTIONS))?;
+            let is_passed_over = match last {
+                Some((same, known)) if same == item => known,
+                _ => {
+                    let deleted_at = self.deleted_at(item.get())?;
+                    deleted_at.is_some_and(|at| !to_deleted || at == FINAL) || self.hides_item(item)?
                 }
-                while let Some((key, value)) = rows.item().filter(|(key, _)| key.starts_with(&first)) {
-                    let (.., user) = keys::split_reaction(key).ok_or_else(|| unreadable(REACTIONS))?;
-                    let user = UserId::new(user).map_err(|_| unreadable(REACTIONS))?;
-                    match *is_taken {
-                        _ if is_left_out || self.hides(user) => {}
-                        true => take(id, user, name, values::read_millis(value)?)?,
-                        false => *left_out.entry((*name).to_owned()).or_default() += 1,
-                    }
-                    rows.next();
-                }
-                rows.status().map_err(storage)?;
+            };
+            last = Some((item, is_passed_over));
+            if is_passed_over || self.hides(user) {
+                return Ok(());
             }
-            if is_ascending {
-                // A kind without a name would be met again and again.
-                if rows.key().is_some_and(|key| key.starts_with(&keys::id(id.get()))) {
-                    return Err(unreadable(REACTIONS));
+            match kinds.named(name) {
+                Some(_) => take(item, user, name, values::read_millis(value)?),
+                None => {
+                    *left_out.entry(name.clone()).or_default() += 1;
+                    Ok(())
                 }
-            } else if let Some(next) = id.get().checked_add(1) {
-                rows.seek(keys::id(next));
-            } else {
-                break;
             }
-        }
-        rows.status().map_err(storage)?;
+        })?;
         Ok(left_out)
     }
 

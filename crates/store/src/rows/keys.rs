@@ -110,13 +110,6 @@ pub(crate) fn reaction(id: ContentId, kind: u8, user: UserId) -> [u8; 2 * ID + 1
     key
 }
 
-/// The beginning of the keys of the reactions of a kind to an item.
-pub(crate) fn of_kind(id: ContentId, kind: u8) -> [u8; ID + 1] {
-    let mut key = [kind; ID + 1];
-    key[..ID].copy_from_slice(&id.get().to_be_bytes());
-    key
-}
-
 /// Splits the key of a reaction into item, kind and user.
 pub(crate) fn split_reaction(key: &[u8]) -> Option<(u64, u8, u64)> {
     (key.len() == 2 * ID + 1).then_some((number(key)?, key[ID], number(&key[ID + 1..])?))
@@ -190,6 +183,16 @@ pub(crate) fn is_head(key: &[u8]) -> bool {
     key.len() == ROW && key[ID..].iter().all(|byte| *byte == 0)
 }
 
+/// The id of a key that is one id.
+pub(crate) fn split_id(key: &[u8]) -> Option<u64> {
+    number(key).filter(|_| key.len() == ID)
+}
+
+/// The ids of a key that is two ids.
+pub(crate) fn split_pair(key: &[u8]) -> Option<(u64, u64)> {
+    (key.len() == 2 * ID).then_some((number(key)?, number(&key[ID..])?))
+}
+
 /// The second id of a pair key.
 pub(crate) fn second(key: &[u8]) -> Option<UserId> {
     UserId::new(number(key.get(ID..2 * ID)?)?).ok()
@@ -221,12 +224,18 @@ pub(crate) enum Counter {
 impl Counter {
     /// Every counter.
     pub(crate) const ALL: [Self; 4] = [Self::Following, Self::Followers, Self::Friends, Self::Content];
+
+    /// The name of the counter with a byte.
+    pub(crate) fn name(byte: u8) -> Option<&'static str> {
+        let names = ["following", "followers", "friends", "content"];
+        Self::ALL.into_iter().zip(names).find(|(counter, _)| *counter as u8 == byte).map(|(_, name)| name)
+    }
 }
 
 /// The key of a counter: `user | what`.
-pub(crate) fn count(user: UserId, what: Counter) -> [u8; ID + 1] {
+pub(crate) fn count(user: impl Into<u64>, what: Counter) -> [u8; ID + 1] {
     let mut key = [0; ID + 1];
-    key[..ID].copy_from_slice(&user.get().to_be_bytes());
+    key[..ID].copy_from_slice(&id(user.into()));
     key[ID] = what as u8;
     key
 }

@@ -4,5 +4,6 @@ pub(crate) mod batch;
 pub(crate) mod filter;
 pub(crate) mod inbox;
 pub(crate) mod keys;
+pub(crate) mod mirrors;
 pub(crate) mod tables;
 pub(crate) mod values;

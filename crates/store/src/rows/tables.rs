@@ -1,13 +1,12 @@
-//! The tables, one column family each, with their keys and options.
+//! The tables, one column family each, with their keys.
 
 use std::fmt;
-
-use rocksdb::{BlockBasedOptions, Cache, DBCompressionType, Options, SliceTransform};
+use std::sync::LazyLock;
 
 use super::inbox;
-use super::keys::ID;
+use super::keys::Counter;
+use super::mirrors::Mirror;
 use super::values;
-use model::cache::memory::{CacheMemory, Share};
 use model::{Barrier, UserId};
 
 /// One of the tables below.
@@ -23,32 +22,27 @@ pub struct Spec {
     pub name: &'static str,
     /// Its place among all tables.
     pub(crate) place: usize,
-    access: Access,
+    /// How it is read and written.
+    pub(crate) access: Access,
     /// The kind of its keys.
     pub(crate) keys: Keys,
     /// The rows that count in a comparison of nodes; `None` for a table that is each node's own.
     pub(crate) counted: Option<Counted>,
     /// Whether a value can be read. For tables of which an audit checks nothing else.
     pub(crate) record: Option<fn(&[u8]) -> bool>,
-    /// The table of pairs whose rows it lists by time. An audit compares the two.
-    pub(crate) lists: Option<Table>,
-    /// Whether it lists them for the second of each pair, and not for the first.
-    pub(crate) lists_for_second: bool,
-    /// The table of pairs that it has the other way round. An audit compares the two.
-    pub(crate) mirrors: Option<Table>,
-    /// The size of its write buffers, MiB, and the most that may be full while changes go on.
-    write_buffers: (usize, i32),
+    /// The tables from whose rows its own follow, and how: changes write them, and an audit makes them anew.
+    pub(crate) follows: &'static [(Table, Mirror)],
+    /// The count of a row's first user to which each row adds one.
+    pub(crate) counter: Option<Counter>,
     /// Set if the engine merges steps into rows: for those of changes that are not written yet.
     pub(crate) merge: Option<MergeStep>,
     /// Whether its greatest key is kept in memory.
     pub(crate) is_rising: bool,
-    /// Options in addition to those of its access.
-    tune: fn(&mut Options),
 }
 
 /// The pattern of reads and writes of a table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Access {
+pub(crate) enum Access {
     /// Single rows by their whole key.
     Point,
     /// Scans inside a partition, whose first eight bytes are an id.
@@ -129,14 +123,10 @@ impl Spec {
             keys,
             counted: Some(Counted::All),
             record: None,
-            lists: None,
-            lists_for_second: false,
-            mirrors: None,
-            // Small: they fit the processor's cache, and few rows are replayed after a crash.
-            write_buffers: (8, 2),
+            follows: &[],
+            counter: None,
             merge: None,
             is_rising: false,
-            tune: |_| (),
         }
     }
 
@@ -160,19 +150,14 @@ impl Spec {
         Self::new(name, Access::PointAndScan, Keys::USERS)
     }
 
-    /// The rows of a table of pairs, whose values are times, in the order of these times.
-    const fn by_time(name: &'static str, of: Table) -> Self {
-        Self { lists: Some(of), ..Self::scan(name, Keys::Row("user")) }
+    /// Its rows follow from those of others.
+    const fn follows(self, follows: &'static [(Table, Mirror)]) -> Self {
+        Self { follows, ..self }
     }
 
-    /// Such rows for the second of each pair.
-    const fn by_time_for_second(name: &'static str, of: Table) -> Self {
-        Self { lists_for_second: true, ..Self::by_time(name, of) }
-    }
-
-    /// The pairs of a table of pairs, the other way round.
-    const fn mirror(name: &'static str, of: Table) -> Self {
-        Self { mirrors: Some(of), ..Self::pairs(name) }
+    /// Each row adds one to a count of its first user.
+    const fn counts(self, counter: Counter) -> Self {
+        Self { counter: Some(counter), ..self }
     }
 
     const fn counting(self, counted: Counted) -> Self {
@@ -194,19 +179,9 @@ impl Spec {
         Self { counted: None, ..self }
     }
 
-    /// On a full device the write-ahead log must be full before the write buffers are: it refuses changes, and they let them
-    /// wait.
-    const fn large(self) -> Self {
-        Self { write_buffers: (16, 4), ..self }
-    }
-
     /// A table of sums, to which the engine adds steps.
-    const fn summing(self, add: MergeStep, tune: fn(&mut Options)) -> Self {
-        Self { merge: Some(add), tune, ..self }
-    }
-
-    const fn tuned(self, tune: fn(&mut Options)) -> Self {
-        Self { tune, ..self }
+    const fn summing(self, add: MergeStep) -> Self {
+        Self { merge: Some(add), ..self }
     }
 }
 
@@ -236,68 +211,91 @@ macro_rules! tables {
 }
 
 tables! {
-    CONTENT = Spec::point("content", Keys::One("content")).counting(Counted::OfItem).large().rising().tuned(content);
-    DELETED = Spec::point("deleted", Keys::One("content")).counting(Counted::Deletions);
-    OUTBOX = Spec::scan("outbox", Keys::Row("user")).counting(Counted::Hot);
-    OUTBOX_ARCHIVE = Spec::scan("outbox_archive", Keys::Row("user")).counting(Counted::Archived).tuned(archive);
-    COMMENTS = Spec::scan("comments", Keys::Row("content")).counting(Counted::OfItem);
-    USER_COMMENTS = Spec::scan("user_comments", Keys::Row("user"));
-    UNLISTED = Spec::scan("unlisted", Keys::Row("user")).counting(Counted::ByItem);
-    INBOXES = Spec::record("inboxes", inbox::is_readable).own().large().tuned(inboxes);
-    FOLLOWING = Spec::pairs("following");
-    FOLLOWING_BY_TIME = Spec::scan("following_by_time", Keys::Row("user"));
-    FOLLOWERS = Spec::pairs("followers");
-    FOLLOWERS_BY_TIME = Spec::scan("followers_by_time", Keys::Row("user"));
-    FRIENDS_BY_TIME = Spec::scan("friends_by_time", Keys::Row("user"));
-    COUNTS = Spec::point("counts", Keys::Counter).counting(Counted::NotZero).summing(add, counts);
-    ITEM_COUNTS = Spec::point("item_counts", Keys::One("content")).counting(Counted::OfItemNotZero).rising().summing(add_item_counts, item_counts);
+    CONTENT = Spec::point("content", Keys::One("content")).counting(Counted::OfItem).rising();
+    DELETED = Spec::point("deleted", Keys::One("content"))
+        .counting(Counted::Deletions)
+        .read_by(|row| values::deletions::read_deletion(row).is_ok())
+        .follows(&[(CONTENT, Mirror::DELETED)]);
+    OUTBOX = Spec::scan("outbox", Keys::Row("user")).counting(Counted::Hot).counts(Counter::Content).follows(&[(CONTENT, Mirror::OUTBOX)]);
+    OUTBOX_ARCHIVE = Spec::scan("outbox_archive", Keys::Row("user")).counting(Counted::Archived).counts(Counter::Content);
+    COMMENTS = Spec::scan("comments", Keys::Row("content")).counting(Counted::OfItem).follows(&[(CONTENT, Mirror::COMMENTS)]);
+    USER_COMMENTS = Spec::scan("user_comments", Keys::Row("user")).follows(&[(CONTENT, Mirror::USER_COMMENTS)]);
+    UNLISTED = Spec::scan("unlisted", Keys::Row("user"))
+        .counting(Counted::ByItem)
+        .follows(&[(CONTENT, Mirror::UNLISTED), (DELETED, Mirror::UNLISTED_PURGED)]);
+    INBOXES = Spec::record("inboxes", inbox::is_readable).own();
+    FOLLOWING = Spec::pairs("following").counts(Counter::Following);
+    FOLLOWING_BY_TIME = Spec::scan("following_by_time", Keys::Row("user")).follows(&[(FOLLOWING, Mirror::BY_TIME)]);
+    FOLLOWERS = Spec::pairs("followers").counts(Counter::Followers).follows(&[(FOLLOWING, Mirror::REVERSED_WITH_TIME)]);
+    FOLLOWERS_BY_TIME = Spec::scan("followers_by_time", Keys::Row("user")).follows(&[(FOLLOWING, Mirror::BY_TIME_FOR_SECOND)]);
+    FRIENDS_BY_TIME = Spec::scan("friends_by_time", Keys::Row("user")).counts(Counter::Friends).follows(&[(FOLLOWING, Mirror::FRIENDS)]);
+    COUNTS = Spec::point("counts", Keys::Counter).counting(Counted::NotZero).summing(add);
+    ITEM_COUNTS = Spec::point("item_counts", Keys::One("content")).counting(Counted::OfItemNotZero).rising().summing(add_item_counts);
     REACTIONS = Spec::point("reactions", Keys::Reaction).counting(Counted::OfItem);
-    REACTIONS_BY_TIME = Spec::scan("reactions_by_time", Keys::KindRow("content")).counting(Counted::OfItem);
-    REACTIONS_BY_USER = Spec::scan("reactions_by_user", Keys::KindRow("user")).counting(Counted::ByItem);
+    REACTIONS_BY_TIME = Spec::scan("reactions_by_time", Keys::KindRow("content"))
+        .counting(Counted::OfItem)
+        .follows(&[(REACTIONS, Mirror::REACTIONS_BY_TIME)]);
+    REACTIONS_BY_USER = Spec::scan("reactions_by_user", Keys::KindRow("user"))
+        .counting(Counted::ByItem)
+        .follows(&[(REACTIONS, Mirror::REACTIONS_BY_USER)]);
     KINDS = Spec::point("kinds", Keys::Kind);
     MUTES = Spec::pairs("mutes");
-    MUTES_BY_TIME = Spec::by_time("mutes_by_time", MUTES);
-    MUTED_BY = Spec::mirror("muted_by", MUTES);
+    MUTES_BY_TIME = Spec::scan("mutes_by_time", Keys::Row("user")).follows(&[(MUTES, Mirror::BY_TIME)]);
+    MUTED_BY = Spec::pairs("muted_by").follows(&[(MUTES, Mirror::REVERSED)]);
     HIDDEN = Spec::pairs("hidden");
-    HIDDEN_BY_TIME = Spec::by_time("hidden_by_time", HIDDEN);
-    HIDDEN_TO = Spec::mirror("hidden_to", HIDDEN);
+    HIDDEN_BY_TIME = Spec::scan("hidden_by_time", Keys::Row("user")).follows(&[(HIDDEN, Mirror::BY_TIME)]);
+    HIDDEN_TO = Spec::pairs("hidden_to").follows(&[(HIDDEN, Mirror::REVERSED)]);
     PROFILES = Spec::record("profiles", |row| values::read_profile(row).is_ok());
-    NICKNAMES = Spec::point("nicknames", Keys::Nickname);
+    NICKNAMES = Spec::point("nicknames", Keys::Nickname).follows(&[(PROFILES, Mirror::NICKNAMES)]);
     TOPIC_IDS = Spec::point("topic_ids", Keys::Text("topic"));
-    TOPIC_CONTENT = Spec::scan("topic_content", Keys::Row("topic")).counting(Counted::Hot);
-    TOPIC_ARCHIVE = Spec::scan("topic_archive", Keys::Row("topic")).counting(Counted::Archived).tuned(archive);
-    NAMES = Spec::point("names", Keys::Text("name")).tuned(names);
-    NAMES_BY_NUMBER = Spec::point("names_by_number", Keys::One("number"));
+    TOPIC_CONTENT = Spec::scan("topic_content", Keys::Row("topic")).counting(Counted::Hot).follows(&[(CONTENT, Mirror::TOPIC_CONTENT)]);
+    TOPIC_ARCHIVE = Spec::scan("topic_archive", Keys::Row("topic")).counting(Counted::Archived);
+    NAMES = Spec::point("names", Keys::Text("name"));
+    NAMES_BY_NUMBER = Spec::point("names_by_number", Keys::One("number")).follows(&[(NAMES, Mirror::NAMES_BY_NUMBER)]);
     ACTIVITY = Spec::record("activity", |row| values::read_activity(row).is_ok()).own();
     UNPUSHED = Spec::record("unpushed", |row| values::read_unpushed(row).is_ok()).own();
     MARKERS = Spec::record("markers", |row| values::read_marker(row).is_ok());
     SUSPENDED = Spec::record("suspended", |row| values::read_millis(row).is_ok());
     LISTS = Spec::new("lists", Access::PointAndScan, Keys::OfUser("list")).read_by(values::is_list);
     LIST_MEMBERS = Spec::new("list_members", Access::PointAndScan, Keys::Pair("list"));
-    LIST_MEMBERS_BY_TIME = Spec { keys: Keys::Row("list"), ..Spec::by_time("list_members_by_time", LIST_MEMBERS) };
-    MEMBER_OF = Spec::mirror("member_of", LIST_MEMBERS);
+    LIST_MEMBERS_BY_TIME = Spec::scan("list_members_by_time", Keys::Row("list")).follows(&[(LIST_MEMBERS, Mirror::BY_TIME)]);
+    MEMBER_OF = Spec::pairs("member_of").follows(&[(LIST_MEMBERS, Mirror::REVERSED)]);
     LIST_MARKERS = Spec::point("list_markers", Keys::One("list")).read_by(|row| values::read_marker(row).is_ok());
     JOBS = Spec::new("jobs", Access::Queue, Keys::One("job")).own();
     EVENTS = Spec::new("events", Access::Log, Keys::One("event")).counting(Counted::Newest);
     REPLICA = Spec::point("replica", Keys::Text("mark")).own();
     BLOCKS = Spec::pairs("blocks");
-    BLOCKS_BY_TIME = Spec::by_time("blocks_by_time", BLOCKS);
-    BLOCKED_BY = Spec::mirror("blocked_by", BLOCKS);
+    BLOCKS_BY_TIME = Spec::scan("blocks_by_time", Keys::Row("user")).follows(&[(BLOCKS, Mirror::BY_TIME)]);
+    BLOCKED_BY = Spec::pairs("blocked_by").follows(&[(BLOCKS, Mirror::REVERSED)]);
     TAKEN_OFF = Spec::new("taken_off", Access::PointAndScan, Keys::Pair("content"))
         .counting(Counted::OfItem)
         .read_by(|row| values::read_millis(row).is_ok());
     SETTINGS = Spec::record("settings", |row| values::read_settings(row).is_ok());
     REQUESTS = Spec::pairs("requests");
-    SENT_REQUESTS = Spec::by_time("sent_requests", REQUESTS);
-    FOLLOW_REQUESTS = Spec::by_time_for_second("follow_requests", REQUESTS);
+    SENT_REQUESTS = Spec::scan("sent_requests", Keys::Row("user")).follows(&[(REQUESTS, Mirror::BY_TIME)]);
+    FOLLOW_REQUESTS = Spec::scan("follow_requests", Keys::Row("user")).follows(&[(REQUESTS, Mirror::BY_TIME_FOR_SECOND)]);
     ERASURES = Spec::record("erasures", |row| values::erasures::read_erasure(UserId::MIN, row).is_ok()).counting(Counted::Keys);
     ERASED = Spec::point("erased", Keys::Text("erasure"))
         .counting(Counted::Keys)
         .read_by(|row| values::erasures::read_erased(row).is_ok());
     NOTICES = Spec::scan("notices", Keys::Notice).counting(Counted::Notices);
     NOTICE_MARKERS = Spec::record("notice_markers", |row| values::read_notice_marker(row).is_ok());
-    NOTICE_MARKERS_AT = Spec::pairs("notice_markers_at");
-    MENTIONED_IN = Spec::scan("mentioned_in", Keys::Row("user")).counting(Counted::ByItem);
+    NOTICE_MARKERS_AT = Spec::pairs("notice_markers_at").follows(&[(NOTICE_MARKERS, Mirror::ACTORS_OF_MARKERS)]);
+    MENTIONED_IN = Spec::scan("mentioned_in", Keys::Row("user")).counting(Counted::ByItem).follows(&[(CONTENT, Mirror::MENTIONED_IN)]);
+}
+
+/// The tables whose rows follow from those of a table.
+pub(crate) fn mirrors_of(table: Table) -> &'static [(Table, Mirror)] {
+    static MIRRORS: LazyLock<Vec<Vec<(Table, Mirror)>>> = LazyLock::new(|| {
+        let of = |source: &Table| {
+            let from = |mirror: &&'static (Table, Mirror)| mirror.0 == *source;
+            ALL.iter()
+                .flat_map(|table| table.follows.iter().filter(from).map(|(_, mirror)| (*table, *mirror)))
+                .collect()
+        };
+        ALL.iter().map(of).collect()
+    });
+    MIRRORS.get(table.place).map(Vec::as_slice).unwrap_or_default()
 }
 
 /// A barrier's rows by id and by time, and those by the target.
@@ -307,101 +305,6 @@ pub(crate) fn of_barrier(barrier: Barrier) -> (Table, Table, Table) {
         Barrier::Hide => (HIDDEN, HIDDEN_BY_TIME, HIDDEN_TO),
         Barrier::Block => (BLOCKS, BLOCKS_BY_TIME, BLOCKED_BY),
     }
-}
-
-const MIB: usize = 1 << 20;
-
-fn content(options: &mut Options) {
-    options.set_bottommost_compression_type(DBCompressionType::Zstd);
-}
-
-/// Compaction by levels, the engine's default: with 30 million entries on two cores it took a third to a half more deliveries a
-/// second than universal compaction. Four background jobs instead of two changed nothing.
-fn inboxes(options: &mut Options) {
-    // Rows are packed: LZ4 leaves those of unlike inboxes at the same size. Only equal inboxes would shrink.
-    options.set_compression_type(DBCompressionType::None);
-    // A compaction rewrites the changes of all inboxes, so it waits for more files than the engine's 4. With 100 million entries
-    // on two cores it took 1.8 to 2.0 million deliveries a second with 8 files, 2.0 to 2.2 with 16, and 1.8 to 2.9 with 24.
-    options.set_level_zero_file_num_compaction_trigger(FRESH_FILES);
-    options.set_level_zero_slowdown_writes_trigger(FRESH_FILES + 16);
-    options.set_level_zero_stop_writes_trigger(FRESH_FILES + 32);
-    // A read merges the changes of the write buffer into the row; this bounds their number in an inbox with many.
-    options.set_max_successive_merges(32);
-}
-
-/// So many fresh files of `inboxes` begin a compaction. By default the engine slows writes at 16 more than its own number, and
-/// stops them at 32 more.
-const FRESH_FILES: i32 = 16;
-
-fn archive(options: &mut Options) {
-    options.set_compression_type(DBCompressionType::Zstd);
-}
-
-fn counts(options: &mut Options) {
-    options.set_merge_operator_associative("add", |_, row, steps| summed(add, row, steps));
-}
-
-/// Most look-ups of names that reach the table are for new names.
-fn names(options: &mut Options) {
-    options.set_memtable_prefix_bloom_ratio(PREFIX_BLOOM);
-    options.set_memtable_whole_key_filtering(true);
-}
-
-fn item_counts(options: &mut Options) {
-    options.set_merge_operator_associative("add_item_counts", |_, row, steps| summed(add_item_counts, row, steps));
-    // A read adds up the steps since the last sum; this bounds their number.
-    options.set_max_successive_merges(32);
-}
-
-/// The part of a write buffer that a filter over its prefixes takes from the first row on: eight bits for each row that
-/// fits, at about 100 bytes a row.
-const PREFIX_BLOOM: f64 = 0.01;
-
-/// The block cache, which all tables share.
-pub(crate) fn cache(memory: CacheMemory) -> Cache {
-    Cache::new_hyper_clock_cache(memory.of(Share::BLOCKS) as usize, 0)
-}
-
-/// Most memory of write buffers, bytes: changes wait while those of a table are full.
-pub(crate) fn most_write_buffers() -> u64 {
-    ALL.iter().map(|table| (table.write_buffers.0 * MIB) as u64 * table.write_buffers.1 as u64).sum()
-}
-
-/// The options of a table.
-pub(crate) fn options(table: Table, cache: &Cache) -> Options {
-    let mut options = Options::default();
-    let mut blocks = BlockBasedOptions::default();
-    blocks.set_block_cache(cache);
-    blocks.set_format_version(5);
-    // Index and filters are part of the cache, so that memory stays bounded.
-    blocks.set_cache_index_and_filter_blocks(true);
-    blocks.set_pin_l0_filter_and_index_blocks_in_cache(true);
-    options.set_compression_type(DBCompressionType::Lz4);
-    options.set_write_buffer_size(table.write_buffers.0 * MIB);
-    options.set_max_write_buffer_number(table.write_buffers.1);
-    // Even a table with a single row takes one arena block of the memory for all tables.
-    options.set_arena_block_size(64 << 10);
-    let scans = matches!(table.access, Access::Scan | Access::PointAndScan);
-    if scans || table.access == Access::Point {
-        blocks.set_bloom_filter(10.0, false);
-        blocks.set_whole_key_filtering(table.access != Access::Scan);
-    }
-    if scans {
-        options.set_prefix_extractor(SliceTransform::create_fixed_prefix(ID));
-        options.set_memtable_prefix_bloom_ratio(PREFIX_BLOOM);
-    }
-    if scans || table.access == Access::Queue {
-        // Compacts files of mostly deletions, so that neither a start nor a read of a list wades through them.
-        options.add_compact_on_deletion_collector_factory(1024, 512, 0.5);
-    }
-    (table.tune)(&mut options);
-    options.set_block_based_table_factory(&blocks);
-    options
-}
-
-/// Adds steps to a row, each after the other.
-fn summed(add: MergeStep, row: Option<&[u8]>, steps: &rocksdb::MergeOperands) -> Option<Vec<u8>> {
-    steps.iter().fold(row.map(<[u8]>::to_vec), |sum, step| Some(add(sum.as_deref(), step)))
 }
 
 /// Adds a step to a counter. A step that cannot be read counts nothing: a merge cannot fail.

@@ -15,7 +15,7 @@ use crate::rows::batch::WriteBatch;
 use crate::rows::tables::Table;
 use crate::rows::values::read_floor;
 use crate::rows::{keys, values};
-use model::error::Result;
+use model::error::{Error, Result};
 use model::failpoint::Write;
 use model::store::Tier;
 use model::stripes::Striped;
@@ -48,9 +48,8 @@ pub(crate) struct Floors<'a> {
 /// One walk over both tables. The archive is opened when it is first needed, so after the hot table. Rows moved
 /// meanwhile are in at least one of them, and the floor in the opened hot table tells which one is valid.
 pub(crate) struct Walks<'a> {
-    store: &'a Store,
     of: &'a Archived,
-    tier: Tier,
+    at: At<'a>,
     hot: Walk<'a>,
     archive: Option<Walk<'a>>,
 }
@@ -77,9 +76,10 @@ impl Archived {
         Floors { of: self, known: RefCell::default() }
     }
 
-    /// Keeps the rows of a partition from being moved.
-    pub(crate) fn hold(&self, partition: u64) -> RwLockReadGuard<'_, ()> {
-        self.locks.of(partition).read()
+    /// Keeps the rows of a partition from being moved. A read from memory does not wait for that.
+    pub(crate) fn hold(&self, partition: u64, tier: Tier) -> Result<RwLockReadGuard<'_, ()>> {
+        let lock = self.locks.of(partition);
+        if tier == Tier::Memory { lock.try_read().ok_or(Error::NotCached) } else { Ok(lock.read()) }
     }
 
     /// Keeps all rows from being moved.
@@ -117,18 +117,16 @@ impl Archived {
 }
 
 impl Floors<'_> {
-    /// Puts a row of a partition into a change, in the table of its place, or removes it from both (`None`).
-    pub(crate) fn set(
-        &self,
-        store: &Store,
-        change: &mut WriteBatch,
-        partition: u64,
-        place: Cursor,
-        value: Option<&[u8]>,
-    ) -> Result<()> {
-        let (Archived { hot, archive, .. }, key) = (self.of, keys::row(partition, place.at, place.id.get()));
+    /// The hot table.
+    pub(crate) fn table(&self) -> Table {
+        self.of.hot
+    }
+
+    /// Puts a row into a change, in the table of its place, or removes it from both (`None`).
+    pub(crate) fn set(&self, store: &Store, change: &mut WriteBatch, key: &[u8], value: Option<&[u8]>) -> Result<()> {
+        let Archived { hot, archive, .. } = self.of;
         if value.is_some() {
-            change.set(self.table_of(store, partition, place)?, key, value);
+            change.set(self.table_of(store, key)?, key, value);
             return Ok(());
         }
         change.set(hot, key, value);
@@ -139,11 +137,9 @@ impl Floors<'_> {
     }
 
     /// The table for a new row of a partition.
-    fn table_of(&self, store: &Store, partition: u64, place: Cursor) -> Result<Table> {
+    fn table_of(&self, store: &Store, key: &[u8]) -> Result<Table> {
         let Archived { hot, archive, .. } = *self.of;
-        if !self.of.has_floors() {
-            return Ok(hot);
-        }
+        let Some((partition, at, id)) = keys::split_row(key).filter(|_| self.of.has_floors()) else { return Ok(hot) };
         let known = self.known.borrow().get(&partition).copied();
         let floor = match known {
             Some(floor) => floor,
@@ -153,21 +149,15 @@ impl Floors<'_> {
                 floor
             }
         };
-        Ok(if Some(place) <= floor { archive } else { hot })
+        Ok(if keys::cursor(at, id) <= floor { archive } else { hot })
     }
 }
 
 impl<'a> Walks<'a> {
-    /// Over the rows present from now on; the archive may be read at a later instant than the hot table.
-    pub(crate) fn new(store: &'a Store, of: &'a Archived, tier: Tier) -> Result<Self> {
-        Ok(Self { store, of, tier, hot: Walk::new(store.now(tier), of.hot)?, archive: None })
-    }
-
-    /// Over both tables at one instant. The caller holds the partitions to be walked while this is made: a compaction
-    /// drops moved rows even if an older snapshot needs them.
-    pub(crate) fn at(store: &'a Store, of: &'a Archived, at: At<'a>) -> Result<Self> {
-        let archive = Some(Walk::new(at, of.archive)?);
-        Ok(Self { store, of, tier: at.tier, hot: Walk::new(at, of.hot)?, archive })
+    /// Over the rows as they are now, or both tables at one instant. For that the caller holds the partitions to be walked while
+    /// this is made: a compaction drops moved rows even if an older snapshot needs them.
+    pub(crate) fn new(of: &'a Archived, at: At<'a>) -> Result<Self> {
+        Ok(Self { of, at, hot: Walk::new(at, of.hot)?, archive: None })
     }
 
     /// Visits the rows of a partition within `span`, in `order`, until `visit` breaks.
@@ -185,46 +175,17 @@ impl<'a> Walks<'a> {
             enough.set(flow.is_break());
             Ok(flow)
         };
-        let Some(below) = below else { return self.hot.rows(partition, above, order, &mut visit) };
-        match order {
-            Order::NewestFirst => {
-                if !above.is_empty() {
-                    self.hot.rows(partition, above, order, &mut visit)?;
-                }
-                if !enough.get() {
-                    self.archive()?.rows(partition, below, order, &mut visit)?;
-                }
-            }
-            Order::OldestFirst => {
-                self.archive()?.rows(partition, below, order, &mut visit)?;
-                if !enough.get() && !above.is_empty() {
-                    self.hot.rows(partition, above, order, &mut visit)?;
-                }
+        let mut parts = [(false, Some(above).filter(|above| below.is_none() || !above.is_empty())), (true, below)];
+        if order == Order::OldestFirst {
+            parts.reverse();
+        }
+        for (is_archive, span) in parts {
+            if let Some(span) = span.filter(|_| !enough.get()) {
+                let walk = if is_archive { self.archive()? } else { &mut self.hot };
+                walk.rows(partition, span, order, &mut visit)?;
             }
         }
         Ok(())
-    }
-
-    /// Walks over the hot table only. False if rows of the archive may be needed; `visit` may have seen other rows
-    /// then.
-    pub(crate) fn hot_rows(
-        &mut self,
-        partition: u64,
-        span: Span<ContentId>,
-        order: Order,
-        visit: &mut Visit<'_, ContentId>,
-    ) -> Result<bool> {
-        let (above, below) = self.parts(partition, span)?;
-        if below.is_some() && (order == Order::OldestFirst || above.is_empty()) {
-            return Ok(false);
-        }
-        let mut enough = false;
-        self.hot.rows(partition, above, order, &mut |place, value| {
-            let flow = visit(place, value)?;
-            enough = flow.is_break();
-            Ok(flow)
-        })?;
-        Ok(enough || below.is_none())
     }
 
     /// The part of a span in the hot table, and the part in the archive, if any.
@@ -241,7 +202,7 @@ impl<'a> Walks<'a> {
     fn archive(&mut self) -> Result<&mut Walk<'a>> {
         let walk = match self.archive.take() {
             Some(walk) => walk,
-            None => Walk::new(self.store.now(self.tier), self.of.archive)?,
+            None => Walk::new(self.at, self.of.archive)?,
         };
         Ok(self.archive.insert(walk))
     }

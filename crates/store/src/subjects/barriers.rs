@@ -3,12 +3,13 @@
 use crate::Store;
 use crate::access::at::At;
 use crate::rows::batch::WriteBatch;
+use crate::rows::mirrors::Given;
 use crate::rows::tables::{BLOCKED_BY, BLOCKS, FOLLOWING, HIDDEN_TO, LIST_MEMBERS, MUTES, Table, of_barrier};
 use crate::rows::{keys, values};
 use model::error::{Error, Result};
 use model::failpoint::Write;
 use model::store::{Barred, Tier};
-use model::{Barrier, Effect, Millis, Position, Relation, Rule, ShownSources, UserId};
+use model::{Barrier, Effect, Millis, Relation, Rule, ShownSources, UserId};
 
 impl Store {
     /// Raises a barrier of a user against a target since a time, or lifts it (`None`); returns the relation afterwards.
@@ -35,7 +36,7 @@ impl Store {
                     let [_, at_limit] = barrier.refusals();
                     return Err(at_limit.into());
                 }
-                self.put_barrier(&mut batch, &relation, barrier, since, true);
+                put_barrier(&mut batch, &relation, barrier, [None, Some(since)])?;
                 if barrier == Barrier::Block {
                     (barred.jobs, effects) = self.part(&mut batch, &relation)?;
                     barred.relation = Relation {
@@ -47,7 +48,7 @@ impl Store {
                     };
                 }
             }
-            (Some(since), None) => self.put_barrier(&mut batch, &relation, barrier, since, false),
+            (Some(since), None) => put_barrier(&mut batch, &relation, barrier, [Some(since), None])?,
             _ => return Ok(Barred { relation, ..barred }),
         }
         // After the ends of the follows: what is told last is what holds.
@@ -138,11 +139,6 @@ impl Store {
     ) -> Result<Vec<UserId>> {
         self.now(Tier::Disk).seconds(of_barrier(barrier).0, user, after, limit)
     }
-
-    /// Up to `limit` users above `after` who hide from a reader, ascending.
-    pub fn hiders_after(&self, reader: UserId, after: Option<UserId>, limit: usize) -> Result<Vec<UserId>> {
-        self.now(Tier::Disk).seconds(HIDDEN_TO, reader, after, limit)
-    }
 }
 
 /// Sources with their rules, ascending.
@@ -161,21 +157,6 @@ impl Store {
             }
         }
         Ok(have)
-    }
-
-    /// Puts the rows of a barrier since a time into a change, or removes them.
-    pub(super) fn put_barrier(
-        &self,
-        batch: &mut WriteBatch,
-        &Relation { user, target, .. }: &Relation,
-        barrier: Barrier,
-        since: Millis,
-        stands: bool,
-    ) {
-        let ((by_id, by_time, mirror), listed) = (of_barrier(barrier), stands.then_some(values::EMPTY));
-        batch.set(by_id, keys::pair(user, target), stands.then(|| values::millis(since)));
-        batch.set(by_time, keys::entry(user, Position { at: since, id: target }), listed);
-        batch.set(mirror, keys::pair(target, user), listed);
     }
 }
 
@@ -237,6 +218,17 @@ impl At<'_> {
         let mut rows = self.get_many(table, keys)?.into_iter();
         Ok(seconds.into_iter().filter(|_| rows.next().flatten().is_some() == has_row).collect())
     }
+}
+
+/// Changes since when a barrier stands; `None` for none.
+pub(super) fn put_barrier(
+    batch: &mut WriteBatch,
+    &Relation { user, target, .. }: &Relation,
+    barrier: Barrier,
+    since: [Option<Millis>; 2],
+) -> Result<()> {
+    let since = since.map(|since| since.map(|since| values::millis(since).to_vec()));
+    batch.change(of_barrier(barrier).0, keys::pair(user, target), since, &Given::default())
 }
 
 /// The tables in which a reader has a row for each author whose content the reader does not see.

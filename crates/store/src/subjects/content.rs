@@ -3,11 +3,11 @@
 //! A deleted item keeps its row in `content`, marked, until it is purged. Its row in `deleted` hides its rows in
 //! inboxes, and stays after the purge: the id is taken for ever.
 
-use super::index::{Becomes, Indexing};
-use super::lists::{purged_rows, unlisted_rows};
+use super::index::Indexing;
 use crate::Store;
 use crate::rows::batch::WriteBatch;
 use crate::rows::keys;
+use crate::rows::mirrors::unlisted_purged;
 use crate::rows::tables::{COMMENTS, CONTENT, DELETED, ITEM_COUNTS, JOBS, UNLISTED};
 use crate::rows::values;
 use crate::rows::values::Stored;
@@ -51,7 +51,7 @@ impl Store {
                     let stored = Stored { content: item.content.clone(), deleted_at: None };
                     self.put_event(&mut change, item.event.as_ref(), &stored.content);
                     effects.extend(item.effect());
-                    Published::New(self.put_live(&mut change, &stored, &indexing, push)?)
+                    Published::New(self.put_live(&mut change, [None, Some(&stored)], &indexing, push)?)
                 }
             });
         }
@@ -111,17 +111,9 @@ impl Store {
     /// part in counts, in one change. Entries in inboxes stay and are ignored; items that point at it stay. False if it is
     /// missing or already deleted. Acknowledges.
     pub fn delete(&self, id: ContentId, moment: Moment) -> Result<bool> {
-        let Some(mut stored) = self.live(id)? else { return Ok(false) };
-        let indexing = self.indexing([&stored.content])?;
-        stored.deleted_at = Some(moment.at);
-        let mut change = WriteBatch::default();
-        self.put_deleted(&mut change, &stored, moment.at)?;
-        self.put_event(&mut change, moment.event.as_ref(), &stored.content);
-        self.change_index(&mut change, &stored.content, &indexing, Becomes::Deleted)?;
-        // Before the row is visible: who asks after the change finds the item here, and looks up the row.
-        self.deleted.add(id.get());
-        let changing = indexing.changing;
-        self.acknowledge(Write::Delete, change, Vec::new(), move |_| drop(changing))?;
+        let Some(stored) = self.live(id)? else { return Ok(false) };
+        let deleted = Stored { deleted_at: Some(moment.at), ..stored.clone() };
+        self.put_deletion([&stored, &deleted], moment.event.as_ref(), Vec::new())?;
         Ok(true)
     }
 
@@ -134,18 +126,10 @@ impl Store {
         if stored.deleted_at.is_some_and(|at| is_deleted_before(at, deleted_since)) {
             return Ok(false);
         }
-        let indexing = self.indexing([&stored.content])?;
-        let mut change = WriteBatch::default();
-        if stored.deleted_at.is_none() {
-            self.put_event(&mut change, event.as_ref(), &stored.content);
-            self.change_index(&mut change, &stored.content, &indexing, Becomes::Deleted)?;
-        }
         let effect = Effect::on(EffectKind::Purged, stored.content.author).item(id).named(stored.content.kind.as_str());
-        let blank = Stored { content: stored.content.blank(), deleted_at: Some(FINAL) };
-        self.put_deleted(&mut change, &blank, FINAL)?;
-        self.deleted.add(id.get());
-        let changing = indexing.changing;
-        self.acknowledge(Write::Delete, change, vec![effect], move |_| drop(changing))?;
+        let blank = Stored { content: stored.content.clone().blank(), deleted_at: Some(FINAL) };
+        let event = event.filter(|_| stored.deleted_at.is_none());
+        self.put_deletion([&stored, &blank], event.as_ref(), vec![effect])?;
         Ok(true)
     }
 
@@ -155,27 +139,24 @@ impl Store {
     /// changed, if there is nothing to purge, or the item still has reactions.
     pub fn purge(&self, id: ContentId, deleted_before: Millis) -> Result<bool> {
         let Some(stored) = self.stored(&[id], Tier::Disk)?.pop().flatten() else { return self.forget_purged(id) };
-        let over = |stored: Stored| Some((stored.content, stored.deleted_at?));
-        let over = over(stored).filter(|(_, at)| is_deleted_before(*at, deleted_before));
-        let Some((content, deleted_at)) = over else { return Ok(false) };
+        let deleted_at = stored.deleted_at.filter(|at| is_deleted_before(*at, deleted_before));
+        let Some(deleted_at) = deleted_at else { return Ok(false) };
         if self.has_reactions(id)? {
             return Ok(false);
         }
         let _counts = self.item_counts.change(id);
         let mut change = WriteBatch::default();
-        change.delete(CONTENT, keys::id(id.get()));
-        for row in unlisted_rows(&content, true) {
-            change.delete(UNLISTED, row);
-        }
+        let content = &stored.content;
+        self.change_item(&mut change, [Some(&stored), None], &self.indexing([])?)?;
         // Notices on it, and entries in inboxes, name the author until their time is over.
-        let purged = self.purged(&content)?;
+        let purged = self.purged(content)?;
         let purged = (!self.erasing.has(content.author)).then_some(purged);
-        for row in purged.iter().flat_map(|purged| purged_rows(id, purged)) {
+        for row in purged.iter().flat_map(|purged| unlisted_purged(id, purged)) {
             change.put(UNLISTED, row, values::EMPTY);
         }
         self.put_purged(&mut change, id, &values::deletions::deletion(deleted_at, purged.as_ref()))?;
         self.delete_paths_taken_off(&mut change, id)?;
-        self.remove_published_notices(&mut change, &content)?;
+        self.remove_published_notices(&mut change, content)?;
         self.follow_up(Write::Purge, change)?;
         Ok(true)
     }
@@ -194,7 +175,7 @@ impl Store {
         let counts = self.item_counts.change(id);
         let mut change = WriteBatch::default();
         self.put_purged(&mut change, id, &values::deletions::deletion(FINAL, None))?;
-        self.deleted.add(id.get());
+        self.loaded.deleted.add(id.get());
         self.acknowledge(Write::Purge, change, Vec::new(), move |_| drop(counts))?;
         Ok(Some(true))
     }
@@ -202,7 +183,8 @@ impl Store {
     /// Restores an item that was deleted at `deleted_since` or later and of which nothing is purged: it is live again
     /// as it was, with new fan-out jobs or none, in one change. Acknowledges.
     pub fn restore(&self, id: ContentId, deleted_since: Millis, event: Option<Event>, push: Push) -> Result<Restored> {
-        let Some(mut stored) = self.stored(&[id], Tier::Disk)?.pop().flatten() else { return Ok(Restored::Gone) };
+        let Some(deleted) = self.stored(&[id], Tier::Disk)?.pop().flatten() else { return Ok(Restored::Gone) };
+        let mut stored = deleted.clone();
         match stored.deleted_at {
             // An erasure that has passed the item would miss it.
             _ if self.is_erasing(stored.content.author) => return Ok(Restored::Gone),
@@ -210,20 +192,14 @@ impl Store {
             Some(deleted_at) if is_deleted_before(deleted_at, deleted_since) => return Ok(Restored::Gone),
             Some(_) => stored.deleted_at = None,
         }
-        let deleted = stored.content.clone();
         // An erasure that has passed the list of the path would miss it, too.
-        for source in deleted.to.iter().filter(|source| self.is_erasing(**source)) {
+        for source in deleted.content.to.iter().filter(|source| self.is_erasing(**source)) {
             stored.content = stored.content.without_path(*source);
         }
         let indexing = self.indexing([&stored.content])?;
         let mut change = WriteBatch::default();
-        change.delete(DELETED, keys::id(id.get()));
-        // Before those of the live item are put.
-        for row in unlisted_rows(&deleted, true) {
-            change.delete(UNLISTED, row);
-        }
         self.put_event(&mut change, event.as_ref(), &stored.content);
-        let jobs = self.put_live(&mut change, &stored, &indexing, push)?;
+        let jobs = self.put_live(&mut change, [Some(&deleted), Some(&stored)], &indexing, push)?;
         self.leave_out(push, [&stored.content])?;
         let changing = indexing.changing;
         self.acknowledge(Write::Restore, change, Vec::new(), move |_| drop(changing))?;
@@ -244,7 +220,7 @@ impl Store {
 
     /// Which of `ids` are deleted, in their order. Costs next to nothing if none is.
     pub fn deleted(&self, ids: &[ContentId], tier: Tier) -> Result<Vec<bool>> {
-        let mut deleted: Vec<_> = ids.iter().map(|id| self.deleted.may_have(id.get())).collect();
+        let mut deleted: Vec<_> = ids.iter().map(|id| self.loaded.deleted.may_have(id.get())).collect();
         if deleted.contains(&true) {
             let asked = ids.iter().zip(&deleted).filter(|(_, may)| **may).map(|(id, _)| keys::id(id.get()));
             let rows = self.get_many(DELETED, asked, tier)?;
@@ -270,17 +246,27 @@ impl Store {
     pub(crate) fn put_live(
         &self,
         change: &mut WriteBatch,
-        stored: &Stored,
+        items: [Option<&Stored>; 2],
         indexing: &Indexing<'_>,
         push: Push,
     ) -> Result<Vec<Job>> {
-        let content = &stored.content;
-        change.put(CONTENT, keys::id(content.id.get()), values::content(stored)?);
-        self.change_index(change, content, indexing, Becomes::Live)?;
-        if push == Push::LeftOut {
-            return Ok(Vec::new());
-        }
-        content.entries().map(|entry| self.put_job(change, Work::FanOut { entry })).collect()
+        self.change_item(change, items, indexing)?;
+        let [_, live] = items;
+        let entries = live.filter(|_| push == Push::Queued).into_iter().flat_map(|live| live.content.entries());
+        entries.map(|entry| self.put_job(change, Work::FanOut { entry })).collect()
+    }
+
+    /// Writes an item that is deleted from now on, as it was and as it is then. Acknowledges.
+    fn put_deletion(&self, items: [&Stored; 2], event: Option<&Event>, effects: Vec<Effect>) -> Result<()> {
+        let [Stored { content, .. }, _] = items;
+        let indexing = self.indexing([content])?;
+        let mut change = WriteBatch::default();
+        self.put_event(&mut change, event, content);
+        self.change_item(&mut change, items.map(Some), &indexing)?;
+        // Before the row is visible: who asks after the change finds the item here, and looks up the row.
+        self.loaded.deleted.add(content.id.get());
+        let changing = indexing.changing;
+        self.acknowledge(Write::Delete, change, effects, move |_| drop(changing))
     }
 
     /// Writes that new items reach no inbox, if they are left out. Before the items, for which it is no fault: a read looks
@@ -315,14 +301,6 @@ impl Store {
         ids.iter().zip(rows).map(|(id, row)| row.map(|bytes| values::read_content(*id, &bytes)).transpose()).collect()
     }
 
-    /// Adds the marks of a deletion to a change.
-    pub(crate) fn put_deleted(&self, change: &mut WriteBatch, stored: &Stored, deleted_at: Millis) -> Result<()> {
-        let key = keys::id(stored.content.id.get());
-        change.put(CONTENT, key, values::content(stored)?);
-        change.put(DELETED, key, values::millis(deleted_at));
-        Ok(())
-    }
-
     /// What is kept of an item that is purged.
     fn purged(&self, content: &Content) -> Result<Purged> {
         let mut sources = content.to.clone();
@@ -354,7 +332,7 @@ impl Store {
             return Ok(false);
         }
         let mut change = WriteBatch::default();
-        for row in purged_rows(id, &purged) {
+        for row in unlisted_purged(id, &purged) {
             change.delete(UNLISTED, row);
         }
         change.put(DELETED, keys::id(id.get()), values::deletions::deletion(deleted_at, None));
@@ -371,7 +349,7 @@ impl Store {
     }
 
     fn is_deleted(&self, id: ContentId, tier: Tier) -> Result<bool> {
-        Ok(self.deleted.may_have(id.get()) && self.get(DELETED, &keys::id(id.get()), tier)?.is_some())
+        Ok(self.loaded.deleted.may_have(id.get()) && self.get(DELETED, &keys::id(id.get()), tier)?.is_some())
     }
 
     /// Whether an item is purged.

@@ -1,12 +1,14 @@
 //! The removal of the rows that name a user who is erased, part by part.
 
+use std::any::Any;
 use std::ops::ControlFlow;
 
-use super::index::Becomes;
-use super::lists::unlisted_row;
+use super::barriers::put_barrier;
+use super::notices::put_notice_marker;
+use super::user_lists::put_member;
 use crate::Store;
 use crate::rows::batch::WriteBatch;
-use crate::rows::tables::{CONTENT, DELETED, ERASURES, EVENTS, LIST_MEMBERS, REACTIONS, TAKEN_OFF, UNLISTED};
+use crate::rows::tables::{DELETED, ERASURES, EVENTS, LIST_MEMBERS, REACTIONS, TAKEN_OFF, UNLISTED};
 use crate::rows::values::{ItemSteps, Stored};
 use crate::rows::{keys, values};
 use model::error::{Error, Result};
@@ -14,8 +16,18 @@ use model::failpoint::Write;
 use model::store::{FINAL, Tier};
 use model::{
     Barrier, Changed, ContentId, Cursor, EffectKind, Entry, ErasedPart, EventKind, Id, Job, ListId, Logged, Millis,
-    Position, Relation, UserId,
+    Relation, UserId,
 };
+
+/// What a part removes.
+#[derive(Default)]
+struct Removed {
+    change: WriteBatch,
+    rows: usize,
+    jobs: Vec<Job>,
+    /// What counts as changing until the change is written.
+    changing: Vec<Box<dyn Any + Send>>,
+}
 
 impl Store {
     /// Removes the rows of a part, as far as they are there and name the user, in one change. Items of the user have no text
@@ -25,77 +37,56 @@ impl Store {
         if !self.erasing.has(user) {
             return Ok(Vec::new());
         }
+        let mut removed = Removed::default();
         match part {
-            ErasedPart::Items(ids) => self.erase_items(user, &ids_of(ids)?),
-            ErasedPart::Others(ids) => self.erase_others(user, &ids_of(ids)?),
-            ErasedPart::TakenOff(ids) => self.erase_taken_off(user, &ids_of(ids)?),
-            ErasedPart::Reactions(reactions) => self.erase_reactions(user, reactions),
-            ErasedPart::Lists(names) => self.erase_lists(user, names),
-            ErasedPart::Memberships(lists) => self.erase_memberships(user, &ids_of(lists)?),
-            ErasedPart::Changes(numbers) => self.erase_changes(user, numbers),
+            ErasedPart::Items(ids) => self.erase_items(&mut removed, user, &ids_of(ids)?)?,
+            ErasedPart::Others(ids) => self.erase_others(&mut removed, user, &ids_of(ids)?)?,
+            ErasedPart::TakenOff(ids) => self.erase_taken_off(&mut removed, user, &ids_of(ids)?)?,
+            ErasedPart::Reactions(reactions) => self.erase_reactions(&mut removed, user, reactions)?,
+            ErasedPart::Lists(names) => self.erase_lists(&mut removed, user, names)?,
+            ErasedPart::Memberships(lists) => self.erase_memberships(&mut removed, user, &ids_of(lists)?)?,
+            ErasedPart::Changes(numbers) => self.erase_changes(&mut removed, user, numbers)?,
         }
-    }
-
-    /// Writes a part with the count of its rows; nothing if no erasure of the user is under way.
-    fn write_part(
-        &self,
-        user: UserId,
-        mut change: WriteBatch,
-        rows: usize,
-        changing: impl Send + 'static,
-    ) -> Result<()> {
-        let Some(mut erasure) = self.erasure(user)? else { return Ok(()) };
+        let Removed { mut change, rows, jobs, changing } = removed;
+        let Some(mut erasure) = self.erasure(user)? else { return Ok(jobs) };
         if rows > 0 {
             erasure.rows += rows as u64;
             change.put(ERASURES, keys::id(user.get()), values::erasures::erasure(&erasure));
         }
-        if change.is_empty() {
-            return Ok(());
+        if !change.is_empty() {
+            // A part that a power cut takes is found again: the end alone is durable before it counts. Others would wait for
+            // the device behind each part.
+            self.put(Some(Write::Erase), change, false, Box::new(move |_| drop(changing)))?;
         }
-        // A part that a power cut takes is found again: the end alone is durable before it counts. Others would wait for the
-        // device behind each part.
-        self.put(Some(Write::Erase), change, false, Box::new(move |_| drop(changing)))
+        Ok(jobs)
     }
 
-    fn erase_items(&self, user: UserId, ids: &[ContentId]) -> Result<Vec<Job>> {
-        let kept = self.kept(ids)?;
-        let indexing = self.indexing(kept.iter().flatten().map(|(content, _)| content))?;
-        let (mut change, mut deleted) = (WriteBatch::default(), Vec::new());
-        let mut rows = 0;
-        for (id, kept) in ids.iter().zip(&kept) {
-            let Some((content, deleted_at)) = kept else {
-                rows += usize::from(self.erase_purged(&mut change, user, *id)?);
+    fn erase_items(&self, removed: &mut Removed, user: UserId, ids: &[ContentId]) -> Result<()> {
+        let stored = self.stored(ids, Tier::Disk)?;
+        let indexing = self.indexing(stored.iter().flatten().map(|stored| &stored.content))?;
+        for (id, stored) in ids.iter().zip(&stored) {
+            let Some(Stored { content, deleted_at }) = stored else {
+                removed.rows += usize::from(self.erase_purged(&mut removed.change, user, *id)?);
                 continue;
             };
-            let on_path = content.to.contains(&user);
-            if content.author == user && *deleted_at != Some(FINAL) {
-                if deleted_at.is_none() {
-                    self.change_index(&mut change, content, &indexing, Becomes::Deleted)?;
-                }
-                let blank = Stored { content: content.clone().blank(), deleted_at: Some(FINAL) };
-                self.put_deleted(&mut change, &blank, FINAL)?;
-                deleted.push(content.id);
-                rows += 1;
-            } else if content.author != user && (on_path || content.mentions.contains(&user)) {
-                match deleted_at {
-                    None if on_path => self.leave_path(&mut change, content, &indexing, user)?,
-                    Some(_) if on_path => {
-                        change.delete(UNLISTED, unlisted_row(user, content.cursor()));
-                    }
-                    _ => {}
-                }
-                if content.mentions.contains(&user) {
-                    self.remove_mention(&mut change, user, content);
-                }
-                let left = Stored { content: content.clone().without_user(user), deleted_at: *deleted_at };
-                change.put(CONTENT, keys::id(content.id.get()), values::content(&left)?);
-                rows += 1;
+            let (is_own, is_mentioned) = (content.author == user, content.mentions.contains(&user));
+            let left = if is_own && *deleted_at != Some(FINAL) {
+                // Before the row is visible.
+                self.loaded.deleted.add(content.id.get());
+                Stored { content: content.clone().blank(), deleted_at: Some(FINAL) }
+            } else if !is_own && (is_mentioned || content.to.contains(&user)) {
+                Stored { content: content.clone().without_user(user), deleted_at: *deleted_at }
+            } else {
+                continue;
+            };
+            if is_mentioned && !is_own {
+                self.remove_mention(&mut removed.change, user, content);
             }
+            self.change_item(&mut removed.change, [stored.as_ref(), Some(&left)], &indexing)?;
+            removed.rows += 1;
         }
-        // Before the rows are visible.
-        deleted.iter().for_each(|id| self.deleted.add(id.get()));
-        self.write_part(user, change, rows, indexing.changing)?;
-        Ok(Vec::new())
+        removed.changing.push(Box::new(indexing.changing));
+        Ok(())
     }
 
     /// Removes the user from the sources of a purged item of another; false if the user is none of them.
@@ -104,106 +95,97 @@ impl Store {
         let Some(place) = purged.sources.iter().position(|source| *source == user) else { return Ok(false) };
         purged.sources.remove(place);
         change.put(DELETED, keys::id(id.get()), values::deletions::deletion(deleted_at, Some(&purged)));
-        change.delete(UNLISTED, unlisted_row(user, Cursor { at: purged.published_at, id }));
+        change.delete(UNLISTED, keys::entry(user, Cursor { at: purged.published_at, id }));
         Ok(true)
     }
 
-    fn erase_taken_off(&self, user: UserId, ids: &[ContentId]) -> Result<Vec<Job>> {
+    fn erase_taken_off(&self, removed: &mut Removed, user: UserId, ids: &[ContentId]) -> Result<()> {
         let present = self.get_many(TAKEN_OFF, ids.iter().map(|id| keys::pair(*id, user)), Tier::Disk)?;
-        let mut change = WriteBatch::default();
         for id in ids {
-            change.delete(TAKEN_OFF, keys::pair(*id, user));
+            removed.change.delete(TAKEN_OFF, keys::pair(*id, user));
         }
-        self.write_part(user, change, present.iter().flatten().count(), ())?;
-        Ok(Vec::new())
+        removed.rows += present.iter().flatten().count();
+        Ok(())
     }
 
-    fn erase_others(&self, user: UserId, others: &[UserId]) -> Result<Vec<Job>> {
-        let (mut change, mut jobs, mut rows) = (WriteBatch::default(), Vec::new(), 0);
+    fn erase_others(&self, removed: &mut Removed, user: UserId, others: &[UserId]) -> Result<()> {
+        let Removed { change, rows, jobs, .. } = removed;
         for relation in self.relations(user, others, Tier::Disk)? {
             let back = self.relations(relation.target, &[user], Tier::Disk)?;
             let marker = self.notice_marker(relation.target, Tier::Disk)?;
             let marker = marker.filter(|place| place.actor() == Some(user));
             if let Some(place) = marker {
                 let after = Some(place.without_actor());
-                self.put_notice_marker(&mut change, relation.target, marker, after);
+                put_notice_marker(change, relation.target, [marker, after])?;
             }
-            rows += usize::from(marker.is_some() || back.iter().chain([&relation]).any(is_any));
-            let (ended, _) = self.part(&mut change, &relation)?;
+            *rows += usize::from(marker.is_some() || back.iter().chain([&relation]).any(is_any));
+            let (ended, _) = self.part(change, &relation)?;
             jobs.extend(ended.into_iter().flatten());
             for relation in back.iter().chain([&relation]) {
                 for barrier in Barrier::ALL {
                     if let Some(since) = relation.barred_since(barrier) {
-                        self.put_barrier(&mut change, relation, barrier, since, false);
+                        put_barrier(change, relation, barrier, [Some(since), None])?;
                     }
                 }
             }
         }
-        self.write_part(user, change, rows, ())?;
-        Ok(jobs)
+        Ok(())
     }
 
-    fn erase_reactions(&self, user: UserId, reactions: &[(u8, Millis, u64)]) -> Result<Vec<Job>> {
+    fn erase_reactions(&self, removed: &mut Removed, user: UserId, reactions: &[(u8, Millis, u64)]) -> Result<()> {
         let ids: Vec<ContentId> = ids_of(&reactions.iter().map(|(_, _, id)| *id).collect::<Vec<_>>())?;
         let keys = ids.iter().zip(reactions).map(|(id, (byte, ..))| keys::reaction(*id, *byte, user));
         let since = self.read_many(REACTIONS, keys, Tier::Disk, values::read_millis)?;
-        let (mut change, mut rows) = (WriteBatch::default(), 0);
-        let changing = self.newest_reactions.change(user);
-        let counts: Vec<_> = ids.iter().map(|id| self.item_counts.change(*id)).collect();
+        removed.changing.push(Box::new(self.newest_reactions.change(user)));
+        removed.changing.push(Box::new(ids.iter().map(|id| self.item_counts.change(*id)).collect::<Vec<_>>()));
         let authors = self.authors_of(&ids)?;
         for ((id, (byte, at, _)), since) in ids.iter().zip(reactions).zip(since) {
             // Its notice is the author's.
             let item = Entry::plain(Cursor { at: *at, id: *id }, authors.get(id).copied().unwrap_or(user));
-            self.put_reaction(&mut change, item, (user, *byte, since.unwrap_or_default()), false)?;
+            self.put_reaction(&mut removed.change, item, (user, *byte, since.unwrap_or_default()), false)?;
             if since.is_some() {
                 let steps = ItemSteps { reactions: [(*byte, -1)].into(), ..ItemSteps::default() };
-                self.count_item(&mut change, *id, &steps);
-                rows += 1;
+                self.count_item(&mut removed.change, *id, &steps);
+                removed.rows += 1;
             }
         }
-        self.write_part(user, change, rows, (changing, counts))?;
-        Ok(Vec::new())
+        Ok(())
     }
 
-    fn erase_lists(&self, user: UserId, names: &[String]) -> Result<Vec<Job>> {
-        let (mut change, mut rows) = (WriteBatch::default(), 0);
+    fn erase_lists(&self, removed: &mut Removed, user: UserId, names: &[String]) -> Result<()> {
         for name in names {
             if let Some(list) = self.list(user, name, Tier::Disk)? {
-                self.remove_list(&mut change, user, &list)?;
-                rows += 1;
+                self.remove_list(&mut removed.change, user, &list)?;
+                removed.rows += 1;
             }
         }
-        self.write_part(user, change, rows, ())?;
-        Ok(Vec::new())
+        Ok(())
     }
 
-    fn erase_memberships(&self, user: UserId, lists: &[ListId]) -> Result<Vec<Job>> {
+    fn erase_memberships(&self, removed: &mut Removed, user: UserId, lists: &[ListId]) -> Result<()> {
         let keys = lists.iter().map(|list| keys::pair(*list, user));
         let members = self.read_many(LIST_MEMBERS, keys, Tier::Disk, values::read_membership)?;
-        let (mut change, mut rows) = (WriteBatch::default(), 0);
         for (list, membership) in lists.iter().zip(members) {
             if let Some(membership) = membership {
-                self.put_member(&mut change, *list, Position { at: membership.since, id: user }, None);
-                rows += 1;
+                put_member(&mut removed.change, *list, user, [Some(membership), None])?;
+                removed.rows += 1;
             }
         }
-        self.write_part(user, change, rows, ())?;
-        Ok(Vec::new())
+        Ok(())
     }
 
     /// The newest change keeps its number: the next start goes on behind it.
-    fn erase_changes(&self, user: UserId, numbers: &[u64]) -> Result<Vec<Job>> {
+    fn erase_changes(&self, removed: &mut Removed, user: UserId, numbers: &[u64]) -> Result<()> {
         let mut newest = None;
         self.newest_logged(&mut |row| {
             newest = Some(row.number());
             ControlFlow::Break(())
         })?;
-        let (mut change, mut rows) = (WriteBatch::default(), 0);
         for number in numbers {
             let key = keys::id(*number);
             let read = |row: &[u8]| values::events::read_logged(*number, row);
             let Some(row) = self.read(EVENTS, &key, Tier::Disk, read)?.filter(|row| row.names(user)) else { continue };
-            rows += 1;
+            removed.rows += 1;
             let left = match &row {
                 Logged::Event(event) if event.entry.author != user => {
                     Some(Logged::Event(event.clone().without_path(user)))
@@ -219,10 +201,9 @@ impl Store {
                 }
                 _ => (newest == Some(*number)).then(|| Logged::Event(row.replaced_by(EventKind::Gap))),
             };
-            change.set(EVENTS, key, left.map(|row| values::events::logged(&row)));
+            removed.change.set(EVENTS, key, left.map(|row| values::events::logged(&row)));
         }
-        self.write_part(user, change, rows, ())?;
-        Ok(Vec::new())
+        Ok(())
     }
 }
 

@@ -7,14 +7,17 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use parking_lot::RwLock;
 
 use super::archive::Walks;
+use super::notices::put_notice_marker;
+use super::records::put_profile;
 use crate::Store;
 use crate::access::walk::go_on;
+use crate::kv::Scope;
 use crate::rows::batch::WriteBatch;
 use crate::rows::tables::{
     ACTIVITY, BLOCKED_BY, BLOCKS, CONTENT, COUNTS, DELETED, ERASED, ERASURES, EVENTS, FOLLOW_REQUESTS, FOLLOWERS,
     FOLLOWING, HIDDEN, HIDDEN_TO, INBOXES, MARKERS, MEMBER_OF, MENTIONED_IN, MUTED_BY, MUTES, NAMES, NAMES_BY_NUMBER,
-    NOTICE_MARKERS_AT, OUTBOX, PROFILES, REACTIONS_BY_USER, REQUESTS, SETTINGS, SUSPENDED, TAKEN_OFF, Table, UNLISTED,
-    UNPUSHED, USER_COMMENTS,
+    NOTICE_MARKERS_AT, OUTBOX, REACTIONS_BY_USER, REQUESTS, SETTINGS, SUSPENDED, TAKEN_OFF, Table, UNLISTED, UNPUSHED,
+    USER_COMMENTS,
 };
 use crate::rows::{keys, values};
 use model::error::{Error, Result};
@@ -22,7 +25,7 @@ use model::failpoint::Write;
 use model::store::Tier;
 use model::{
     ContentId, Cursor, Effect, EffectKind, ErasedPart, ErasedUser, Erasure, ErasurePlace, Event, MAX_ID, Millis, Order,
-    Position, Span, Unpushed, UserCursor, UserId,
+    Position, Span, Unpushed, UserId,
 };
 
 /// Rows of the log of events that one search looks at.
@@ -57,45 +60,45 @@ impl Erasing {
     }
 }
 
-/// A table with rows that name a user, and how they are found.
+/// How rows that name a user are found, and what they are a part of.
 #[derive(Clone, Copy)]
 enum Search {
     Outbox,
-    /// Items by place.
-    Items(Table),
+    /// Rows of the user by time.
+    Rows(Table, MakePart),
     /// Pairs whose first is the user.
-    Pairs(Table),
-    /// Users by time.
-    Users(Table),
+    Pairs(Table, MakePart),
     Reactions,
     Lists,
-    Memberships,
     /// All of the table, which moderators alone make longer.
     TakenOff,
     /// All of the log of events.
     Log,
 }
 
+/// Makes a part of ids.
+type MakePart = fn(Vec<u64>) -> ErasedPart;
+
 /// In an order in which no search finds what a later part adds: items that are erased become unlisted.
 const SEARCHES: [Search; 20] = [
     Search::Outbox,
-    Search::Items(USER_COMMENTS),
-    Search::Items(UNLISTED),
-    Search::Items(MENTIONED_IN),
-    Search::Pairs(FOLLOWERS),
-    Search::Pairs(FOLLOWING),
-    Search::Pairs(REQUESTS),
-    Search::Users(FOLLOW_REQUESTS),
-    Search::Pairs(MUTES),
-    Search::Pairs(MUTED_BY),
-    Search::Pairs(HIDDEN),
-    Search::Pairs(HIDDEN_TO),
-    Search::Pairs(BLOCKS),
-    Search::Pairs(BLOCKED_BY),
-    Search::Pairs(NOTICE_MARKERS_AT),
+    Search::Rows(USER_COMMENTS, ErasedPart::Items),
+    Search::Rows(UNLISTED, ErasedPart::Items),
+    Search::Rows(MENTIONED_IN, ErasedPart::Items),
+    Search::Pairs(FOLLOWERS, ErasedPart::Others),
+    Search::Pairs(FOLLOWING, ErasedPart::Others),
+    Search::Pairs(REQUESTS, ErasedPart::Others),
+    Search::Rows(FOLLOW_REQUESTS, ErasedPart::Others),
+    Search::Pairs(MUTES, ErasedPart::Others),
+    Search::Pairs(MUTED_BY, ErasedPart::Others),
+    Search::Pairs(HIDDEN, ErasedPart::Others),
+    Search::Pairs(HIDDEN_TO, ErasedPart::Others),
+    Search::Pairs(BLOCKS, ErasedPart::Others),
+    Search::Pairs(BLOCKED_BY, ErasedPart::Others),
+    Search::Pairs(NOTICE_MARKERS_AT, ErasedPart::Others),
     Search::Reactions,
     Search::Lists,
-    Search::Memberships,
+    Search::Pairs(MEMBER_OF, ErasedPart::Memberships),
     Search::TakenOff,
     Search::Log,
 ];
@@ -129,14 +132,10 @@ impl Store {
 
     /// The erasures under way, by their users.
     pub fn erasures(&self) -> Result<Vec<Erasure>> {
-        let mut found = Vec::new();
-        self.each_row(ERASURES, &[], |key, value| {
+        self.now(Tier::Disk).beginning((ERASURES, Scope::Table), &[], &[], usize::MAX, |key, value| {
             let user = keys::number(key).and_then(|raw| UserId::new(raw).ok());
-            let user = user.ok_or_else(|| Error::Corrupt("a key in erasures".to_owned()))?;
-            found.push(values::erasures::read_erasure(user, value)?);
-            go_on(true)
-        })?;
-        Ok(found)
+            values::erasures::read_erasure(user.ok_or_else(|| Error::Corrupt("a key in erasures".to_owned()))?, value)
+        })
     }
 
     /// Whether any erasure is under way. Reads memory only, like the next.
@@ -153,11 +152,7 @@ impl Store {
     /// those are left that [`Store::end_erasure`] removes. Moves the place, which is the default one at first.
     pub fn to_erase(&self, user: UserId, place: &mut ErasurePlace, most: usize) -> Result<Option<ErasedPart>> {
         while let Some(search) = SEARCHES.get(place.table) {
-            let (part, last) = match *search {
-                Search::Log => self.changes_of(user, place.after, most)?,
-                Search::TakenOff => self.taken_off_of(user, place.after, most)?,
-                search => self.rows_of(search, user, place.after, most)?,
-            };
+            let (part, last) = self.rows_of(*search, user, place.after, most)?;
             match last {
                 Some(last) => place.after = Some(last),
                 None => *place = ErasurePlace { table: place.table + 1, after: None },
@@ -194,21 +189,21 @@ impl Store {
     pub fn end_erasure(&self, user: UserId, at: Millis, forgotten: Millis) -> Result<bool> {
         self.write_arrivals()?;
         let _user = self.user_locks.of(user.get()).lock();
-        let _activity = self.activity_locks.of(user.get()).lock();
+        let _activity = self.loaded.activity_locks.of(user.get()).lock();
         let Some(Erasure { hash, since, rows, .. }) = self.erasure(user)? else { return Ok(false) };
         let mut change = WriteBatch::default();
-        let own = [PROFILES, SETTINGS, MARKERS, SUSPENDED, ACTIVITY, UNPUSHED, INBOXES, ERASURES];
+        let own = [SETTINGS, MARKERS, SUSPENDED, ACTIVITY, UNPUSHED, INBOXES, ERASURES];
         for table in own {
             change.delete(table, keys::id(user.get()));
         }
         let profile = self.profiles(&[user], Tier::Disk)?.pop().flatten();
-        self.remove_nickname(&mut change, user, profile.as_ref());
+        put_profile(&mut change, user, [profile.as_ref(), None])?;
         for what in keys::Counter::ALL {
             change.delete(COUNTS, keys::count(user, what));
         }
         change.delete(OUTBOX, keys::head(user.get()));
         self.remove_notices_of(&mut change, user)?;
-        self.put_notice_marker(&mut change, user, self.notice_marker(user, Tier::Disk)?, None);
+        put_notice_marker(&mut change, user, [self.notice_marker(user, Tier::Disk)?, None])?;
         for erased in self.erased()?.iter().filter(|erased| erased.over < forgotten).take(FORGOTTEN) {
             change.delete(ERASED, erased.hash.as_bytes());
         }
@@ -221,13 +216,12 @@ impl Store {
             change.put(NAMES_BY_NUMBER, keys::id(user.get()), []);
         }
         let changes = (self.activities.change(user), self.inbox_rows.change(user));
-        let (names, erasing) = (Arc::clone(&self.names), Arc::clone(&self.erasing));
-        let (unpushed, recipients) = (Arc::clone(&self.unpushed), Arc::clone(&self.partial_push_recipients));
+        let (names, erasing, loaded) = (Arc::clone(&self.names), Arc::clone(&self.erasing), Arc::clone(&self.loaded));
         self.acknowledge(Write::Erase, change, Vec::new(), move |is_written| {
             if is_written {
                 name.iter().for_each(|name| names.forget(name, user.get()));
-                unpushed.rows.set(user, Unpushed::default());
-                recipients.remove(user);
+                loaded.unpushed.rows.set(user, Unpushed::default());
+                loaded.partial_push_recipients.remove(user);
                 erasing.set(user, false);
             }
             drop(changes);
@@ -239,14 +233,11 @@ impl Store {
 
     /// The erasures that are over, in any order.
     pub fn erased(&self) -> Result<Vec<ErasedUser>> {
-        let mut found = Vec::new();
-        self.each_row(ERASED, &[], |key, value| {
+        self.now(Tier::Disk).beginning((ERASED, Scope::Table), &[], &[], usize::MAX, |key, value| {
             let hash = std::str::from_utf8(key).map_err(|_| Error::Corrupt("a key in erased".to_owned()))?.to_owned();
             let [since, over, rows] = values::erasures::read_erased(value)?;
-            found.push(ErasedUser { hash, since, over, rows });
-            go_on(true)
-        })?;
-        Ok(found)
+            Ok(ErasedUser { hash, since, over, rows })
+        })
     }
 }
 
@@ -266,50 +257,47 @@ impl Store {
         Ok(())
     }
 
-    /// The next rows behind a place in the partition of a user.
+    /// The next rows behind a place that name a user.
     fn rows_of(&self, search: Search, user: UserId, after: Option<(u64, u64)>, most: usize) -> Result<Found> {
-        let more = |last: Option<(u64, u64)>, found: usize| last.filter(|_| found == most);
-        let second = after.and_then(|(_, id)| UserId::new(id).ok());
-        let before = |(at, id)| Some(Position { at, id: ContentId::new(id).ok()? });
-        let items = Span { before: after.and_then(before), after: None }.scan(Order::NewestFirst, most);
-        Ok(match search {
-            Search::Outbox | Search::Items(_) => {
+        let before = after.map(|(at, id)| Position { at, id });
+        let span = Span { before, after: None };
+        let (mut found, make): (Vec<(u64, u64)>, MakePart) = match search {
+            Search::Outbox => {
                 let mut found = Vec::new();
-                let mut see = |cursor: Cursor, _: &[u8]| {
-                    found.push(cursor);
-                    go_on(found.len() < most)
-                };
-                match search {
-                    Search::Items(table) => {
-                        found = self.listed((table, user.get()), items, Tier::Disk, |c, _| Ok(c))?
-                    }
-                    _ => Walks::new(self, &self.outboxes, Tier::Disk)?.rows(
-                        user.get(),
-                        items.span,
-                        items.order,
-                        &mut see,
-                    )?,
-                }
-                let last = more(found.last().map(|last| (last.at, last.id.get())), found.len());
-                let ids: Vec<_> = found.iter().map(|cursor| cursor.id.get()).collect();
-                ((!ids.is_empty()).then_some(ErasedPart::Items(ids)), last)
+                let before = before.and_then(|place| keys::cursor(place.at, place.id));
+                let span = Span { before, after: None };
+                Walks::new(&self.outboxes, self.now(Tier::Disk))?.rows(
+                    user.get(),
+                    span,
+                    Order::NewestFirst,
+                    &mut |place: Cursor, _| {
+                        found.push((place.at, place.id.get()));
+                        go_on(found.len() < most)
+                    },
+                )?;
+                (found, ErasedPart::Items)
             }
-            Search::Pairs(table) => {
-                let others = self.now(Tier::Disk).seconds(table, user, second, most)?;
-                let mut others: Vec<_> = others.into_iter().map(UserId::get).collect();
-                let last = more(others.last().map(|last| (0, *last)), others.len());
-                // A marker may be at what the user did; the end removes it.
-                others.retain(|other| *other != user.get());
-                ((!others.is_empty()).then_some(ErasedPart::Others(others)), last)
+            Search::Rows(table, make) => {
+                let place = |place: Position<u64>, _: &[u8]| Ok((place.at, place.id));
+                (self.listed((table, user.get()), span.newest(most), Tier::Disk, place)?, make)
             }
-            Search::Users(table) => {
-                let before = after.and_then(|(at, id)| Some(Position { at, id: UserId::new(id).ok()? }));
-                let scan = Span { before, after: None }.scan(Order::NewestFirst, most);
-                let users: Vec<UserCursor> =
-                    self.listed((table, user.get()), scan, Tier::Disk, |place, _| Ok(place))?;
-                let last = more(users.last().map(|last| (last.at, last.id.get())), users.len());
-                let others: Vec<_> = users.iter().map(|place| place.id.get()).collect();
-                ((!others.is_empty()).then_some(ErasedPart::Others(others)), last)
+            Search::Pairs(table, make) => {
+                let second = after.and_then(|(_, id)| UserId::new(id).ok());
+                let seconds = self.now(Tier::Disk).seconds(table, user, second, most)?;
+                (seconds.into_iter().map(|second| (0, second.get())).collect(), make)
+            }
+            Search::TakenOff => {
+                return self.search_all(TAKEN_OFF, after, most, ErasedPart::TakenOff, |key, _| {
+                    let (item, source) = keys::split_pair(key)?;
+                    Some(((item, source), (source == user.get()).then_some(item)))
+                });
+            }
+            Search::Log => {
+                return self.search_all(EVENTS, after, most, ErasedPart::Changes, |key, value| {
+                    let number = keys::split_id(key)?;
+                    let names = values::events::read_logged(number, value).ok()?.names(user);
+                    Some(((number, 0), names.then_some(number)))
+                });
             }
             Search::Reactions => {
                 // Kind by kind from the newest on: what is found is removed before the next search.
@@ -318,57 +306,47 @@ impl Store {
                 for byte in bytes {
                     let scan = Span::<ContentId>::ALL.newest(most - reactions.len());
                     let of_kind = (REACTIONS_BY_USER, (user.get(), byte));
-                    let rows = self.listed(of_kind, scan, Tier::Disk, |place: Cursor, _| Ok(place))?;
-                    reactions.extend(rows.into_iter().map(|place| (byte, place.at, place.id.get())));
+                    let row = |place: Cursor, _: &[u8]| Ok((byte, place.at, place.id.get()));
+                    reactions.extend(self.listed(of_kind, scan, Tier::Disk, row)?);
                 }
-                let last = more(Some((0, 0)), reactions.len());
-                ((!reactions.is_empty()).then_some(ErasedPart::Reactions(reactions)), last)
+                let last = (reactions.len() == most).then_some((0, 0));
+                return Ok(((!reactions.is_empty()).then_some(ErasedPart::Reactions(reactions)), last));
             }
             Search::Lists => {
-                let names: Vec<_> = self.lists(user, Tier::Disk)?.into_iter().take(1).map(|list| list.name).collect();
-                let last = (!names.is_empty()).then_some((0, 0));
-                ((!names.is_empty()).then_some(ErasedPart::Lists(names)), last)
+                let name = self.lists(user, Tier::Disk)?.into_iter().next().map(|list| list.name);
+                let last = name.is_some().then_some((0, 0));
+                return Ok((name.map(|name| ErasedPart::Lists(vec![name])), last));
             }
-            Search::Memberships => {
-                let lists = self.now(Tier::Disk).seconds(MEMBER_OF, user, second, most)?;
-                let lists: Vec<_> = lists.into_iter().map(UserId::get).collect();
-                let last = more(lists.last().map(|last| (0, *last)), lists.len());
-                ((!lists.is_empty()).then_some(ErasedPart::Memberships(lists)), last)
-            }
-            Search::TakenOff | Search::Log => (None, None),
-        })
+        };
+        let last = found.last().copied().filter(|_| found.len() == most);
+        // A marker may be at what the user did; the end removes it.
+        let is_of_users = matches!(search, Search::Pairs(table, _) if table == NOTICE_MARKERS_AT);
+        found.retain(|(_, id)| *id != user.get() || !is_of_users);
+        let ids: Vec<_> = found.into_iter().map(|(_, id)| id).collect();
+        Ok(((!ids.is_empty()).then(|| make(ids)), last))
     }
 
-    /// The next items that were taken off the path of a user.
-    fn taken_off_of(&self, user: UserId, after: Option<(u64, u64)>, most: usize) -> Result<Found> {
+    /// The next rows of a table of all users that name a user. `read` has the place of a row, and the id if it does.
+    fn search_all(
+        &self,
+        table: Table,
+        after: Option<(u64, u64)>,
+        most: usize,
+        make: MakePart,
+        read: impl Fn(&[u8], &[u8]) -> Option<((u64, u64), Option<u64>)>,
+    ) -> Result<Found> {
         let (mut found, mut looked_at, mut last) = (Vec::new(), 0, None);
-        let from = after.map_or([0; 16], |(item, source)| keys::pair(item, source.saturating_add(1)));
-        self.each_row(TAKEN_OFF, &from, |key, _| {
-            let pair = keys::number(key).zip(key.get(8..).and_then(keys::number));
-            let (item, source) = pair.ok_or_else(|| Error::Corrupt("a key in taken_off".to_owned()))?;
-            found.extend((source == user.get()).then_some(item));
+        let from =
+            after.map(|(first, second)| keys::pair(first, second.saturating_add(1)).to_vec()).unwrap_or_default();
+        self.each_row(table, &from, |key, value| {
+            let (place, id) = read(key, value).ok_or_else(|| Error::Corrupt(format!("a row of {table}")))?;
+            found.extend(id);
             looked_at += 1;
-            last = Some((item, source));
+            last = Some(place);
             go_on(looked_at < LOOK_AT && found.len() < most)
         })?;
         let is_over = looked_at < LOOK_AT && found.len() < most;
-        Ok(((!found.is_empty()).then_some(ErasedPart::TakenOff(found)), last.filter(|_| !is_over)))
-    }
-
-    /// The next changes that name a user.
-    fn changes_of(&self, user: UserId, after: Option<(u64, u64)>, most: usize) -> Result<Found> {
-        let (mut found, mut looked_at, mut last) = (Vec::new(), 0, None);
-        let from = after.map_or(0, |(_, number)| number + 1);
-        self.each_row(EVENTS, &keys::id(from), |key, value| {
-            let number = keys::number(key).ok_or_else(|| Error::Corrupt(format!("a key in {EVENTS}")))?;
-            let names = values::events::read_logged(number, value)?.names(user);
-            found.extend(names.then_some(number));
-            looked_at += 1;
-            last = Some((0, number));
-            go_on(looked_at < LOOK_AT && found.len() < most)
-        })?;
-        let is_over = looked_at < LOOK_AT && found.len() < most;
-        Ok(((!found.is_empty()).then_some(ErasedPart::Changes(found)), last.filter(|_| !is_over)))
+        Ok(((!found.is_empty()).then(|| make(found)), last.filter(|_| !is_over)))
     }
 
     /// The name of a user, unless an item has it, too.

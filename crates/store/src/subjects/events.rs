@@ -3,11 +3,10 @@
 use std::ops::ControlFlow;
 
 use crate::Store;
-use crate::access::walk::go_on;
 use crate::kv::Scope;
 use crate::rows::batch::WriteBatch;
 use crate::rows::keys;
-use crate::rows::tables::{CONTENT, EVENTS, REPLICA};
+use crate::rows::tables::{EVENTS, REPLICA};
 use crate::rows::values::events::{event, logged, read_logged};
 use model::error::{Error, Result};
 use model::store::{EVENTS_FROM, Tier};
@@ -16,14 +15,7 @@ use model::{Content, Event, Logged};
 impl Store {
     /// The first `limit` rows with this number or a higher one, ascending.
     pub fn logged(&self, from: u64, limit: usize) -> Result<Vec<Logged>> {
-        let mut found = Vec::new();
-        self.each_row(EVENTS, &keys::id(from), |key, value| {
-            if found.len() < limit {
-                found.push(read(key, value)?);
-            }
-            go_on(found.len() < limit)
-        })?;
-        Ok(found)
+        self.now(Tier::Disk).beginning((EVENTS, Scope::Table), &[], &keys::id(from), limit, read)
     }
 
     /// The newest rows, from the last one on, until `visit` breaks.
@@ -80,16 +72,6 @@ impl Store {
             disk.run.begin(self.syncs);
         }
         Ok(())
-    }
-
-    /// Whether there is any content, deleted content included.
-    pub fn has_content(&self) -> Result<bool> {
-        let mut has_content = false;
-        self.each_row(CONTENT, &[], |_, _| {
-            has_content = true;
-            go_on(false)
-        })?;
-        Ok(has_content)
     }
 }
 

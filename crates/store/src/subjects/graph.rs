@@ -2,11 +2,11 @@
 
 use crate::Store;
 use crate::access::at::At;
-use crate::access::walk::MOST_ROWS;
 use crate::kv::Scope;
 use crate::rows::batch::WriteBatch;
 use crate::rows::keys;
 use crate::rows::keys::Counter;
+use crate::rows::mirrors::Given;
 use crate::rows::tables::{
     COUNTS, FOLLOW_REQUESTS, FOLLOWERS, FOLLOWERS_BY_TIME, FOLLOWING, FOLLOWING_BY_TIME, FRIENDS_BY_TIME, REQUESTS,
     SENT_REQUESTS, Table, of_barrier,
@@ -16,8 +16,8 @@ use model::error::{Code, Error, Result};
 use model::failpoint::Write;
 use model::store::{Approval, Change, Related, Tier, too_many_follows};
 use model::{
-    Barrier, Effect, Job, Membership, Millis, NoticeCursor, NoticeId, NoticeKind, Position, Relation, Scan, Side,
-    UserCounts, UserCursor, UserId, Work,
+    Barrier, Effect, Job, Membership, Millis, NoticeCursor, NoticeId, NoticeKind, Relation, Scan, Side, UserCounts,
+    UserCursor, UserId, Work,
 };
 
 impl Store {
@@ -76,9 +76,6 @@ impl Store {
         if batch.is_empty() {
             return Ok(related);
         }
-        if follows != 0 {
-            self.add_to_count(&mut batch, user, Counter::Following, follows);
-        }
         self.acknowledge(Write::Relate, batch, effects, |_| ())?;
         Ok(related)
     }
@@ -92,9 +89,6 @@ impl Store {
         let relation = Relation { following_since: follow, requested_since: None, rule, ..before };
         let mut batch = WriteBatch::default();
         let job = self.set_relation(&mut batch, &before, &relation)?;
-        if follow.is_some() {
-            self.add_to_count(&mut batch, user, Counter::Following, 1);
-        }
         self.put_approval(&mut batch, &relation);
         let effect = relation.effect_since(&before);
         self.acknowledge(Write::Relate, batch, effect.into_iter().collect(), |_| ())?;
@@ -164,32 +158,6 @@ impl Store {
 }
 
 impl Store {
-    /// Puts the rows of a follow since a time into a change, or removes those of the present follow (`None`); all but the
-    /// follow itself.
-    fn set_follow(&self, batch: &mut WriteBatch, before: &Relation, follow: Option<Millis>) {
-        let Some(since) = follow.or(before.following_since) else { return };
-        let (user, target, step) = (before.user, before.target, if follow.is_some() { 1 } else { -1 });
-        let (time, listed) = (follow.map(values::millis), follow.map(|_| values::EMPTY));
-        let place = |at, id| Position { at, id };
-        batch.set(FOLLOWERS, keys::pair(target, user), time);
-        batch.set(FOLLOWING_BY_TIME, keys::entry(user, place(since, target)), listed);
-        batch.set(FOLLOWERS_BY_TIME, keys::entry(target, place(since, user)), listed);
-        let notice = |kind, actor| NoticeCursor { at: since, id: NoticeId::new(kind, actor, None) };
-        self.put_notice(batch, target, notice(NoticeKind::Follow, user), follow.map(|_| &values::EMPTY[..]));
-        if follow.is_none() {
-            // There if the target has approved the follow.
-            self.put_notice(batch, user, notice(NoticeKind::RequestApproved, target), None);
-        }
-        self.add_to_count(batch, target, Counter::Followers, step);
-        if let Some(followed) = before.followed_since {
-            for (friend, other) in [(user, target), (target, user)] {
-                let place = place(since.max(followed), other);
-                batch.set(FRIENDS_BY_TIME, keys::entry(friend, place), listed);
-                self.add_to_count(batch, friend, Counter::Friends, step);
-            }
-        }
-    }
-
     /// Puts the notice of a request that is now an approved follow into a change.
     fn put_approval(&self, batch: &mut WriteBatch, after: &Relation) {
         let Some(at) = after.following_since else { return };
@@ -198,34 +166,31 @@ impl Store {
     }
 
     /// Puts the rows of a change of a user's follow and request into a change, with the settle job if the follow changes.
-    /// The count of the user's follows is left to the caller.
     fn set_relation(&self, batch: &mut WriteBatch, before: &Relation, after: &Relation) -> Result<Option<Job>> {
         let (user, target) = (before.user, before.target);
-        let membership =
-            |since: Option<Millis>| since.map(|since| values::membership(&Membership { since, rule: after.rule }));
-        let is_new_rule = before.rule != after.rule;
-        if let Some(since) = before.requested_since.or(after.requested_since) {
-            let waits = after.requested_since;
-            let changes = before.requested_since.is_some() != waits.is_some();
-            if changes || is_new_rule {
-                batch.set(REQUESTS, keys::pair(user, target), membership(waits));
+        let given = Given { followed_since: before.followed_since, ..Given::default() };
+        let value = |since: Option<Millis>, rule| since.map(|since| values::membership(&Membership { since, rule }));
+        let mut set = |table, since: [Option<Millis>; 2]| {
+            let values = [value(since[0], before.rule), value(since[1], after.rule)];
+            if values[0] != values[1] {
+                batch.change(table, keys::pair(user, target), values, &given)?;
             }
-            if changes {
-                let listed = waits.map(|_| values::EMPTY);
-                batch.set(SENT_REQUESTS, keys::entry(user, Position { at: since, id: target }), listed);
-                batch.set(FOLLOW_REQUESTS, keys::entry(target, Position { at: since, id: user }), listed);
-                let notice = NoticeCursor { at: since, id: NoticeId::new(NoticeKind::FollowRequest, user, None) };
-                self.put_notice(batch, target, notice, waits.map(|_| &values::EMPTY[..]));
-            }
+            // A present one keeps its time.
+            Ok::<_, Error>(since[0].xor(since[1]))
+        };
+        let request = set(REQUESTS, [before.requested_since, after.requested_since])?;
+        let follow = set(FOLLOWING, [before.following_since, after.following_since])?;
+        let notice = |at, kind, actor| NoticeCursor { at, id: NoticeId::new(kind, actor, None) };
+        let value = |stands: Option<Millis>| stands.map(|_| &values::EMPTY[..]);
+        if let Some(at) = request {
+            self.put_notice(batch, target, notice(at, NoticeKind::FollowRequest, user), value(after.requested_since));
         }
-        let changes = before.following_since.is_some() != after.following_since.is_some();
-        if changes || (is_new_rule && after.following_since.is_some()) {
-            batch.set(FOLLOWING, keys::pair(user, target), membership(after.following_since));
+        let Some(at) = follow else { return Ok(None) };
+        self.put_notice(batch, target, notice(at, NoticeKind::Follow, user), value(after.following_since));
+        if after.following_since.is_none() {
+            // There if the target has approved the follow.
+            self.put_notice(batch, user, notice(at, NoticeKind::RequestApproved, target), None);
         }
-        if !changes {
-            return Ok(None);
-        }
-        self.set_follow(batch, before, after.following_since);
         self.put_job(batch, Work::Settle { user, source: target }).map(Some)
     }
 
@@ -239,9 +204,6 @@ impl Store {
         let back = Relation { followed_since: None, ..back };
         let mut effects = Vec::new();
         let mut end = |before: &Relation| {
-            if before.following_since.is_some() {
-                self.add_to_count(batch, before.user, Counter::Following, -1);
-            }
             let after = Relation { following_since: None, requested_since: None, rule: None, ..*before };
             effects.extend(after.effect_since(before));
             self.set_relation(batch, before, &after)
@@ -249,11 +211,7 @@ impl Store {
         Ok(([end(before)?, end(&back)?], effects))
     }
 
-    /// Adds a step of a counter of a user to a change.
-    pub(crate) fn add_to_count(&self, batch: &mut WriteBatch, user: UserId, what: Counter, step: i64) {
-        batch.merge(COUNTS, keys::count(user, what), values::count(step));
-    }
-
+    /// A counter of a user.
     pub(crate) fn count(&self, user: UserId, what: Counter, tier: Tier) -> Result<u64> {
         let decode = |row: &[u8]| {
             let count = values::read_count(row).and_then(|count| u64::try_from(count).ok());
@@ -283,27 +241,12 @@ impl At<'_> {
         limit: usize,
         mut see: impl FnMut(UserId, &[u8]) -> Result<()>,
     ) -> Result<Vec<UserId>> {
-        let mut rows = self.rows(table, Scope::Partition)?;
-        let mut found = Vec::new();
-        match after {
-            None => rows.seek(keys::id(first)),
-            Some(after) => rows.seek(keys::pair(first, after)),
-        }
-        while found.len() < limit
-            && let Some(key) = rows.key()
-            && key.starts_with(&keys::id(first))
-        {
+        let prefix = keys::id(first);
+        let from = after.map_or(prefix.to_vec(), |after| keys::pair(first, after.get().saturating_add(1)).to_vec());
+        self.beginning((table, Scope::Partition), &prefix, &from, limit, |key, value| {
             let id = keys::second(key).ok_or_else(|| Error::Corrupt(format!("a key in {table}")))?;
-            if self.tier == Tier::Memory && found.len() == MOST_ROWS {
-                return Err(Error::NotCached);
-            }
-            if Some(id) != after {
-                found.push(id);
-                see(id, rows.item().map(|(_, value)| value).unwrap_or_default())?;
-            }
-            rows.next();
-        }
-        rows.status()?;
-        Ok(found)
+            see(id, value)?;
+            Ok(id)
+        })
     }
 }

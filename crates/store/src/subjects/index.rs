@@ -1,32 +1,30 @@
-//! The rows of a live item outside of `content`: in lists and in counts. A publish puts all of them, a delete removes
-//! them, in the same change as the item.
+//! Items with all that follows from them: their rows in lists, and their parts in counts.
 
 use super::archive::Floors;
-use super::lists::{is_listed, unlisted_row, unlisted_rows};
 use super::topics::TopicEndsChange;
 use crate::Store;
 use crate::memory::outbox_parts::OutboxPartsChange;
 use crate::rows::batch::WriteBatch;
 use crate::rows::keys;
-use crate::rows::keys::Counter;
-use crate::rows::tables::{ITEM_COUNTS, UNLISTED};
+use crate::rows::mirrors::{Fact, Facts, counted_on, subject};
+use crate::rows::tables::{CONTENT, FOLLOWING, ITEM_COUNTS, TOPIC_IDS, Table, mirrors_of};
 use crate::rows::values;
-use crate::rows::values::ItemSteps;
+use crate::rows::values::{ItemSteps, Stored};
 use model::cache::CacheChange;
 use model::error::Result;
 use model::store::Tier;
-use model::{Content, ContentId, ItemCounter, ItemCounts, UserId};
+use model::{Content, ContentId, Entry, ItemCounter, ItemCounts, Millis};
 
-/// A change of the index rows of some items. Until it is written, their outboxes, their topics and the counts of the items that
-/// they point at count as changing.
+/// A change of some items. Until it is written, their outboxes, their topics and the counts of the items that they point at count
+/// as changing.
 #[must_use = "the change ends when this is dropped"]
 pub(crate) struct Indexing<'a> {
+    store: &'a Store,
     pub(crate) changing: IndexChange,
-    outboxes: Floors<'a>,
-    lists: Floors<'a>,
+    floors: [Floors<'a>; 2],
 }
 
-/// The lists and counts of a change of index rows, which count as changing until it is written.
+/// The lists and counts of a change of items, which count as changing until it is written.
 #[must_use = "the change ends when this is dropped"]
 pub(crate) struct IndexChange {
     topics: TopicEndsChange,
@@ -34,11 +32,35 @@ pub(crate) struct IndexChange {
     _counts: Vec<CacheChange<ContentId, ItemCounts>>,
 }
 
-/// What an item becomes in a change.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Becomes {
-    Live,
-    Deleted,
+impl Indexing<'_> {
+    /// Puts a row into a change, or removes it (`None`), in the table of its place if that has an archive.
+    fn set(&self, change: &mut WriteBatch, table: Table, key: &[u8], value: Option<&[u8]>) -> Result<()> {
+        match self.floors.iter().find(|floors| floors.table() == table) {
+            Some(floors) => floors.set(self.store, change, key, value),
+            None => {
+                change.set(table, key, value);
+                Ok(())
+            }
+        }
+    }
+}
+
+impl Facts for Indexing<'_> {
+    fn followed_since(&self, user: u64, target: u64) -> Result<Option<Millis>> {
+        self.store.followed_since(user, target)
+    }
+
+    fn entry(&self, item: ContentId) -> Result<Option<Entry>> {
+        self.store.entry(item)
+    }
+
+    fn has_purged(&self, item: ContentId) -> Result<bool> {
+        self.store.has_purged(item)
+    }
+
+    fn topic_id(&self, name: &str) -> Result<Option<u64>> {
+        Ok(self.changing.topics.id(name))
+    }
 }
 
 impl Store {
@@ -49,75 +71,36 @@ impl Store {
         let parts = self.outbox_parts.change(contents.clone());
         let topics = self.change_topics(contents)?;
         let changing = IndexChange { topics, _parts: parts, _counts: counts };
-        Ok(Indexing { changing, outboxes: self.outboxes.floors(), lists: self.topic_lists.floors() })
+        Ok(Indexing { store: self, changing, floors: [self.outboxes.floors(), self.topic_lists.floors()] })
     }
 
-    /// Puts the index rows of an item that becomes live into a change, or removes those of an item that is deleted. The
-    /// item is one of those given to [`Store::indexing`].
-    pub(crate) fn change_index(
+    /// Changes an item (`None` for no item), with all rows and counts that follow from it. If it is live before or afterwards, it is
+    /// one of those given to [`Store::indexing`].
+    pub(crate) fn change_item(
         &self,
         change: &mut WriteBatch,
-        content: &Content,
+        items: [Option<&Stored>; 2],
         indexing: &Indexing<'_>,
-        becomes: Becomes,
     ) -> Result<()> {
-        let is_live = becomes == Becomes::Live;
-        let (place, listed) = (content.cursor(), values::listed(&content.entry()));
-        for topic in indexing.changing.topics.of(content) {
-            indexing.lists.set(self, change, topic.get(), place, is_live.then_some(&listed))?;
+        for (to, mirror) in mirrors_of(CONTENT) {
+            for difference in mirror.differences(indexing, items.map(|item| item.map(Fact::of_item)))? {
+                indexing.set(change, to, &difference.key, difference.value.as_deref())?;
+                change.count(to, &difference.key, [difference.was_there, difference.value.is_some()]);
+            }
         }
-        for entry in content.entries() {
-            let value = is_live.then(|| values::entry(&entry));
-            indexing.outboxes.set(self, change, entry.source.get(), place, value.as_deref())?;
+        let [before, after] = items;
+        if let Some(Stored { content, .. }) = after.or(before) {
+            change.set(CONTENT, keys::id(content.id.get()), after.map(values::content).transpose()?);
+            let is_live = |item: Option<&Stored>| i64::from(item.is_some_and(|item| item.deleted_at.is_none()));
+            let step = is_live(after) - is_live(before);
+            if step != 0
+                && let Some((subject, counter)) = subject(indexing, content)?.zip(ItemCounter::of_kind(&content.kind))
+            {
+                let mut steps = ItemSteps::default();
+                steps.pointing[counter as usize] = step;
+                self.count_item(change, subject, &steps);
+            }
         }
-        // A new item has no other rows.
-        for row in unlisted_rows(content, !is_live) {
-            change.put(UNLISTED, row, values::EMPTY);
-        }
-        let subject = self.subject(content)?;
-        self.put_comment(change, content, subject, is_live);
-        self.count_content(change, content, subject, if is_live { 1 } else { -1 })
-    }
-
-    /// Removes the outbox row of a live item on one of its paths in a change, and takes its part in the source's count back.
-    pub(crate) fn leave_path(
-        &self,
-        change: &mut WriteBatch,
-        content: &Content,
-        indexing: &Indexing<'_>,
-        source: UserId,
-    ) -> Result<()> {
-        indexing.outboxes.set(self, change, source.get(), content.cursor(), None)?;
-        if !is_listed(&content.clone().without_path(source)) {
-            change.put(UNLISTED, unlisted_row(content.author, content.cursor()), values::EMPTY);
-        }
-        self.add_to_count(change, source, Counter::Content, -1);
-        Ok(())
-    }
-
-    /// The item under which `content` is listed and counted: the one that it points at, unless that is purged. A purge
-    /// removes such rows, and none is added after it.
-    pub(crate) fn subject(&self, content: &Content) -> Result<Option<ContentId>> {
-        match counted_on(content) {
-            Some(subject) if self.is_purged(subject, Tier::Disk)? => Ok(None),
-            subject => Ok(subject),
-        }
-    }
-
-    fn count_content(
-        &self,
-        change: &mut WriteBatch,
-        content: &Content,
-        subject: Option<ContentId>,
-        step: i64,
-    ) -> Result<()> {
-        for source in content.paths() {
-            self.add_to_count(change, source, Counter::Content, step);
-        }
-        let Some((subject, counter)) = subject.zip(ItemCounter::of_kind(&content.kind)) else { return Ok(()) };
-        let mut steps = ItemSteps::default();
-        steps.pointing[counter as usize] = step;
-        self.count_item(change, subject, &steps);
         Ok(())
     }
 
@@ -129,7 +112,24 @@ impl Store {
     }
 }
 
-/// The item that an item of a counted kind points at.
-fn counted_on(content: &Content) -> Option<ContentId> {
-    content.ref_id.filter(|_| ItemCounter::of_kind(&content.kind).is_some())
+/// As far as the rows can be read.
+impl Facts for Store {
+    fn followed_since(&self, user: u64, target: u64) -> Result<Option<Millis>> {
+        let row = self.get(FOLLOWING, &keys::pair(user, target), Tier::Disk)?;
+        Ok(row.and_then(|row| values::read_millis(&row).ok()))
+    }
+
+    fn entry(&self, item: ContentId) -> Result<Option<Entry>> {
+        let row = self.get(CONTENT, &keys::id(item.get()), Tier::Disk)?;
+        Ok(row.and_then(|row| values::read_content(item, &row).ok()).map(|stored| stored.content.entry()))
+    }
+
+    fn has_purged(&self, item: ContentId) -> Result<bool> {
+        self.is_purged(item, Tier::Disk)
+    }
+
+    fn topic_id(&self, name: &str) -> Result<Option<u64>> {
+        let row = self.get(TOPIC_IDS, name.as_bytes(), Tier::Disk)?;
+        Ok(row.and_then(|row| values::read_given(&row).ok()))
+    }
 }

@@ -4,13 +4,11 @@ use super::archive::Walks;
 use crate::Store;
 use crate::access::walk::{MOST_SEEKS, go_on};
 use crate::memory::outbox_parts::{First, Rest};
-use crate::rows::batch::WriteBatch;
-use crate::rows::tables::{COMMENTS, Table, UNLISTED, USER_COMMENTS};
-use crate::rows::values::deletions::Purged;
-use crate::rows::{keys, values};
+use crate::rows::tables::{COMMENTS, UNLISTED, USER_COMMENTS};
+use crate::rows::values;
 use model::error::{Error, Result};
 use model::store::Tier;
-use model::{COMMENT, Content, ContentId, Cursor, Entry, Order, Scan, Span, UserId};
+use model::{ContentId, Cursor, Entry, Order, Scan, Span, UserId};
 
 impl Store {
     /// Entries of the merged outboxes of `authors`. Costs one seek for each author, and then only entries that are among
@@ -25,7 +23,7 @@ impl Store {
         }
         let mut first = First::new(order, limit);
         if let [source] = sources {
-            Walks::new(self, &self.outboxes, tier)?.rows(source.get(), span, order, &mut |cursor, value| {
+            Walks::new(&self.outboxes, self.now(tier))?.rows(source.get(), span, order, &mut |cursor, value| {
                 go_on(first.take(values::read_entry(cursor, *source, value)?))
             })?;
             return Ok(first.into_entries());
@@ -34,7 +32,7 @@ impl Store {
             sources.iter().filter_map(|source| self.outbox_parts.look(*source, span, order, &mut first)).collect();
         if !rests.is_empty() {
             // After the looks: what a look has seen is in these tables, or was removed later.
-            let mut walks = Walks::new(self, &self.outboxes, tier)?;
+            let mut walks = Walks::new(&self.outboxes, self.now(tier))?;
             for rest in &rests {
                 match order {
                     Order::NewestFirst => self.read_ahead(&mut walks, rest, span.after, &mut first)?,
@@ -94,58 +92,4 @@ impl Store {
         self.outbox_parts.keep(rest, found, whole);
         Ok(())
     }
-
-    /// Puts the rows of a comment on `subject` into a change, or removes them; none for an item that is no comment.
-    pub(crate) fn put_comment(
-        &self,
-        change: &mut WriteBatch,
-        content: &Content,
-        subject: Option<ContentId>,
-        is_live: bool,
-    ) {
-        for (table, key) in comment_rows(content, subject) {
-            change.set(table, key, is_live.then(|| comment_value(table, content)));
-        }
-    }
-}
-
-/// Whether an item is in one of the lists of its author while it is live. If it is not, or not live, it is *unlisted*.
-pub(crate) fn is_listed(content: &Content) -> bool {
-    content.broadcast || content.kind == COMMENT
-}
-
-/// The row of an unlisted item for its author, or for another source.
-pub(crate) fn unlisted_row(source: UserId, place: Cursor) -> [u8; keys::ROW] {
-    keys::entry(source, place)
-}
-
-/// All such rows of an item: of a deleted one for the author and for the sources of its other paths.
-pub(crate) fn unlisted_rows(content: &Content, is_deleted: bool) -> impl Iterator<Item = [u8; keys::ROW]> {
-    let author = (is_deleted || !is_listed(content)).then_some(content.author);
-    let others = content.to.iter().copied().filter(move |_| is_deleted);
-    author.into_iter().chain(others).map(|source| unlisted_row(source, content.cursor()))
-}
-
-/// The rows that a purged item keeps there.
-pub(crate) fn purged_rows(id: ContentId, purged: &Purged) -> impl Iterator<Item = [u8; keys::ROW]> {
-    let place = Cursor { at: purged.published_at, id };
-    [purged.author].into_iter().chain(purged.sources.iter().copied()).map(move |source| unlisted_row(source, place))
-}
-
-/// The value of the row of a comment in one of its lists.
-pub(crate) fn comment_value(table: Table, content: &Content) -> Vec<u8> {
-    if table == COMMENTS { values::listed(&content.entry()) } else { values::entry(&content.entry()) }
-}
-
-/// The rows of a comment: in its author's list, and in the list of its item.
-pub(crate) fn comment_rows(
-    content: &Content,
-    subject: Option<ContentId>,
-) -> impl Iterator<Item = (Table, [u8; keys::ROW])> {
-    let partitions = [(USER_COMMENTS, Some(content.author.get())), (COMMENTS, subject.map(ContentId::get))];
-    let (is_comment, cursor) = (content.kind == COMMENT, content.cursor());
-    let row = move |(table, partition): (Table, Option<u64>)| {
-        partition.filter(|_| is_comment).map(|partition| (table, keys::row(partition, cursor.at, cursor.id.get())))
-    };
-    partitions.into_iter().filter_map(row)
 }

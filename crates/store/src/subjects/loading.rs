@@ -11,7 +11,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use super::unpushed::UnpushedRows;
-use super::users::PartialPushRecipients;
+use super::users::{MOST_RECIPIENTS, PartialPushRecipients};
 use crate::Store;
 use crate::kv::{Kv, Scope};
 use crate::memory::key_filter::KeyFilter;
@@ -19,7 +19,7 @@ use crate::rows::tables::{ACTIVITY, DELETED, SETTINGS, SUSPENDED, TAKEN_OFF, Tab
 use crate::rows::{keys, values};
 use model::error::{Error, Result};
 use model::priority::{self, Pace};
-use model::store::Tier;
+use model::store::{FilterUsage, Tier};
 use model::stripes::Striped;
 use model::{Activity, UserId};
 use parking_lot::Mutex;
@@ -43,21 +43,62 @@ pub(crate) struct Loader {
     thread: Option<JoinHandle<()>>,
 }
 
-/// The filters and mirrors to fill, which the store has, too, and how far the thread is.
+/// What is in memory of tables as a whole.
+pub(crate) struct Loaded {
+    /// Ids with a row in `deleted`.
+    pub(crate) deleted: KeyFilter,
+    /// Users who are or were suspended.
+    pub(crate) suspended: KeyFilter,
+    /// Users with settings.
+    pub(crate) with_settings: KeyFilter,
+    /// Items that were taken off a path.
+    pub(crate) taken_off: KeyFilter,
+    /// Users who are or were evicted.
+    pub(crate) evicted: KeyFilter,
+    /// The rows of `unpushed`.
+    pub(crate) unpushed: UnpushedRows,
+    /// Users who get partial pushes.
+    pub(crate) partial_push_recipients: PartialPushRecipients,
+    /// For changes of an activity, one after the other. Reads take no lock.
+    pub(crate) activity_locks: Striped<Mutex<()>>,
+}
+
+/// The filters and mirrors to fill, and how far the thread is.
 struct Loading {
     kv: Arc<dyn Kv>,
-    unpushed: Arc<UnpushedRows>,
-    suspended: Arc<KeyFilter>,
-    taken_off: Arc<KeyFilter>,
-    with_settings: Arc<KeyFilter>,
-    evicted: Arc<KeyFilter>,
-    partial_push_recipients: Arc<PartialPushRecipients>,
-    activity_locks: Arc<Striped<Mutex<()>>>,
-    deleted: Arc<KeyFilter>,
+    loaded: Arc<Loaded>,
     stopped: Receiver<()>,
     began: Instant,
     told: Instant,
     rows: u64,
+}
+
+impl Loaded {
+    /// Nothing is loaded yet.
+    pub(crate) fn new(kv: &dyn Kv) -> Result<Self> {
+        let filter = |table| Ok::<_, Error>(KeyFilter::to_load(kv.size(table)?.rows));
+        Ok(Self {
+            deleted: filter(DELETED)?,
+            suspended: filter(SUSPENDED)?,
+            with_settings: filter(SETTINGS)?,
+            taken_off: filter(TAKEN_OFF)?,
+            evicted: filter(ACTIVITY)?,
+            unpushed: UnpushedRows::default(),
+            partial_push_recipients: PartialPushRecipients::new(MOST_RECIPIENTS),
+            activity_locks: Striped::default(),
+        })
+    }
+
+    /// The filters in figures.
+    pub(crate) fn filters(&self) -> Vec<FilterUsage> {
+        vec![
+            self.deleted.usage("deleted"),
+            self.evicted.usage("evicted"),
+            self.suspended.usage("suspended"),
+            self.taken_off.usage("taken_off"),
+            self.with_settings.usage("settings"),
+        ]
+    }
 }
 
 impl Loader {
@@ -101,14 +142,7 @@ impl Loading {
     fn of(store: &Store, stopped: Receiver<()>) -> Self {
         Self {
             kv: Arc::clone(&store.kv),
-            unpushed: Arc::clone(&store.unpushed),
-            suspended: Arc::clone(&store.suspended),
-            taken_off: Arc::clone(&store.taken_off),
-            with_settings: Arc::clone(&store.with_settings),
-            evicted: Arc::clone(&store.evicted),
-            partial_push_recipients: Arc::clone(&store.partial_push_recipients),
-            activity_locks: Arc::clone(&store.activity_locks),
-            deleted: Arc::clone(&store.deleted),
+            loaded: Arc::clone(&store.loaded),
             stopped,
             began: Instant::now(),
             told: Instant::now(),
@@ -118,13 +152,14 @@ impl Loading {
 
     /// Fills all, first what costs pages most while it is missing, and last what may take longest.
     fn run(&mut self) {
+        let loaded = Arc::clone(&self.loaded);
         let rows = [
             self.load(UNPUSHED, Self::load_unpushed),
-            self.load(SUSPENDED, |loading| loading.load_filter(SUSPENDED, Arc::clone(&loading.suspended))),
-            self.load(TAKEN_OFF, |loading| loading.load_filter(TAKEN_OFF, Arc::clone(&loading.taken_off))),
-            self.load(SETTINGS, |loading| loading.load_filter(SETTINGS, Arc::clone(&loading.with_settings))),
+            self.load(SUSPENDED, |loading| loading.load_filter(SUSPENDED, &loaded.suspended)),
+            self.load(TAKEN_OFF, |loading| loading.load_filter(TAKEN_OFF, &loaded.taken_off)),
+            self.load(SETTINGS, |loading| loading.load_filter(SETTINGS, &loaded.with_settings)),
             self.load(ACTIVITY, Self::load_activities),
-            self.load(DELETED, |loading| loading.load_filter(DELETED, Arc::clone(&loading.deleted))),
+            self.load(DELETED, |loading| loading.load_filter(DELETED, &loaded.deleted)),
         ];
         let took = self.began.elapsed();
         if took > WAIT && rows.iter().all(Option::is_some) {
@@ -139,7 +174,7 @@ impl Loading {
     /// From time to time brings those users in for whom there is room by then.
     fn go_on(&mut self) {
         while self.stopped.recv_timeout(LOOK_EVERY) == Err(RecvTimeoutError::Timeout) {
-            if self.partial_push_recipients.leaves_out() {
+            if self.loaded.partial_push_recipients.leaves_out() {
                 self.load(ACTIVITY, Self::load_activities);
             }
         }
@@ -157,7 +192,7 @@ impl Loading {
         }
     }
 
-    fn load_filter(&mut self, table: Table, filter: Arc<KeyFilter>) -> Result<bool> {
+    fn load_filter(&mut self, table: Table, filter: &KeyFilter) -> Result<bool> {
         let ended = self.each_row(table, |key, _| {
             filter.add(key);
             filter.passed(key);
@@ -170,7 +205,8 @@ impl Loading {
     }
 
     fn load_unpushed(&mut self) -> Result<bool> {
-        let unpushed = Arc::clone(&self.unpushed);
+        let loaded = Arc::clone(&self.loaded);
+        let unpushed = &loaded.unpushed;
         unpushed.rows.begin_walk();
         let ended = self.each_row(UNPUSHED, |key, row| {
             unpushed.rows.load(user(UNPUSHED, key)?, values::read_unpushed(row)?);
@@ -186,10 +222,11 @@ impl Loading {
     /// A filter with all evicted users, which [`not_evicted`](model::store::Activities::not_evicted) asks first, and all
     /// users who get partial pushes.
     fn load_activities(&mut self) -> Result<bool> {
-        let (evicted, recipients) = (Arc::clone(&self.evicted), Arc::clone(&self.partial_push_recipients));
+        let loaded = Arc::clone(&self.loaded);
+        let (evicted, recipients) = (&loaded.evicted, &loaded.partial_push_recipients);
         recipients.begin_walk();
         // Users come in before their rows are written: the walk must see the rows of those who came in before it.
-        self.activity_locks.all().for_each(|lock| drop(lock.lock()));
+        loaded.activity_locks.all().for_each(|lock| drop(lock.lock()));
         let is_first = !evicted.is_loaded();
         let ended = self.each_row(ACTIVITY, |key, row| {
             let (user, activity) = (user(ACTIVITY, key)?, values::read_activity(row)?);
@@ -241,13 +278,6 @@ impl Loading {
 
 fn user(table: Table, key: u64) -> Result<UserId> {
     UserId::new(key).map_err(|_| Error::Corrupt(format!("a key in {table}")))
-}
-
-impl Store {
-    /// A filter over a table, of which nothing is loaded yet.
-    pub(crate) fn filter_to_load(&self, table: Table) -> Result<Arc<KeyFilter>> {
-        Ok(Arc::new(KeyFilter::to_load(self.kv.size(table)?.rows)))
-    }
 }
 
 #[cfg(test)]

@@ -7,8 +7,7 @@ use std::sync::Arc;
 use crate::Store;
 use crate::kv::Scope;
 use crate::memory::numbers::Numbers;
-use crate::rows::batch::WriteBatch;
-use crate::rows::tables::{NAMES, NAMES_BY_NUMBER, Table};
+use crate::rows::tables::{NAMES, NAMES_BY_NUMBER};
 use crate::rows::{keys, values};
 use model::cache::Cache;
 use model::cache::memory::{CacheMemory, Share};
@@ -31,7 +30,7 @@ impl Names {
     pub(crate) fn new(memory: CacheMemory) -> Self {
         Self {
             // The first number above those of hosts stays free.
-            numbers: Arc::new(Numbers::new(NAMES, memory.of(Share::NUMBERS), MAX_ID + 1)),
+            numbers: Arc::new(Numbers::new(NAMES, memory.of(Share::NUMBERS), MAX_ID + 1, None)),
             names: Cache::new(memory.of(Share::NAMES), USUAL, BYTES),
         }
     }
@@ -59,57 +58,30 @@ impl Store {
         }
         Ok(())
     }
-
-    /// What `read` makes of the first `limit` rows of a table of texts whose keys begin with `text`. `Corrupt` where it makes
-    /// nothing.
-    pub(crate) fn rows_beginning<T>(
-        &self,
-        table: Table,
-        text: &str,
-        limit: usize,
-        read: impl Fn(&[u8], &[u8]) -> Option<T>,
-    ) -> Result<Vec<T>> {
-        let mut rows = self.now(Tier::Disk).rows(table, Scope::Table)?;
-        let mut found = Vec::new();
-        rows.seek(text.as_bytes());
-        while let Some((key, value)) = rows.item().filter(|(key, _)| key.starts_with(text.as_bytes())) {
-            if found.len() == limit {
-                break;
-            }
-            found.push(read(key, value).ok_or_else(|| Error::Corrupt(format!("a row of {table}")))?);
-            rows.next();
-        }
-        rows.status()?;
-        Ok(found)
-    }
 }
 
 impl Store {
     /// The numbers of names, in their order; `None` for a name without a number.
     pub fn numbers(&self, names: &[&str], tier: Tier) -> Result<Vec<Option<u64>>> {
-        if tier == Tier::Memory || names.len() == 1 {
-            return names.iter().map(|name| self.names.numbers.find(self, name, tier)).collect();
-        }
-        self.names.numbers.find_all(self, names)
+        self.names.numbers.find(self, names, tier)
     }
 
     /// The number of each name, for a change. A name that has none gets one: new numbers ascend in the order of the names, above
     /// all numbers before. They stay if the change is made; see [`Store::end_change`].
     /// Acknowledges.
     pub fn give_numbers(&self, names: &[&str]) -> Result<Vec<u64>> {
-        let by_number = |rows: &mut WriteBatch, name: &str, number| {
-            rows.put(NAMES_BY_NUMBER, keys::id(number), name.as_bytes());
-        };
         let known = Arc::clone(&self.names);
-        self.names.numbers.give(self, names, by_number, move |new| {
+        self.names.numbers.give(self, names, move |new| {
             new.into_iter().for_each(|(name, number)| known.names.insert(number, name.into()));
         })
     }
 
     /// The first `limit` written names that begin with `text`, in the order of their bytes, with their numbers.
     pub fn names_beginning(&self, text: &str, limit: usize) -> Result<Vec<(Arc<str>, u64)>> {
-        self.rows_beginning(NAMES, text, limit, |name, number| {
-            Some((std::str::from_utf8(name).ok()?.into(), values::read_given(number).ok()?))
+        let text = text.as_bytes();
+        self.now(Tier::Disk).beginning((NAMES, Scope::Table), text, text, limit, |name, number| {
+            let name = std::str::from_utf8(name).map_err(|_| Error::Corrupt(format!("a key in {NAMES}")))?;
+            Ok((name.into(), values::read_given(number)?))
         })
     }
 

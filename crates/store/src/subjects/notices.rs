@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
 
 use crate::Store;
-use crate::access::walk::MOST_ROWS;
+use crate::access::at::MOST_ROWS;
 use crate::kv::Scope;
 use crate::rows::batch::WriteBatch;
-use crate::rows::tables::{MENTIONED_IN, NOTICE_MARKERS, NOTICE_MARKERS_AT, NOTICES};
+use crate::rows::mirrors::Given;
+use crate::rows::tables::{NOTICE_MARKERS, NOTICES};
 use crate::rows::{keys, values};
 use model::error::{Error, Result};
 use model::failpoint::Write;
@@ -89,7 +90,7 @@ impl Store {
             return Ok(present);
         }
         let mut change = WriteBatch::default();
-        self.put_notice_marker(&mut change, user, present, Some(place));
+        put_notice_marker(&mut change, user, [present, Some(place)])?;
         let moved = Effect::on(EffectKind::NoticeMarkerMoved, user);
         self.acknowledge(Write::Record, change, vec![moved], |_| ())?;
         Ok(place)
@@ -97,22 +98,6 @@ impl Store {
 }
 
 impl Store {
-    /// Moves the marker of the notices of a user in a change, or removes it (`None`).
-    pub(super) fn put_notice_marker(
-        &self,
-        change: &mut WriteBatch,
-        user: UserId,
-        before: Option<NoticeCursor>,
-        after: Option<NoticeCursor>,
-    ) {
-        change.set(NOTICE_MARKERS, keys::id(user.get()), after.map(values::notice_marker));
-        for (place, value) in [(before, None), (after, Some(values::EMPTY))] {
-            if let Some(actor) = place.and_then(NoticeCursor::actor) {
-                change.set(NOTICE_MARKERS_AT, keys::pair(actor, user), value);
-            }
-        }
-    }
-
     /// Removes all notices of a user in a change.
     pub(super) fn remove_notices_of(&self, change: &mut WriteBatch, user: UserId) -> Result<()> {
         self.delete_rows(change, NOTICES, &keys::id(user.get()), &keys::last_notice(user))
@@ -140,29 +125,22 @@ impl Store {
             for (owner, place, value) in notices_of(content, |subject| authors.get(&subject).copied()) {
                 self.put_notice(change, owner, place, Some(&value));
             }
-            for user in &content.mentions {
-                change.put(MENTIONED_IN, keys::entry(*user, content.cursor()), values::EMPTY);
-            }
             authors.insert(content.id, content.author);
         }
         Ok(())
     }
 
-    /// Removes in a change that an item mentions a user.
+    /// Removes the notice of a user whom an item mentions.
     pub(super) fn remove_mention(&self, change: &mut WriteBatch, user: UserId, content: &Content) {
-        change.delete(MENTIONED_IN, keys::entry(user, content.cursor()));
         self.put_notice(change, user, published(content, NoticeKind::Mention), None);
     }
 
-    /// Removes the notices of an item that is purged, and with whom it mentions.
+    /// Removes the notices of an item that is purged.
     pub(crate) fn remove_published_notices(&self, change: &mut WriteBatch, content: &Content) -> Result<()> {
         let subject = NoticeKind::of_item(content).map(|(_, subject)| subject);
         let authors = self.authors_of(subject.as_slice())?;
         for (owner, place, _) in notices_of(content, |subject| authors.get(&subject).copied()) {
             self.put_notice(change, owner, place, None);
-        }
-        for owner in &content.mentions {
-            self.remove_mention(change, *owner, content);
         }
         Ok(())
     }
@@ -175,6 +153,16 @@ impl Store {
         authors.extend(self.purged_among(&gone)?.into_iter().map(|(id, _, purged)| (id, purged.author)));
         Ok(authors)
     }
+}
+
+/// Moves the marker of the notices of a user in a change; `None` for none.
+pub(super) fn put_notice_marker(change: &mut WriteBatch, user: UserId, place: [Option<NoticeCursor>; 2]) -> Result<()> {
+    change.change(
+        NOTICE_MARKERS,
+        keys::id(user.get()),
+        place.map(|place| place.map(values::notice_marker)),
+        &Given::default(),
+    )
 }
 
 /// The place of a notice of an item.

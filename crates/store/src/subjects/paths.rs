@@ -2,7 +2,8 @@
 
 use crate::Store;
 use crate::rows::batch::WriteBatch;
-use crate::rows::tables::{CONTENT, EVENTS, TAKEN_OFF};
+use crate::rows::tables::{EVENTS, TAKEN_OFF};
+use crate::rows::values::Stored;
 use crate::rows::{keys, values};
 use model::error::Result;
 use model::failpoint::Write;
@@ -14,18 +15,17 @@ impl Store {
     /// source's count, in one change with the event. Entries in inboxes stay and are ignored. False, and nothing written, if
     /// the item is missing or deleted, or has no such path. Acknowledges.
     pub fn take_off(&self, id: ContentId, source: UserId, at: Millis, event: &Event) -> Result<bool> {
-        let Some(mut stored) = self.live(id)?.filter(|stored| stored.content.paths().any(|path| path == source)) else {
+        let Some(stored) = self.live(id)?.filter(|stored| stored.content.paths().any(|path| path == source)) else {
             return Ok(false);
         };
         let indexing = self.indexing([&stored.content])?;
         let mut change = WriteBatch::default();
-        self.leave_path(&mut change, &stored.content, &indexing, source)?;
-        stored.content = stored.content.without_path(source);
-        change.put(CONTENT, keys::id(id.get()), values::content(&stored)?);
+        let left = Stored { content: stored.content.clone().without_path(source), ..stored };
+        self.change_item(&mut change, [Some(&stored), Some(&left)], &indexing)?;
         change.put(TAKEN_OFF, keys::pair(id, source), values::millis(at));
         change.put(EVENTS, keys::id(event.number), values::events::event(event));
         // Before the row is visible: who asks after the change finds the item here, and looks up the row.
-        self.taken_off.add(id.get());
+        self.loaded.taken_off.add(id.get());
         let changing = indexing.changing;
         self.acknowledge(Write::Edit, change, Vec::new(), move |_| drop(changing))?;
         Ok(true)
@@ -41,7 +41,7 @@ impl Store {
 
     /// The sources of the paths that an item was taken off.
     pub(crate) fn sources_taken_off(&self, id: ContentId) -> Result<Vec<UserId>> {
-        match self.taken_off.may_have(id.get()) {
+        match self.loaded.taken_off.may_have(id.get()) {
             true => self.now(Tier::Disk).seconds(TAKEN_OFF, id, None, usize::MAX),
             false => Ok(Vec::new()),
         }
@@ -53,10 +53,10 @@ impl Store {
         paths: &mut dyn Iterator<Item = (ContentId, UserId)>,
         tier: Tier,
     ) -> Result<Vec<(ContentId, UserId)>> {
-        if self.taken_off.is_empty() {
+        if self.loaded.taken_off.is_empty() {
             return Ok(Vec::new());
         }
-        let mut asked: Vec<_> = paths.filter(|(id, _)| self.taken_off.may_have(id.get())).collect();
+        let mut asked: Vec<_> = paths.filter(|(id, _)| self.loaded.taken_off.may_have(id.get())).collect();
         let mut rows =
             self.get_many(TAKEN_OFF, asked.iter().map(|(id, source)| keys::pair(*id, *source)), tier)?.into_iter();
         asked.retain(|_| rows.next().flatten().is_some());

@@ -7,6 +7,7 @@ use crate::Store;
 use crate::access::walk::Walk;
 use crate::rows::batch::WriteBatch;
 use crate::rows::keys;
+use crate::rows::mirrors::Given;
 use crate::rows::tables::{REACTIONS, REACTIONS_BY_TIME, REACTIONS_BY_USER};
 use crate::rows::values;
 use crate::rows::values::{ItemSteps, Stored};
@@ -166,7 +167,7 @@ impl Store {
     ) -> Result<Vec<ReactionPlace>> {
         let stored = self.stored(&[id], Tier::Disk)?.pop().flatten();
         let too_late = |stored: &Stored| stored.deleted_at.is_some_and(|at| is_deleted_before(at, deleted_before));
-        let Some(mut stored) = stored.filter(too_late) else { return Ok(Vec::new()) };
+        let Some(stored) = stored.filter(too_late) else { return Ok(Vec::new()) };
         let item = stored.content.entry();
         let (mut change, mut steps, mut purged) = (WriteBatch::default(), ItemSteps::default(), Vec::new());
         let bytes = self.kinds.known().bytes();
@@ -184,8 +185,8 @@ impl Store {
         if !purged.is_empty() {
             // An item with part of its reactions must not be restored, whatever the settings at the next start.
             if stored.deleted_at != Some(FINAL) {
-                stored.deleted_at = Some(FINAL);
-                self.put_deleted(&mut change, &stored, FINAL)?;
+                let last = Stored { deleted_at: Some(FINAL), ..stored.clone() };
+                self.change_item(&mut change, [Some(&stored), Some(&last)], &self.indexing([])?)?;
             }
             self.count_item(&mut change, id, &steps);
             let _changing: Vec<_> = purged.iter().map(|(_, place)| self.newest_reactions.change(place.id)).collect();
@@ -234,11 +235,9 @@ impl Store {
         stands: bool,
     ) -> Result<()> {
         let id = item.cursor.id;
-        change.set(REACTIONS, keys::reaction(id, kind, user), stands.then(|| values::millis(since)));
-        let by_time = keys::kind_row((id.get(), kind), since, user.get());
-        change.set(REACTIONS_BY_TIME, by_time, stands.then_some(values::EMPTY));
-        let by_user = keys::kind_row((user.get(), kind), item.cursor.at, id.get());
-        change.set(REACTIONS_BY_USER, by_user, stands.then(|| values::listed(&item)));
+        let (value, given) = (Some(values::millis(since).to_vec()), Given { entry: Some(item), ..Given::default() });
+        let values = if stands { [None, value] } else { [value, None] };
+        change.change(REACTIONS, keys::reaction(id, kind, user), values, &given)?;
         let notice = NoticeId { kind: NoticeKind::Reaction, reaction: kind, actor: user, item: Some(id) };
         let place = NoticeCursor { at: since, id: notice };
         self.put_notice(change, item.author, place, stands.then_some(&values::EMPTY));

@@ -3,10 +3,12 @@
 use std::collections::BTreeMap;
 
 use crate::Store;
+use crate::kv::Scope;
 use crate::rows::batch::WriteBatch;
+use crate::rows::mirrors::Given;
 use crate::rows::tables::{EVENTS, MARKERS, NICKNAMES, PROFILES, SETTINGS, SUSPENDED, Table};
 use crate::rows::{keys, values};
-use model::error::Result;
+use model::error::{Error, Result};
 use model::failpoint::Write;
 use model::store::Tier;
 use model::{Cursor, Effect, EffectKind, Event, Millis, Profile, UserId, UserSettings};
@@ -22,15 +24,10 @@ impl Store {
         let mut batch = WriteBatch::default();
         let users: Vec<_> = profiles.iter().map(|(user, _)| *user).collect();
         let before = self.profiles(&users, Tier::Disk)?;
-        let (table, nicknames) = (PROFILES, NICKNAMES);
-        // Of a user who occurs twice, each row is removed before any is put.
-        for (user, before) in users.iter().zip(&before) {
-            self.remove_nickname(&mut batch, *user, before.as_ref());
-        }
-        let last: BTreeMap<_, _> = profiles.iter().map(|(user, profile)| (*user, profile)).collect();
+        let before: BTreeMap<_, _> = users.iter().zip(before).collect();
+        let last: BTreeMap<_, _> = profiles.iter().map(|(user, profile)| (user, profile)).collect();
         for (user, profile) in last {
-            batch.put(table, keys::id(user.get()), values::profile(profile)?);
-            keys::nicknames(profile, user).for_each(|key| batch.put(nicknames, key, []));
+            put_profile(&mut batch, *user, [before.get(user).and_then(Option::as_ref), Some(profile)])?;
         }
         let effects: Vec<_> = users.iter().map(|user| Effect::on(EffectKind::ProfileChanged, *user)).collect();
         if batch.is_empty() { Ok(()) } else { self.acknowledge(Write::Record, batch, effects, |_| ()) }
@@ -39,7 +36,11 @@ impl Store {
     /// The users with a nickname in which one of its [`beginnings`](model::nickname::beginnings) begins with `text`, which
     /// is folded: in the order of these beginnings, then of the users, who may come more than once. The first `limit`.
     pub fn users_named(&self, text: &str, limit: usize) -> Result<Vec<UserId>> {
-        self.rows_beginning(NICKNAMES, text, limit, |key, _| Some(keys::split_nickname(key)?.1))
+        let text = text.as_bytes();
+        self.now(Tier::Disk).beginning((NICKNAMES, Scope::Table), text, text, limit, |key, _| {
+            let (_, user) = keys::split_nickname(key).ok_or_else(|| Error::Corrupt(format!("a key in {NICKNAMES}")))?;
+            Ok(user)
+        })
     }
 
     /// The profiles of `users`, in their order; `None` for a user without one.
@@ -49,7 +50,7 @@ impl Store {
 
     /// Replaces a user's settings. A follow that begins after it goes by them. Acknowledges.
     pub fn put_settings(&self, user: UserId, settings: UserSettings) -> Result<()> {
-        self.with_settings.add(user.get());
+        self.loaded.with_settings.add(user.get());
         let mut change = WriteBatch::default();
         change.put(SETTINGS, keys::id(user.get()), values::settings(settings)?);
         self.acknowledge(Write::Record, change, vec![Effect::on(EffectKind::SettingsChanged, user)], |_| ())
@@ -57,7 +58,7 @@ impl Store {
 
     /// The settings of a user; the default for a user without any.
     pub fn settings(&self, user: UserId, tier: Tier) -> Result<UserSettings> {
-        if !self.with_settings.may_have(user.get()) {
+        if !self.loaded.with_settings.may_have(user.get()) {
             return Ok(UserSettings::default());
         }
         Ok(self.read(SETTINGS, &keys::id(user.get()), tier, values::read_settings)?.unwrap_or_default())
@@ -81,7 +82,7 @@ impl Store {
             return Ok(false);
         }
         // Before the row is visible: who asks after the change finds the user here, and looks up the row.
-        self.suspended.add(user.get());
+        self.loaded.suspended.add(user.get());
         let mut change = WriteBatch::default();
         change.set(SUSPENDED, keys::id(user.get()), since.map(values::millis));
         change.put(EVENTS, keys::id(event.number), values::events::event(&event));
@@ -92,7 +93,7 @@ impl Store {
 
     /// Since when a user is suspended; `None` for all others.
     pub fn suspended_since(&self, user: UserId, tier: Tier) -> Result<Option<Millis>> {
-        if !self.suspended.may_have(user.get()) {
+        if !self.loaded.suspended.may_have(user.get()) {
             return Ok(None);
         }
         self.read(SUSPENDED, &keys::id(user.get()), tier, values::read_millis)
@@ -101,10 +102,10 @@ impl Store {
     /// The suspended ones among `users` and those who are being erased, each once, ascending. Costs next to nothing if there
     /// are none.
     pub fn suspended_among(&self, users: &mut dyn Iterator<Item = UserId>, tier: Tier) -> Result<Vec<UserId>> {
-        if self.suspended.is_empty() && !self.erasing.any() {
+        if self.loaded.suspended.is_empty() && !self.erasing.any() {
             return Ok(Vec::new());
         }
-        let may_be = |user: &UserId| self.suspended.may_have(user.get()) || self.erasing.has(*user);
+        let may_be = |user: &UserId| self.loaded.suspended.may_have(user.get()) || self.erasing.has(*user);
         let mut asked: Vec<_> = users.filter(may_be).collect();
         asked.sort_unstable();
         asked.dedup();
@@ -115,12 +116,6 @@ impl Store {
 }
 
 impl Store {
-    /// Removes the rows by which a user with this profile is found.
-    pub(crate) fn remove_nickname(&self, change: &mut WriteBatch, user: UserId, of: Option<&Profile>) {
-        let table = NICKNAMES;
-        of.into_iter().flat_map(|of| keys::nicknames(of, user)).for_each(|key| change.delete(table, key));
-    }
-
     /// Moves the marker in this row; see [`Store::move_marker`].
     pub(crate) fn move_place(
         &self,
@@ -141,4 +136,10 @@ impl Store {
         self.acknowledge(Write::Record, change, vec![moved], |_| ())?;
         Ok(place)
     }
+}
+
+/// Changes the profile of a user; `None` for none.
+pub(super) fn put_profile(change: &mut WriteBatch, user: UserId, profile: [Option<&Profile>; 2]) -> Result<()> {
+    let [before, after] = profile.map(|profile| profile.map(values::profile).transpose());
+    change.change(PROFILES, keys::id(user.get()), [before?, after?], &Given::default())
 }

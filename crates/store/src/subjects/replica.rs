@@ -4,7 +4,7 @@ use crate::Store;
 use crate::rows::batch::WriteBatch;
 use crate::rows::tables::REPLICA;
 use model::error::Result;
-use model::store::{MARK, MakeMark, Tier};
+use model::store::Tier;
 
 impl Store {
     /// A note; `None` if there is none of this name.
@@ -21,20 +21,10 @@ impl Store {
         self.commit(change, false)
     }
 
-    /// From now on each group of changes that is not empty has a new mark. To be called once, before the first change.
-    pub fn keep_mark(&self, mark: MakeMark) {
-        // A second one would come from a second node on one directory, which its lock refuses.
-        let _ = self.mark.set(mark);
-    }
-}
-
-impl Store {
-    /// The row of the mark, if this is the store of a node.
-    pub(crate) fn mark_now(&self) -> WriteBatch {
+    /// Writes a note with the group of changes that [`Store::write_group`] writes next, unless that is empty.
+    pub fn note_group(&self, name: &str, note: &[u8]) -> Result<()> {
         let mut row = WriteBatch::default();
-        if let Some(mark) = self.mark.get() {
-            row.put(REPLICA, MARK.as_bytes(), mark());
-        }
-        row
+        row.put(REPLICA, name, note);
+        self.add_to_group(row)
     }
 }

@@ -3,14 +3,12 @@
 //! The older items of a list may be in the archive.
 
 use std::collections::{BTreeSet, HashMap};
-use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use super::archive::Walks;
 use crate::Store;
 use crate::access::walk::go_on;
 use crate::memory::numbers::Numbers;
-use crate::rows::batch::WriteBatch;
 use crate::rows::tables::TOPIC_IDS;
 use crate::rows::{keys, values};
 use model::cache::memory::{CacheMemory, Share};
@@ -42,7 +40,10 @@ pub(crate) struct Topics {
 impl Topics {
     pub(crate) fn new(memory: CacheMemory) -> Self {
         let ends = ReadThrough::new(memory.of(Share::TOPIC_ENDS), END_BYTES, |_| END_BYTES);
-        Self { ids: Arc::new(Numbers::new(TOPIC_IDS, memory.of(Share::TOPIC_NAMES), 0)), ends }
+        Self {
+            ids: Arc::new(Numbers::new(TOPIC_IDS, memory.of(Share::TOPIC_NAMES), 0, Some(keys::HIGHEST_TOPIC))),
+            ends,
+        }
     }
 
     /// The caches in figures: names, then ends.
@@ -59,16 +60,16 @@ pub(crate) struct TopicEndsChange {
 }
 
 impl TopicEndsChange {
-    /// The ids of an item's topics, each once.
-    pub(crate) fn of(&self, content: &Content) -> BTreeSet<TopicId> {
-        content.topics.iter().filter_map(|name| self.ids.get(name).copied()).collect()
+    /// The id of a topic.
+    pub(crate) fn id(&self, name: &str) -> Option<u64> {
+        self.ids.get(name).map(|id| id.get())
     }
 }
 
 impl Store {
     /// The id of a topic; `None` if no published item has named it.
     pub fn topic(&self, name: &str, tier: Tier) -> Result<Option<TopicId>> {
-        self.topics.ids.find(self, name, tier)?.map(topic_id).transpose()
+        self.topics.ids.find(self, &[name], tier)?.pop().flatten().map(topic_id).transpose()
     }
 
     /// Items among the topic's `depth` newest items. The answer is of one instant. Walks over `depth` rows at most, or twice as many if it needs the archive.
@@ -112,8 +113,7 @@ impl Store {
     pub(crate) fn change_topics<'c>(&self, items: impl IntoIterator<Item = &'c Content>) -> Result<TopicEndsChange> {
         let names: BTreeSet<&str> = items.into_iter().flat_map(|item| &item.topics).map(String::as_str).collect();
         let names: Vec<_> = names.into_iter().collect();
-        let highest = |rows: &mut WriteBatch, _: &str, id| rows.put(TOPIC_IDS, keys::HIGHEST_TOPIC, values::given(id));
-        let ids = self.topics.ids.give(self, &names, highest, |_| ())?;
+        let ids = self.topics.ids.give(self, &names, |_| ())?;
         let ids = names.into_iter().zip(ids).map(|(name, id)| Ok((name.to_owned(), topic_id(id)?)));
         let ids = ids.collect::<Result<HashMap<_, _>>>()?;
         let changes = ids.values().map(|id| self.topics.ends.change(*id)).collect();
@@ -132,35 +132,18 @@ impl Store {
     fn topic_rows(&self, topic: TopicId, scan: Scan<ContentId>, tier: Tier) -> Result<Vec<Entry>> {
         let Scan { span, order, limit } = scan;
         let (mut found, partition) = (Vec::new(), topic.get());
-        let version = self.topics.ends.version(topic);
-        let mut walks = Walks::new(self, &self.topic_lists, tier)?;
-        if walks.hot_rows(partition, span, order, &mut up_to(limit, &mut found))? {
-            return Ok(found);
-        }
-        found.clear();
-        if tier == Tier::Memory {
-            walks.rows(partition, span, order, &mut up_to(limit, &mut found))?;
-            // The two tables were not opened at one instant, and a read that must not block takes no lock.
-            let unchanged = version.is_some() && self.topics.ends.version(topic) == version;
-            return if unchanged { Ok(found) } else { Err(Error::NotCached) };
-        }
-        let held = self.topic_lists.hold(partition);
+        let held = self.topic_lists.hold(partition, tier)?;
         let snapshot = self.kv.snapshot();
-        let mut walks = Walks::at(self, &self.topic_lists, self.at(&*snapshot, tier))?;
+        let mut walks = Walks::new(&self.topic_lists, self.at(&*snapshot, tier))?;
         drop(held);
-        walks.rows(partition, span, order, &mut up_to(limit, &mut found))?;
+        walks.rows(partition, span, order, &mut |cursor, value| {
+            found.push(values::read_listed(cursor, value)?);
+            go_on(found.len() < limit)
+        })?;
         Ok(found)
     }
 }
 
 fn topic_id(raw: u64) -> Result<TopicId> {
     TopicId::new(raw).map_err(|_| Error::Corrupt("topic ids".to_owned()))
-}
-
-/// Takes rows of a list until there are `limit`.
-fn up_to(limit: usize, found: &mut Vec<Entry>) -> impl FnMut(Cursor, &[u8]) -> Result<ControlFlow<()>> {
-    move |cursor, value| {
-        found.push(values::read_listed(cursor, value)?);
-        go_on(found.len() < limit)
-    }
 }

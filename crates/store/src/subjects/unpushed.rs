@@ -51,7 +51,7 @@ impl Store {
     /// Adds to a change that these items do not reach all followers, if that is so.
     pub(crate) fn put_unpushed(&self, change: &mut WriteBatch, items: &[Entry], reach: Reach) -> Result<Raise<'_>> {
         let items = if reach == Reach::All { &[] } else { items };
-        let turns = self.unpushed.turns.many(items.iter().map(|item| item.source.get()), Mutex::lock);
+        let turns = self.loaded.unpushed.turns.many(items.iter().map(|item| item.source.get()), Mutex::lock);
         let mut raised = HashMap::<UserId, Unpushed>::default();
         for Entry { cursor, source, .. } in items {
             let unpushed = match raised.entry(*source) {
@@ -64,7 +64,7 @@ impl Store {
         for (author, unpushed) in &raised {
             change.set(UNPUSHED, keys::id(author.get()), Some(values::unpushed(*unpushed)));
         }
-        Ok(Raise { rows: &self.unpushed, raised, _turns: turns })
+        Ok(Raise { rows: &self.loaded.unpushed, raised, _turns: turns })
     }
 
     /// An author's row that is not in memory.

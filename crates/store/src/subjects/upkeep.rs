@@ -7,7 +7,7 @@ use crate::rows::tables;
 use crate::rows::tables::{COUNTS, INBOXES, Keys, Table};
 use crate::rows::{keys, values};
 use model::error::{Error, Result};
-use model::store::{FilterUsage, TableStats, Tier, Usage};
+use model::store::{TableStats, Tier, Usage};
 use model::{CacheUsage, UserId};
 
 impl Store {
@@ -18,7 +18,8 @@ impl Store {
         let mut partitions = Vec::new();
         let of_users = |table: &&Table| match table.keys {
             Keys::USERS => true,
-            keys => keys == Keys::Row("user") && table.lists.is_some() || [INBOXES, COUNTS].contains(*table),
+            Keys::Row("user") => table.follows.iter().any(|(of, _)| of.keys == Keys::USERS),
+            _ => [INBOXES, COUNTS].contains(*table),
         };
         for table in tables::ALL.iter().filter(of_users) {
             partitions.extend(self.partitions_after(table, after, limit)?);
@@ -58,8 +59,8 @@ impl Store {
 
     /// Memory and disk that the store uses, with [`Store::stats`]. May look at the disk.
     pub fn usage(&self) -> Result<Usage> {
-        let (unpushed, unpushed_left_out) = self.unpushed.rows.usage();
-        let (partial_push_recipients, partial_push_recipients_left_out) = self.partial_push_recipients.usage();
+        let (unpushed, unpushed_left_out) = self.loaded.unpushed.rows.usage();
+        let (partial_push_recipients, partial_push_recipients_left_out) = self.loaded.partial_push_recipients.usage();
         Ok(Usage {
             tables: self.stats()?,
             arrivals: self.arrivals.usage(),
@@ -69,24 +70,13 @@ impl Store {
             unpushed_left_out,
             partial_push_recipients,
             partial_push_recipients_left_out,
-            filters: self.filters(),
+            filters: self.loaded.filters(),
             ..self.kv.usage()?
         })
     }
 }
 
 impl Store {
-    /// The filters in figures.
-    pub(crate) fn filters(&self) -> Vec<FilterUsage> {
-        vec![
-            self.deleted.usage("deleted"),
-            self.evicted.usage("evicted"),
-            self.suspended.usage("suspended"),
-            self.taken_off.usage("taken_off"),
-            self.with_settings.usage("settings"),
-        ]
-    }
-
     /// The first partitions of a table above one, with a seek for each.
     pub(crate) fn partitions_after(&self, table: Table, after: Option<UserId>, limit: usize) -> Result<Vec<UserId>> {
         let mut rows = self.now(Tier::Disk).rows(table, Scope::Table)?;

@@ -4,14 +4,14 @@ use crate::Store;
 use crate::access::at::At;
 use crate::kv::Scope;
 use crate::rows::batch::WriteBatch;
+use crate::rows::mirrors::Given;
 use crate::rows::tables::{LIST_MARKERS, LIST_MEMBERS, LIST_MEMBERS_BY_TIME, LISTS, MEMBER_OF};
 use crate::rows::{keys, values};
 use model::error::{Error, Result};
 use model::failpoint::Write;
 use model::store::{Change, Tier, too_many_lists, too_many_members};
 use model::{
-    Cursor, Effect, EffectKind, ListId, ListSettings, Membership, Position, Rule, Scan, ShownSources, UserCursor,
-    UserId, UserList,
+    Cursor, Effect, EffectKind, ListId, ListSettings, Membership, Scan, ShownSources, UserCursor, UserId, UserList,
 };
 
 impl Store {
@@ -79,29 +79,23 @@ impl Store {
         let present = self.memberships(list, &sources, Tier::Disk)?;
         let (mut change, mut added, mut removed) = (WriteBatch::default(), 0, 0);
         let (mut after, mut effects) = (Vec::with_capacity(changes.len()), Vec::new());
-        let mut has = |kind, member| effects.push(Effect::on(kind, user).target(member).named(name));
         for (wanted, present) in changes.iter().zip(present) {
             let rule = wanted.rule_after(present.and_then(|present| present.rule));
-            let place = |at| Position { at, id: wanted.target };
-            match (present, wanted.follow) {
-                (None, Some(since)) => {
-                    added += 1;
-                    has(EffectKind::MemberCreated, wanted.target);
-                    self.put_member(&mut change, list, place(since), Some(rule));
-                }
-                (Some(present), None) => {
-                    removed += 1;
-                    has(EffectKind::MemberRemoved, wanted.target);
-                    self.put_member(&mut change, list, place(present.since), None);
-                }
-                (Some(present), Some(_)) if present.rule != rule => {
-                    has(EffectKind::MemberChanged, wanted.target);
-                    self.put_member(&mut change, list, place(present.since), Some(rule));
-                }
-                _ => {}
+            let membership = |at| Membership { since: present.map_or(at, |present| present.since), rule };
+            let member = wanted.follow.map(membership);
+            after.push(member);
+            if member == present {
+                continue;
             }
-            let since = |since| present.map_or(since, |present| present.since);
-            after.push(wanted.follow.map(|at| Membership { since: since(at), rule }));
+            added += usize::from(present.is_none());
+            removed += usize::from(member.is_none());
+            let kind = match (present, member) {
+                (None, _) => EffectKind::MemberCreated,
+                (_, None) => EffectKind::MemberRemoved,
+                _ => EffectKind::MemberChanged,
+            };
+            effects.push(Effect::on(kind, user).target(wanted.target).named(name));
+            put_member(&mut change, list, wanted.target, [present, member])?;
         }
         if added > removed {
             let members = self.now(Tier::Disk).seconds(LIST_MEMBERS, list, None, usize::MAX)?.len();
@@ -169,20 +163,17 @@ impl Store {
         change.delete(LISTS, keys::of_user(user, &list.name));
         Ok(())
     }
+}
 
-    /// Puts the rows of a member with its rule into a change, or removes them (`None`).
-    pub(crate) fn put_member(
-        &self,
-        change: &mut WriteBatch,
-        list: ListId,
-        place: UserCursor,
-        rule: Option<Option<Rule>>,
-    ) {
-        let membership = rule.map(|rule| values::membership(&Membership { since: place.at, rule }));
-        change.set(LIST_MEMBERS, keys::pair(list, place.id), membership);
-        change.set(MEMBER_OF, keys::pair(place.id, list), rule.map(|_| values::EMPTY));
-        change.set(LIST_MEMBERS_BY_TIME, keys::entry(list, place), rule.map(|_| values::EMPTY));
-    }
+/// Changes a member of a list; `None` for none.
+pub(super) fn put_member(
+    change: &mut WriteBatch,
+    list: ListId,
+    member: UserId,
+    membership: [Option<Membership>; 2],
+) -> Result<()> {
+    let values = membership.map(|membership| membership.map(|membership| values::membership(&membership)));
+    change.change(LIST_MEMBERS, keys::pair(list, member), values, &Given::default())
 }
 
 impl At<'_> {
@@ -193,18 +184,12 @@ impl At<'_> {
     }
 
     fn lists(&self, user: UserId) -> Result<Vec<UserList>> {
-        let (mut rows, prefix) = (self.rows(LISTS, Scope::Partition)?, keys::id(user.get()));
-        let mut lists = Vec::new();
-        rows.seek(prefix);
-        while let Some((key, value)) = rows.item()
-            && let Some(name) = key.strip_prefix(&prefix)
-        {
-            let name = std::str::from_utf8(name).map_err(|_| Error::Corrupt("the name of a list".to_owned()))?;
+        let prefix = keys::id(user.get());
+        self.beginning((LISTS, Scope::Partition), &prefix, &prefix, usize::MAX, |key, value| {
+            let name = std::str::from_utf8(key.get(keys::ID..).unwrap_or_default());
+            let name = name.map_err(|_| Error::Corrupt("the name of a list".to_owned()))?.to_owned();
             let (id, settings) = values::read_list(value)?;
-            lists.push(UserList { id, name: name.to_owned(), settings });
-            rows.next();
-        }
-        rows.status()?;
-        Ok(lists)
+            Ok(UserList { id, name, settings })
+        })
     }
 }

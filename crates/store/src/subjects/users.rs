@@ -1,11 +1,11 @@
 //! Users' activity.
 
 use std::collections::HashSet;
-use std::ops::ControlFlow;
 
 use crate::Store;
 use crate::access::at::MOST_KEYS;
 use crate::engine::health::unavailable;
+use crate::kv::Scope;
 use crate::memory::mirror::{Known, Mirror};
 use crate::rows::batch::WriteBatch;
 use crate::rows::tables::{ACTIVITY, FOLLOWING, JOBS};
@@ -57,8 +57,8 @@ impl Store {
     pub fn touch(&self, user: UserId, now: Millis) -> Result<Touched> {
         // A reader can do without this: at most some wait for a device that stalls, and none once the stall is known.
         let health = self.disk.as_deref().map(|disk| &*disk.health);
-        let _turn = health.map(|health| health.begin_touch().ok_or_else(unavailable)).transpose()?;
-        let _lock = self.activity_locks.of(user.get()).lock();
+        let _turn = health.map(|health| health.writes.begin_optional().ok_or_else(unavailable)).transpose()?;
+        let _lock = self.loaded.activity_locks.of(user.get()).lock();
         let mut batch = WriteBatch::default();
         let present = self.activity(user, Tier::Disk)?;
         let (activity, job) = match present.seen_again(now) {
@@ -81,7 +81,7 @@ impl Store {
                 Some(seen) if seen >= seen_since => split.active.push(*user),
                 Some(_) => {
                     // A read may have marked the user as seen meanwhile, so look again under the lock.
-                    let _lock = self.activity_locks.of(user.get()).lock();
+                    let _lock = self.loaded.activity_locks.of(user.get()).lock();
                     let activity = self.activity(*user, Tier::Disk)?;
                     if let Some(lapsed) = activity.lapsed(seen_since) {
                         self.write_activity(Write::Lapse, WriteBatch::default(), *user, lapsed)?;
@@ -98,7 +98,7 @@ impl Store {
 
     /// Leaves out evicted users. Costs next to nothing if there are none.
     pub fn not_evicted(&self, users: Vec<UserId>) -> Result<Vec<UserId>> {
-        let maybe: Vec<_> = users.iter().filter(|user| self.evicted.may_have(user.get())).collect();
+        let maybe: Vec<_> = users.iter().filter(|user| self.loaded.evicted.may_have(user.get())).collect();
         if maybe.is_empty() {
             return Ok(users);
         }
@@ -112,26 +112,23 @@ impl Store {
     /// Finds, among the next `limit` users above `after`, those who have an inbox and were last seen, or first
     /// appeared, before `seen_before`.
     pub fn idle(&self, after: Option<UserId>, limit: usize, seen_before: Millis) -> Result<Idle> {
-        let mut idle = Idle::default();
-        let mut looked_at = 0;
-        self.each_user(ACTIVITY, after, values::read_activity, |user, activity| {
-            looked_at += 1;
-            if activity.is_idle(seen_before) {
-                idle.users.push(user);
-            }
-            if looked_at < limit {
-                return ControlFlow::Continue(());
-            }
-            idle.next = Some(user);
-            ControlFlow::Break(())
-        })?;
-        Ok(idle)
+        // No user has the greatest id.
+        let from = keys::id(after.map_or(0, |after| after.get().saturating_add(1)));
+        let row = |key: &[u8], value: &[u8]| {
+            let user = keys::number(key).and_then(|raw| UserId::new(raw).ok());
+            let user = user.ok_or_else(|| Error::Corrupt(format!("a key in {ACTIVITY}")))?;
+            Ok((user, values::read_activity(value)?))
+        };
+        let found = self.now(Tier::Disk).beginning((ACTIVITY, Scope::Table), &[], &from, limit.max(1), row)?;
+        let next = found.last().filter(|_| found.len() >= limit).map(|(user, _)| *user);
+        let idle = found.into_iter().filter(|(_, activity)| activity.is_idle(seen_before));
+        Ok(Idle { users: idle.map(|(user, _)| user).collect(), next })
     }
 
     /// Evicts a user last seen before `seen_before` and raises the inbox's floor to `floor`, if any, in one change. False,
     /// and nothing changed, if the user was seen since or has no inbox.
     pub fn evict(&self, user: UserId, seen_before: Millis, floor: Option<Cursor>) -> Result<bool> {
-        let _lock = self.activity_locks.of(user.get()).lock();
+        let _lock = self.loaded.activity_locks.of(user.get()).lock();
         if !self.activity(user, Tier::Disk)?.is_idle(seen_before) {
             return Ok(false);
         }
@@ -155,7 +152,7 @@ impl Store {
             Some(_) => self.newest_of(user, authors, room.saturating_add(1))?,
             None => (None, Vec::new()),
         };
-        let _lock = self.activity_locks.of(user.get()).lock();
+        let _lock = self.loaded.activity_locks.of(user.get()).lock();
         let mut batch = WriteBatch::default();
         batch.delete(JOBS, keys::job(job));
         let Some(rebuilt) = self.activity(user, Tier::Disk)?.rebuilt(job) else {
@@ -173,7 +170,7 @@ impl Store {
     /// The author's newest items that did not reach every follower.
     pub fn unpushed(&self, author: UserId, tier: Tier) -> Result<Unpushed> {
         let mut row = Known::Unknown;
-        self.unpushed.rows.look(&[author], |_, known| row = known);
+        self.loaded.unpushed.rows.look(&[author], |_, known| row = known);
         match row {
             Known::Unknown => self.stored_unpushed(author, tier),
             known => Ok(known.row().unwrap_or_default()),
@@ -183,14 +180,17 @@ impl Store {
     /// A number that differs once an author may have unpushed items who was not one of [`Store::may_have_unpushed`]
     /// before.
     pub fn unpushed_version(&self) -> u64 {
-        self.unpushed.rows.version()
+        self.loaded.unpushed.rows.version()
     }
 
     /// Those of `authors` who may have unpushed items, in their order. It is all of them while
     /// [`Store::unpushed_version`] is the number returned.
     pub fn may_have_unpushed(&self, authors: &[UserId]) -> (u64, Vec<UserId>) {
-        let (version, mut found) = (self.unpushed.rows.version(), Vec::new());
-        self.unpushed.rows.look(authors, |author, known| found.extend((known != Known::NoRow).then_some(author)));
+        let (version, mut found) = (self.loaded.unpushed.rows.version(), Vec::new());
+        self.loaded
+            .unpushed
+            .rows
+            .look(authors, |author, known| found.extend((known != Known::NoRow).then_some(author)));
         (version, found)
     }
 
@@ -204,7 +204,7 @@ impl Store {
         tier: Tier,
     ) -> Result<Vec<UserId>> {
         let (mut found, mut unknown) = (Vec::new(), Vec::new());
-        self.unpushed.rows.look(authors, |author, known| match known {
+        self.loaded.unpushed.rows.look(authors, |author, known| match known {
             Known::Row(unpushed) if unpushed.leaves_gaps(floor, active) => found.push(author),
             Known::Row(_) | Known::NoRow => {}
             Known::Unknown => unknown.push(author),
@@ -227,7 +227,7 @@ impl Store {
         if self.activity(user, Tier::Disk)? != Activity::default() {
             return Ok(());
         }
-        let _lock = self.activity_locks.of(user.get()).lock();
+        let _lock = self.loaded.activity_locks.of(user.get()).lock();
         match self.activity(user, Tier::Disk)? {
             Activity::Dormant { seen: None } => self.write_activity(Write::Meet, WriteBatch::default(), user, first),
             _ => Ok(()),
@@ -244,18 +244,18 @@ impl Store {
     ) -> Result<()> {
         if activity == Activity::Evicted {
             // Before the row is visible: a reader that finds a user here looks up the row.
-            self.evicted.add(user.get());
+            self.loaded.evicted.add(user.get());
         }
         // Before the row is visible, too: a fan-out that chooses after a read of the row chooses this user.
         if let Some(seen) = activity.seen() {
-            self.partial_push_recipients.set(user, seen);
+            self.loaded.partial_push_recipients.set(user, seen);
         }
         batch.put(ACTIVITY, keys::id(user.get()), values::activity(activity));
         let change = self.activities.change(user);
         self.follow_up(what, batch)?;
         change.written(activity);
         if activity.seen().is_none() {
-            self.partial_push_recipients.remove(user);
+            self.loaded.partial_push_recipients.remove(user);
         }
         Ok(())
     }
@@ -271,7 +271,7 @@ impl Store {
     /// When each of `users` was last seen, in their order; `None` for those who get no partial pushes.
     fn last_seen(&self, users: &[UserId]) -> Result<Vec<Option<Millis>>> {
         let (mut looked, mut unknown) = (Vec::with_capacity(users.len()), Vec::new());
-        self.partial_push_recipients.look(users, |user, known| {
+        self.loaded.partial_push_recipients.look(users, |user, known| {
             looked.push(known);
             unknown.extend((known == Known::Unknown).then(|| keys::id(user.get())));
         });

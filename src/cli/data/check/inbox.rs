@@ -1,7 +1,6 @@
 //! Compares one inbox with its source outboxes.
 
-use std::cmp::Ordering;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::ControlFlow;
 
 use super::Findings;
@@ -77,26 +76,13 @@ struct Difference {
     has: Vec<Entry>,
 }
 
-/// Compares two lists, each newest first.
+/// Compares two lists.
 fn compare(inbox: &[Entry], expected: &[Entry]) -> Difference {
-    let mut difference = Difference::default();
-    let (mut inbox, mut expected) = (inbox.iter().peekable(), expected.iter().peekable());
-    loop {
-        let order = match (inbox.peek(), expected.peek()) {
-            (None, None) => return difference,
-            (Some(_), None) => Ordering::Greater,
-            (None, Some(_)) => Ordering::Less,
-            (Some(row), Some(want)) => row.cmp(want),
-        };
-        if order == Ordering::Equal {
-            inbox.next();
-            expected.next();
-        } else if order == Ordering::Greater {
-            difference.has.extend(inbox.next());
-        } else {
-            difference.lacks.extend(expected.next());
-        }
-    }
+    let without = |entries: &[Entry], others: &[Entry]| {
+        let others: HashSet<_> = others.iter().collect();
+        entries.iter().filter(|entry| !others.contains(entry)).copied().collect()
+    };
+    Difference { lacks: without(expected, inbox), has: without(inbox, expected) }
 }
 
 /// Whether an inbox may lack an entry because the entry was never pushed there; reads pull it.

@@ -1,14 +1,17 @@
-//! The lines of each table, with the fields that an import reads.
+//! The lines of each table.
 
 use std::borrow::Cow;
 
-use serde::Serialize;
-use serde_json::value::RawValue;
+use serde::de::DeserializeOwned;
 
 use super::output::Output;
+use crate::cli::data::import::lines::{
+    Deletion, Following, Item, Kinds, List, Marker, Member, Name, Pair, Reaction, Settings, Suspension, UserProfile,
+};
+use crate::cli::data::tables::Table;
 use model::error::{Error, Result};
-use model::{Audience, Barrier, Content, HostId, KindNames, Millis, Profile, ReactionKinds, UserId};
-use store::{Marker, Reader, Ruled};
+use model::{Barrier, Content, HostId, Profile, ReactionKinds, RuleDraft, Time, UserId};
+use store::{Reader, Ruled};
 
 /// The rows that an export has.
 #[derive(Debug)]
@@ -20,151 +23,79 @@ pub(super) struct Scope<'a> {
 }
 
 /// Writes all lines of a table.
-pub(super) type Take = fn(&Reader, &Scope<'_>, &mut Output<'_>) -> Result<()>;
-
-pub(super) fn names(reader: &Reader, _: &Scope<'_>, out: &mut Output<'_>) -> Result<()> {
-    #[derive(Serialize)]
-    #[serde(rename_all = "snake_case")]
-    enum Line<'a> {
-        Id(HostId),
-        Reaction(&'a str),
+pub(super) fn write(table: Table, reader: &Reader, scope: &Scope<'_>, out: &mut Output<'_>) -> Result<()> {
+    match table {
+        Table::Names => {
+            let kind = |kind: &str| out.line(None, &Name { id: None, reaction: Some(kind.to_owned()) });
+            reader.kinds_of_reactions().try_for_each(kind)?;
+            reader.each_name(&mut |id| out.line(None, &Name { id: Some(id), reaction: None }))
+        }
+        Table::Settings => reader.each_settings(&mut |(user, settings)| {
+            let (approve_followers, default_audience) =
+                (Some(settings.approve_followers), Some(settings.default_audience));
+            out.line(None, &Settings { user_id: reader.host(user)?, approve_followers, default_audience })
+        }),
+        Table::Blocks => barriers(reader, Barrier::Block, out),
+        Table::Follows => reader.each_follow(&mut |follow| following(reader, follow, out)),
+        Table::Requests => reader.each_request(&mut |request| following(reader, request, out)),
+        Table::Mutes => barriers(reader, Barrier::Mute, out),
+        Table::Hides => barriers(reader, Barrier::Hide, out),
+        Table::Lists => reader.each_list(&mut |(user, list)| {
+            let (title, exclusive) = (list.settings.title, Some(list.settings.exclusive));
+            out.line(None, &List { user_id: reader.host(user)?, list: list.name, title, exclusive })
+        }),
+        Table::ListMembers => reader.each_member(&mut |list, Ruled { user, target, since, rule }| {
+            let (user_id, source_id, (only, except)) = (reader.host(user)?, reader.host(target)?, kinds(rule));
+            let (list, since) = (list.to_owned(), Some(since));
+            out.line(since, &Member { user_id, list, source_id, since: since.map(Time), only, except })
+        }),
+        Table::Content => content(reader, scope, out),
+        Table::Reactions => reactions(reader, scope, out),
+        Table::Deletions => reader.each_deletion(&mut |(item, at)| {
+            let (deleted_at, purged) = (at.map(Time), at.is_none().then_some(true));
+            out.line(at, &Deletion { content_id: reader.host(item)?, deleted_at, purged })
+        }),
+        Table::Profiles => reader.each_profile(&mut |(user, Profile { nickname, avatar, extra })| {
+            let extra = extra.as_deref().map(json).transpose()?;
+            out.line(None, &UserProfile { user_id: reader.host(user)?, nickname, avatar, extra })
+        }),
+        Table::Markers => {
+            reader.each_marker(&mut |marker| {
+                let (cursor, list) = (format!("{}-{}", marker.at, marker.item), marker.list.map(str::to_owned));
+                let user_id = reader.host(marker.user)?;
+                out.line(Some(marker.at), &Marker { user_id, cursor, list, notices: None })
+            })?;
+            reader.each_notice_marker(&mut |(user, place)| {
+                let (user_id, cursor) = (reader.host(user)?, place.to_string());
+                out.line(Some(place.at), &Marker { user_id, cursor, list: None, notices: Some(true) })
+            })
+        }
+        Table::Suspensions => reader.each_suspension(&mut |(user, since)| {
+            out.line(Some(since), &Suspension { user_id: reader.host(user)?, since: Some(Time(since)) })
+        }),
     }
-
-    reader.kinds_of_reactions().try_for_each(|kind| out.line(None, &Line::Reaction(kind)))?;
-    reader.each_name(&mut |id| out.line(None, &Line::Id(id)))
-}
-
-pub(super) fn settings(reader: &Reader, _: &Scope<'_>, out: &mut Output<'_>) -> Result<()> {
-    #[derive(Serialize)]
-    struct Line {
-        user_id: HostId,
-        approve_followers: bool,
-        default_audience: Audience,
-    }
-
-    reader.each_settings(&mut |(user, settings)| {
-        let (approve_followers, default_audience) = (settings.approve_followers, settings.default_audience);
-        out.line(None, &Line { user_id: reader.host(user)?, approve_followers, default_audience })
-    })
-}
-
-/// A pair of users, with the rule of a follow or a request.
-#[derive(Serialize)]
-struct Pair {
-    user_id: HostId,
-    target_id: HostId,
-    since: Millis,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    only: Option<KindNames>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    except: Option<KindNames>,
-}
-
-pub(super) fn blocks(reader: &Reader, _: &Scope<'_>, out: &mut Output<'_>) -> Result<()> {
-    barriers(reader, Barrier::Block, out)
-}
-
-pub(super) fn mutes(reader: &Reader, _: &Scope<'_>, out: &mut Output<'_>) -> Result<()> {
-    barriers(reader, Barrier::Mute, out)
-}
-
-pub(super) fn hides(reader: &Reader, _: &Scope<'_>, out: &mut Output<'_>) -> Result<()> {
-    barriers(reader, Barrier::Hide, out)
 }
 
 fn barriers(reader: &Reader, barrier: Barrier, out: &mut Output<'_>) -> Result<()> {
     reader.each_barrier(barrier, &mut |(user, target, since)| {
         let (user_id, target_id) = (reader.host(user)?, reader.host(target)?);
-        out.line(Some(since), &Pair { user_id, target_id, since, only: None, except: None })
+        out.line(Some(since), &Pair { user_id, target_id, since: Some(Time(since)) })
     })
 }
 
-pub(super) fn follows(reader: &Reader, _: &Scope<'_>, out: &mut Output<'_>) -> Result<()> {
-    reader.each_follow(&mut |follow| pair(reader, follow, out))
+fn following(reader: &Reader, Ruled { user, target, since, rule }: Ruled, out: &mut Output<'_>) -> Result<()> {
+    let (user_id, target_id, (only, except)) = (reader.host(user)?, reader.host(target)?, kinds(rule));
+    out.line(Some(since), &Following { user_id, target_id, since: Some(Time(since)), only, except })
 }
 
-pub(super) fn requests(reader: &Reader, _: &Scope<'_>, out: &mut Output<'_>) -> Result<()> {
-    reader.each_request(&mut |request| pair(reader, request, out))
-}
-
-fn pair(reader: &Reader, Ruled { user, target, since, rule }: Ruled, out: &mut Output<'_>) -> Result<()> {
+/// The fields `only` and `except` of a rule.
+fn kinds(rule: RuleDraft) -> (Option<Kinds>, Option<Kinds>) {
     let (only, except) = rule.fields();
-    let (user_id, target_id) = (reader.host(user)?, reader.host(target)?);
-    out.line(Some(since), &Pair { user_id, target_id, since, only, except })
+    let given = |names: Option<_>| names.map(|names| Kinds(Some(names)));
+    (given(only), given(except))
 }
 
-pub(super) fn lists(reader: &Reader, _: &Scope<'_>, out: &mut Output<'_>) -> Result<()> {
-    #[derive(Serialize)]
-    struct Line<'a> {
-        user_id: HostId,
-        list: &'a str,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        title: Option<&'a str>,
-        exclusive: bool,
-    }
-
-    reader.each_list(&mut |(user, list)| {
-        let (user_id, title, exclusive) = (reader.host(user)?, list.settings.title.as_deref(), list.settings.exclusive);
-        out.line(None, &Line { user_id, list: &list.name, title, exclusive })
-    })
-}
-
-pub(super) fn members(reader: &Reader, _: &Scope<'_>, out: &mut Output<'_>) -> Result<()> {
-    #[derive(Serialize)]
-    struct Line<'a> {
-        user_id: HostId,
-        list: &'a str,
-        source_id: HostId,
-        since: Millis,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        only: Option<KindNames>,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        except: Option<KindNames>,
-    }
-
-    reader.each_member(&mut |list, Ruled { user, target, since, rule }| {
-        let (only, except) = rule.fields();
-        let (user_id, source_id) = (reader.host(user)?, reader.host(target)?);
-        out.line(Some(since), &Line { user_id, list, source_id, since, only, except })
-    })
-}
-
-pub(super) fn content(reader: &Reader, scope: &Scope<'_>, out: &mut Output<'_>) -> Result<()> {
-    /// The fields of a publish, and the time of the last edit.
-    #[derive(Serialize)]
-    struct Line<'a> {
-        content_id: HostId,
-        author_id: HostId,
-        published_at: Millis,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        edited_at: Option<Millis>,
-        #[serde(skip_serializing_if = "is_post")]
-        kind: &'a str,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        text: Option<&'a str>,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        media: Option<Box<RawValue>>,
-        #[serde(skip_serializing_if = "<[String]>::is_empty")]
-        topics: &'a [String],
-        #[serde(skip_serializing_if = "Option::is_none")]
-        ref_id: Option<HostId>,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        extra: Option<Box<RawValue>>,
-        #[serde(skip_serializing_if = "Clone::clone")]
-        broadcast: bool,
-        #[serde(skip_serializing_if = "Vec::is_empty")]
-        to: Vec<HostId>,
-        /// Always: left out, it would be the default of the author.
-        audience: Audience,
-        #[serde(skip_serializing_if = "Vec::is_empty")]
-        mentions: Vec<HostId>,
-    }
-
-    fn is_post(kind: &&str) -> bool {
-        *kind == "post"
-    }
-
-    let hosts = |users: &[UserId]| users.iter().map(|user| reader.host(*user)).collect::<Result<Vec<_>>>();
+fn content(reader: &Reader, scope: &Scope<'_>, out: &mut Output<'_>) -> Result<()> {
     let (mut left_out, mut turn, mut last) = (0, 0, 0);
     let mut take = |(item, is_deleted): (Content, bool), turn, last: &mut usize, out: &mut Output<'_>| {
         let its = reader.turn(&item)?;
@@ -176,24 +107,8 @@ pub(super) fn content(reader: &Reader, scope: &Scope<'_>, out: &mut Output<'_>) 
             left_out += 1;
             return Ok(());
         }
-        let Content { published_at, edited_at, broadcast, audience, .. } = item;
-        let line = Line {
-            content_id: reader.host(item.id)?,
-            author_id: reader.host(item.author)?,
-            published_at,
-            edited_at,
-            kind: &item.kind,
-            text: item.text.as_deref(),
-            media: (item.media != "[]").then(|| raw(&item.media)).transpose()?,
-            topics: &item.topics,
-            ref_id: item.ref_id.map_or(Ok(None), |id| reader.found(id.get()))?,
-            extra: item.extra.as_deref().map(raw).transpose()?,
-            broadcast,
-            to: hosts(&item.to)?,
-            audience,
-            mentions: hosts(&item.mentions)?,
-        };
-        out.line(edited_at.max(Some(published_at)), &line)
+        let time = item.edited_at.max(Some(item.published_at));
+        out.line(time, &line_of(reader, item)?)
     };
     while turn <= last {
         reader.each_item(&mut |item| take(item, turn, &mut last, out))?;
@@ -205,25 +120,43 @@ pub(super) fn content(reader: &Reader, scope: &Scope<'_>, out: &mut Output<'_>) 
     Ok(())
 }
 
-/// JSON of the host for a line, so without line ends: where they are allowed, a space means the same.
-fn raw(json: &str) -> Result<Box<RawValue>> {
-    let is_end = |c: char| matches!(c, '\n' | '\r');
-    let json = if json.contains(is_end) { Cow::Owned(json.replace(is_end, " ")) } else { Cow::Borrowed(json) };
-    RawValue::from_string(json.into_owned()).map_err(|e| Error::Corrupt(format!("media or extra: {e}")))
+/// The line of an item. It always has the audience: left out, it would be the default of the author.
+fn line_of(reader: &Reader, item: Content) -> Result<Item> {
+    let hosts = |users: &[UserId]| users.iter().map(|user| reader.host(*user)).collect::<Result<Vec<HostId>>>();
+    Ok(Item {
+        author_id: reader.host(item.author)?,
+        content_id: Some(reader.host(item.id)?),
+        published_at: Some(Time(item.published_at)),
+        edited_at: item.edited_at.map(Time),
+        kind: checked(Some(item.kind).filter(|kind| kind != "post"))?,
+        text: item.text,
+        media: (item.media != "[]").then(|| json(&item.media)).transpose()?,
+        topics: checked(Some(item.topics).filter(|topics| !topics.is_empty()))?,
+        ref_id: item.ref_id.map_or(Ok(None), |id| reader.found(id.get()))?,
+        extra: item.extra.as_deref().map(json).transpose()?,
+        broadcast: (!item.broadcast).then_some(false),
+        to: checked(Some(hosts(&item.to)?).filter(|to| !to.is_empty()))?,
+        audience: Some(item.audience),
+        mentions: checked(Some(hosts(&item.mentions)?).filter(|mentions| !mentions.is_empty()))?,
+    })
 }
 
-pub(super) fn reactions(reader: &Reader, scope: &Scope<'_>, out: &mut Output<'_>) -> Result<()> {
-    #[derive(Serialize)]
-    struct Line<'a> {
-        content_id: HostId,
-        user_id: HostId,
-        kind: &'a str,
-        since: Millis,
-    }
+/// A field that is stored, as that of a line.
+fn checked<F, T: TryFrom<F, Error = String>>(stored: Option<F>) -> Result<Option<T>> {
+    stored.map(T::try_from).transpose().map_err(Error::Corrupt)
+}
 
+/// JSON of the host for a line, so without line ends: where they are allowed, a space means the same.
+fn json<T: DeserializeOwned>(json: &str) -> Result<T> {
+    let is_end = |c: char| matches!(c, '\n' | '\r');
+    let json = if json.contains(is_end) { Cow::Owned(json.replace(is_end, " ")) } else { Cow::Borrowed(json) };
+    serde_json::from_str(&json).map_err(|e| Error::Corrupt(format!("media or extra: {e}")))
+}
+
+fn reactions(reader: &Reader, scope: &Scope<'_>, out: &mut Output<'_>) -> Result<()> {
     let left_out = reader.each_reaction(scope.kinds, scope.deleted, &mut |item, user, kind, since| {
-        let (content_id, user_id) = (reader.host(item)?, reader.host(user)?);
-        out.line(Some(since), &Line { content_id, user_id, kind, since })
+        let (content_id, user_id, kind) = (reader.host(item)?, reader.host(user)?, kind.to_owned());
+        out.line(Some(since), &Reaction { content_id, user_id, kind, since: Some(Time(since)) })
     })?;
     for (kind, count) in left_out {
         out.leaves_out(
@@ -232,68 +165,4 @@ pub(super) fn reactions(reader: &Reader, scope: &Scope<'_>, out: &mut Output<'_>
         );
     }
     Ok(())
-}
-
-pub(super) fn deletions(reader: &Reader, _: &Scope<'_>, out: &mut Output<'_>) -> Result<()> {
-    #[derive(Serialize)]
-    struct Line {
-        content_id: HostId,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        deleted_at: Option<Millis>,
-        #[serde(skip_serializing_if = "std::ops::Not::not")]
-        purged: bool,
-    }
-
-    reader.each_deletion(&mut |(item, deleted_at)| {
-        out.line(deleted_at, &Line { content_id: reader.host(item)?, deleted_at, purged: deleted_at.is_none() })
-    })
-}
-
-pub(super) fn profiles(reader: &Reader, _: &Scope<'_>, out: &mut Output<'_>) -> Result<()> {
-    #[derive(Serialize)]
-    struct Line {
-        user_id: HostId,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        nickname: Option<String>,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        avatar: Option<String>,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        extra: Option<Box<RawValue>>,
-    }
-
-    reader.each_profile(&mut |(user, Profile { nickname, avatar, extra })| {
-        let extra = extra.as_deref().map(raw).transpose()?;
-        out.line(None, &Line { user_id: reader.host(user)?, nickname, avatar, extra })
-    })
-}
-
-pub(super) fn markers(reader: &Reader, _: &Scope<'_>, out: &mut Output<'_>) -> Result<()> {
-    #[derive(Serialize)]
-    struct Line<'a> {
-        user_id: HostId,
-        cursor: String,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        list: Option<&'a str>,
-        #[serde(skip_serializing_if = "std::ops::Not::not")]
-        notices: bool,
-    }
-
-    reader.each_marker(&mut |Marker { user, list, at, item }| {
-        let cursor = format!("{at}-{item}");
-        out.line(Some(at), &Line { user_id: reader.host(user)?, cursor, list, notices: false })
-    })?;
-    reader.each_notice_marker(&mut |(user, place)| {
-        let (user_id, cursor) = (reader.host(user)?, place.to_string());
-        out.line(Some(place.at), &Line { user_id, cursor, list: None, notices: true })
-    })
-}
-
-pub(super) fn suspensions(reader: &Reader, _: &Scope<'_>, out: &mut Output<'_>) -> Result<()> {
-    #[derive(Serialize)]
-    struct Line {
-        user_id: HostId,
-        since: Millis,
-    }
-
-    reader.each_suspension(&mut |(user, since)| out.line(Some(since), &Line { user_id: reader.host(user)?, since }))
 }

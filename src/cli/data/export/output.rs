@@ -43,13 +43,6 @@ enum Packed {
     Zstd(zstd::Encoder<'static, BufWriter<Part>>),
 }
 
-/// A table whose lines are all written.
-pub(super) struct Written {
-    done: Done,
-    /// The file, which has no name yet; `None` for the standard output.
-    part: Option<Part>,
-}
-
 /// The result of a table.
 #[derive(Debug)]
 pub(super) struct Done {
@@ -134,11 +127,11 @@ impl<'a> Output<'a> {
         self.done.left_out.push((count, why.to_string()));
     }
 
-    /// Writes out what is still in memory.
-    pub(super) fn end(self) -> Result<Written> {
+    /// Writes out what is still in memory. The file, if it is not the standard output, has no name yet.
+    pub(super) fn end(self) -> Result<(Done, Option<Part>)> {
         let Self { done, packed, .. } = self;
         let part = packed.end().map_err(|e| unwritten(&done.path, &e))?;
-        Ok(Written { done, part })
+        Ok((done, part))
     }
 }
 
@@ -160,14 +153,6 @@ impl Packed {
             Self::Zstd(out) => out.finish()?,
         };
         buffer.into_inner().map(Some).map_err(io::IntoInnerError::into_error)
-    }
-}
-
-impl Written {
-    /// Gives the file its name.
-    pub(super) fn finish(self) -> Result<Done> {
-        self.part.map_or(Ok(()), Part::finish)?;
-        Ok(self.done)
     }
 }
 

@@ -1,18 +1,48 @@
 //! The fields and columns of CSV records.
 
 use std::borrow::Cow;
+use std::fmt::Write;
 
-use super::refusal::{INVALID_LINE, Refusal};
+use super::records::Shape;
+use super::refusal::{INVALID_FIELD, INVALID_ID, INVALID_LINE, MISSING_FIELD, Refusal};
+use super::rows::object;
+use super::times;
+use model::JsonObject;
 
 /// A field of a record. `None` is a null: without quotes, nothing or `\N`.
 pub(crate) type Field<'r> = Option<Cow<'r, str>>;
 
-/// A column of a table: its name, and whether a record must have it.
-pub(crate) type Column = (&'static str, bool);
+/// What a field holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Holds {
+    Id,
+    Time,
+    Flag,
+    Audience,
+    Object,
+    Text,
+}
 
-/// The place of each column in a record.
+impl Holds {
+    /// By the name of the field, which has the same meaning in all lines.
+    pub(super) fn of(name: &str) -> Self {
+        match name {
+            "published_at" | "edited_at" | "deleted_at" | "since" => Self::Time,
+            "approve_followers" | "exclusive" | "notices" | "purged" => Self::Flag,
+            "default_audience" => Self::Audience,
+            "extra" => Self::Object,
+            "id" => Self::Id,
+            name if name.ends_with("_id") => Self::Id,
+            _ => Self::Text,
+        }
+    }
+}
+
+/// The columns of a table, and the place of each in a record.
 #[derive(Debug)]
 pub(crate) struct Columns {
+    /// The name of each, and whether a record must have it.
+    table: Vec<(&'static str, bool)>,
     /// For each column of the table, the place of its field.
     places: Vec<Option<usize>>,
     /// Most fields of a record.
@@ -20,13 +50,16 @@ pub(crate) struct Columns {
 }
 
 impl Columns {
-    /// The table's order, for a file without a header.
-    pub(super) fn in_order(table: &[Column]) -> Self {
-        Self { places: (0..table.len()).map(Some).collect(), width: table.len() }
+    /// The columns that a table declares, for a file without a header.
+    pub(super) fn declared(declared: &'static str) -> Self {
+        let column = |name: &'static str| (name.trim_matches(['[', ']']), !name.contains(']'));
+        let table: Vec<_> = declared.split(',').map(column).collect();
+        Self { places: (0..table.len()).map(Some).collect(), width: table.len(), table }
     }
 
-    /// The order of a header. Refuses unknown, repeated and missing names.
-    pub(super) fn of_header(table: &[Column], header: &[Field<'_>]) -> Result<Self, String> {
+    /// Takes the order of a header. Refuses unknown, repeated and missing names.
+    pub(super) fn take_header(&mut self, header: &[Field<'_>]) -> Result<(), String> {
+        let table = &self.table;
         let mut places = vec![None; table.len()];
         let mut unknown = Vec::new();
         for (place, name) in header.iter().map(|name| name.as_deref().unwrap_or_default()).enumerate() {
@@ -47,15 +80,28 @@ impl Columns {
                  line with their names before it"
             ));
         }
-        let missing = table.iter().zip(&places).find(|((_, needed), place)| *needed && place.is_none());
-        match missing {
-            Some(((name, _), _)) => Err(format!("column {name} is missing in the header")),
-            None => Ok(Self { places, width: header.len() }),
+        if let Some(((name, _), _)) = table.iter().zip(&places).find(|((_, needed), place)| *needed && place.is_none())
+        {
+            return Err(format!("column {name} is missing in the header"));
         }
+        (self.places, self.width) = (places, header.len());
+        Ok(())
     }
 
-    /// Refuses a record with more fields than there are columns, or with another separator.
-    pub(super) fn check(&self, fields: &[Field<'_>]) -> Result<(), Refusal> {
+    /// Whether a record is a header: its first field, or two of its fields, are names of columns, in upper or lower case; or
+    /// all of its fields, at least two, read as names of columns elsewhere. With a wrong separator the record is one field.
+    pub(super) fn is_header(&self, fields: &[Field<'_>]) -> bool {
+        let is_name = |field: &str| self.table.iter().any(|(name, _)| name.eq_ignore_ascii_case(field.trim()));
+        let texts = || fields.iter().map(|field| field.as_deref().unwrap_or_default());
+        let first = texts().next().and_then(|field| field.split([';', '\t']).next()).unwrap_or_default();
+        is_name(first)
+            || texts().filter(|field| is_name(field)).count() > 1
+            || (fields.len() > 1 && texts().all(is_label))
+    }
+
+    /// The object that says the same as a record. Refuses a record with more fields than there are columns, or with another
+    /// separator.
+    pub(super) fn object(&self, fields: &[Field<'_>]) -> Result<String, Refusal> {
         if let [Some(field)] = fields
             && let Some(hint) = slip(field)
         {
@@ -65,62 +111,62 @@ impl Columns {
             let detail = format_args!("the line has {} fields, but at most {} are expected", fields.len(), self.width);
             return Err(Refusal::of_line(INVALID_LINE, detail));
         }
-        Ok(())
-    }
-
-    /// The value of a column that cannot be empty; `None` if the record has none.
-    pub(super) fn get<'f>(&self, fields: &'f [Field<'_>], column: usize) -> Option<&'f str> {
-        self.text(fields, column).filter(|field| !field.is_empty())
-    }
-
-    /// The value of a column that can be an empty text.
-    pub(super) fn text<'f>(&self, fields: &'f [Field<'_>], column: usize) -> Option<&'f str> {
-        let place = self.places.get(column).copied().flatten()?;
-        fields.get(place)?.as_deref()
+        let mut object = String::new();
+        for ((name, needed), place) in self.table.iter().zip(&self.places) {
+            let text = place.and_then(|place| fields.get(place)?.as_deref());
+            // Only the text of an item can be empty.
+            match text.filter(|text| !text.is_empty() || *name == "text") {
+                Some(text) => {
+                    object.push(if object.is_empty() { '{' } else { ',' });
+                    // A text takes all.
+                    let _ = write!(object, "\"{name}\":{}", value(name, text)?);
+                }
+                None if *needed => return Err(Refusal::of_line(MISSING_FIELD, format_args!("{name} is missing"))),
+                None => {}
+            }
+        }
+        object.push('}');
+        Ok(object)
     }
 }
 
-/// Whether a record is a header: its first field, or two of its fields, are names of columns, in upper or lower case; or
-/// all of its fields, at least two, read as names of columns elsewhere. With a wrong separator the record is one field.
-pub(super) fn is_header(table: &[Column], fields: &[Field<'_>]) -> bool {
-    let is_name = |field: &str| table.iter().any(|(name, _)| name.eq_ignore_ascii_case(field.trim()));
-    let texts = || fields.iter().map(|field| field.as_deref().unwrap_or_default());
-    let first = texts().next().and_then(|field| field.split([';', '\t']).next()).unwrap_or_default();
-    is_name(first) || texts().filter(|field| is_name(field)).count() > 1 || (fields.len() > 1 && texts().all(is_label))
+/// A field as JSON.
+fn value<'f>(name: &str, text: &'f str) -> Result<Cow<'f, str>, Refusal> {
+    let refused = |reason: &str| Refusal::of_field(INVALID_FIELD, name, reason, text);
+    Ok(match Holds::of(name) {
+        // Nearly always a mistake, so only NDJSON may have such ids.
+        Holds::Id if text.trim() != text => {
+            let refusal = Refusal::of_field(INVALID_ID, name, "expected no space at the ends of an id", text);
+            return Err(refusal.with_hint("remove the space, or write the file as NDJSON"));
+        }
+        Holds::Time => times::of_text(name, text)?.to_string().into(),
+        // In the words of common databases.
+        Holds::Flag => match text {
+            "true" | "t" | "1" => "true".into(),
+            "false" | "f" | "0" => "false".into(),
+            _ => return Err(refused("expected true or false")),
+        },
+        Holds::Audience if !matches!(text, "public" | "followers") => {
+            return Err(refused("expected public or followers"));
+        }
+        Holds::Object => {
+            object::<JsonObject>(text).map_err(|why| why.within(name).showing(text.as_bytes(), Shape::Csv))?;
+            text.into()
+        }
+        Holds::Id | Holds::Audience | Holds::Text => serde_json::Value::from(text).to_string().into(),
+    })
 }
 
 /// Words in the names that other programs give to columns.
-const WORDS: [&str; 23] = [
-    "id",
-    "user",
-    "username",
-    "account",
-    "handle",
-    "follower",
-    "followee",
-    "following",
-    "followed",
-    "source",
-    "target",
-    "author",
-    "content",
-    "post",
-    "item",
-    "created",
-    "date",
-    "time",
-    "timestamp",
-    "at",
-    "text",
-    "body",
-    "name",
-];
+const WORDS: &str = "id user username account handle follower followee following followed source target author content post \
+                     item created date time timestamp at text body name";
 
 /// Whether a field reads as the name of a column elsewhere: some words of letters, or a word that is common there.
 fn is_label(field: &str) -> bool {
     let is_letters = |word: &str| word.chars().all(char::is_alphabetic);
     let is_common = |word: &str| {
-        ["Id", "ID"].iter().any(|end| word.ends_with(end)) || WORDS.iter().any(|known| known.eq_ignore_ascii_case(word))
+        ["Id", "ID"].iter().any(|end| word.ends_with(end))
+            || WORDS.split(' ').any(|known| known.eq_ignore_ascii_case(word))
     };
     let mut words = field.split([' ', '_']).filter(|word| !word.is_empty());
     words.clone().all(is_letters) && (field.trim().contains(' ') || words.any(is_common))
@@ -178,7 +224,13 @@ fn closing_quote(text: &str) -> usize {
 mod tests {
     use super::*;
 
-    const TABLE: &[Column] = &[("user_id", true), ("target_id", true), ("since", false)];
+    const TABLE: &str = "user_id,target_id[,since]";
+
+    /// The columns of a file that begins with a header.
+    fn of_header(header: &str) -> Result<Columns, String> {
+        let mut columns = Columns::declared(TABLE);
+        columns.take_header(&split(header)).map(|()| columns)
+    }
 
     #[test]
     fn fields_are_split_and_unquoted() {
@@ -212,7 +264,7 @@ mod tests {
             "follower,followee",
             "followerId,followee_id",
         ] {
-            assert!(is_header(TABLE, &split(header)), "{header}");
+            assert!(Columns::declared(TABLE).is_header(&split(header)), "{header}");
         }
         for data in [
             "1,2",
@@ -228,18 +280,18 @@ mod tests {
             "1,since",
             "1,\"since; x\"",
         ] {
-            assert!(!is_header(TABLE, &split(data)), "{data}");
+            assert!(!Columns::declared(TABLE).is_header(&split(data)), "{data}");
         }
     }
 
     #[test]
     fn a_header_may_reorder_and_leave_out_what_is_optional() {
-        let columns = Columns::of_header(TABLE, &split("since,target_id,user_id")).expect("known");
-        let record = split("5,2,1");
-        assert_eq!((0..3).map(|c| columns.get(&record, c)).collect::<Vec<_>>(), [Some("1"), Some("2"), Some("5")]);
-        let columns = Columns::of_header(TABLE, &split("target_id,user_id")).expect("known");
-        assert_eq!(columns.get(&split("2,1"), 2), None);
-        assert!(columns.check(&split("2,1,5")).is_err());
+        let columns = of_header("since,target_id,user_id").expect("known");
+        let object = |columns: &Columns, record: &str| columns.object(&split(record));
+        assert_eq!(object(&columns, "5,2,1"), Ok(r#"{"user_id":"1","target_id":"2","since":5}"#.to_owned()));
+        let columns = of_header("target_id,user_id").expect("known");
+        assert_eq!(object(&columns, "2,1"), Ok(r#"{"user_id":"1","target_id":"2"}"#.to_owned()));
+        assert!(object(&columns, "2,1,5").is_err());
     }
 
     #[test]
@@ -256,18 +308,18 @@ mod tests {
             ("user_id,since", "target_id is missing"),
             ("User_id,target_id", "\"User_id\""),
         ] {
-            let error = Columns::of_header(TABLE, &split(header)).expect_err(header);
+            let error = of_header(header).expect_err(header);
             assert!(error.contains(word), "{error}");
         }
     }
 
     #[test]
     fn short_records_lack_fields_and_long_ones_are_refused() {
-        let columns = Columns::in_order(TABLE);
-        assert_eq!(columns.get(&split("1"), 1), None);
-        assert_eq!(columns.get(&split("1,"), 1), None);
-        assert!(columns.check(&split("1,2,3")).is_ok());
-        let refusal = columns.check(&split("1,2,3,4")).expect_err("refused").to_string();
-        assert_eq!(refusal, "invalid_line: the line has 4 fields, but at most 3 are expected");
+        let columns = Columns::declared(TABLE);
+        let refused = |record: &str| columns.object(&split(record)).expect_err("refused").to_string();
+        assert_eq!(refused("1"), "missing_field: target_id is missing");
+        assert_eq!(refused("1,"), "missing_field: target_id is missing");
+        assert!(columns.object(&split("1,2,3")).is_ok());
+        assert_eq!(refused("1,2,3,4"), "invalid_line: the line has 4 fields, but at most 3 are expected");
     }
 }

@@ -3,22 +3,21 @@
 use std::io::{self, Read};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::thread::JoinHandle;
 
-use crossbeam_channel::{Receiver, Sender, bounded, select};
+use crossbeam_channel::{Sender, bounded, select};
 
-use super::fields::{Columns, is_header, split};
+use super::fields::{Columns, split};
 use super::format::{TELLING, shape};
 use super::records::{self, Records, Shape};
 use super::refusal::{INVALID_LINE, Refusal, TOO_LONG, printable};
-use super::rows::Row;
 use super::source::Source;
+use crate::cli::data::tables::Table;
 use crate::cli::terminal::interrupt::Interrupt;
 use crate::cli::terminal::progress::{Progress, Unit};
-use crate::threads;
 use model::error::{Error, Result};
+use model::threads;
 
-/// Most rows of a batch.
+/// Most lines of a batch.
 const BATCH_ROWS: usize = 1000;
 
 /// A batch is handed over once its records have this many bytes.
@@ -30,34 +29,33 @@ const BESIDES: usize = 2 << 10;
 /// Batches that may wait for the writer.
 const BATCHES: usize = 4;
 
-/// Rows of an input, and refused lines between them, each with its line number.
-#[derive(Debug)]
-pub(super) struct Batch<T> {
-    /// In the order of the input.
-    pub(super) rows: Vec<(u64, T)>,
-    /// Lines and reasons, in the order of the input.
-    pub(super) refused: Vec<(u64, Refusal)>,
-}
+/// Lines of an input in their order: each with its number, and its row or why it is refused.
+pub(super) type Batch<T> = Vec<(u64, Result<T, Refusal>)>;
 
-/// An input in progress.
-struct Reader<T> {
-    /// Closes when the input ends or fails.
-    batches: Receiver<Batch<T>>,
-    /// Returns whether the input failed. The thread stops at its next batch after the receiver is dropped.
-    thread: JoinHandle<Result<()>>,
-}
-
-/// Gives all batches of an input to `take`, with a bar that shows the remarks it returns. Refuses a record that is longer
-/// than its bodies may be, of `longest` bytes each. False if a stop is requested before the end.
-pub(super) fn each_batch<T: Row>(
+/// Gives all batches of an input to `take`, with a bar that shows the remarks it returns. `parse` reads a JSON object; a
+/// record of CSV is read as the object that says the same. Refuses a record that is longer than its bodies may be, of
+/// `longest` bytes each. False if a stop is requested before the end.
+pub(super) fn each_batch<T: Send + 'static>(
+    table: Table,
     source: Source,
     longest: usize,
+    parse: impl Fn(&str) -> Result<T, Refusal> + Send + 'static,
     interrupt: &Interrupt,
     mut take: impl FnMut(Batch<T>, &Progress) -> Result<String>,
 ) -> Result<bool> {
     let (name, position) = (source.name.clone(), Arc::clone(&source.read));
-    let progress = Progress::new(format!("{} {name}", T::TABLE), source.length, Unit::Bytes);
-    let Reader::<T> { batches, thread } = read(source, longest)?;
+    let progress = Progress::new(format!("{} {name}", table.name()), source.length, Unit::Bytes);
+    // Of an item the publish, and the text, the media and the extra object of later edits.
+    let bodies = if table == Table::Content { 4 } else { 1 };
+    let longest = longest.saturating_mul(bodies).saturating_add(BESIDES);
+    let (sender, batches) = bounded(BATCHES);
+    let input = name.clone();
+    // Stops at its next batch after the receiver is dropped.
+    let thread = threads::start("import-reader", move || {
+        let mut filling = Filling { sender, batch: Vec::new(), bytes: 0, longest };
+        let unpacked = source.unpack().map_err(|e| unreadable(&input, 1, &e));
+        unpacked.and_then(|bytes| run(&input, table.columns(), bytes, &parse, &mut filling))
+    })?;
     loop {
         let batch = select! {
             recv(batches) -> batch => batch,
@@ -72,30 +70,19 @@ pub(super) fn each_batch<T: Row>(
     Ok(true)
 }
 
-/// Reads an input on its own thread.
-fn read<T: Row>(source: Source, longest: usize) -> Result<Reader<T>> {
-    let (sender, batches) = bounded(BATCHES);
-    let thread = threads::start("import-reader", move || {
-        let name = source.name.clone();
-        let longest = longest.saturating_mul(T::BODIES).saturating_add(BESIDES);
-        let mut filling = Filling { sender, batch: Batch::EMPTY, bytes: 0, longest };
-        source.unpack().map_err(|e| unreadable(&name, 1, &e)).and_then(|input| run(&name, input, &mut filling))
-    })?;
-    Ok(Reader { batches, thread })
-}
-
-/// CSV, with its columns once the first record is read, or NDJSON.
-enum Format {
-    Json,
-    Csv(Option<Columns>),
-}
-
-fn run<T: Row>(name: &str, input: impl Read, filling: &mut Filling<T>) -> Result<()> {
+/// Reads an input to its end, or until nobody wants more.
+fn run<T>(
+    name: &str,
+    declared: &'static str,
+    input: impl Read,
+    parse: &impl Fn(&str) -> Result<T, Refusal>,
+    filling: &mut Filling<T>,
+) -> Result<()> {
     let mut records = Records::new(input);
     let mut line = 1;
     let beginning = records.beginning(TELLING).map_err(|e| unreadable(name, line, &e))?;
-    let shape = shape(beginning).map_err(|reason| Error::Setup(format!("{name}: {reason}")))?;
-    let mut format = if shape == Shape::Lines { Format::Json } else { Format::Csv(None) };
+    let shape = shape(&beginning).map_err(|reason| Error::Setup(format!("{name}: {reason}")))?;
+    let (mut columns, mut is_first) = (Columns::declared(declared), true);
     loop {
         let record = match records.next(shape) {
             Ok(Some(record)) => record,
@@ -109,50 +96,28 @@ fn run<T: Row>(name: &str, input: impl Read, filling: &mut Filling<T>) -> Result
             }
         };
         line = record.line;
-        let (length, row) = match record.found {
-            Err(reason) => {
-                let kind = match reason {
-                    records::TOO_LONG | records::TOO_LONG_QUOTED => TOO_LONG,
-                    _ => INVALID_LINE,
-                };
-                (0, Err(Refusal::of_line(kind, reason).showing(records.bytes(record.shown))))
-            }
-            Ok(range) => {
-                let bytes = records.bytes(range);
-                if bytes.trim_ascii().is_empty() {
+        let bytes = &record.bytes;
+        let row = match (record.refused, std::str::from_utf8(bytes), shape) {
+            (Some(why @ (records::TOO_LONG | records::TOO_LONG_QUOTED)), ..) => Err(Refusal::of_line(TOO_LONG, why)),
+            (Some(why), ..) => Err(Refusal::of_line(INVALID_LINE, why)),
+            _ if bytes.trim_ascii().is_empty() => continue,
+            (None, Err(_), _) => Err(Refusal::of_line(INVALID_LINE, "not valid UTF-8")),
+            (None, Ok(text), Shape::Lines) => parse(text),
+            (None, Ok(text), Shape::Csv) => {
+                let fields = split(text);
+                if std::mem::take(&mut is_first) && columns.is_header(&fields) {
+                    let wrong = |why: String| Error::Setup(format!("{name}:{line}: {}", printable(&why)));
+                    columns.take_header(&fields).map_err(wrong)?;
                     continue;
                 }
-                let row = match std::str::from_utf8(bytes) {
-                    Err(_) => Err(Refusal::of_line(INVALID_LINE, "not valid UTF-8")),
-                    Ok(text) => match parse(text, &mut format) {
-                        Ok(Some(row)) => row,
-                        Ok(None) => continue,
-                        Err(reason) => return Err(Error::Setup(format!("{name}:{line}: {}", printable(&reason)))),
-                    },
-                };
-                (bytes.len(), row.map_err(|refusal| refusal.showing(bytes)))
+                columns.object(&fields).and_then(|object| parse(&object))
             }
         };
-        if !filling.add(line, row, length) {
+        let row = row.map_err(|refusal| refusal.showing(bytes, shape));
+        if !filling.add(line, row, bytes.len()) {
             return Ok(());
         }
     }
-}
-
-/// The row of a record; `None` for a header. Fails if a header is wrong.
-fn parse<T: Row>(text: &str, format: &mut Format) -> Result<Option<Result<T, Refusal>>, String> {
-    Ok(Some(match format {
-        Format::Json => T::from_json(text),
-        Format::Csv(Some(columns)) => T::from_fields(columns, &split(text)),
-        Format::Csv(unknown) => {
-            let fields = split(text);
-            if is_header(T::COLUMNS, &fields) {
-                *unknown = Some(Columns::of_header(T::COLUMNS, &fields)?);
-                return Ok(None);
-            }
-            T::from_fields(unknown.insert(Columns::in_order(T::COLUMNS)), &fields)
-        }
-    }))
 }
 
 /// A batch while it is filled.
@@ -163,32 +128,28 @@ struct Filling<T> {
     longest: usize,
 }
 
-impl<T> Batch<T> {
-    const EMPTY: Self = Self { rows: Vec::new(), refused: Vec::new() };
-}
-
 impl<T> Filling<T> {
     /// Adds a line; false if the receiver is gone.
     fn add(&mut self, line: u64, row: Result<T, Refusal>, bytes: usize) -> bool {
-        match row {
+        let row = match row {
             Ok(_) if bytes > self.longest => {
                 let reason = format!("the line is longer than {} bytes (server.body_limit)", self.longest);
-                self.batch.refused.push((line, Refusal::of_line(TOO_LONG, reason)));
+                Err(Refusal::of_line(TOO_LONG, reason))
             }
-            Ok(row) => self.batch.rows.push((line, row)),
-            Err(reason) => self.batch.refused.push((line, reason)),
-        }
+            row => row,
+        };
+        self.batch.push((line, row));
         self.bytes += bytes;
-        let full = self.batch.rows.len().max(self.batch.refused.len()) >= BATCH_ROWS || self.bytes >= BATCH_BYTES;
-        !full || self.hand_over()
+        let is_full = self.batch.len() >= BATCH_ROWS || self.bytes >= BATCH_BYTES;
+        !is_full || self.hand_over()
     }
 
     fn hand_over(&mut self) -> bool {
-        if self.batch.rows.is_empty() && self.batch.refused.is_empty() {
+        if self.batch.is_empty() {
             return true;
         }
         self.bytes = 0;
-        self.sender.send(std::mem::replace(&mut self.batch, Batch::EMPTY)).is_ok()
+        self.sender.send(std::mem::take(&mut self.batch)).is_ok()
     }
 }
 
@@ -203,18 +164,23 @@ fn unreadable(name: &str, line: u64, error: &io::Error) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cli::data::import::lines::Following;
+    use crate::cli::data::import::rows::object;
     use feed::Follow;
 
     /// The result of a text: accepted lines, refused lines, the final error.
     fn read_all(text: &[u8]) -> (Vec<u64>, Vec<(u64, String)>, Option<String>) {
         let (sender, receiver) = crossbeam_channel::unbounded();
-        let mut filling = Filling::<Follow> { sender, batch: Batch::EMPTY, bytes: 0, longest: usize::MAX };
-        let result = run("f", text, &mut filling);
+        let mut filling = Filling::<Follow> { sender, batch: Vec::new(), bytes: 0, longest: usize::MAX };
+        let parse = |text: &str| object(text).and_then(Following::row);
+        let result = run("f", Table::Follows.columns(), text, &parse, &mut filling);
         drop(filling);
         let (mut taken, mut refused) = (Vec::new(), Vec::new());
-        for batch in receiver {
-            taken.extend(batch.rows.iter().map(|(line, _)| *line));
-            refused.extend(batch.refused.into_iter().map(|(line, refusal)| (line, refusal.to_string())));
+        for (line, row) in receiver.into_iter().flatten() {
+            match row {
+                Ok(_) => taken.push(line),
+                Err(refusal) => refused.push((line, refusal.to_string())),
+            }
         }
         (taken, refused, result.err().map(|e| e.to_string()))
     }
@@ -256,13 +222,13 @@ mod tests {
     #[test]
     fn batches_are_bounded_in_rows_and_bytes() {
         let (sender, receiver) = crossbeam_channel::unbounded();
-        let mut filling = Filling::<u8> { sender, batch: Batch::EMPTY, bytes: 0, longest: usize::MAX };
+        let mut filling = Filling::<u8> { sender, batch: Vec::new(), bytes: 0, longest: usize::MAX };
         for line in 0..2500 {
             filling.add(line, Ok(0), 10);
         }
         filling.add(2500, Ok(0), BATCH_BYTES);
         filling.hand_over();
         drop(filling);
-        assert_eq!(receiver.iter().map(|batch| batch.rows.len()).collect::<Vec<_>>(), [1000, 1000, 501]);
+        assert_eq!(receiver.iter().map(|batch| batch.len()).collect::<Vec<_>>(), [1000, 1000, 501]);
     }
 }

@@ -1,15 +1,17 @@
 //! Splits a stream of bytes into records, each with the number of its first line.
 //!
-//! A record is a line, or in CSV as many lines as its quoted fields span. Memory is bounded: no more than
-//! [`MAX_RECORD`] of a record is ever held.
+//! A record is a line, or in CSV as many lines as its quoted fields span. Memory is bounded: no more than some times
+//! [`MAX_RECORD`] is ever held.
 
-use std::io::{self, ErrorKind, Read};
-use std::ops::Range;
+use std::collections::VecDeque;
+use std::io::{self, BufRead, BufReader, Read};
 
 /// Longest accepted record, in bytes without the line end: an item of four bodies of the largest size, and some more.
 pub(super) const MAX_RECORD: usize = (4 << 20) + (2 << 10);
+/// With the line end.
+const MAX_LINE: usize = MAX_RECORD + "\r\n".len();
 
-const FIRST_BUFFER: usize = 256 << 10;
+const BUFFER: usize = 256 << 10;
 
 /// The end of a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,15 +22,15 @@ pub(super) enum Shape {
     Csv,
 }
 
-/// One record: the range of its bytes, or the reason why it is refused.
-#[derive(Debug, PartialEq, Eq)]
+/// One record.
+#[derive(Debug)]
 pub(super) struct Record {
     /// The number of its first line, from 1.
     pub(super) line: u64,
-    /// The bytes without the line end, available from [`Records::bytes`] until the next call; or a reason.
-    pub(super) found: Result<Range<usize>, &'static str>,
-    /// The bytes that a message can show; empty if the record was too long to be held.
-    pub(super) shown: Range<usize>,
+    /// The bytes without the line end; none of one that is too long.
+    pub(super) bytes: Vec<u8>,
+    /// Why it is refused, if it is.
+    pub(super) refused: Option<&'static str>,
 }
 
 pub(super) const TOO_LONG: &str = "the line is longer than 4 MiB";
@@ -53,7 +55,7 @@ enum State {
     Return,
     /// Past the line feed.
     End,
-    /// At an invalid byte.
+    /// Behind an invalid quote.
     Broken,
 }
 
@@ -64,6 +66,7 @@ impl State {
             (Self::Quoted, _) => Self::Quoted,
             (_, b'\n') => Self::End,
             (Self::Line, _) => Self::Line,
+            (Self::Broken, _) => Self::Broken,
             (Self::Field, b'"') | (Self::Closing, b'"') => Self::Quoted,
             (Self::Field | Self::Plain | Self::Closing, b',') => Self::Field,
             (Self::Field | Self::Plain, _) => Self::Plain,
@@ -73,164 +76,128 @@ impl State {
     }
 }
 
+/// A line with its end, or a part of one that is longer than a record may be.
+struct Piece {
+    bytes: Vec<u8>,
+    /// Whether it was once read inside quotes that proved wrong. A quote left open at its end is refused at once. Otherwise
+    /// every such line would be read up to the same place as the one before.
+    is_doubted: bool,
+}
+
 /// The records of a stream.
-#[derive(Debug)]
 pub(super) struct Records<R> {
-    input: R,
-    buffer: Vec<u8>,
-    /// Bytes read and not returned yet: `buffer[start..end]`.
-    start: usize,
-    end: usize,
-    /// The number of the line that begins at `start`.
+    input: BufReader<R>,
+    /// What is to be read again.
+    again: VecDeque<Piece>,
+    /// The number of the next line.
     line: u64,
-    /// This many bytes from `start` on were once read inside quotes that proved wrong. A quote left open at the end of
-    /// a line among them is refused at once. Otherwise every such line would be read up to the same place as the one
-    /// before.
-    doubted: usize,
 }
 
 impl<R: Read> Records<R> {
     pub(super) fn new(input: R) -> Self {
-        Self { input, buffer: vec![0; FIRST_BUFFER], start: 0, end: 0, line: 1, doubted: 0 }
+        Self { input: BufReader::with_capacity(BUFFER, input), again: VecDeque::new(), line: 1 }
     }
 
     /// The bytes from the first that is not blank on, without consuming them: `most` if there are as many, and perhaps
     /// more. Skips a byte order mark and blank lines.
-    pub(super) fn beginning(&mut self, most: usize) -> io::Result<&[u8]> {
-        const MARK: &[u8] = b"\xEF\xBB\xBF";
-        while self.end - self.start < MARK.len() && self.fill()? {}
-        if self.buffer[self.start..self.end].starts_with(MARK) {
-            self.start += MARK.len();
-        }
-        let mut seen = 0;
-        loop {
-            while self.start + seen < self.end {
-                let byte = self.buffer[self.start + seen];
-                seen += 1;
-                if byte == b'\n' {
-                    self.consume(seen);
-                    seen = 0;
-                } else if !byte.is_ascii_whitespace() || seen > MAX_RECORD {
-                    while self.end - self.start < seen + most && self.fill()? {}
-                    return Ok(&self.buffer[self.start + seen - 1..self.end]);
-                }
+    pub(super) fn beginning(&mut self, most: usize) -> io::Result<Vec<u8>> {
+        let (mut beginning, mut pieces, mut is_first) = (Vec::new(), VecDeque::new(), true);
+        while beginning.len() < most
+            && let Some(mut piece) = self.piece()?
+        {
+            if std::mem::take(&mut is_first) && piece.bytes.starts_with(b"\xEF\xBB\xBF") {
+                piece.bytes.drain(..3);
             }
-            if !self.fill()? {
-                return Ok(&[]);
+            if beginning.is_empty() {
+                beginning.extend(piece.bytes.trim_ascii_start());
+            } else {
+                beginning.extend(&piece.bytes);
+            }
+            if beginning.is_empty() {
+                self.line += u64::from(piece.bytes.ends_with(b"\n"));
+            } else {
+                pieces.push_back(piece);
             }
         }
+        self.again = pieces;
+        Ok(beginning)
     }
 
     /// The next record, blank lines included; `None` at the end. A record truncated by an error is not returned.
     pub(super) fn next(&mut self, shape: Shape) -> io::Result<Option<Record>> {
         let line = self.line;
         let mut state = if shape == Shape::Csv { State::Field } else { State::Line };
-        let mut seen = 0;
-        let mut refused = None;
-        loop {
-            while self.start + seen < self.end {
-                state = state.after(self.buffer[self.start + seen]);
-                seen += 1;
-                match state {
-                    State::End => return Ok(Some(self.record(line, seen, refused))),
-                    State::Quoted if seen <= self.doubted && self.buffer[self.start + seen - 1] == b'\n' => {
-                        return Ok(Some(self.record(line, seen, Some(NEVER_CLOSED))));
-                    }
-                    State::Broken => {
-                        // The quotes are invalid, so only this line is refused, and the next line starts a record.
-                        refused = refused.or(Some(BAD_QUOTE));
-                        if let Some(length) = self.first_line(seen) {
-                            self.doubted = self.doubted.max(seen);
-                            return Ok(Some(self.record(line, length, refused)));
-                        }
-                        state = State::Line;
-                    }
-                    _ => {}
+        let (mut bytes, mut refused, mut is_broken) = (Vec::new(), None, false);
+        while state != State::End {
+            let Some(piece) = self.piece()? else {
+                if bytes.is_empty() && refused.is_none() {
+                    return Ok(None);
                 }
+                if state == State::Quoted && refused.is_none() {
+                    return Ok(Some(self.first_line(line, bytes, NEVER_CLOSED)));
+                }
+                break;
+            };
+            for byte in &piece.bytes {
+                state = state.after(*byte);
+                is_broken |= state == State::Broken;
             }
-            if seen > MAX_RECORD + "\r".len() {
-                let quoted = matches!(state, State::Quoted | State::Closing);
-                refused = refused.or(Some(if quoted { TOO_LONG_QUOTED } else { TOO_LONG }));
-                self.consume(seen);
-                seen = 0;
+            self.line += u64::from(piece.bytes.ends_with(b"\n"));
+            if refused.is_some() {
+                continue;
             }
-            if !self.fill()? {
-                return Ok(self.last(line, seen, state, refused));
-            }
-        }
-    }
-
-    /// The bytes of the last record.
-    pub(super) fn bytes(&self, range: Range<usize>) -> &[u8] {
-        &self.buffer[range]
-    }
-
-    fn last(&mut self, line: u64, seen: usize, state: State, refused: Option<&'static str>) -> Option<Record> {
-        if seen == 0 && refused.is_none() {
-            return None;
-        }
-        if state == State::Quoted && refused.is_none() {
-            let length = self.first_line(seen).unwrap_or(seen);
-            self.doubted = self.doubted.max(seen);
-            return Some(self.record(line, length, Some(NEVER_CLOSED)));
-        }
-        Some(self.record(line, seen, refused))
-    }
-
-    /// The length of the first line among the first `seen` bytes, line feed included.
-    fn first_line(&self, seen: usize) -> Option<usize> {
-        self.buffer[self.start..self.start + seen].iter().position(|b| *b == b'\n').map(|at| at + 1)
-    }
-
-    fn record(&mut self, line: u64, length: usize, refused: Option<&'static str>) -> Record {
-        let begin = self.start;
-        self.consume(length);
-        let bytes = &self.buffer[begin..self.start];
-        let bytes = bytes.strip_suffix(b"\n").unwrap_or(bytes);
-        let bytes = bytes.strip_suffix(b"\r").unwrap_or(bytes);
-        let range = begin..begin + bytes.len();
-        let found = match refused {
-            Some(reason) => Err(reason),
-            None if range.len() > MAX_RECORD => Err(TOO_LONG),
-            None => Ok(range.clone()),
-        };
-        let is_whole = !matches!(found, Err(TOO_LONG | TOO_LONG_QUOTED));
-        Record { line, found, shown: if is_whole { range } else { begin..begin } }
-    }
-
-    fn consume(&mut self, length: usize) {
-        let bytes = &self.buffer[self.start..self.start + length];
-        self.line += bytes.iter().filter(|b| **b == b'\n').count() as u64;
-        self.start += length;
-        self.doubted = self.doubted.saturating_sub(length);
-    }
-
-    /// Appends input to the buffer; false at the end.
-    fn fill(&mut self) -> io::Result<bool> {
-        if self.end == self.buffer.len() {
-            if self.start > 0 {
-                self.buffer.copy_within(self.start..self.end, 0);
-                self.end -= self.start;
-                self.start = 0;
+            if bytes.is_empty() {
+                bytes = piece.bytes;
             } else {
-                self.buffer.resize(self.buffer.len() * 2, 0);
+                bytes.extend(piece.bytes);
+            }
+            if bytes.len() > MAX_LINE || (bytes.len() == MAX_LINE && !bytes.ends_with(b"\r\n")) {
+                let is_quoted = matches!(state, State::Quoted | State::Closing);
+                (bytes, refused) = (Vec::new(), Some(if is_quoted { TOO_LONG_QUOTED } else { TOO_LONG }));
+            } else if state == State::Quoted && piece.is_doubted {
+                return Ok(Some(self.first_line(line, bytes, NEVER_CLOSED)));
             }
         }
-        loop {
-            match self.input.read(&mut self.buffer[self.end..]) {
-                Ok(read) => {
-                    self.end += read;
-                    return Ok(read > 0);
-                }
-                Err(e) if e.kind() == ErrorKind::Interrupted => {}
-                Err(e) => return Err(e),
-            }
+        if is_broken && refused.is_none() {
+            return Ok(Some(self.first_line(line, bytes, BAD_QUOTE)));
         }
+        for end in [b'\n', b'\r'] {
+            bytes.pop_if(|byte| *byte == end);
+        }
+        if bytes.len() > MAX_RECORD {
+            (bytes, refused) = (Vec::new(), Some(TOO_LONG));
+        }
+        Ok(Some(Record { line, bytes, refused }))
+    }
+
+    /// Refuses the first line of a record whose quotes are wrong. The next line starts a record.
+    fn first_line(&mut self, line: u64, bytes: Vec<u8>, why: &'static str) -> Record {
+        let mut lines = bytes.split_inclusive(|byte| *byte == b'\n');
+        let first = lines.next().unwrap_or_default().trim_ascii_end().to_vec();
+        // Quotes count again in the line that has the wrong one.
+        let mut is_doubted = why == NEVER_CLOSED;
+        for line in lines.rev() {
+            self.line -= u64::from(line.ends_with(b"\n"));
+            self.again.push_front(Piece { bytes: line.to_vec(), is_doubted });
+            is_doubted = true;
+        }
+        Record { line, bytes: first, refused: Some(why) }
+    }
+
+    fn piece(&mut self) -> io::Result<Option<Piece>> {
+        if let Some(piece) = self.again.pop_front() {
+            return Ok(Some(piece));
+        }
+        let mut bytes = Vec::new();
+        self.input.by_ref().take(MAX_LINE as u64).read_until(b'\n', &mut bytes)?;
+        Ok((!bytes.is_empty()).then_some(Piece { bytes, is_doubted: false }))
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::io::ErrorKind;
+
     use super::*;
 
     /// Returns a few bytes a call, so that a read ends at every position once.
@@ -249,8 +216,8 @@ mod tests {
         let mut records = Records::new(Drip(input, step));
         let mut found = Vec::new();
         while let Some(record) = records.next(shape).expect("reads") {
-            let text = record.found.map(|range| String::from_utf8_lossy(records.bytes(range)).into_owned());
-            found.push((record.line, text));
+            let text = String::from_utf8_lossy(&record.bytes).into_owned();
+            found.push((record.line, record.refused.map_or(Ok(text), Err)));
         }
         found
     }
@@ -315,12 +282,12 @@ mod tests {
             let mut records = Records::new(input.as_bytes());
             let mut found = Vec::new();
             while let Some(record) = records.next(shape).expect("reads") {
-                found.push((record.line, record.found.map(|range| range.len())));
+                assert!(record.bytes.capacity() <= 4 * MAX_RECORD, "{}", record.bytes.capacity());
+                found.push((record.line, record.refused.map_or(Ok(record.bytes.len()), Err)));
             }
             let want =
                 [(1, Ok(1)), (2, Ok(MAX_RECORD)), (3, Err(TOO_LONG)), (4, Ok(1)), (5, Err(TOO_LONG)), (6, Ok(1))];
             assert_eq!(found, want);
-            assert!(records.buffer.len() <= 4 * MAX_RECORD, "{}", records.buffer.len());
         }
     }
 

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use super::records::Shape;
 use crate::cli::terminal::progress::Progress;
 use crate::cli::terminal::words::lines;
 use model::error::Error;
@@ -35,17 +36,19 @@ pub(crate) struct Refusal {
     detail: String,
     /// Whether the detail shows the input; if not, the line is shown.
     shows: bool,
+    /// The column in a line of JSON, of a line that is shown.
+    column: Option<usize>,
 }
 
 impl Refusal {
     /// Of a field, with its value.
     pub(super) fn of_field(kind: &'static str, name: &str, reason: impl fmt::Display, value: &str) -> Self {
-        Self { kind, detail: format!("{name}: {reason}, not {}", shown(value)), shows: true }
+        Self { kind, detail: format!("{name}: {reason}, not {}", shown(value)), shows: true, column: None }
     }
 
     /// Of a line, whose beginning is to be shown.
     pub(super) fn of_line(kind: &'static str, detail: impl fmt::Display) -> Self {
-        Self { kind, detail: detail.to_string(), shows: false }
+        Self { kind, detail: detail.to_string(), shows: false, column: None }
     }
 
     /// A refusal of a part of the line, by the name of its field.
@@ -59,23 +62,27 @@ impl Refusal {
         self
     }
 
-    /// Adds the beginning of the line, unless the detail shows a value already.
-    pub(super) fn showing(mut self, line: &[u8]) -> Self {
-        if !self.shows && !line.is_empty() {
-            // A character has at most four bytes, and an incomplete one is replaced.
-            let beginning = &line[..line.len().min(4 * (MOST_SHOWN + 1))];
-            self.detail = format!("{}: {}", self.detail, shown(&String::from_utf8_lossy(beginning)));
-            self.shows = true;
-        }
-        self
+    /// With the column at which a parser of JSON has found it.
+    pub(super) fn at(self, column: usize) -> Self {
+        Self { column: Some(column), ..self }
     }
 
-    /// Adds the text around a place in the line.
-    pub(super) fn showing_around(mut self, line: &str, place: usize) -> Self {
-        let begin = place.saturating_sub(MOST_SHOWN / 2).min(line.len());
-        let begin = (0..=begin).rev().find(|at| line.is_char_boundary(*at)).unwrap_or(0);
+    /// Adds the beginning of the line, or of JSON the part around the column, unless the detail shows a value already.
+    pub(super) fn showing(mut self, line: &[u8], shape: Shape) -> Self {
+        if self.shows || line.is_empty() {
+            return self;
+        }
+        let mut begin = 0;
+        if let Some(column) = self.column.filter(|_| shape == Shape::Lines) {
+            self.detail = format!("{} at column {column}", self.detail);
+            let is_inside = |byte: &u8| byte & 0b1100_0000 == 0b1000_0000;
+            begin = column.saturating_sub(MOST_SHOWN / 2).min(line.len());
+            begin -= line[..=begin.min(line.len() - 1)].iter().rev().take_while(|byte| is_inside(byte)).count();
+        }
+        // A character has at most four bytes, and an incomplete one is replaced.
+        let part = &line[begin..line.len().min(begin + 4 * (MOST_SHOWN + 1))];
         let before = if begin > 0 { "…" } else { "" };
-        self.detail = format!("{}: {before}{}", self.detail, shown(&line[begin..]));
+        self.detail = format!("{}: {before}{}", self.detail, shown(&String::from_utf8_lossy(part)));
         self.shows = true;
         self
     }
@@ -84,7 +91,7 @@ impl Refusal {
     pub(super) fn of_error(error: Error) -> Result<Self, Error> {
         match error {
             Error::Refused { code, detail } if !code.is_passing() => {
-                Ok(Self { kind: code.name(), detail, shows: true })
+                Ok(Self { kind: code.name(), detail, shows: true, column: None })
             }
             error => Err(error),
         }
@@ -190,15 +197,15 @@ mod tests {
 
     #[test]
     fn a_refusal_shows_a_value_or_the_line() {
-        let field = Refusal::of_field(INVALID_ID, "user_id", "an id is a number", "x").showing(b"x,1");
+        let field = Refusal::of_field(INVALID_ID, "user_id", "an id is a number", "x").showing(b"x,1", Shape::Csv);
         assert_eq!(field.to_string(), "invalid_id: user_id: an id is a number, not \"x\"");
-        let line = Refusal::of_line(INVALID_LINE, "not valid UTF-8").showing(b"6,\xFF1");
+        let line = Refusal::of_line(INVALID_LINE, "not valid UTF-8").showing(b"6,\xFF1", Shape::Csv);
         assert_eq!(line.to_string(), "invalid_line: not valid UTF-8: \"6,\u{FFFD}1\"");
-        let long = Refusal::of_line(INVALID_LINE, "why").showing("é".repeat(10_000).as_bytes()).to_string();
+        let long = Refusal::of_line(INVALID_LINE, "why").showing("é".repeat(10_000).as_bytes(), Shape::Csv).to_string();
         assert_eq!(long, format!("invalid_line: why: \"{}\"…", "é".repeat(MOST_SHOWN)));
         let line = "é".repeat(100);
-        let around = Refusal::of_line(INVALID_LINE, "why").showing_around(&line, 101).to_string();
-        assert_eq!(around, format!("invalid_line: why: …\"{}\"…", "é".repeat(MOST_SHOWN)));
+        let around = Refusal::of_line(INVALID_LINE, "why").at(101).showing(line.as_bytes(), Shape::Lines).to_string();
+        assert_eq!(around, format!("invalid_line: why at column 101: …\"{}\"…", "é".repeat(MOST_SHOWN)));
     }
 
     #[test]

@@ -2,26 +2,36 @@
 
 use std::path::Path;
 
+use serde::de::DeserializeOwned;
+
 use super::reader::each_batch;
-use super::rows::Row;
+use super::refusal::Refusal;
+use super::rows::object;
 use super::source::Source;
+use crate::cli::data::tables::Table;
 use crate::cli::terminal::interrupt::Interrupt;
 use config::Config;
 use model::error::{Error, Result};
 
 /// Gives each row of a file to `take`.
-pub(in crate::cli) fn each_row<T: Row>(
+pub(in crate::cli) fn each_row<L: DeserializeOwned + 'static, T: Send + 'static>(
+    table: Table,
     path: &Path,
+    row: fn(L) -> Result<T, Refusal>,
     interrupt: &Interrupt,
     mut take: impl FnMut(T) -> Result<()>,
 ) -> Result<()> {
     let source = Source::open(path)?;
     let name = source.name.clone();
-    let is_whole = each_batch::<T>(source, Config::default().server.body_limit, interrupt, |batch, _| {
-        if let Some((line, refusal)) = batch.refused.first() {
-            return Err(Error::Setup(format!("{name}:{line}: {refusal}")));
-        }
-        batch.rows.into_iter().try_for_each(|(_, row)| take(row)).map(|()| String::new())
+    let parse = move |text: &str| object(text).and_then(row);
+    let longest = Config::default().server.body_limit;
+    let is_whole = each_batch(table, source, longest, parse, interrupt, |batch, _| {
+        // None of a batch with a refused line.
+        let row = |(line, row): (u64, Result<T, Refusal>)| {
+            row.map_err(|refusal| Error::Setup(format!("{name}:{line}: {refusal}")))
+        };
+        let rows = batch.into_iter().map(row).collect::<Result<Vec<_>>>()?;
+        rows.into_iter().try_for_each(&mut take).map(|()| String::new())
     })?;
     if is_whole { Ok(()) } else { Err(Error::Setup(format!("interrupted while {name} was read"))) }
 }
@@ -29,6 +39,7 @@ pub(in crate::cli) fn each_row<T: Row>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cli::data::import::lines::Following;
     use feed::Follow;
 
     #[test]
@@ -40,10 +51,11 @@ mod tests {
             let mut seen = Vec::new();
             let (sender, interrupt) = Interrupt::never();
             let _sender = (!asked).then_some(sender);
-            let done = each_row(&path, &interrupt, |Follow { user, target, .. }| {
-                seen.push(format!("{user}-{target}"));
-                Ok(())
-            });
+            let done =
+                each_row(Table::Follows, &path, Following::row, &interrupt, |Follow { user, target, .. }| {
+                    seen.push(format!("{user}-{target}"));
+                    Ok(())
+                });
             (seen.join(" "), done.map_err(|error| error.to_string()))
         };
         assert_eq!(read("user_id,target_id\n1,2\nann,2\n", false), ("1-2 ann-2".to_owned(), Ok(())));

@@ -2,7 +2,7 @@
 
 use fastrand::Rng;
 
-use super::{ANY, REMARKS, SUBJECTS, Subject, Tongue};
+use super::{Subject, TEXTS, Tongue};
 
 /// Of 100 comments in English, so many are about the subject of the post.
 const TO_THE_POINT: u8 = 60;
@@ -18,10 +18,10 @@ pub(in crate::cli::demo) struct Decks {
 impl Decks {
     pub(in crate::cli::demo) fn shuffled(random: &mut Rng) -> Self {
         let mut of = |part: fn(&Subject) -> &[String]| {
-            SUBJECTS[..ANY].iter().map(|subject| Deck::shuffled(part(subject), random)).collect()
+            TEXTS.subjects.iter().map(|subject| Deck::shuffled(part(subject), random)).collect()
         };
         let (posts, comments) = (of(|subject| &subject.posts), of(|subject| &subject.comments));
-        let [any, remarks] = [ANY, REMARKS].map(|subject| Deck::shuffled(&SUBJECTS[subject].posts, random));
+        let [any, remarks] = [&TEXTS.any, &TEXTS.remarks].map(|texts| Deck::shuffled(texts, random));
         Self { posts, comments, any, remarks }
     }
 

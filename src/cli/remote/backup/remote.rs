@@ -11,7 +11,7 @@ use serde_json::json;
 use super::super::calls::{self, Fault, Server};
 use super::BackupSource;
 use crate::cli::plain;
-use feed::backup::{Backup, Manifest, State};
+use feed::backup::Backup;
 use model::error::{Error, Result};
 
 /// The path of backups.
@@ -20,37 +20,9 @@ const PATH: &str = "/v1/admin/backups";
 /// A server.
 pub(super) struct Remote(Arc<Server>);
 
-/// A backup as the server shows it.
-#[derive(Deserialize)]
-struct BackupReport {
-    name: String,
-    begun_at: u64,
-    took_ms: u64,
-    state: String,
-    verified_at: Option<u64>,
-    findings: Vec<String>,
-    format: u32,
-    release: String,
-    bytes: u64,
-}
-
 #[derive(Deserialize)]
 struct List {
-    items: Vec<BackupReport>,
-}
-
-impl BackupReport {
-    /// Fails with the reason if no server of this program can have sent it.
-    fn check(self) -> Result<Backup, String> {
-        let Self { name, begun_at, took_ms, state, verified_at, findings, format, release, bytes } = self;
-        let states = [State::Unverified, State::Verifying, State::Verified, State::Failed];
-        let state = states.into_iter().find(|known| known.as_str() == state).ok_or("a backup has an unknown state")?;
-        // The server does not show the others.
-        let manifest = Manifest { name, begun_at, took_ms, format, release, files: 0, bytes, sequence: 0 };
-        manifest.check().map_err(|why| format!("a backup: {why}"))?;
-        let findings = findings.iter().map(|finding| plain(finding)).collect();
-        Ok(Backup { manifest, state, verified_at, findings })
-    }
+    items: Vec<Backup>,
 }
 
 impl Remote {
@@ -66,8 +38,14 @@ impl Remote {
         Ok(Self(Arc::new(server.with_patience(patience))))
     }
 
-    fn checked(&self, told: Result<BackupReport, Fault>) -> Result<Backup> {
-        told.and_then(|shown| shown.check().map_err(Fault::Unreadable)).map_err(|fault| self.0.error(fault))
+    /// Fails with the reason if no server of this program can have told the backup.
+    fn checked(&self, told: Result<Backup, Fault>) -> Result<Backup> {
+        let check = |mut backup: Backup| {
+            backup.manifest.check().map_err(|why| Fault::Unreadable(format!("a backup: {why}")))?;
+            backup.findings.iter_mut().for_each(|finding| *finding = plain(finding));
+            Ok(backup)
+        };
+        told.and_then(check).map_err(|fault| self.0.error(fault))
     }
 }
 

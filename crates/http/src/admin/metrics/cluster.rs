@@ -61,33 +61,13 @@ pub(super) fn figures(
 
 #[cfg(test)]
 mod tests {
-    use prometheus_client::collector::Collector;
-    use prometheus_client::encoding::{DescriptorEncoder, text};
-    use prometheus_client::registry::Registry;
-
     use super::*;
     use crate::admin::cluster::tests::status;
-
-    #[derive(Debug)]
-    struct One(Option<Status>);
-
-    impl Collector for One {
-        fn encode(&self, encoder: DescriptorEncoder<'_>) -> fmt::Result {
-            figures(
-                &mut Page(encoder),
-                ("the-log", 42),
-                self.0.as_ref(),
-                &Histogram::of_durations(&[1_000_000]),
-                [5, 6],
-            )
-        }
-    }
+    use crate::figures::page::text;
 
     fn page(status: Option<Status>) -> String {
-        let (mut registry, mut page) = (Registry::default(), String::new());
-        registry.register_collector(Box::new(One(status)));
-        text::encode_registry(&mut page, &registry).expect("text");
-        page
+        let barriers = Histogram::of_durations(&[1_000_000]);
+        text(move |page| figures(page, ("the-log", 42), status.as_ref(), &barriers, [5, 6])).expect("text")
     }
 
     #[test]

@@ -15,14 +15,11 @@ use http_body_util::{BodyExt, Full, Limited};
 use hyper::body::Bytes;
 use hyper::header::{CONTENT_TYPE, RETRY_AFTER, USER_AGENT};
 use hyper::{Request, Uri};
-use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
-use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::client::legacy::connect::dns::Name;
-use hyper_util::rt::{TokioExecutor, TokioTimer};
 use tower_service::Service;
 
-use crate::connections::outgoing;
+use crate::connections::outgoing::{self, HttpClient};
 use config::{Webhook, WebhookSecret, is_public};
 use model::clock::now;
 use model::error::Result;
@@ -38,7 +35,7 @@ const MOST_BYTES: usize = 16 << 10;
 
 /// A client for one receiver.
 pub(super) struct Receiver {
-    client: Client<HttpsConnector<HttpConnector<Resolver>>, Full<Bytes>>,
+    client: HttpClient<Resolver>,
     uri: Uri,
 }
 
@@ -57,16 +54,8 @@ impl From<String> for Refused {
 
 impl Receiver {
     pub(super) fn new(hook: &Webhook) -> Result<Self> {
-        let mut sockets = HttpConnector::new_with_resolver(Resolver { of_this_machine: hook.url.is_loopback() });
-        sockets.enforce_http(false);
-        sockets.set_nodelay(true);
-        let connector =
-            HttpsConnectorBuilder::new().with_tls_config(outgoing::tls(true)?).https_or_http().enable_http1();
-        let client = Client::builder(TokioExecutor::new())
-            .pool_timer(TokioTimer::new())
-            .pool_idle_timeout(IDLE)
-            .pool_max_idle_per_host(1)
-            .build(connector.wrap_connector(sockets));
+        let sockets = HttpConnector::new_with_resolver(Resolver { of_this_machine: hook.url.is_loopback() });
+        let client = outgoing::pool(1, IDLE).build(outgoing::connector(sockets, true)?);
         Ok(Self { client, uri: hook.url.uri().clone() })
     }
 

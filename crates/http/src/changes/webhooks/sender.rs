@@ -1,7 +1,6 @@
 //! Sends the feed of changes to one receiver: one request at a time, each until it is taken.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use backon::{BackoffBuilder, ExponentialBuilder};
@@ -19,7 +18,7 @@ use crate::pools::Wants;
 use crate::wire::problem::Problem;
 use crate::wire::reply;
 use config::{Webhook, WebhookSecret};
-use feed::{ChangePosition, ChangesAfter, Feed, ReceiverStart};
+use feed::{ChangePosition, ChangesAfter, Feed, ReceiverStart, events};
 use model::error::{Code, Error, Result};
 use model::{EffectKind, Millis};
 
@@ -73,13 +72,13 @@ impl Sender {
     pub(super) fn new(api: &Arc<Api>, hook: &Webhook, figures: &Arc<WebhookFigures>) -> Result<Self> {
         let wrong = |e| Error::Setup(format!("configuration: webhooks.{}.after: {e}, newest or oldest", hook.name));
         let start = hook.after.parse().map_err(wrong)?;
-        let ReceiverStart { at, is_new, missed } = api.feed().begin_receiver(&hook.name.to_string(), start)?;
+        let ReceiverStart { at, is_new, missed } = events::begin_receiver(api.feed(), &hook.name.to_string(), start)?;
         if let Some(why) = missed {
-            figures.gaps.fetch_add(1, Ordering::Relaxed);
+            figures.state().gaps += 1;
             tracing::error!(webhook = %hook.name, %why,
                 "a webhook cannot begin where its settings say; it begins with the oldest change that is kept");
         }
-        figures.state.lock().position = Some(at.to_string());
+        figures.state().position = Some(at.to_string());
         Ok(Self {
             at,
             api: Arc::clone(api),
@@ -109,14 +108,14 @@ impl Sender {
             let batch = self.next().await;
             let passed = batch.end != self.at;
             if batch.changes > 0 || !passed {
-                self.figures.state.lock().waiting_since = batch.since;
+                self.figures.state().waiting_since = batch.since;
             }
             if batch.changes > 0 {
                 self.deliver(&batch).await;
-                self.figures.take(batch.changes);
+                self.figures.state().take(batch.changes);
             }
             self.at = batch.end;
-            self.figures.state.lock().position = Some(batch.end.to_string());
+            self.figures.state().position = Some(batch.end.to_string());
             if batch.changes > 0 || batch.end.is_beyond(kept, KEEP_EVERY) {
                 self.keep(batch.end).await;
                 kept = batch.end;
@@ -133,27 +132,16 @@ impl Sender {
         while node.barrier().await.is_err() {
             sleep(PAUSE).await;
         }
-        loop {
-            let (name, start) = (self.hook.name.to_string(), ChangesAfter::Receiver(self.at.number()));
-            match self.api.run(Holder::Application, Wants::Read, move |feed| feed.begin_receiver(&name, start)).await {
-                Ok(found) => {
-                    self.at = found.at;
-                    return;
-                }
-                Err(problem) => self.complain("the position of a webhook cannot be read", &problem).await,
-            }
-        }
+        let (name, start) = (self.hook.name.to_string(), ChangesAfter::Receiver(self.at.number()));
+        let begin = move |feed: &Feed| events::begin_receiver(feed, &name, start);
+        self.at = self.until_done("the position of a webhook cannot be read", Wants::Read, begin).await.at;
     }
 
     /// Keeps the position on disk.
     async fn keep(&self, position: ChangePosition) {
-        loop {
-            let name = self.hook.name.to_string();
-            let kept =
-                self.api.run(Holder::Application, Wants::Change, move |feed| feed.keep_receiver(&name, position)).await;
-            let Err(problem) = kept else { return };
-            self.complain("the position of a webhook cannot be kept", &problem).await;
-        }
+        let name = self.hook.name.to_string();
+        let keep = move |feed: &Feed| events::keep_receiver(feed, &name, position);
+        self.until_done("the position of a webhook cannot be kept", Wants::Change, keep).await;
     }
 
     /// The next changes, once they can be read. If those at the position are gone, the oldest that are kept.
@@ -161,18 +149,42 @@ impl Sender {
         let mut from = ChangesAfter::Receiver(self.at.number());
         loop {
             let kinds = Arc::clone(&self.kinds);
-            match self.api.run(Holder::Application, Wants::Read, move |feed| read(feed, from, &kinds)).await {
-                Ok(batch) => return batch,
-                Err(problem) if problem.code() == Code::ChangesGone && from != ChangesAfter::Oldest => {
-                    self.figures.gaps.fetch_add(1, Ordering::Relaxed);
-                    tracing::error!(
-                        webhook = %self.hook.name,
-                        "changes that were not sent yet are gone (changes.keep, changes.limit); the webhook goes on with \
-                         the oldest change that is kept"
-                    );
-                    from = ChangesAfter::Oldest;
+            let look = move |feed: &Feed| match read(feed, from, &kinds) {
+                Err(problem) if problem.code() == Code::ChangesGone && from != ChangesAfter::Oldest => Ok(None),
+                batch => batch.map(Some),
+            };
+            if let Some(batch) = self.until_done("changes for a webhook cannot be read", Wants::Read, look).await {
+                return batch;
+            }
+            self.figures.state().gaps += 1;
+            tracing::error!(
+                webhook = %self.hook.name,
+                "changes that were not sent yet are gone (changes.keep, changes.limit); the webhook goes on with \
+                 the oldest change that is kept"
+            );
+            from = ChangesAfter::Oldest;
+        }
+    }
+
+    /// Does work on a thread that may block, again until it succeeds. `failure` says what it means if it does not.
+    async fn until_done<T, E>(
+        &self,
+        failure: &str,
+        wants: Wants,
+        work: impl Fn(&Feed) -> Result<T, E> + Clone + Send + 'static,
+    ) -> T
+    where
+        T: Send + 'static,
+        E: Into<Problem> + Send + 'static,
+    {
+        loop {
+            match self.api.run(Holder::Application, wants, work.clone()).await {
+                Ok(done) => return done,
+                Err(problem) => {
+                    tracing::warn!(webhook = %self.hook.name, why = %problem, "{failure}; the next attempt follows");
+                    self.figures.state().fail(failure, millis(PAUSE));
+                    sleep(PAUSE).await;
                 }
-                Err(problem) => self.complain("changes for a webhook cannot be read", &problem).await,
             }
         }
     }
@@ -194,9 +206,9 @@ impl Sender {
             let Err(Refused { why, retry_after }) = sent else { break };
             let asked = retry_after.unwrap_or_default().min(LONGEST_ASKED);
             let pause = pauses.next().unwrap_or(LONGEST_PAUSE).min(LONGEST_PAUSE).max(asked);
-            self.figures.fail(&why, u64::try_from(pause.as_millis()).unwrap_or_default());
+            self.figures.state().fail(&why, millis(pause));
             if failures == 0 {
-                tracing::warn!(webhook = %self.hook.name, url = self.figures.url, why, "a webhook fails; it is repeated");
+                tracing::warn!(webhook = %self.hook.name, url = self.figures.now().url, why, "a webhook fails; it is repeated");
             }
             failures += 1;
             sleep(pause).await;
@@ -224,18 +236,16 @@ impl Sender {
         tracing::warn!(why, "the last secrets of a webhook are used on");
         Ok(())
     }
+}
 
-    async fn complain(&self, what: &str, problem: &Problem) {
-        tracing::warn!(webhook = %self.hook.name, why = %problem, "{what}; the next attempt follows");
-        self.figures.fail(what, u64::try_from(PAUSE.as_millis()).unwrap_or_default());
-        sleep(PAUSE).await;
-    }
+fn millis(pause: Duration) -> Millis {
+    u64::try_from(pause.as_millis()).unwrap_or_default()
 }
 
 /// The changes behind a place.
 fn read(feed: &Feed, after: ChangesAfter, kinds: &[EffectKind]) -> Result<Batch, Problem> {
     let read = feed.read();
-    let (page, ids) = read.named(read.changes(after, MOST, kinds)?)?;
+    let (page, ids) = read.named(events::changes(read, after, MOST, kinds)?)?;
     let items: Vec<_> = page.changes.iter().map(|changed| Change::new(&page, changed, &ids)).collect();
     let ends = items.first().zip(items.last()).map(|(first, last)| (first.position.clone(), last.position.clone()));
     let id = ends.map(|(first, last)| format!("{first}_{last}")).unwrap_or_default();

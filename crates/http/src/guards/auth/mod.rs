@@ -179,7 +179,7 @@ impl Authenticator {
 
     /// The keys in force.
     pub(crate) fn keys(&self) -> Vec<(KeyRole, Key)> {
-        self.ring.read().keys().to_vec()
+        self.ring.read().given.keys.clone()
     }
 
     /// A token of a user, and the second since 1970 at which it ends; `None` without a secret for tokens.
@@ -190,7 +190,7 @@ impl Authenticator {
 
     /// The cache of verified tokens in figures.
     pub(crate) fn tokens(&self) -> CacheUsage {
-        self.ring.read().usage()
+        self.ring.read().tokens.usage()
     }
 }
 

@@ -7,19 +7,19 @@ use serde_json::json;
 use super::credential::Credential;
 use super::tokens::Tokens;
 use super::{Refusal, Who};
-use config::{Act, Auth, Credentials, Duration, Key, KeyHash, KeyRole, UsersRead};
-use model::{CacheUsage, HostId};
+use config::{Act, Auth, Credentials, Duration, KeyHash, UsersRead};
+use model::HostId;
 
 /// All keys, and the tokens that were verified with them.
 #[derive(Debug)]
 pub(super) struct Ring {
-    given: Credentials,
+    pub(super) given: Credentials,
     leeway: Duration,
     /// What tokens may do.
     pub(super) users_act: Vec<Act>,
     /// What tokens may read.
     pub(super) users_read: UsersRead,
-    tokens: Tokens,
+    pub(super) tokens: Tokens,
 }
 
 impl Ring {
@@ -61,19 +61,9 @@ impl Ring {
         found
     }
 
-    /// All keys.
-    pub(super) fn keys(&self) -> &[(KeyRole, Key)] {
-        &self.given.keys
-    }
-
     /// A token of a user that ends at this second since 1970, signed with the first secret.
     pub(super) fn sign(&self, user: &HostId, until: u64) -> Option<String> {
         let secret = EncodingKey::from_secret(self.given.secrets.first()?.reveal());
         encode(&Header::default(), &json!({"sub": user, "exp": until}), &secret).ok()
-    }
-
-    /// The cache of verified tokens in figures.
-    pub(super) fn usage(&self) -> CacheUsage {
-        self.tokens.usage()
     }
 }

@@ -1,174 +1,192 @@
-//! Compares the counts of users and of items with the counted rows.
+//! Compares the counts of users and of items with the rows that they count, in one walk over these in the order of their
+//! owners.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::Audit;
-use super::content::read;
-use super::groups::Groups;
-use super::names::one;
-use super::window::{self, Window};
+use super::window::Window;
 use crate::access::staged::Rows;
-use crate::rows::keys;
 use crate::rows::keys::Counter;
-use crate::rows::tables::{
-    CONTENT, COUNTS, FOLLOWERS, FOLLOWING, FRIENDS_BY_TIME, ITEM_COUNTS, OUTBOX, OUTBOX_ARCHIVE, REACTIONS, Table,
-};
-use crate::rows::values;
-use crate::rows::values::ItemSteps;
-use model::ItemCounter;
+use crate::rows::mirrors::subject;
+use crate::rows::tables::{ALL, CONTENT, COUNTS, ITEM_COUNTS, OUTBOX_ARCHIVE, REACTIONS, Table};
+use crate::rows::{keys, values};
 use model::error::Result;
-
-/// Items whose comments and reposts one pass counts.
-pub(super) const WINDOW: usize = window::MOST;
+use model::{Cursor, ItemCounter};
 
 /// Keys between two calls of the watch.
 const LOOKS: u64 = 1000;
 
+/// What is counted of an owner.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Counted {
+    /// By the last byte of a user's counter.
+    OfUser(u8),
+    /// By [`ItemCounter`].
+    Pointing(usize),
+    /// By the byte of the kind.
+    Reaction(u8),
+}
+
+/// The counts of one owner that are not zero.
+type Sums = BTreeMap<Counted, i64>;
+
+/// What a row counts for, by its key; `None` if that cannot be read.
+type CountedBy = Box<dyn Fn(&[u8]) -> Option<Counted>>;
+
+/// A walk over rows that count, in the order of their owners, whose ids come first in the keys.
+struct Walk<'a> {
+    rows: Rows<'a>,
+    counted: CountedBy,
+    /// The floor of the present owner: rows at or below it do not count.
+    floor: Option<Cursor>,
+}
+
+impl<'a> Walk<'a> {
+    fn new(mut rows: Rows<'a>, start: u64, counted: impl Fn(&[u8]) -> Option<Counted> + 'static) -> Self {
+        rows.seek(keys::id(start));
+        Self { rows, counted: Box::new(counted), floor: None }
+    }
+
+    /// The owner of the next row. Skips keys that cannot be read; the check of the rows reports them.
+    fn owner(&mut self) -> Option<u64> {
+        while let Some(key) = self.rows.key() {
+            if let Some(owner) = keys::number(key).filter(|_| (self.counted)(key).is_some()) {
+                return Some(owner);
+            }
+            self.rows.next();
+        }
+        None
+    }
+
+    /// Adds the rows of an owner, if it is the next one.
+    fn add(&mut self, owner: u64, sums: &mut Sums) -> Result<()> {
+        self.floor = None;
+        while self.owner() == Some(owner)
+            && let Some((key, value)) = self.rows.item()
+        {
+            let place = keys::split_row(key).and_then(|(_, at, id)| keys::cursor(at, id));
+            if keys::is_head(key) {
+                self.floor = values::read_cursor(value);
+            } else if self.floor.is_none() || place > self.floor {
+                sums.extend((self.counted)(key).map(|counted| (counted, sums.get(&counted).unwrap_or(&0) + 1)));
+            }
+            self.rows.next();
+        }
+        self.rows.status()
+    }
+}
+
 impl Audit<'_> {
     /// A user's followees, followers, friends and live items on the own page.
     pub(super) fn user_counts(&mut self) -> Result<()> {
-        let groups = |table, start| Groups::new(self.store.whole(table)?, start, None);
-        let mut counted = [
-            (Counter::Following, groups(FOLLOWING, 0)?),
-            (Counter::Followers, groups(FOLLOWERS, 0)?),
-            (Counter::Friends, groups(FRIENDS_BY_TIME, 0)?),
-            (Counter::Content, groups(OUTBOX, 0)?),
+        let mut walks = Vec::new();
+        for (table, counter) in ALL.iter().filter_map(|table| Some((*table, table.counter?))) {
             // The head of partition 0 belongs to no user.
-            (Counter::Content, groups(OUTBOX_ARCHIVE, 1)?),
-        ];
-        let mut rows = self.store.whole(COUNTS)?;
-        rows.seek_to_first();
+            let start = u64::from(table == OUTBOX_ARCHIVE);
+            walks.push(Walk::new(self.whole(table)?, start, move |_| Some(Counted::OfUser(counter as u8))));
+        }
+        self.compare(COUNTS, walks, 0, Window::new(0, 0))
+    }
+
+    /// An item's reactions, and the live comments on it and reposts of it. These are counted for so many items in one pass.
+    pub(super) fn item_counts(&mut self, most: usize) -> Result<()> {
+        let mut from = Some(0);
+        while let Some(start) = from {
+            let mut window = Window::<Sums>::new(start, most);
+            self.each_batch(CONTENT, |audit, rows| {
+                let stored = rows.iter().filter_map(|row| row.fact().item());
+                for stored in stored.filter(|stored| stored.deleted_at.is_none()) {
+                    let content = &stored.content;
+                    // Comments on and reposts of a purged item count nowhere.
+                    let subject = subject(audit.store, content)?.zip(ItemCounter::of_kind(&content.kind));
+                    if let Some((subject, counter)) = subject
+                        && let Some(sums) = window.at(subject.get())
+                    {
+                        *sums.entry(Counted::Pointing(counter as usize)).or_default() += 1;
+                    }
+                }
+                Ok(())
+            })?;
+            from = window.end();
+            let reaction = |key: &[u8]| keys::split_reaction(key).map(|(_, kind, _)| Counted::Reaction(kind));
+            let reactions = Walk::new(self.whole(REACTIONS)?, start, reaction);
+            self.compare(ITEM_COUNTS, vec![reactions], start, window)?;
+        }
+        Ok(())
+    }
+
+    /// Compares the counts of owners from a first one on with rows and with what is counted already.
+    fn compare(&mut self, table: Table, mut walks: Vec<Walk<'_>>, start: u64, window: Window<Sums>) -> Result<()> {
+        let end = window.end();
+        let is_in = |id: &u64| end.is_none_or(|end| *id < end);
+        let mut counted = window.into_known();
+        let mut rows = self.whole(table)?;
+        rows.seek(keys::id(start));
         for done in 1.. {
-            let listed = counted.iter().filter_map(|(_, groups)| groups.peek()).min();
-            let of_row = self.next_of(COUNTS, &mut rows);
-            let Some(user) = listed.into_iter().chain(of_row).min() else { break };
-            let mut sums = [0_u64; 5];
-            for (counter, groups) in &mut counted {
-                sums[*counter as usize] += groups.take(user)?;
-            }
-            let mut stored = [0_i64; 5];
-            while let Some((key, value)) = rows.item().filter(|(key, _)| keys::number(key) == Some(user)) {
-                let what = usize::from(key.get(keys::ID).copied().unwrap_or_default());
-                match values::read_count(value).filter(|_| key.len() == keys::ID + 1 && (1..5).contains(&what)) {
-                    Some(count) => stored[what] = count,
-                    None => self.has(COUNTS, key, ", which cannot be read"),
+            let of_row = self.owner(table, &mut rows);
+            let of_rows = walks.iter_mut().filter_map(Walk::owner).chain(of_row).filter(is_in).min();
+            let Some(owner) = of_rows.into_iter().chain(counted.keys().next().copied()).min() else { break };
+            let mut sums = counted.remove(&owner).unwrap_or_default();
+            walks.iter_mut().try_for_each(|walk| walk.add(owner, &mut sums))?;
+            let (mut stored, mut is_read) = (Sums::new(), true);
+            while let Some((key, value)) = rows.item().filter(|(key, _)| keys::number(key) == Some(owner)) {
+                match counts(table, key, value) {
+                    Some(counts) => stored.extend(counts),
+                    None => {
+                        self.unreadable(table, key);
+                        is_read = table == COUNTS;
+                    }
                 }
                 rows.next();
             }
             rows.status()?;
-            for (what, name) in [(1, "following"), (2, "follower"), (3, "friend"), (4, "content")] {
-                if u64::try_from(stored[what]) != Ok(sums[what]) {
-                    let user = self.id(user);
-                    self.find(format!("user {user}: {name} count is {}, expected {}", stored[what], sums[what]));
+            let all: BTreeSet<_> = stored.keys().chain(sums.keys()).copied().collect();
+            for what in all.into_iter().filter(|_| is_read) {
+                let [stored, sum] = [&stored, &sums].map(|counts| counts.get(&what).copied().unwrap_or_default());
+                if stored != sum {
+                    self.differs(owner, what, stored, sum);
                 }
             }
             if done % LOOKS == 0 {
-                self.watch.looked_at(COUNTS.name, done)?;
+                self.watch.looked_at(table.name, done)?;
             }
         }
         Ok(())
     }
 
     /// The owner of the next row. Reports and skips keys that are too short to have an owner.
-    fn next_of(&mut self, table: Table, rows: &mut Rows<'_>) -> Option<u64> {
+    fn owner(&mut self, table: Table, rows: &mut Rows<'_>) -> Option<u64> {
         while let Some(key) = rows.key() {
             if let Some(number) = keys::number(key) {
                 return Some(number);
             }
-            self.has(table, key, ", which cannot be read");
+            self.unreadable(table, key);
             rows.next();
         }
         None
     }
 
-    /// An item's reactions, and the live comments on it and reposts of it.
-    pub(super) fn item_counts(&mut self, most: usize) -> Result<()> {
-        let mut from = Some(0);
-        while let Some(start) = from {
-            let mut window = Window::<[i64; 2]>::new(start, most);
-            self.each_batch(CONTENT, |audit, rows| {
-                for stored in rows.iter().filter_map(read).filter(|stored| stored.deleted_at.is_none()) {
-                    let content = stored.content;
-                    // Comments on and reposts of a purged item count nowhere.
-                    let subject = audit.store.subject(&content)?;
-                    if let Some((subject, counter)) = subject.zip(ItemCounter::of_kind(&content.kind))
-                        && let Some(counts) = window.at(subject.get())
-                    {
-                        counts[counter as usize] += 1;
-                    }
-                }
-                Ok(())
-            })?;
-            from = window.end();
-            self.compare_items(start, window)?;
-        }
-        Ok(())
-    }
-
-    fn compare_items(&mut self, start: u64, window: Window<[i64; 2]>) -> Result<()> {
-        let end = window.end();
-        let is_in = |id: &u64| end.is_none_or(|end| *id < end);
-        let mut reactions = self.store.whole(REACTIONS)?;
-        reactions.seek(keys::id(start));
-        let mut pointing = window.into_known().into_iter().peekable();
-        let mut rows = self.store.whole(ITEM_COUNTS)?;
-        rows.seek(keys::id(start));
-        for done in 1.. {
-            let of_row = self.next_of(ITEM_COUNTS, &mut rows).filter(is_in);
-            let reacted = next_reaction(&mut reactions).map(|(id, _)| id).filter(is_in);
-            let listed = pointing.peek().map(|(id, _)| *id);
-            let Some(id) = reacted.into_iter().chain(listed).chain(of_row).min() else { break };
-            let mut sums = ItemSteps::default();
-            if let Some((_, counts)) = pointing.next_if(|(next, _)| *next == id) {
-                sums.pointing = counts;
-            }
-            while let Some((_, kind)) = next_reaction(&mut reactions).filter(|(item, _)| *item == id) {
-                *sums.reactions.entry(kind).or_default() += 1;
-                reactions.next();
-            }
-            reactions.status()?;
-            let mut stored = Some(ItemSteps::default());
-            if of_row == Some(id)
-                && let Some((key, value)) = rows.item()
-            {
-                stored = values::read_item_counts(value).filter(|_| one(key).is_some());
-                if stored.is_none() {
-                    self.has(ITEM_COUNTS, key, ", which cannot be read");
-                }
-                rows.next();
-            }
-            rows.status()?;
-            if let Some(stored) = stored.filter(|stored| *stored != sums) {
-                self.differ(id, &stored, &sums);
-            }
-            if done % LOOKS == 0 {
-                self.watch.looked_at(ITEM_COUNTS.name, done)?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Reports the counts of an item that are not the sums.
-    fn differ(&mut self, id: u64, stored: &ItemSteps, sums: &ItemSteps) {
-        let both = |steps: &ItemSteps, kind| steps.reactions.get(&kind).copied().unwrap_or_default();
-        let pointing = ["comments", "reposts"].map(str::to_owned).into_iter();
-        let mut all: Vec<_> = pointing.zip(stored.pointing.into_iter().zip(sums.pointing)).collect();
-        let kinds: BTreeSet<_> = stored.reactions.keys().chain(sums.reactions.keys()).copied().collect();
-        all.extend(kinds.into_iter().map(|kind| (self.kind(kind), (both(stored, kind), both(sums, kind)))));
-        let id = self.id(id);
-        for (name, (count, sum)) in all.into_iter().filter(|(_, (count, sum))| count != sum) {
-            self.find(format!("content {id}: count of {name} is {count}, expected {sum}"));
-        }
+    /// Reports a count that is not the sum.
+    fn differs(&mut self, owner: u64, what: Counted, count: i64, sum: i64) {
+        let (of, name) = match what {
+            Counted::OfUser(counter) => ("user", Counter::name(counter).unwrap_or_default().to_owned()),
+            Counted::Pointing(counter) => ("content", ["comments", "reposts"][counter].to_owned()),
+            Counted::Reaction(kind) => ("content", self.kind(kind)),
+        };
+        let owner = self.id(owner);
+        self.find(format!("{of} {owner}: count of {name} is {count}, expected {sum}"));
     }
 }
 
-/// The item and the kind of the next reaction. Skips keys that cannot be read; the check of the rows reports them.
-fn next_reaction(rows: &mut Rows<'_>) -> Option<(u64, u8)> {
-    while let Some(key) = rows.key() {
-        if let Some((item, kind, _)) = keys::split_reaction(key) {
-            return Some((item, kind));
-        }
-        rows.next();
+/// The counts in a row; `None` if it cannot be read.
+fn counts(table: Table, key: &[u8], value: &[u8]) -> Option<Vec<(Counted, i64)>> {
+    if table == COUNTS {
+        let what = key.get(keys::ID).filter(|_| key.len() == keys::ID + 1)?;
+        Counter::name(*what)?;
+        return Some(vec![(Counted::OfUser(*what), values::read_count(value)?)]);
     }
-    None
+    keys::split_id(key)?;
+    let steps = values::read_item_counts(value)?;
+    let pointing = steps.pointing.into_iter().enumerate().map(|(counter, count)| (Counted::Pointing(counter), count));
+    Some(pointing.chain(steps.reactions.into_iter().map(|(kind, count)| (Counted::Reaction(kind), count))).collect())
 }

@@ -1,34 +1,27 @@
 //! Compares the tables with each other, row by row, while nobody writes.
 //!
-//! Walks over every table, some rows at a time, and looks up the matching rows of other tables: from the table that
-//! keeps a fact to the tables that list it, and back. So it finds both missing and surplus rows, and its memory does
-//! not grow with the data.
+//! One walk over each table, some rows at a time. The rows that follow from a row must be in their tables, and the row itself
+//! must follow from one of its sources; both as the tables [declare](crate::rows::mirrors) it. So it finds both missing and
+//! surplus rows, and its memory does not grow with the data.
 
-mod archived;
-mod comments;
-mod content;
 mod counts;
-mod events;
-mod follows;
-mod groups;
-mod lists;
 mod names;
-mod nicknames;
-mod notices;
-mod numbers;
-mod reactions;
-mod topics;
+mod rules;
 mod window;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 use self::names::{ids, is_readable, named};
+use self::rules::Seen;
 use crate::Store;
-use crate::rows::tables::{ALL, LISTS, Table};
+use crate::access::staged::Rows;
+use crate::rows::mirrors::{Fact, Mirror, Source};
+use crate::rows::tables::{ALL, CONTENT, LISTS, NAMES_BY_NUMBER, Table, mirrors_of};
 use crate::rows::{keys, values};
+use crate::subjects::archive::{Archived, NOBODY};
 use model::error::Result;
 use model::store::{Tier, Watch};
-use model::{Millis, UserId};
+use model::{Cursor, MAX_ID, UserId};
 
 /// Most rows in a batch.
 const ROWS: usize = 1000;
@@ -42,65 +35,25 @@ struct Row {
     value: Box<[u8]>,
 }
 
-/// A row that must exist because of another one.
-#[derive(Debug)]
-struct Wanted {
-    table: Table,
-    key: Vec<u8>,
-    /// How its value begins; `None` for any value.
-    begin: Option<Vec<u8>>,
-    /// Whether the value ends there.
-    is_whole: bool,
-}
-
-impl Wanted {
-    fn new(table: Table, key: impl Into<Vec<u8>>, value: impl Into<Vec<u8>>) -> Self {
-        Self { table, key: key.into(), begin: Some(value.into()), is_whole: true }
+impl Row {
+    fn fact(&self) -> Fact<'_> {
+        Fact::new(&self.key, &self.value)
     }
-
-    /// One of a table whose values begin with a time.
-    fn since(table: Table, key: impl Into<Vec<u8>>, since: Millis) -> Self {
-        Self { is_whole: false, ..Self::new(table, key, values::millis(since)) }
-    }
-
-    fn any(table: Table, key: impl Into<Vec<u8>>) -> Self {
-        Self { table, key: key.into(), begin: None, is_whole: false }
-    }
-}
-
-/// The direction of a comparison of two tables.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Way {
-    /// From the table that keeps the facts: an absent row is reported as missing.
-    Out,
-    /// From a table that lists them: the row itself is reported as surplus.
-    Back,
 }
 
 impl Store {
     /// Compares all data kept in more than one place, except inboxes, and each count with its rows. Reports a line for
-    /// each disagreement, in no particular order. Nobody may write meanwhile. Walks over every table several times, in
-    /// bounded memory.
+    /// each disagreement, in no particular order. Nobody may write meanwhile. Walks over most tables once, in bounded memory.
     pub fn audit(&self, watch: &mut dyn Watch) -> Result<()> {
-        let mut audit = Audit { store: self, watch, looked: BTreeSet::new() };
-        audit.follows()?;
-        audit.lists_of_pairs()?;
-        audit.mirrors_of_pairs()?;
-        audit.blocks()?;
+        let mut audit = Audit { store: self, watch };
+        let mut seen = Seen::default();
+        for table in ALL {
+            audit.each_batch(table, |audit, rows| audit.rows(table, rows, &mut seen))?;
+        }
         audit.parts_of_lists(window::MOST)?;
-        audit.content()?;
-        audit.comments()?;
-        audit.topics()?;
-        audit.reactions()?;
-        audit.notices()?;
-        audit.nicknames()?;
-        audit.records()?;
-        audit.events()?;
-        audit.names()?;
-        audit.kinds()?;
+        audit.ids_of_topics(window::MOST)?;
         audit.user_counts()?;
-        audit.item_counts(counts::WINDOW)?;
-        audit.other_ids()
+        audit.item_counts(window::MOST)
     }
 }
 
@@ -108,8 +61,6 @@ impl Store {
 struct Audit<'a> {
     store: &'a Store,
     watch: &'a mut dyn Watch,
-    /// The tables in which the numbers of names were looked up.
-    looked: BTreeSet<&'static str>,
 }
 
 impl<'a> Audit<'a> {
@@ -129,6 +80,15 @@ impl<'a> Audit<'a> {
         self.find(format!("{whose}: {table} has {what}{why}"));
     }
 
+    /// Reports that a row does not follow from another table.
+    fn disagrees(&mut self, table: Table, key: &[u8], with: Table) {
+        self.has(table, key, &format!(", which does not agree with {with}"));
+    }
+
+    fn unreadable(&mut self, table: Table, key: &[u8]) {
+        self.has(table, key, ", which cannot be read");
+    }
+
     /// A user or an item as the host writes it.
     fn id(&self, id: u64) -> String {
         self.store.shown(id)
@@ -139,9 +99,14 @@ impl<'a> Audit<'a> {
         self.store.kinds.known().name(byte).map_or_else(|| format!("kind {byte}"), |name| format!("{name:?}"))
     }
 
+    /// A walk over a whole table.
+    fn whole(&self, table: Table) -> Result<Rows<'a>> {
+        self.store.whole(table)
+    }
+
     /// Visits all rows of a table in the order of their keys, some at a time.
     fn each_batch(&mut self, table: Table, mut visit: impl FnMut(&mut Self, &[Row]) -> Result<()>) -> Result<()> {
-        let mut rows = self.store.whole(table)?;
+        let mut rows = self.whole(table)?;
         let (mut batch, mut bytes, mut done) = (Vec::new(), 0, 0);
         rows.seek_to_first();
         loop {
@@ -154,9 +119,6 @@ impl<'a> Audit<'a> {
             }
             if at_end || batch.len() == ROWS || bytes >= BYTES {
                 rows.status()?;
-                if !self.looked.contains(table.name) {
-                    self.look_up_ids(table, &batch)?;
-                }
                 visit(self, &batch)?;
                 done += batch.len() as u64;
                 self.watch.looked_at(table.name, done)?;
@@ -164,66 +126,189 @@ impl<'a> Audit<'a> {
                 bytes = 0;
             }
             if at_end {
-                self.looked.insert(table.name);
                 return Ok(());
             }
         }
     }
 
-    /// Looks up the rows that each row of a table wants, row by row. `derive` returns `None` for a row that cannot be
-    /// read.
-    fn mirror(&mut self, table: Table, way: Way, derive: impl Fn(&Row) -> Option<Vec<Wanted>>) -> Result<()> {
-        self.each_batch(table, |audit, rows| {
-            let mut wanted = Vec::new();
-            for row in rows {
-                match derive(row) {
-                    Some(those) => wanted.extend(those.into_iter().map(|one| (row, one))),
-                    None => audit.unreadable(table, row),
-                }
-            }
-            audit.look_up(table, way, &wanted)
-        })
+    /// Checks rows of a table.
+    fn rows(&mut self, table: Table, rows: &[Row], seen: &mut Seen) -> Result<()> {
+        self.ids_have_names(table, rows)?;
+        let mut bad: Vec<_> = rows.iter().map(|row| !is_record(table, row)).collect();
+        for (to, mirror) in mirrors_of(table) {
+            self.have_rows(table, rows, (to, mirror), &mut bad)?;
+        }
+        self.have_sources(table, rows, &mut bad)?;
+        self.rules(table, rows, &mut bad, seen)?;
+        for (row, _) in rows.iter().zip(bad).filter(|(_, is_bad)| *is_bad) {
+            self.unreadable(table, &row.key);
+        }
+        Ok(())
     }
 
-    /// Looks up the rows that rows of `from` want, and reports the differences.
-    fn look_up(&mut self, from: Table, way: Way, wanted: &[(&Row, Wanted)]) -> Result<()> {
-        let mut wanted: Vec<_> = wanted.iter().collect();
-        wanted.sort_by_key(|(_, one)| one.table.name);
-        for wanted in wanted.chunk_by(|(_, a), (_, b)| a.table == b.table) {
-            let table = wanted[0].1.table;
-            let present = self.store.get_many(table, wanted.iter().map(|(_, one)| one.key.as_slice()), Tier::Disk)?;
-            for ((row, one), present) in wanted.iter().zip(present) {
-                let is_right = present.as_ref().map(|value| {
-                    let begins = one.begin.as_ref().is_none_or(|want| value.starts_with(want));
-                    begins && (!one.is_whole || one.begin.as_ref().map(Vec::len) == Some(value.len()))
-                });
-                if is_right != Some(true) {
-                    match (way, is_right) {
-                        (Way::Out, None) => self.lacks(table, &one.key),
-                        (Way::Out, Some(_)) => self.has(table, &one.key, &format!(" with another value than {from}")),
-                        (Way::Back, _) => self.has(from, &row.key, &format!(", which does not agree with {table}")),
+    /// What follows from these rows is there, in the table `to`. Marks the rows that cannot be read.
+    fn have_rows(
+        &mut self,
+        table: Table,
+        rows: &[Row],
+        (to, mirror): (Table, &Mirror),
+        bad: &mut [bool],
+    ) -> Result<()> {
+        let mut wanted = Vec::new();
+        for (row, is_bad) in rows.iter().zip(bad) {
+            // A row that follows from several is looked up for the one that it names.
+            let names_row = |source: Source| source.key() == Some(&*row.key);
+            match (mirror.rows)(self.store, row.fact())? {
+                Some(found) => {
+                    let own = |(key, value): &(Vec<u8>, Vec<u8>)| (mirror.source)(key, value).is_some_and(names_row);
+                    wanted.extend(found.into_iter().filter(own));
+                }
+                None => *is_bad = true,
+            }
+        }
+        let floors = self.floors(to, wanted.iter().map(|(key, _)| &key[..]))?;
+        let (archived, hot): (Vec<_>, Vec<_>) = wanted.into_iter().partition(|(key, _)| floors.cover(key));
+        self.look_up(table, to, &hot)?;
+        match self.list(to) {
+            Some(list) => self.look_up(table, list.archive, &archived),
+            None => Ok(()),
+        }
+    }
+
+    /// Looks up rows that follow from those of `from`.
+    fn look_up(&mut self, from: Table, table: Table, wanted: &[(Vec<u8>, Vec<u8>)]) -> Result<()> {
+        let present = self.store.get_many(table, wanted.iter().map(|(key, _)| key), Tier::Disk)?;
+        for ((key, value), present) in wanted.iter().zip(present) {
+            match present {
+                None => self.lacks(table, key),
+                Some(present) if present[..] != value[..] => {
+                    self.has(table, key, &format!(" with another value than {from}"));
+                }
+                Some(_) => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// These rows follow from others. Marks those that cannot be read.
+    fn have_sources(&mut self, table: Table, rows: &[Row], bad: &mut [bool]) -> Result<()> {
+        let list = self.list(table);
+        let hot = list.map_or(table, |list| list.hot);
+        let Some((first, _)) = hot.follows.first() else { return Ok(()) };
+        let mut left = self.valid(table, list, rows)?;
+        for (of, mirror) in hot.follows {
+            let (mut asked, mut sources) = (Vec::new(), Vec::new());
+            left.retain(|place| match (mirror.source)(&rows[*place].key, &rows[*place].value) {
+                Some(Source::Nothing) => false,
+                Some(source) => {
+                    asked.push(*place);
+                    sources.push(source);
+                    true
+                }
+                None => {
+                    bad[*place] = true;
+                    false
+                }
+            });
+            let found = sources.iter().map(|source| source.key().unwrap_or_default());
+            let found = self.store.get_many(of, found, Tier::Disk)?;
+            let mut agree = BTreeSet::new();
+            for ((place, source), found) in asked.into_iter().zip(&sources).zip(found) {
+                let (row, key) = (&rows[place], source.key().unwrap_or_default());
+                let is_row = |(key, value): &(Vec<u8>, Vec<u8>)| key[..] == *row.key && value[..] == *row.value;
+                let agrees = match found {
+                    None => matches!(source, Source::IfThere(_)),
+                    Some(found) => {
+                        (mirror.rows)(self.store, Fact::new(key, &found))?.is_some_and(|rows| rows.iter().any(is_row))
                     }
-                }
+                };
+                agree.extend(agrees.then_some(place));
             }
+            left.retain(|place| !agree.contains(place));
+        }
+        for place in left {
+            self.disagrees(table, &rows[place].key, first);
         }
         Ok(())
     }
 
-    /// Tables whose rows are related to no others: each row must be readable.
-    fn records(&mut self) -> Result<()> {
-        let tables = ALL.iter().filter_map(|table| Some((*table, table.record?)));
-        for (table, reads) in tables {
-            self.mirror(table, Way::Back, |row| {
-                let is_first = table == LISTS && row.key[..] == *keys::HIGHEST_LIST;
-                let has_users = || ids(table, &row.key).into_iter().all(|id| UserId::new(id).is_ok());
-                let has_key = is_first || (is_readable(table, &row.key) && has_users());
-                (has_key && reads(&row.value)).then(Vec::new)
-            })?;
+    /// The rows that count: of a list with an archive those above the floor of their partition, and in the archive those at or
+    /// below it. Heads of partitions hold floors.
+    fn valid(&mut self, table: Table, list: Option<&Archived>, rows: &[Row]) -> Result<Vec<usize>> {
+        let Some(list) = list else { return Ok((0..rows.len()).collect()) };
+        let is_archive = table == list.archive;
+        // Rows of nobody in the archive are marks.
+        let is_mark = |key: &[u8]| keys::is_head(key) || is_archive && keys::number(key) == Some(NOBODY);
+        let floors = self.floors(list.hot, rows.iter().map(|row| &*row.key))?;
+        let mut valid = Vec::new();
+        for (place, row) in rows.iter().enumerate().filter(|(_, row)| !is_mark(&row.key)) {
+            let is_archived = floors.cover(&row.key);
+            if is_archive && !is_archived {
+                self.has(table, &row.key, &format!(" above the floor of {}", list.hot));
+            }
+            // Moved rows stay in the hot table until a compaction.
+            valid.extend((is_archived == is_archive).then_some(place));
+        }
+        Ok(valid)
+    }
+
+    /// The list with an archive to which a table belongs.
+    fn list(&self, table: Table) -> Option<&'a Archived> {
+        [&self.store.outboxes, &self.store.topic_lists]
+            .into_iter()
+            .find(|list| [list.hot, list.archive].contains(&table))
+    }
+
+    /// The floors of the partitions of these keys.
+    fn floors<'k>(&self, table: Table, of: impl Iterator<Item = &'k [u8]>) -> Result<Floors> {
+        let Some(list) = self.list(table).filter(|list| list.has_floors()) else { return Ok(Floors::default()) };
+        let partitions: BTreeSet<_> = of.filter_map(keys::number).collect();
+        let heads = partitions.iter().map(|partition| keys::head(*partition));
+        let floors = self.store.read_many(list.hot, heads, Tier::Disk, |row| Ok(values::read_cursor(row)))?;
+        let floors = partitions.into_iter().zip(floors).filter_map(|(partition, floor)| Some((partition, floor??)));
+        Ok(Floors(floors.collect()))
+    }
+
+    /// Each number of a name in these rows has a name.
+    fn ids_have_names(&mut self, table: Table, rows: &[Row]) -> Result<()> {
+        let mut found = Vec::new();
+        for row in rows {
+            let in_key = ids(table, &row.key).into_iter();
+            let stored = if table == CONTENT { row.fact().item() } else { None };
+            let in_value = stored.iter().flat_map(|stored| {
+                let content = &stored.content;
+                let ids = [Some(content.author.get()), content.ref_id.map(|id| id.get())].into_iter().flatten();
+                ids.chain(content.to.iter().chain(&content.mentions).map(|user| user.get()))
+            });
+            found.extend(in_key.chain(in_value).filter(|id| *id > MAX_ID).map(|id| (id, row)));
+        }
+        let distinct: BTreeSet<_> = found.iter().map(|(id, _)| *id).collect();
+        let names = self.store.get_many(NAMES_BY_NUMBER, distinct.iter().copied().map(keys::id), Tier::Disk)?;
+        let nameless: BTreeSet<_> =
+            distinct.into_iter().zip(names).filter(|(_, name)| name.is_none()).map(|(id, _)| id).collect();
+        for (id, row) in found.into_iter().filter(|(id, _)| nameless.contains(id)) {
+            self.has(table, &row.key, &format!(", but number {id} has no name"));
         }
         Ok(())
     }
+}
 
-    fn unreadable(&mut self, table: Table, row: &Row) {
-        self.has(table, &row.key, ", which cannot be read");
+/// The floors of partitions.
+#[derive(Debug, Default)]
+struct Floors(HashMap<u64, Cursor>);
+
+impl Floors {
+    /// Whether the place of a row is at or below the floor of its partition.
+    fn cover(&self, key: &[u8]) -> bool {
+        let place = keys::split_row(key).and_then(|(partition, at, id)| Some((partition, keys::cursor(at, id)?)));
+        place.is_some_and(|(partition, place)| self.0.get(&partition).is_some_and(|floor| place <= *floor))
     }
+}
+
+/// Whether a row can be read, as its table declares.
+fn is_record(table: Table, row: &Row) -> bool {
+    let Some(reads) = table.record else { return true };
+    let is_first = table == LISTS && row.key[..] == *keys::HIGHEST_LIST;
+    let has_users = || ids(table, &row.key).into_iter().all(|id| UserId::new(id).is_ok());
+    (is_first || (is_readable(table, &row.key) && has_users())) && reads(&row.value)
 }

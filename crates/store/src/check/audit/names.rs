@@ -1,10 +1,11 @@
 //! Names of rows, in words.
 
+use std::cell::RefCell;
 use std::fmt::Write;
 
 use crate::memory::kinds::Sort;
 use crate::rows::keys;
-use crate::rows::keys::Partition;
+use crate::rows::keys::{Counter, Partition};
 use crate::rows::tables::{Keys, Table};
 use model::{NoticeCursor, NoticeId, NoticeKind};
 
@@ -27,16 +28,19 @@ pub(super) fn is_readable(table: Table, key: &[u8]) -> bool {
 fn read(table: Table, key: &[u8], id: impl Fn(u64) -> String, kind: impl Fn(u8) -> String) -> Option<(String, String)> {
     let owner = |what: &str, raw| if is_id(what) { format!("{what} {}", id(raw)) } else { format!("{what} {raw}") };
     let (whose, which) = match table.keys {
-        Keys::One(what) => (owner(what, one(key)?), "its row".to_owned()),
+        Keys::One(what) => (owner(what, keys::split_id(key)?), "its row".to_owned()),
         Keys::Pair(what) => {
-            let (first, second) = pair(key)?;
+            let (first, second) = keys::split_pair(key)?;
             (owner(what, first), owner("user", second))
         }
         Keys::OfUser(what) => {
             let name = std::str::from_utf8(key.get(keys::ID..)?).ok()?;
             (owner("user", keys::number(key)?), format!("{what} {name:?}"))
         }
-        Keys::Counter => (owner("user", keys::number(key)?), counter(key)?.to_owned()),
+        Keys::Counter => (owner("user", keys::number(key)?), {
+            let what = key.get(keys::ID).filter(|_| key.len() == keys::ID + 1)?;
+            Counter::name(*what)?.to_owned()
+        }),
         Keys::Text(what) => (format!("{what} {:?}", std::str::from_utf8(key).ok()?), "its row".to_owned()),
         Keys::Reaction => {
             let (content, byte, user) = keys::split_reaction(key)?;
@@ -67,6 +71,7 @@ fn read(table: Table, key: &[u8], id: impl Fn(u64) -> String, kind: impl Fn(u8) 
             }
             (owner("user", user.get()), which)
         }
+        Keys::Row(what) if keys::is_head(key) => (owner(what, keys::number(key)?), "its floor".to_owned()),
         Keys::Row(what) => {
             let (partition, at, place) = keys::split_row(key)?;
             (owner(what, partition), format!("{at}-{}", id(place)))
@@ -77,46 +82,18 @@ fn read(table: Table, key: &[u8], id: impl Fn(u64) -> String, kind: impl Fn(u8) 
 
 /// The ids of users and items in a key.
 pub(super) fn ids(table: Table, key: &[u8]) -> Vec<u64> {
-    let ids = match table.keys {
-        Keys::One(what) => one(key).filter(|_| is_id(what)).map(|id| vec![id]),
-        Keys::Counter | Keys::OfUser(_) => keys::number(key).map(|user| vec![user]),
-        Keys::Pair(what) if is_id(what) => pair(key).map(|(first, second)| vec![first, second]),
-        Keys::Pair(_) => pair(key).map(|(_, user)| vec![user]),
-        Keys::Reaction => keys::split_reaction(key).map(|(content, _, user)| vec![content, user]),
-        Keys::KindRow(_) => <(u64, u8)>::split(key).map(|((partition, _), _, id)| vec![partition, id]),
-        Keys::Text(_) | Keys::Kind => None,
-        Keys::Nickname => keys::split_nickname(key).map(|(_, user)| vec![user.get()]),
-        Keys::Notice => keys::split_notice(key).map(|(user, NoticeCursor { id, .. })| {
-            [user.get(), id.actor.get()].into_iter().chain(id.item.map(|item| item.get())).collect()
-        }),
-        Keys::Row(_) if keys::is_head(key) => keys::number(key).map(|partition| vec![partition]),
-        Keys::Row(what) => keys::split_row(key).map(|(partition, _, id)| match is_id(what) {
-            true => vec![partition, id],
-            false => vec![id],
-        }),
+    let found = RefCell::new(Vec::new());
+    let take = |id| {
+        found.borrow_mut().push(id);
+        String::new()
     };
-    ids.unwrap_or_default()
+    read(table, key, take, |_| String::new());
+    found.into_inner()
 }
 
 /// Whether the owner of a row is a user or an item.
 fn is_id(what: &str) -> bool {
     matches!(what, "user" | "content")
-}
-
-/// The id of a key that consists of one id.
-pub(super) fn one(key: &[u8]) -> Option<u64> {
-    keys::number(key).filter(|_| key.len() == keys::ID)
-}
-
-/// The ids of a key that consists of two ids.
-pub(super) fn pair(key: &[u8]) -> Option<(u64, u64)> {
-    (key.len() == 2 * keys::ID).then_some((keys::number(key)?, keys::number(&key[keys::ID..])?))
-}
-
-fn counter(key: &[u8]) -> Option<&'static str> {
-    let what = key.get(keys::ID).filter(|_| key.len() == keys::ID + 1)?;
-    // In the order of `Counter`.
-    ["following", "followers", "friends", "content"].get(usize::from(*what).checked_sub(1)?).copied()
 }
 
 fn hex(key: &[u8]) -> String {

@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use rocksdb::{DB, WriteBatch};
 
+use super::files::trim_archive;
 use super::flushed::{Flushed, note};
-use super::tail::trim_archive;
 use crate::engine::health::{Health, is_tight};
 use crate::engine::reserve::Reserve;
 use model::error::{Error, Result};
@@ -40,6 +40,8 @@ impl Keeper {
         let (stop, stopped) = mpsc::channel();
         let thread = std::thread::Builder::new().name("log".to_owned()).spawn(move || {
             let mut latest = db.latest_sequence_number();
+            // The last row up to which a note of this thread vouches.
+            let mut noted = latest;
             while stopped.recv_timeout(LOOK_EVERY) == Err(RecvTimeoutError::Timeout) {
                 let before = std::mem::replace(&mut latest, db.latest_sequence_number());
                 let is_quiet = latest == before;
@@ -53,7 +55,7 @@ impl Keeper {
                     trim_archive(db.path(), if is_tight(db.path(), health.min_free) { 0 } else { most });
                 }
                 // An engine without room is left alone: its own flush needs the room.
-                if flushed.noted() == latest || !health.takes_writes() || (sync && !is_quiet) {
+                if noted == latest || !health.takes_writes() || (sync && !is_quiet) {
                     continue;
                 }
                 if flushed.through() < latest {
@@ -62,12 +64,12 @@ impl Keeper {
                         Err(error) => _ = health.note(&error),
                     }
                 }
-                if is_quiet && flushed.noted() < flushed.through() {
+                if is_quiet && flushed.through() == latest {
                     // A batch with only a note. It need not be flushed: a power cut that loses it loses nothing.
-                    let (through, mut batch) = (flushed.through(), WriteBatch::default());
-                    batch.put_log_data(note(through));
+                    let mut batch = WriteBatch::default();
+                    batch.put_log_data(note(latest));
                     if db.write(batch).is_ok() {
-                        flushed.set_noted(through);
+                        noted = latest;
                     }
                 }
             }

@@ -6,11 +6,12 @@
 //!   promised.
 //! - **Damage before the flushed place**, such as a flipped bit. Cutting there loses acknowledged changes.
 //!
-//! Therefore each batch carries a note ([`flushed`]): the sequence number up to which the log was flushed when the
+//! Therefore each batch ends with a note ([`flushed`]): the sequence number up to which the log was flushed when the
 //! batch was made. [`reader`] reads the log's files. [`examine`] finds where the chain of intact batches ends, and
 //! whether a batch behind that place notes more flushed rows than the chain has.
 
 mod examine;
+mod files;
 mod flushed;
 mod keeper;
 mod manifest;
@@ -18,7 +19,8 @@ mod reader;
 mod tail;
 
 pub(crate) use self::examine::{cut, must_be_readable, must_be_whole, prepare};
+pub(crate) use self::files::{log_bytes, trim_archive};
 pub(crate) use self::flushed::{Flushed, note};
 pub(crate) use self::keeper::Keeper;
-pub(crate) use self::reader::{first_and_last, renote, varint};
-pub(crate) use self::tail::{Tail, trim_archive};
+pub(crate) use self::reader::{first_and_last, varint};
+pub use self::tail::LogReader;

@@ -13,7 +13,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use super::flushed::{note, read_note};
+use super::flushed::noted;
 
 pub(super) const BLOCK: usize = 32_768;
 pub(super) const HEAD: usize = 7;
@@ -26,10 +26,8 @@ const IGNORABLE: u8 = 128;
 /// Added to a checksum after its bits are rotated, so that a checksum of checksums is not weak.
 const MASK_DELTA: u32 = 0xA282_EAD8;
 
-/// Bytes of a batch before its rows: the sequence number of the first row in eight, the number of rows in four.
-const BATCH_HEAD: usize = 12;
-
-/// A whole batch in a log.
+/// A whole batch in a log. It begins with the sequence number of its first row in eight bytes, and the number of its rows in
+/// four.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Batch {
     /// The start of its first fragment, in bytes from the start of the file.
@@ -38,9 +36,8 @@ pub(super) struct Batch {
     pub(super) first: u64,
     /// The number of its rows; each has a sequence number.
     pub(super) rows: u64,
-    /// The number of its notes: one for each change that the engine merged into the batch.
-    pub(super) notes: u64,
-    /// The highest number in its notes.
+    /// The number in the note at its end. The engine may have merged several batches into one; then this is the note of the
+    /// last of them.
     pub(super) flushed: Option<u64>,
 }
 
@@ -172,62 +169,15 @@ fn end_of_zeros(bytes: &[u8], at: usize) -> usize {
 
 /// Reads a batch; `None` if it is too short to be one.
 pub(super) fn batch(at: usize, bytes: &[u8]) -> Option<Batch> {
-    let (head, mut rest) = bytes.split_at_checked(BATCH_HEAD)?;
-    let first = u64::from_le_bytes(head[..8].try_into().ok()?);
-    let rows = u64::from(u32::from_le_bytes(head[8..].try_into().ok()?));
-    let (mut notes, mut flushed) = (0, None);
-    while let Some(record) = record(&mut rest) {
-        if let Some(note) = record.and_then(read_note) {
-            notes += 1;
-            flushed = flushed.max(Some(note));
-        }
-    }
-    Some(Batch { at, first, rows, notes, flushed })
+    let (first, rest) = bytes.split_first_chunk()?;
+    let rows = u64::from(u32::from_le_bytes(*rest.first_chunk()?));
+    Some(Batch { at, first: u64::from_le_bytes(*first), rows, flushed: noted(bytes) })
 }
 
 /// The sequence numbers of the first and the last row of a batch; `None` if it is none, or has no rows.
 pub(crate) fn first_and_last(bytes: &[u8]) -> Option<(u64, u64)> {
     let found = batch(0, bytes)?;
     (found.rows > 0).then(|| (found.first, found.last()))
-}
-
-/// Puts another number into the notes of a batch: its rows were written elsewhere, and are flushed here on their own.
-/// Fails if it is no batch, or has a record of an unknown kind.
-pub(crate) fn renote(bytes: &mut [u8], sequence: u64) -> Option<()> {
-    let (length, mut places) = (bytes.len(), Vec::new());
-    let mut rest = bytes.get(BATCH_HEAD..)?;
-    while !rest.is_empty() {
-        if let Some(data) = record(&mut rest)?
-            && read_note(data).is_some()
-        {
-            places.push(length - rest.len() - data.len()..length - rest.len());
-        }
-    }
-    for place in places {
-        bytes[place].copy_from_slice(&note(sequence));
-    }
-    Some(())
-}
-
-/// Takes one record off the front of a batch: `Some(Some(_))` is log data, `Some(None)` another record. `None` at the
-/// end, and at a kind that we do not write.
-fn record<'a>(rest: &mut &'a [u8]) -> Option<Option<&'a [u8]>> {
-    let (&tag, after) = rest.split_first()?;
-    *rest = after;
-    // Kinds with a table begin with the table's number.
-    if matches!(tag, 0x4 | 0x5 | 0x6 | 0x8 | 0xE) {
-        varint(rest)?;
-    }
-    match tag {
-        // A deletion, of either sort, has a key.
-        0x0 | 0x4 | 0x7 | 0x8 => text(rest).map(|_| None),
-        // Log data.
-        0x3 => text(rest).map(Some),
-        // A value or a merge has a key and a value; a deleted range has two keys.
-        0x1 | 0x2 | 0x5 | 0x6 | 0xE | 0xF => text(rest).and_then(|_| text(rest)).map(|_| None),
-        0xD => Some(None),
-        _ => None,
-    }
 }
 
 /// Takes a number off the front: seven bits a byte, the lowest first.

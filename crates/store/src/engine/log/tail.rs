@@ -4,13 +4,15 @@
 //! log. This one goes on where it was.
 
 use std::collections::BTreeMap;
-use std::ffi::OsStr;
-use std::fs::{self, File};
+use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use super::files::{ARCHIVE, files, length};
+use super::flushed::Flushed;
 use super::reader::{BLOCK, Batch, Reader, batch};
 use model::error::{Code, Error, Result};
 
@@ -19,13 +21,12 @@ const PIECE: usize = 8 * BLOCK;
 /// A batch that was flushed is readable within so long, if the log has it.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// The folder of log files that the engine needs no more.
-pub(crate) const ARCHIVE: &str = "archive";
-
-/// A place in the log, behind a row. The rows before the next batch are those up to `last`, always.
+/// A place in the log, behind a row. Only rows on the device are read, so that a standby never has more than the store after a
+/// power cut.
 #[derive(Debug)]
-pub(crate) struct Tail {
+pub struct LogReader {
     engine: PathBuf,
+    flushed: Arc<Flushed>,
     last: u64,
     file: Option<Open>,
     /// When a batch was first asked for that could not be read.
@@ -44,25 +45,30 @@ struct Open {
     at: usize,
 }
 
-impl Tail {
+impl LogReader {
     /// Behind the row with this sequence number. Looks at no file yet.
-    pub(crate) fn new(engine: &Path, last: u64) -> Self {
-        Self { engine: engine.to_owned(), last, file: None, stuck: None }
+    pub(crate) fn new(engine: &Path, flushed: &Arc<Flushed>, last: u64) -> Self {
+        Self { engine: engine.to_owned(), flushed: Arc::clone(flushed), last, file: None, stuck: None }
     }
 
-    /// The last row read.
-    pub(crate) fn last(&self) -> u64 {
+    /// The number of the last row read.
+    pub fn last(&self) -> u64 {
         self.last
     }
 
-    /// The next batch with rows, as it is in the log; `None` if rows after `through`, the last one flushed, come next.
-    /// Refused with `log_gone` if the log does not have the next batch any more.
-    pub(crate) fn next(&mut self, through: u64) -> Result<Option<Vec<u8>>> {
-        while self.last < through {
+    /// The number of the last row on the device now.
+    pub fn flushed(&self) -> u64 {
+        self.flushed.through()
+    }
+
+    /// The next batch of rows, behind its checksum; `None` if no more are on the device now. Refused with `log_gone` if the log
+    /// does not have the next batch any more.
+    #[allow(clippy::should_implement_trait, reason = "an end is not the last one")]
+    pub fn next(&mut self) -> Result<Option<Vec<u8>>> {
+        while self.last < self.flushed() {
             let Some((record, found)) = self.read()? else {
                 let since = *self.stuck.get_or_insert_with(Instant::now);
                 if since.elapsed() > PATIENCE {
-                    // An import or a compaction makes rows, or keeps them, without log.
                     let row = self.last + 1;
                     return Err(Error::refused(
                         Code::LogGone,
@@ -79,56 +85,52 @@ impl Tail {
                 return Err(Code::LogGone.into());
             }
             self.last = found.last();
-            return Ok(Some(record));
+            return Ok(Some([&crc32c::crc32c(&record).to_le_bytes(), &record[..]].concat()));
         }
         Ok(None)
     }
 
-    /// Bytes in the files of the log behind this place, about.
-    pub(crate) fn left(&self) -> u64 {
-        let Ok(files) = files(&self.engine) else { return 0 };
-        let Some(open) = &self.file else {
-            return files.values().filter_map(|path| Some(path.metadata().ok()?.len())).sum();
-        };
-        let here = open.file.metadata().map_or(0, |found| found.len().saturating_sub(open.base + open.at as u64));
-        let later = files.range(open.number + 1..).filter_map(|(_, path)| Some(path.metadata().ok()?.len()));
-        here + later.sum::<u64>()
+    /// About how many bytes of log come behind this place.
+    pub fn left(&self) -> u64 {
+        // Notes may follow the last row.
+        if self.last >= self.flushed() {
+            return 0;
+        }
+        let (number, read) = self.file.as_ref().map_or((0, 0), |open| (open.number, open.base + open.at as u64));
+        let later = all_files(&self.engine).unwrap_or_default().split_off(&number);
+        later.values().map(|file| length(file)).sum::<u64>().saturating_sub(read)
     }
 
-    /// The next record of the log.
+    /// The next record of the log; `None` if there is none now.
     fn read(&mut self) -> Result<Option<(Vec<u8>, Batch)>> {
         if self.file.is_none() {
             self.file = self.locate()?;
         }
-        let Some(open) = &mut self.file else { return Ok(None) };
-        if let Some(read) = open.next().map_err(failed)? {
-            return Ok(Some(read));
+        while let Some(open) = &mut self.file {
+            if let Some(read) = open.next().map_err(failed)? {
+                return Ok(Some(read));
+            }
+            let later = all_files(&self.engine).map_err(failed)?.into_iter().find(|(number, _)| *number > open.number);
+            let Some((number, path)) = later else { break };
+            // What was written before the later file was made.
+            if let Some(read) = open.next().map_err(failed)? {
+                return Ok(Some(read));
+            }
+            // A file whose end was cut off by a start goes on in the next one; a missing file is noticed by its rows.
+            let Some(next) = Open::new(number, &path).map_err(failed)? else { break };
+            *open = next;
         }
-        let later = files(&self.engine).map_err(failed)?.into_iter().find(|(number, _)| *number > open.number);
-        let Some((number, path)) = later else { return Ok(None) };
-        // What was written before the later file was made.
-        if let Some(read) = open.next().map_err(failed)? {
-            return Ok(Some(read));
-        }
-        // A file whose end was cut off by a start goes on in the next one; a missing file is noticed by its rows.
-        match Open::new(&self.engine, number, &path).map_err(failed)? {
-            Some(next) => self.file = Some(next),
-            None => return Ok(None),
-        }
-        match self.file.as_mut().map(Open::next) {
-            Some(read) => read.map_err(failed),
-            None => Ok(None),
-        }
+        Ok(None)
     }
 
-    /// The file with the next row: the last one that begins at it, or before. `None` if it was removed just now.
+    /// The file with the next row: the last one that begins at it, or before. `None` if one was moved or removed just now.
     fn locate(&self) -> Result<Option<Open>> {
-        for (number, path) in files(&self.engine).map_err(failed)?.into_iter().rev() {
-            let Some(mut open) = Open::new(&self.engine, number, &path).map_err(failed)? else { continue };
+        for (number, path) in all_files(&self.engine).map_err(failed)?.into_iter().rev() {
+            let Some(mut open) = Open::new(number, &path).map_err(failed)? else { return Ok(None) };
             let Some((_, first)) = open.next().map_err(failed)? else { continue };
             if first.first <= self.last + 1 {
-                // From its front: the buffer may have moved on.
-                return Open::new(&self.engine, number, &path).map_err(failed);
+                open.at = 0;
+                return Ok(Some(open));
             }
         }
         // The rows are on the device, so files with them were there.
@@ -137,13 +139,11 @@ impl Tail {
 }
 
 impl Open {
-    /// `None` if the file is gone. The engine may have moved it into the archive meanwhile.
-    fn new(engine: &Path, number: u64, path: &Path) -> io::Result<Option<Self>> {
-        let archived = || File::open(engine.join(ARCHIVE).join(path.file_name().unwrap_or_default()));
-        match File::open(path).or_else(|error| if is_gone(&error) { archived() } else { Err(error) }) {
-            Ok(file) => Ok(Some(Self { number, file, base: 0, buffer: Vec::new(), at: 0 })),
-            Err(error) if is_gone(&error) => Ok(None),
-            Err(error) => Err(error),
+    /// `None` if the file is gone.
+    fn new(number: u64, path: &Path) -> io::Result<Option<Self>> {
+        match File::open(path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            file => Ok(Some(Self { number, file: file?, base: 0, buffer: Vec::new(), at: 0 })),
         }
     }
 
@@ -181,46 +181,11 @@ impl Open {
 }
 
 /// The files of the log, by their numbers: those of the engine, and those in its archive.
-fn files(engine: &Path) -> io::Result<BTreeMap<u64, PathBuf>> {
-    let mut files = BTreeMap::new();
+fn all_files(engine: &Path) -> io::Result<BTreeMap<u64, PathBuf>> {
     // In this order: the engine moves files into the archive meanwhile.
-    for folder in [engine.to_owned(), engine.join(ARCHIVE)] {
-        let entries = match fs::read_dir(&folder) {
-            Err(error) if is_gone(&error) => continue,
-            entries => entries?,
-        };
-        for entry in entries {
-            let path = entry?.path();
-            let number = path.file_stem().and_then(OsStr::to_str).and_then(|stem| stem.parse().ok());
-            if let Some(number) = number.filter(|_| path.extension() == Some(OsStr::new("log"))) {
-                files.insert(number, path);
-            }
-        }
-    }
-    Ok(files)
-}
-
-/// Removes the oldest files of the archive, until at most so many bytes are left. A file that cannot be removed stays.
-pub(crate) fn trim_archive(engine: &Path, most: u64) {
-    let Ok(entries) = fs::read_dir(engine.join(ARCHIVE)) else { return };
-    let sizes =
-        entries.filter_map(|entry| entry.ok().and_then(|entry| Some((entry.path(), entry.metadata().ok()?.len()))));
-    let mut sizes: Vec<_> = sizes.collect();
-    sizes.sort();
-    let mut all: u64 = sizes.iter().map(|(_, size)| size).sum();
-    for (path, size) in sizes {
-        if all <= most {
-            return;
-        }
-        if let Err(error) = fs::remove_file(&path) {
-            tracing::debug!(%error, "a file of the old log could not be removed");
-        }
-        all -= size;
-    }
-}
-
-fn is_gone(error: &io::Error) -> bool {
-    error.kind() == io::ErrorKind::NotFound
+    let mut all = files(engine)?;
+    all.extend(files(&engine.join(ARCHIVE))?);
+    Ok(all)
 }
 
 fn failed(error: io::Error) -> Error {

@@ -3,22 +3,12 @@
 pub(crate) mod merge;
 pub(crate) mod packed;
 
-use rocksdb::MergeOperands;
-
 pub use self::merge::InboxRoom;
 use self::packed::Packed;
 use model::Cursor;
 
 /// The floor of a damaged inbox, and of no other.
 pub(crate) const TOP: Cursor = Cursor::NEWEST;
-
-/// The operator that merges changes into rows: the merge into a row, and that of changes alone.
-pub(crate) fn merges(
-    room: InboxRoom,
-) -> (impl rocksdb::merge_operator::MergeFn, impl rocksdb::merge_operator::MergeFn) {
-    let full = move |_: &[u8], row: Option<&[u8]>, changes: &MergeOperands| Some(merge::full(room, row, changes));
-    (full, |_: &[u8], _: Option<&[u8]>, changes: &MergeOperands| Some(merge::partial(changes)))
-}
 
 /// Whether a row can be read to its end.
 pub(crate) fn is_readable(row: &[u8]) -> bool {

@@ -71,8 +71,9 @@ impl Store {
     /// Notes an inbox that the engine cannot read.
     pub(super) fn note_unreadable(&self, user: UserId, error: &Error) {
         self.damaged.note(user, &error.to_string());
-        if let Some((disk, cause)) = self.disk.as_ref().zip(advice::damage(error)) {
-            disk.rebuild_inboxes_later(cause);
+        let rebuild = self.disk.as_ref().and_then(|disk| disk.rebuild.as_ref());
+        if let Some((rebuild, cause)) = rebuild.zip(advice::damage(error)) {
+            rebuild.tell_once(cause);
         }
     }
 
@@ -99,7 +100,7 @@ impl Store {
         if !self.read_inbox(user, Tier::Disk)?.is_damaged() {
             return Ok(());
         }
-        let _lock = self.activity_locks.of(user.get()).lock();
+        let _lock = self.loaded.activity_locks.of(user.get()).lock();
         let mut batch = WriteBatch::default();
         batch.delete(INBOXES, keys::id(user.get()));
         let _announced = self.inbox_rows.change(user);
@@ -117,9 +118,7 @@ impl Store {
     /// After a start that dropped the table of inboxes: evicts all users who follow somebody. The inboxes of all others
     /// are rightly empty.
     pub(crate) fn finish_rebuild(&self, disk: &Disk) -> Result<()> {
-        if !disk.rebuild.is_due {
-            return Ok(());
-        }
+        let Some(rebuild) = disk.rebuild.as_ref().filter(|rebuild| rebuild.is_due) else { return Ok(()) };
         tracing::warn!(
             "the table inboxes had a damaged file and was dropped; pages stay right, and the next read of each \
             user rebuilds the inbox"
@@ -140,7 +139,7 @@ impl Store {
             self.follow_up(Write::Evict, batch)?;
         }
         disk.sync()?;
-        disk.rebuild.end().map_err(|e| disk.rebuild.failed(&e))?;
+        rebuild.end().map_err(|e| rebuild.failed(&e))?;
         tracing::info!(users = evicted, "all inboxes are dropped");
         Ok(())
     }

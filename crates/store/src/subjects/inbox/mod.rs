@@ -18,7 +18,7 @@ use self::arrivals::{DEEP, Record};
 pub(crate) use self::damage::DamagedInboxes;
 use self::set::Set;
 use crate::Store;
-use crate::access::walk::go_on;
+use crate::kv::Scope;
 use crate::rows::batch::WriteBatch;
 use crate::rows::inbox::TOP;
 use crate::rows::inbox::merge::{self, Change, Merged, Step};
@@ -189,13 +189,9 @@ impl Store {
     /// All jobs on disk, by lane, then by age, oldest first.
     pub fn jobs(&self) -> Result<Vec<Job>> {
         self.write_arrivals()?;
-        let mut jobs = Vec::new();
-        self.each_row(JOBS, &[], |key, value| {
-            let id = keys::split_job(key).ok_or_else(|| Error::Corrupt("a key in jobs".to_owned()))?;
-            jobs.push(values::read_job(id, value)?);
-            go_on(true)
-        })?;
-        Ok(jobs)
+        self.now(Tier::Disk).beginning((JOBS, Scope::Table), &[], &[], usize::MAX, |key, value| {
+            values::read_job(keys::split_job(key).ok_or_else(|| Error::Corrupt("a key in jobs".to_owned()))?, value)
+        })
     }
 }
 
@@ -365,28 +361,6 @@ impl Store {
             pace.step();
         }
         Ok(())
-    }
-
-    /// Writes a change of an inbox at once, against all rules, for tests of the search for such entries.
-    fn put_step(&self, user: UserId, step: Step) -> Result<()> {
-        self.write_arrivals()?;
-        let mut batch = WriteBatch::default();
-        let change = Change::of(None, vec![step]);
-        batch.merge(INBOXES, keys::id(user.get()), change.pack());
-        let _announced = self.inbox_rows.change(user);
-        self.commit(batch, true)
-    }
-
-    /// Puts an entry into an inbox against all rules, for tests of the search for such entries.
-    #[doc(hidden)]
-    pub fn put_inbox_entry(&self, user: UserId, entry: Entry) -> Result<()> {
-        self.put_step(user, Step::Add(entry))
-    }
-
-    /// Removes an entry of an inbox against all rules, for tests of the search for such entries.
-    #[doc(hidden)]
-    pub fn remove_inbox_entry(&self, user: UserId, entry: Entry) -> Result<()> {
-        self.put_step(user, Step::Remove(packed::place(&entry)))
     }
 }
 

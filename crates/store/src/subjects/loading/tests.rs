@@ -81,7 +81,7 @@ fn changes_during_a_walk_are_in_its_answers() {
         }
         walk.join().expect("ends");
     });
-    assert!(store.filters().iter().all(|filter| filter.is_loaded));
+    assert!(store.loaded.filters().iter().all(|filter| filter.is_loaded));
     (1..=ROWS).for_each(|raw| check(&expected, raw));
 }
 
@@ -95,11 +95,11 @@ fn a_stop_ends_all_walks_and_leaves_safe_answers() {
     let (stop, stopped) = channel();
     drop(stop);
     let mut loading = Loading::of(&store, stopped);
-    assert!(!loading.load_filter(SUSPENDED, Arc::clone(&store.suspended)).expect("walks"));
+    assert!(!loading.load_filter(SUSPENDED, &store.loaded.suspended).expect("walks"));
     assert_eq!(loading.rows, ROWS);
     loading.run();
     assert_eq!(loading.rows, ROWS, "of the last table");
-    assert!(!store.deleted.is_loaded());
+    assert!(!store.loaded.deleted.is_loaded());
     loading.go_on();
     let suspended = |raw| store.suspended_since(user(raw), Tier::Disk).expect("reads");
     assert_eq!([1, 10 * ROWS, 10 * ROWS + 1].map(suspended), [Some(7), Some(7), None]);
@@ -117,7 +117,7 @@ fn a_table_that_cannot_be_read_is_looked_up_row_by_row() {
     drop(store);
     let store = Store::open(&Options::new(dir.path())).expect("opens");
     assert_eq!(store.not_evicted([1, 3, 4].map(user).to_vec()).expect("reads"), [user(4)]);
-    let usage = store.filters();
+    let usage = store.loaded.filters();
     let loaded = |name| usage.iter().find(|filter| filter.name == name).map(|filter| filter.is_loaded);
     assert_eq!(["evicted", "deleted"].map(loaded), [Some(false), Some(true)]);
     assert!(store.activity(user(2), Tier::Disk).is_err());

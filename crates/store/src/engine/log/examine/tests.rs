@@ -8,6 +8,7 @@ use tempfile::TempDir;
 
 use super::*;
 use crate::engine::disk::Disk;
+use crate::engine::log::flushed::noted;
 use crate::reader::Reader as Reads;
 use crate::rows::batch::WriteBatch;
 use crate::rows::tables::MARKERS;
@@ -45,7 +46,8 @@ impl Written {
     /// Waits until a note says that all rows are on the device.
     fn rest(&self) {
         let began = Instant::now();
-        while self.disk().flushed.noted() < self.disk().db.latest_sequence_number() {
+        let vouches = || noted(&fs::read(newest(self.dir.path())).expect("reads"));
+        while vouches() != Some(self.disk().db.latest_sequence_number()) {
             assert!(began.elapsed() < PATIENCE, "no note");
             std::thread::sleep(Duration::from_millis(20));
         }
@@ -89,7 +91,7 @@ impl Written {
 }
 
 fn newest(data: &Path) -> PathBuf {
-    files(&data.join("db")).expect("listed").pop().expect("a log").path
+    files(&data.join("db")).expect("listed").pop_last().expect("a log").1
 }
 
 fn change(path: &Path, how: impl FnOnce(&mut Vec<u8>)) {
@@ -287,7 +289,7 @@ fn nothing_is_replayed_behind_a_missing_piece() {
     ];
     for damage in damages {
         let copy = written.copy();
-        damage(&files(&copy.path().join("db")).expect("listed")[0].path);
+        damage(&files(&copy.path().join("db")).expect("listed").pop_first().expect("a log").1);
         let refused = Store::open(&Options::new(copy.path())).expect_err("damaged").to_string();
         assert!(refused.contains("log"), "{refused}");
     }

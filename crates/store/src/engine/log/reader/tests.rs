@@ -35,7 +35,7 @@ fn written() -> (Vec<u8>, Vec<Batch>) {
         let first = db.latest_sequence_number() + 1;
         let (rows, more) = (batch.len() as u64, u64::from(number % 7 == 0));
         db.write_opt(batch, &WriteOptions::default()).expect("writes");
-        batches.push(Batch { at: 0, first, rows, notes: 1 + more, flushed: Some(number + more) });
+        batches.push(Batch { at: 0, first, rows, flushed: Some(number + more) });
     }
     let files = std::fs::read_dir(dir.path()).expect("listed").map(|file| file.expect("listed").path());
     let log = files.filter(|path| path.extension().is_some_and(|kind| kind == "log")).max().expect("a log");
@@ -68,7 +68,7 @@ fn a_head_has_golden_bytes() {
     // One batch without rows, with one note, as the engine writes it.
     let bytes =
         [0x29, 0x59, 0x66, 0x7F, 23, 0, 1, 8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 3, 9, b'F', 7, 0, 0, 0, 0, 0, 0, 0];
-    let batch = Batch { at: 0, first: 8, rows: 0, notes: 1, flushed: Some(7) };
+    let batch = Batch { at: 0, first: 8, rows: 0, flushed: Some(7) };
     assert_eq!(all(&bytes), (vec![batch], Ok(None)));
     assert_eq!(batch.last(), 7);
 }

@@ -1,0 +1,55 @@
+//! Caches of what pages show: content, and the cards of authors.
+
+pub(crate) mod followees;
+pub(crate) mod rows;
+
+use std::sync::Arc;
+
+use model::cache::ReadThrough;
+use model::cache::memory::{CacheMemory, Share};
+use model::{Card, Content, ContentId, MOST_KEPT, SharedContent, UserId};
+
+/// Approximate bytes of an item and of a card without their texts: the fields, and the reference counts.
+const CONTENT_FIELDS: u64 = 16 + size_of::<SharedContent>() as u64;
+const CARD_FIELDS: u64 = 16 + size_of::<Card>() as u64;
+
+/// Items that were read recently and often.
+pub(crate) type ContentCache = ReadThrough<ContentId, Arc<SharedContent>>;
+
+/// Cards that were read recently and often; also of users without a profile.
+pub(crate) type Cards = ReadThrough<UserId, Arc<Card>>;
+
+/// An empty cache of content.
+pub(crate) fn contents(memory: CacheMemory) -> ContentCache {
+    ReadThrough::new(memory.of(Share::CONTENTS), 2 * (CONTENT_FIELDS + 256), |content| {
+        with_kept(content_bytes(content))
+    })
+}
+
+/// An empty cache of cards.
+pub(crate) fn cards(memory: CacheMemory) -> Cards {
+    ReadThrough::new(memory.of(Share::CARDS), 2 * (CARD_FIELDS + 64), |card| with_kept(card_bytes(card)))
+}
+
+/// Bytes with the kept text, which is about as long as the rest.
+fn with_kept(bytes: u64) -> u64 {
+    bytes + if bytes <= MOST_KEPT as u64 { bytes } else { 0 }
+}
+
+/// Approximate bytes of an item in memory without its kept text.
+pub(crate) fn content_bytes(content: &Content) -> u64 {
+    let topics = content.topics.iter().map(|topic| size_of::<String>() + topic.capacity());
+    let texts = content.kind.capacity() + content.media.capacity();
+    let to = (content.to.len() + content.mentions.len()) * size_of::<UserId>();
+    CONTENT_FIELDS + (texts + topics.sum::<usize>() + to) as u64 + optional(&content.text) + optional(&content.extra)
+}
+
+/// Approximate bytes of a card in memory without its kept text.
+pub(crate) fn card_bytes(card: &Card) -> u64 {
+    let name = card.user.name().map_or(0, |name| name.len()) as u64;
+    CARD_FIELDS + name + optional(&card.nickname) + optional(&card.avatar)
+}
+
+fn optional(text: &Option<String>) -> u64 {
+    text.as_ref().map_or(0, String::capacity) as u64
+}

@@ -1,0 +1,10 @@
+//! Erasures of users.
+
+pub(crate) mod changes;
+pub(crate) mod eraser;
+pub(crate) mod purge;
+pub(crate) mod reads;
+
+pub use changes::{erase, erasure_hash};
+pub(crate) use purge::{drop_fan_outs, has_jobs_of, purge_erased};
+pub use reads::erasures;

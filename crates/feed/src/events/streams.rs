@@ -1,0 +1,179 @@
+//! Presence, and the events of streams.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+use crate::core::Core;
+use crate::read::Read;
+use crate::streaming::{Event, Kind, NotOpened, Online, Stream};
+use crate::{sight, timeline};
+use model::clock::now;
+use model::error::{Code, Error, Result};
+use model::versions::Thing;
+use model::{ContentId, Entry, ItemView, Mentions, UserId};
+
+/// How often the sources of a new stream are read beside changes.
+const ATTEMPTS: usize = 4;
+
+/// An event as a stream sends it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Happened {
+    /// An item was published or restored; as it is now.
+    Came(ItemView),
+    /// An item was edited; as it is now.
+    Edited(ItemView),
+    /// An item was deleted.
+    Gone(Entry),
+    /// An item was taken off a path, and is on these still.
+    TakenOff(Entry, Vec<UserId>),
+}
+
+impl Mentions for Happened {
+    fn mentions(&self, see: &mut impl FnMut(u64)) {
+        match self {
+            Self::Came(item) | Self::Edited(item) => {
+                // The id is also that of the event.
+                see(item.content.id.get());
+                item.mentions(see);
+            }
+            Self::Gone(entry) | Self::TakenOff(entry, _) => entry.mentions(see),
+        }
+    }
+}
+
+/// How a user is online.
+pub fn presence(read: Read<'_>, user: UserId) -> Online {
+    read.feed.streaming.presence().of(user, now())
+}
+
+/// Records a heartbeat, which counts as the user being active, or ends it. Returns how the user is online then.
+/// `overloaded` if too many users are online.
+pub fn set_presence(read: Read<'_>, user: UserId, online: bool) -> Result<Online> {
+    let presence = read.feed.streaming.presence();
+    if !online {
+        return Ok(presence.leave(user, now()));
+    }
+    timeline::mark_seen(read, user)?;
+    let full = || Error::refused(Code::Overloaded, "too many users are online. Send the request again later");
+    presence.beat(user, now()).ok_or_else(full)
+}
+
+/// Opens a user's stream, which counts as the user being active. `stream_limit` if the user has `most` open ones.
+pub fn listen(feed: &Core, user: UserId, most: usize) -> Result<Stream> {
+    timeline::mark_seen(feed.read(), user)?;
+    feed.streaming.streams().opening(|| open_stream(feed, user, most))
+}
+
+/// Opens a stream with the present sources of its user, which are read again if they have changed meanwhile.
+fn open_stream(feed: &Core, user: UserId, most: usize) -> Result<Stream> {
+    let mut attempts = 0;
+    loop {
+        // At last no change is made.
+        let still = (attempts == ATTEMPTS).then(|| feed.streaming.hold_changes());
+        attempts += 1;
+        let since = feed.versions.now([Thing::Sources(user)]);
+        let sources = timeline::authors(feed.read(), user)?;
+        let are_present = || still.is_some() || since.are_settled() && feed.is_unchanged(&since);
+        let opened = feed.streaming.streams().open(user, most, || are_present().then_some(&sources));
+        let opened = opened.map_err(|why| match why {
+            NotOpened::Closed => Code::Stopping.into(),
+            NotOpened::TooMany => Error::refused(
+                Code::StreamLimit,
+                format_args!("a user cannot have more than {most} open streams (server.max_streams_per_user)"),
+            ),
+        })?;
+        if let Some(stream) = opened {
+            return Ok(stream);
+        }
+    }
+}
+
+/// An event without its paths through suspended sources, and those that the item was taken off since: nobody gets it on
+/// these.
+pub fn on_present_paths<'e>(feed: &Core, event: &'e Event) -> Result<Cow<'e, Event>> {
+    let (id, read) = (event.entry.cursor.id, feed.read());
+    let mut gone = read.suspended_among(event.paths())?;
+    if event.kind != Kind::TakenOff {
+        let taken_off = feed.store.taken_off(&mut event.paths().map(|source| (id, source)), read.tier)?;
+        gone.extend(taken_off.into_iter().map(|(_, source)| source));
+    }
+    if gone.is_empty() {
+        return Ok(Cow::Borrowed(event));
+    }
+    let broadcast = event.broadcast && !gone.contains(&event.entry.author);
+    let to = event.to.iter().flat_map(|to| to.iter().copied()).filter(|source| !gone.contains(source));
+    Ok(Cow::Owned(Event { broadcast, to: Some(to.collect()), ..event.clone() }))
+}
+
+/// These events as streams send them, with the items as they are now; `None` for an event that a later one undid, and
+/// for those of suspended authors.
+/// For a viewer also the viewer's reactions to each item.
+pub fn happened(feed: &Core, events: &[Event], viewer: Option<UserId>) -> Result<Vec<Option<Happened>>> {
+    let ids: Vec<ContentId> = events.iter().map(|event| event.entry.cursor.id).collect();
+    let read = feed.read();
+    let mut shown = sight::listed(read, sight::contents(read, &ids)?)?;
+    if let Some(viewer) = viewer {
+        sight::add_reactions(read, viewer, &mut shown)?;
+    }
+    let live: HashMap<ContentId, ItemView> = shown.into_iter().map(|item| (item.content.id, item)).collect();
+    let left = live.values().flat_map(|item| item.content.paths());
+    let suspended = read.suspended_among(events.iter().map(|event| event.entry.author).chain(left))?;
+    let told = |event: &Event| match (event.kind, live.get(&event.entry.cursor.id)) {
+        // The items were taken away by a reset.
+        (Kind::Delete | Kind::TakenOff, _) if suspended.contains(&event.entry.author) => None,
+        (Kind::TakenOff, item) => {
+            let left = item.into_iter().flat_map(|item| item.content.paths());
+            Some(Happened::TakenOff(event.entry, left.filter(|source| !suspended.contains(source)).collect()))
+        }
+        (Kind::Publish | Kind::Restore, item) => item.cloned().map(Happened::Came),
+        (Kind::Edit, item) => item.cloned().map(Happened::Edited),
+        (Kind::Delete, None) => Some(Happened::Gone(event.entry)),
+        (Kind::Delete, Some(_)) | (Kind::Mark | Kind::Gap | Kind::Suspension, _) => None,
+    };
+    Ok(events.iter().map(told).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::thread;
+
+    use super::*;
+    use crate::Feed;
+    use crate::Relate;
+    use crate::backlog::Backlog;
+    use crate::streaming::Streaming;
+    use config::Config;
+    use model::HostId;
+    use store::Store;
+
+    #[test]
+    fn a_stream_that_is_opened_beside_changes_shows_the_present_sources() {
+        let (store, backlog) = (Arc::new(Store::in_memory().expect("opens")), Arc::new(Backlog::new(100_000)));
+        let feed = Feed::new(store, backlog, Arc::new(Streaming::new(1000)), &Config::default()).expect("opens");
+        let user = |raw| UserId::new(raw).expect("in range");
+        let relate = |is_follow: bool| {
+            let (follow, unfollow) = match is_follow {
+                true => (vec![(HostId::Number(2), None)], vec![]),
+                false => (vec![], vec![HostId::Number(2)]),
+            };
+            feed.submit(Relate { user: HostId::Number(1), follow, unfollow, rule: None, approved: false })
+                .expect("follows");
+        };
+        for round in 0..100 {
+            let is_over = AtomicBool::new(false);
+            let stream = thread::scope(|scope| {
+                scope.spawn(|| {
+                    (0..).take_while(|_| !is_over.load(Ordering::SeqCst)).for_each(|n| relate(n % 2 == 0));
+                    relate(round % 2 == 0);
+                });
+                let stream = listen(&feed, user(1), 9);
+                is_over.store(true, Ordering::SeqCst);
+                stream.expect("opens")
+            });
+            assert_eq!(feed.streaming.streams().has_listeners([user(2)]), round % 2 == 0);
+            drop(stream);
+        }
+    }
+}

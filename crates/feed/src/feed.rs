@@ -1,0 +1,106 @@
+//! The service: a core, and the way of changes to the thread that makes them.
+
+use std::ops::Deref;
+use std::sync::{Arc, OnceLock};
+
+use crate::core::Core;
+use crate::inbox::backlog::Backlog;
+use crate::streaming::Streaming;
+use crate::writer::command::{Change, Command, OnDone, Propose, no_outcome, of_its_type};
+use crate::writer::thread::{ChangesUsage, Writer};
+use config::Config;
+use model::error::Result;
+use store::Store;
+
+/// The service, for HTTP and for commands.
+#[derive(Debug)]
+pub struct Feed {
+    core: Core,
+    writer: Writer,
+    /// Takes changes to the command log, on a node of a cluster.
+    proposer: OnceLock<Arc<dyn Propose>>,
+}
+
+impl Deref for Feed {
+    type Target = Core;
+
+    fn deref(&self) -> &Core {
+        &self.core
+    }
+}
+
+impl Drop for Feed {
+    fn drop(&mut self) {
+        self.writer.stop();
+    }
+}
+
+impl Feed {
+    /// A feed over a store and its backlog, which must have been filled from the store's jobs. Its log of events
+    /// continues that of the store.
+    pub fn new(store: Arc<Store>, backlog: Arc<Backlog>, streaming: Arc<Streaming>, config: &Config) -> Result<Self> {
+        let core = Core::new(store, backlog, streaming, config)?;
+        let writer = Writer::default();
+        // On a node, the thread that applies the log makes the changes.
+        if !config.cluster.is_on() {
+            writer.start(core.for_changes())?;
+        }
+        Ok(Self { core, writer, proposer: OnceLock::new() })
+    }
+
+    /// Changes in figures; not those of a command log.
+    pub fn changes_usage(&self) -> ChangesUsage {
+        self.writer.usage()
+    }
+
+    /// From now on [`Feed::submit`] proposes changes here, and the caller makes them in the order of the log, on one thread. To
+    /// be called once, before the first change.
+    #[inline]
+    pub fn propose_to(&self, proposer: Arc<dyn Propose>) {
+        // A second one would be a fault of the caller; the first stays.
+        let _ = self.proposer.set(proposer);
+        self.become_node();
+    }
+
+    /// Makes a change, and returns when it is durable and visible to every read.
+    pub fn submit<C: Change>(&self, change: C) -> Result<C::Outcome> {
+        self.submit_all([change])?.pop().ok_or_else(no_outcome)
+    }
+
+    /// Makes changes in their order, each as [`Feed::submit`] does. An error tells nothing of the other ones.
+    pub(crate) fn submit_all<C: Change>(&self, changes: impl IntoIterator<Item = C>) -> Result<Vec<C::Outcome>> {
+        self.submit_each(changes)?.into_iter().collect()
+    }
+
+    /// Makes changes in their order, each as [`Feed::submit`] does. Returns the result of each; an error if none is made.
+    pub(crate) fn submit_each<C: Change>(
+        &self,
+        changes: impl IntoIterator<Item = C>,
+    ) -> Result<Vec<Result<C::Outcome>>> {
+        let is_node = self.proposer.get();
+        let warmed = |change: C| {
+            // The change itself tells what is wrong.
+            let _ = is_node.is_none().then(|| change.warm(self.read()));
+            change.into()
+        };
+        let commands: Vec<Command> = changes.into_iter().map(warmed).collect();
+        let waits = commands.iter().any(Command::waits);
+        // In the log there is no way back, so a server without room for all of them refuses, or waits, before. Without a log an
+        // import alone waits here: the thread that makes changes waits for nothing.
+        if waits || is_node.is_some() {
+            let jobs = commands.iter().map(Command::jobs).sum();
+            drop(if waits { self.backlog.reserve_waiting(jobs) } else { self.backlog.reserve(jobs)? });
+        }
+        let made = match is_node {
+            Some(proposer) => proposer.propose(commands),
+            None => self.writer.make(commands)?,
+        };
+        Ok(made.into_iter().map(|outcome| of_its_type::<C>(outcome?)).collect())
+    }
+
+    /// Makes a change; `told` gets the result, on the thread that makes changes. Does not block; `overloaded` if too many wait.
+    /// Not on a node. [`Change::warm`] should come before.
+    pub fn ask<C: Change>(&self, change: C, told: OnDone<C::Outcome>) -> Result<()> {
+        self.writer.ask(change.into(), Box::new(|made| told(made.and_then(of_its_type::<C>))))
+    }
+}

@@ -1,0 +1,32 @@
+//! The graph around a user.
+
+use crate::core::Core;
+use crate::read::Read;
+use crate::{pages, sight};
+use model::error::{Error, Result};
+use model::{HostId, PageRequest, Relation, Side, UserId, UserPage};
+
+/// The relation of a user to another, as of now.
+pub(crate) fn relation(feed: &Core, user: &HostId, target: &HostId) -> Result<Relation> {
+    let read = feed.read();
+    let relation = relations(read, read.find(user)?, &[read.find(target)?])?.pop();
+    relation.ok_or_else(|| Error::Corrupt("a read of relations returned none".to_owned()))
+}
+
+/// A page of one side of the graph around a user; empty for a viewer who may not see it. A viewer who is another user sees
+/// only those there of whom it sees something.
+pub fn members(read: Read<'_>, user: UserId, side: Side, request: &PageRequest<UserId>) -> Result<UserPage> {
+    let (is_seen, is_of_another) = (sight::sees_members(read, user)?, read.viewer.is_some_and(|viewer| viewer != user));
+    let all = |scan| read.feed.store.members(user, side, scan, read.tier);
+    let scan = |scan| match is_seen {
+        true if is_of_another => pages::seen_users(read, scan, all, |users| sight::unseen_users(read, users)),
+        true => pages::left_users(read, scan, all),
+        false => Ok(Vec::new().into()),
+    };
+    pages::users(read, request, scan)
+}
+
+/// The relations of a user to `targets`, in their order.
+pub fn relations(read: Read<'_>, user: UserId, targets: &[UserId]) -> Result<Vec<Relation>> {
+    read.feed.store.relations(user, targets, read.tier)
+}

@@ -1,0 +1,118 @@
+//! The backlog in figures.
+
+use std::time::Duration;
+
+use super::Backlog;
+use model::{Count, Fill, Histogram, Work};
+
+/// One number for each kind of job.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Kinds {
+    /// Fan-outs.
+    pub fan_out: u64,
+    /// Settles.
+    pub settle: u64,
+    /// Rebuilds.
+    pub rebuild: u64,
+}
+
+/// All figures of a backlog.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Usage {
+    /// Places for jobs: taken by jobs, or reserved for requests under way.
+    pub places: Fill,
+    /// Jobs under way or waiting, parked ones included.
+    pub waiting: Kinds,
+    /// Jobs that are parked, because they failed too often. They take no places.
+    pub parked: u64,
+    /// Jobs that ended, needless ones included.
+    pub done: Kinds,
+    /// Pending items.
+    pub pending_items: u64,
+    /// Unsettled pairs.
+    pub unsettled_pairs: u64,
+    /// Settles that a newer one of the same pair made needless.
+    pub coalesced: u64,
+    /// Changes refused for lack of room for their jobs.
+    pub refused: u64,
+    /// Rebuilds postponed because the backlog was half full.
+    pub put_off: u64,
+    /// Items left out of the fan-out for lack of room. Reads take them from outboxes.
+    pub left_out: u64,
+}
+
+/// Bounds of the times from publish to delivery, nanoseconds: 1 ms to 5 minutes.
+pub(super) const LAGS: [u64; 16] = {
+    let mut bounds = [1, 3, 5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10_000, 30_000, 60_000, 300_000];
+    let mut place = 0;
+    while place < bounds.len() {
+        bounds[place] *= 1_000_000;
+        place += 1;
+    }
+    bounds
+};
+
+/// Counts jobs by kind.
+#[derive(Debug, Default)]
+pub(super) struct Tally {
+    pub(super) added: KindCounts,
+    pub(super) done: KindCounts,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct KindCounts([Count; 3]);
+
+impl KindCounts {
+    pub(super) fn add(&self, work: &Work) {
+        let kind = match work {
+            Work::FanOut { .. } => 0,
+            Work::Settle { .. } => 1,
+            Work::Rebuild { .. } => 2,
+        };
+        self.0[kind].add(1);
+    }
+
+    fn read(&self) -> [u64; 3] {
+        self.0.each_ref().map(Count::get)
+    }
+}
+
+impl Tally {
+    /// Waiting and done. A job that ends meanwhile counts as waiting.
+    fn read(&self) -> (Kinds, Kinds) {
+        let done = self.done.read();
+        let added = self.added.read();
+        let kinds = |[fan_out, settle, rebuild]: [u64; 3]| Kinds { fan_out, settle, rebuild };
+        (kinds(std::array::from_fn(|i| added[i].saturating_sub(done[i]))), kinds(done))
+    }
+}
+
+impl Backlog {
+    /// How long the job that waits longest has been in the backlog, among the first jobs of all lanes.
+    pub fn oldest(&self) -> Option<Duration> {
+        self.lanes.oldest().map(|since| since.elapsed())
+    }
+
+    /// Times from the moment an item becomes pending until it is delivered to all its followers. For an item whose
+    /// fan-out an earlier run left, from the start of this run.
+    pub fn lag(&self) -> &Histogram {
+        &self.lag
+    }
+
+    /// The backlog in figures.
+    pub fn usage(&self) -> Usage {
+        let (waiting, done) = self.tally.read();
+        Usage {
+            places: self.room.fill(),
+            waiting,
+            parked: self.lanes.parked() as u64,
+            done,
+            pending_items: self.pending.len(),
+            unsettled_pairs: self.unsettled.len(),
+            coalesced: self.unsettled.coalesced(),
+            refused: self.refused.get(),
+            put_off: self.put_off.get(),
+            left_out: self.left_out.get(),
+        }
+    }
+}

@@ -1,0 +1,161 @@
+//! Edits, deletes and restores of items.
+
+use crate::core::Core;
+use crate::read::Read;
+use crate::streaming::{ChangeTime, Kind};
+use crate::writer::command::{Change, DeleteItem, EditItem, RestoreItem, TakeOff};
+use crate::writer::txn::Txn;
+use crate::{sight, warm};
+use model::error::{Error, Result};
+use model::store::{Restored, Tier};
+use model::versions::Thing;
+use model::{Content, ContentId, Edit, JsonObject, MAX_TO, MediaList, Millis, Moment, UserId};
+
+/// Most reactions that a delete purges itself.
+const REACTIONS_AT_ONCE: usize = 1000;
+
+impl Change for EditItem {
+    type Outcome = Content;
+
+    fn apply(self, txn: &mut Txn<'_>) -> Result<Self::Outcome> {
+        let (feed, at) = (txn.feed, txn.at);
+        let Self { item, edit } = self;
+        let id: ContentId = feed.read().find_content(&item)?;
+        let edit = Edit {
+            text: edit.text,
+            media: edit.media.map(|media| media.map_or_else(|| "[]".to_owned(), MediaList::into_string)),
+            extra: edit.extra.map(|extra| extra.map(JsonObject::into_string)),
+        };
+        if edit == Edit::default() {
+            let present = sight::live_contents(feed.read(), &[id])?.pop().ok_or_else(Error::content_not_found)?;
+            return Ok(Content::clone(&present));
+        }
+        txn.concerns([Thing::Item(id)]);
+        let change = feed.contents.change(id);
+        let event = feed.streaming.sequencer().take(Kind::Edit);
+        let moment = Moment { at: at.now(), event: Some(event.clone()) };
+        let content = feed.store.edit(id, &edit, moment)?.ok_or_else(Error::content_not_found)?;
+        // Before the event: streams send the content that is read after it.
+        txn.keep(change);
+        txn.log(event.of(&content));
+        Ok(content)
+    }
+
+    fn warm(&self, read: Read<'_>) -> Result<()> {
+        warm::item(read, &self.item, [])
+    }
+}
+
+impl Change for DeleteItem {
+    type Outcome = ();
+
+    fn warm(&self, read: Read<'_>) -> Result<()> {
+        warm::item(read, &self.item, [])
+    }
+
+    fn apply(self, txn: &mut Txn<'_>) -> Result<Self::Outcome> {
+        let since = txn.at.now();
+        self.set(txn, since)
+    }
+}
+
+impl DeleteItem {
+    /// Makes the change; the item is deleted since that time.
+    pub(crate) fn set(self, txn: &mut Txn<'_>, since: Millis) -> Result<()> {
+        let (feed, at) = (txn.feed, txn.at);
+        let id: ContentId = feed.read().find_content(&self.item)?;
+        // The event of a delete has only fields that never change, so they may be read before.
+        let content = sight::live_contents(feed.read(), &[id])?.pop();
+        if content.is_none() && (!self.purge || feed.store.deleted(&[id], Tier::Disk)? != [true]) {
+            return Err(Error::content_not_found());
+        }
+        txn.concerns_items(content.as_deref().map(|content| &**content));
+        let change = feed.contents.change(id);
+        let event = content.as_ref().map(|content| feed.streaming.sequencer().take(Kind::Delete).of(content));
+        let deleted = match self.purge {
+            // A deletion that is final already is so on every node, purged or not.
+            true => feed.store.delete_for_good(id, deleted_since(feed, at), event.clone())?,
+            false => feed.store.delete(id, Moment { at: since, event: event.clone() })?,
+        };
+        if !deleted && content.is_some() {
+            return Err(Error::content_not_found());
+        }
+        txn.keep(change);
+        event.into_iter().for_each(|event| txn.log(event));
+        if self.purge || feed.config.content.deleted_retention.as_millis() == 0 {
+            txn.once_written(move || {
+                if let Err(error) = purge(feed, id) {
+                    tracing::debug!(%error, content_id = %id,
+                        "deleted content could not be purged at once; a compaction purges it");
+                }
+            });
+        }
+        Ok(())
+    }
+}
+
+impl Change for RestoreItem {
+    type Outcome = Content;
+
+    fn warm(&self, read: Read<'_>) -> Result<()> {
+        warm::item(read, &self.item, [])
+    }
+
+    fn apply(self, txn: &mut Txn<'_>) -> Result<Self::Outcome> {
+        let (feed, at) = (txn.feed, txn.at);
+        let id: ContentId = feed.read().find_content(&self.item)?;
+        let (mut room, push) = txn.room_to_push(1 + MAX_TO)?;
+        let deleted_since = deleted_since(feed, at);
+        let deleted = feed.store.kept(&[id])?.pop().flatten();
+        txn.concerns_items(deleted.as_ref().map(|(content, _)| content));
+        let event = feed.streaming.sequencer().take(Kind::Restore);
+        match feed.store.restore(id, deleted_since, Some(event.clone()), push)? {
+            Restored::Now(content, jobs) => {
+                txn.keep(feed.contents.change(id));
+                txn.once_written(move || jobs.into_iter().for_each(|job| feed.backlog.add(&mut room, job)));
+                txn.log(event.of(&content));
+                Ok(content)
+            }
+            Restored::Live(content) => Ok(content),
+            Restored::Gone => Err(Error::content_not_found()),
+        }
+    }
+}
+
+/// An item deleted at this instant or later can still be restored.
+fn deleted_since(feed: &Core, at: ChangeTime) -> Millis {
+    feed.streaming.final_before(at.now(), feed.config.content.deleted_retention.as_millis())
+}
+
+/// Purges an item that cannot be restored. An item with many reactions is left for a compaction.
+fn purge(feed: &Core, id: ContentId) -> Result<()> {
+    if feed.store.purge_reactions(id, Millis::MAX, REACTIONS_AT_ONCE, None)?.len() < REACTIONS_AT_ONCE {
+        feed.store.purge(id, Millis::MAX)?;
+    }
+    Ok(())
+}
+
+impl Change for TakeOff {
+    type Outcome = ();
+
+    fn warm(&self, read: Read<'_>) -> Result<()> {
+        warm::item(read, &self.item, [])
+    }
+
+    fn apply(self, txn: &mut Txn<'_>) -> Result<Self::Outcome> {
+        let (feed, at) = (txn.feed, txn.at);
+        let id: ContentId = feed.read().find_content(&self.item)?;
+        let source: UserId = feed.read().find(&self.source)?;
+        let content = sight::live_contents(feed.read(), &[id])?.pop().ok_or_else(Error::content_not_found)?;
+        txn.concerns_items([&**content]);
+        let change = feed.contents.change(id);
+        let event = feed.streaming.sequencer().take(Kind::TakenOff).of_path(&content, source);
+        if !feed.store.take_off(id, source, at.now(), &event)? {
+            return Err(Error::content_not_found());
+        }
+        // Before the event: streams look at the paths that are left.
+        txn.keep(change);
+        txn.log(event);
+        Ok(())
+    }
+}

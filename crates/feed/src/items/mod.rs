@@ -1,0 +1,11 @@
+//! Items: publishes, edits, deletes, and lists of them.
+
+pub(crate) mod changes;
+pub(crate) mod drafts;
+pub(crate) mod publish;
+pub(crate) mod reads;
+
+pub(crate) use drafts::{completed, sift_items};
+pub use publish::{ask, comment, publish_one, published};
+pub(crate) use publish::{make_ids, no_time};
+pub use reads::{comments, own_page, user_comments};

@@ -1,0 +1,207 @@
+//! Comments: made on an item, listed by item and by user.
+
+use std::collections::HashSet;
+use std::fmt::Display;
+use std::sync::Arc;
+
+use crate::core::Core;
+use crate::feed::Feed;
+use crate::items::drafts::{each_once, paths};
+use crate::read::{Read, Visibility};
+use crate::streaming::Crowded;
+use crate::writer::command::{Change, OnDone, PublishItems};
+use crate::writer::txn::Txn;
+use crate::{ids, items, kinds, notices, sight, warm};
+use model::error::{Code, Error, Result};
+use model::failpoint::Failpoint;
+use model::store::{Batch, Published, Tier};
+use model::sync::atomic::Ordering;
+use model::{CommentDraft, Content, ContentId, Draft, HostId, HostIds, ItemView, Publish, failpoint};
+
+/// Publishes a comment on an item; returns the comment, and whether it is new. `content_not_found` if the item does
+/// not exist, with [`Visibility::User`] this or `blocked` if it is not for the author of the comment by the rules of
+/// [`sight::find_item`](crate::sight::find_item); other errors as in [`PublishItems`](crate::PublishItems). An item deleted at the same moment may still get the comment,
+/// as any item may refer to a deleted one.
+pub fn comment(feed: &Feed, subject: HostId, draft: CommentDraft, sight: Visibility) -> Result<(Content, bool)> {
+    let published = feed.submit(PublishItems { drafts: vec![draft.on(subject)], on_live_items: Some(sight) })?;
+    only(published)
+}
+
+/// An item after its publish.
+#[derive(Debug, Clone)]
+pub struct PublishedItem {
+    /// The item with its counts. These can be above 0, because comments may come before their subject.
+    pub shown: ItemView,
+    /// The ids that it mentions; it may have more.
+    pub ids: Arc<HostIds>,
+    /// Whether it was not there before.
+    pub is_new: bool,
+}
+
+impl Change for PublishItems {
+    type Outcome = Vec<(Content, bool)>;
+
+    fn warm(&self, read: Read<'_>) -> Result<()> {
+        warm::drafts(read, &self.drafts)
+    }
+
+    fn apply(self, txn: &mut Txn<'_>) -> Result<Self::Outcome> {
+        let feed = txn.feed;
+        let Self { drafts, on_live_items } = self;
+        for draft in &drafts {
+            match draft.ref_id.as_ref().zip(on_live_items) {
+                Some((subject, Visibility::Application)) => {
+                    let subject = feed.read().find_content(subject)?;
+                    sight::contents(feed.read(), &[subject])?.pop().ok_or_else(Error::content_not_found)?;
+                }
+                Some((subject, sight)) => drop(sight::find_item(feed.read(), subject, &draft.author_id, sight)?),
+                None => {}
+            }
+        }
+        each_once(drafts.iter().filter_map(|draft| draft.content_id.as_ref()), "content")?;
+        let alone = drafts.len() == 1;
+        for (place, draft) in drafts.iter().enumerate() {
+            check(draft, |name| field(alone, place, name))?;
+        }
+        publish_items(txn, drafts)
+    }
+}
+
+impl PublishItems {
+    /// A publish of all drafts, or none.
+    pub fn all(drafts: Vec<Draft>) -> Self {
+        Self { drafts, on_live_items: None }
+    }
+
+    /// A publish of one draft.
+    pub fn one(draft: Draft) -> Self {
+        Self::all(vec![draft])
+    }
+}
+
+/// Publishes one draft, with the errors of [`PublishItems`](crate::PublishItems).
+pub fn publish_one(feed: &Feed, draft: Draft) -> Result<PublishedItem> {
+    published(feed.read(), &only(feed.submit(PublishItems::all(vec![draft]))?)?)
+}
+
+/// Publishes one draft; `told` gets the content, and whether it is new. Does not block; `overloaded` if too many changes
+/// wait. Not on a node.
+pub fn ask(feed: &Feed, publish: PublishItems, told: OnDone<(Content, bool)>) -> Result<()> {
+    feed.ask(publish, Box::new(move |made| told(made.and_then(only))))
+}
+
+fn publish_items(txn: &mut Txn<'_>, drafts: Vec<Draft>) -> Result<Vec<(Content, bool)>> {
+    let (feed, at, alone) = (txn.feed, txn.at, drafts.len() == 1);
+    let ids: Vec<ContentId> = ids::for_change(feed, drafts.iter().flat_map(Draft::ids))?;
+    let items = items::completed(feed, drafts, &ids)?;
+    let (mut items, ahead) = items::sift_items(feed, items, |index| field(alone, index, "published_at"), at)?;
+    // Before the refusals of times: a command log has always had it so.
+    kinds::number(feed, &mut items)?;
+    let mut there = Vec::with_capacity(ahead.len());
+    for (place, repeated) in ahead {
+        there.push((place, repeated?));
+    }
+    // The places of the items in the call.
+    let places: Vec<_> =
+        (0..items.len() + there.len()).filter(|place| there.iter().all(|(other, _)| other != place)).collect();
+    let (mut room, push) = txn.room_to_push(paths(&items))?;
+    txn.concerns_items(items.iter().map(|item| &item.content));
+    make_ids(feed, &mut items)?;
+    feed.streaming.sequencer().begin(&mut items).map_err(|refused| no_time(feed, refused))?;
+    let published = feed.store.publish(&items, Batch::AllOrNone, push)?;
+    if let Some(place) = published.iter().position(|published| *published == Published::Taken) {
+        return Err(content_exists(field(alone, places[place], "content_id")));
+    }
+    // No cache keeps an item that a later change of the group has read: the write may fail.
+    txn.keep(items.iter().map(|item| feed.contents.change(item.content.id)).collect::<Vec<_>>());
+    let (mut results, mut jobs, mut new) = (Vec::with_capacity(items.len()), Vec::new(), Vec::new());
+    let mut events = Vec::new();
+    for (item, published) in items.into_iter().zip(published) {
+        results.push(match published {
+            Published::New(of_item) => {
+                jobs.extend(of_item);
+                events.extend(item.event.map(|event| event.of(&item.content)));
+                new.push(item.content.clone());
+                (item.content, true)
+            }
+            Published::Same(content) => (content, false),
+            Published::Taken => return Err(no_item()),
+        });
+    }
+    // In ascending order, so that each comes to its own place.
+    there.into_iter().for_each(|(place, content)| results.insert(place, (content, false)));
+    events.sort_unstable_by_key(|event| event.number);
+    events.into_iter().for_each(|event| txn.log(event));
+    txn.once_written(move || {
+        jobs.into_iter().for_each(|job| feed.backlog.add(&mut room, job));
+        feed.figures().published.fetch_add(new.len() as u64, Ordering::Relaxed);
+        failpoint::pass(Failpoint::PublishQueued);
+        notices::tell_published(feed, &new);
+    });
+    Ok(results)
+}
+
+/// Gives ids to the items that have none: greater than all that were made before, none of which is taken.
+pub(crate) fn make_ids(feed: &Core, items: &mut [Publish]) -> Result<()> {
+    let (sequencer, server) = (feed.streaming.sequencer(), feed.config.ids.server);
+    let named: HashSet<_> = items.iter().filter(|item| !item.id_made).map(|item| item.content.id).collect();
+    let mut made: Vec<_> = items.iter_mut().filter(|item| item.id_made).map(|item| &mut item.content.id).collect();
+    for attempt in 0.. {
+        if made.is_empty() {
+            break;
+        }
+        sequencer.make_ids(made.iter_mut().map(|id| &mut **id), server, attempt);
+        let ids: Vec<_> = made.iter().map(|id| **id).collect();
+        let (kept, deleted) = (feed.store.kept(&ids)?, feed.store.deleted(&ids, Tier::Disk)?);
+        let mut is_taken = ids
+            .iter()
+            .zip(&kept)
+            .zip(deleted)
+            .map(|((id, kept), deleted)| kept.is_some() || deleted || named.contains(id));
+        made.retain(|_| is_taken.next() == Some(true));
+    }
+    Ok(())
+}
+
+/// The refusal of items that get no times.
+pub(crate) fn no_time(feed: &Core, _: Crowded) -> Error {
+    feed.figures().times_refused.fetch_add(1, Ordering::Relaxed);
+    let detail = "too many items without published_at arrived after an item with a greater id; each of them needs a \
+                  later millisecond. Send published_at, or no ids, or rising ids one after another";
+    Error::refused(Code::Overloaded, detail)
+}
+
+/// An item after its publish.
+pub fn published(read: Read<'_>, (content, is_new): &(Content, bool)) -> Result<PublishedItem> {
+    let (shown, ids) = read.named(sight::with_counts(read, vec![Arc::new(content.clone().into())])?)?;
+    let shown = shown.into_iter().next().ok_or_else(no_item)?;
+    Ok(PublishedItem { shown, ids: Arc::new(ids), is_new: *is_new })
+}
+
+/// The name of a field of a draft in the request: with the place of the draft, if it is not alone.
+fn field(alone: bool, place: usize, name: &str) -> String {
+    if alone { name.to_owned() } else { format!("items[{place}].{name}") }
+}
+
+/// `invalid_body` for what is wrong in a draft itself; `field` names a field in the request.
+pub(crate) fn check(draft: &Draft, field: impl Fn(&str) -> String) -> Result<()> {
+    let checked = draft.check_to().map_err(|why| ("to", why));
+    let checked = checked.and_then(|()| draft.check_mentions().map_err(|why| ("mentions", why)));
+    checked.map_err(|(name, why)| Error::refused(Code::InvalidBody, field(name) + ": " + &why))
+}
+
+/// The only item of a publish.
+pub(crate) fn only(published: Vec<(Content, bool)>) -> Result<(Content, bool)> {
+    published.into_iter().next().ok_or_else(no_item)
+}
+
+fn no_item() -> Error {
+    Error::Corrupt("a publish returned no item".to_owned())
+}
+
+pub(crate) fn content_exists(field: impl Display) -> Error {
+    Error::refused(
+        Code::ContentExists,
+        format_args!("{field}: the item exists with other fields, or is deleted. Use another content_id"),
+    )
+}

@@ -1,0 +1,104 @@
+//! Lists of sources that users keep.
+
+use std::collections::HashSet;
+
+use crate::core::Core;
+use crate::feed::Feed;
+use crate::writer::command::{Change, ChangeMembers, DeleteList, PutList};
+use crate::writer::txn::EntryList;
+use crate::writer::txn::Txn;
+use crate::{ids, kinds, lists};
+use model::error::{Code, Error, Result};
+use model::store::Tier;
+use model::{HostId, ListId, Membership, Millis, RuleDraft, Span, UserId, UserList, store};
+
+/// Most lists of one user: each page of the home timeline that is not cached looks at the exclusive ones.
+const LISTS: usize = 100;
+
+/// Adds a member to a list with a rule, which replaces that of a present member; returns the state afterwards. The errors
+/// are those of [`ChangeMembers`](crate::ChangeMembers), and `too_many_kinds`.
+pub fn put_member(
+    feed: &Feed,
+    user: HostId,
+    list: String,
+    member: HostId,
+    rule: RuleDraft,
+) -> Result<Option<Membership>> {
+    let change = ChangeMembers { user, list, add: vec![member], remove: vec![], rule: Some(rule) };
+    Ok(feed.submit(change)?.pop().flatten())
+}
+
+fn all_members(feed: &Core, list: ListId) -> Result<Vec<UserId>> {
+    let members = feed.store.list_members(list, Span::ALL.newest(usize::MAX), Tier::Disk)?;
+    Ok(members.into_iter().map(|member| member.id).collect())
+}
+
+impl Change for PutList {
+    type Outcome = UserList;
+
+    fn apply(self, txn: &mut Txn<'_>) -> Result<Self::Outcome> {
+        let feed = txn.feed;
+        let Self { user, list, settings } = self;
+        let user = ids::user_for_change(feed, &user)?;
+        let present = feed.store.list(user, &list, Tier::Disk)?;
+        let turned = present.filter(|present| present.settings.exclusive != settings.exclusive);
+        if let Some(turned) = turned {
+            // The members leave the home timeline, or come back to it.
+            txn.change_sources([(user, all_members(feed, turned.id)?)]);
+        }
+        feed.store.put_list(user, &list, &settings, LISTS)
+    }
+}
+
+impl Change for DeleteList {
+    type Outcome = ();
+
+    fn apply(self, txn: &mut Txn<'_>) -> Result<Self::Outcome> {
+        let feed = txn.feed;
+        let Self { user, list } = self;
+        let user: UserId = feed.read().find(&user)?;
+        let present = lists::named(feed.read(), user, &list)?;
+        let apart = if present.settings.exclusive { all_members(feed, present.id)? } else { Vec::new() };
+        txn.change_sources([(user, apart)]);
+        feed.store.delete_list(user, &list).map(drop)
+    }
+}
+
+impl Change for ChangeMembers {
+    type Outcome = Vec<Option<Membership>>;
+
+    fn apply(self, txn: &mut Txn<'_>) -> Result<Self::Outcome> {
+        self.change(txn, None)
+    }
+}
+
+impl ChangeMembers {
+    /// Makes the change; whoever is added is a member since that time, or since now.
+    pub(crate) fn change(self, txn: &mut Txn<'_>, since: Option<Millis>) -> Result<Vec<Option<Membership>>> {
+        let feed = txn.feed;
+        let Self { user, list, add, remove, rule } = self;
+        let mut named = HashSet::new();
+        if !add.iter().chain(&remove).all(|member| named.insert(member)) {
+            return Err(Error::refused(Code::InvalidBody, "a user occurs twice"));
+        }
+        // Who has a list has a number.
+        let user: UserId = feed.read().find(&user)?;
+        let present = lists::named(feed.read(), user, &list)?;
+        let is_exclusive = present.settings.exclusive;
+        let added: Vec<UserId> = ids::for_change(feed, &add)?;
+        let removed: Vec<UserId> = feed.read().find_all(&remove)?;
+        let known = removed.iter().filter(|member| **member != UserId::UNKNOWN);
+        let rule = rule.map(|rule| kinds::numbered(feed, &rule)).transpose()?;
+        let since = since.map_or_else(|| txn.entry_time([EntryList::Members(present.id)]), Ok)?;
+        let added = added.iter().map(|member| store::Change { rule, ..store::Change::new(*member, Some(since)) });
+        let removed = known.map(|member| store::Change::new(*member, None));
+        let changes: Vec<_> = added.chain(removed).collect();
+        let apart = changes.iter().filter(|_| is_exclusive).map(|change| change.target).collect();
+        txn.change_sources([(user, apart)]);
+        let after = feed.store.change_members(user, &list, &changes, feed.config.graph.follow_limit)?;
+        let mut after = after.ok_or(Code::ListNotFound)?;
+        // Whoever has no number is no member.
+        after.resize(add.len() + remove.len(), None);
+        Ok(after)
+    }
+}

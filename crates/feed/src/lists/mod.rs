@@ -1,0 +1,7 @@
+//! Lists of sources that users keep.
+
+pub(crate) mod changes;
+pub(crate) mod reads;
+
+pub use changes::put_member;
+pub use reads::{member_rules, members, named, of_user};

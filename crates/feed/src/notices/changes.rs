@@ -1,0 +1,33 @@
+//! The marker of notices.
+
+use crate::read::Visibility;
+use crate::streaming::Personal;
+use crate::writer::command::{Change, MoveNoticeMarker};
+use crate::writer::txn::Txn;
+use crate::{ids, notices, writer};
+use model::NoticeCursor;
+use model::error::Result;
+
+impl Change for MoveNoticeMarker {
+    type Outcome = NoticeCursor;
+
+    fn apply(self, txn: &mut Txn<'_>) -> Result<Self::Outcome> {
+        let (feed, at) = (txn.feed, txn.at);
+        let Self { user, place, sight } = self;
+        let mut place = notices::find(feed.read(), &place, sight)?;
+        let user = ids::user_for_change(feed, &user)?;
+        let ahead = writer::not_ahead(feed, "cursor", place.at, at);
+        let is_ahead = ahead.is_err() || place.at > at.now();
+        let may_be_made_up = sight == Visibility::User && place.id.has_name();
+        if (is_ahead || may_be_made_up) && notices::at(feed.read(), user, place)?.is_none() {
+            ahead?;
+            place = NoticeCursor::begin_of(place.at.min(at.now())).below();
+        }
+        let before = notices::marker(feed.read(), user)?;
+        let moved = feed.store.move_notice_marker(user, place)?;
+        if before != Some(moved) {
+            txn.once_written(move || feed.streaming.tell(user, Personal::NoticeMarker(moved)));
+        }
+        Ok(moved)
+    }
+}

@@ -1,0 +1,75 @@
+//! Pages of lists of users.
+
+use crate::pages::segment::{LAST_MORE, leads_on};
+use crate::read::Read;
+use crate::writer::entry_times::NEAR;
+use model::error::Result;
+use model::{Millis, Order, PageRequest, Scan, Scanned, Span, UserCursor, UserId, UserPage};
+
+/// A page of a list of users. Entries whose time has not come are on no page upwards, and `prev` lies below them: others
+/// with the server's time may still come there.
+pub(crate) fn users(
+    read: Read<'_>,
+    request: &PageRequest<UserId>,
+    scan: impl Fn(Scan<UserId>) -> Result<Scanned<UserCursor, UserId>>,
+) -> Result<UserPage> {
+    let open = UserCursor { at: time_that_has_come(read) + NEAR, id: UserId::MIN };
+    let come = |part: Scan<UserId>| match part.order {
+        Order::OldestFirst => Scan { span: part.span.older_than(open), ..part },
+        Order::NewestFirst => part,
+    };
+    let mut page = UserPage::read(request, |place| *place, |part| scan(come(part)))?;
+    if request.order() == Order::NewestFirst && page.prev.is_some_and(|prev| prev >= open) {
+        let newest = scan(Span::ALL.older_than(open).newest(1))?;
+        page.prev = newest.stopped.or(newest.found.first().copied()).or(Some(UserCursor::OLDEST));
+    }
+    Ok(page)
+}
+
+/// The users of a scan over a list of whom the viewer sees something. `all` returns those of the whole list, as many as
+/// asked for, or all. Stops behind many unseen ones, as lists of content do.
+pub(crate) fn seen_users(
+    read: Read<'_>,
+    scan: Scan<UserId>,
+    all: impl Fn(Scan<UserId>) -> Result<Vec<UserCursor>>,
+    unseen_among: impl Fn(std::vec::IntoIter<UserId>) -> Result<Vec<UserId>>,
+) -> Result<Scanned<UserCursor, UserId>> {
+    let (mut found, mut rest, mut more, mut looked_at): (Vec<UserCursor>, _, _, _) = (Vec::new(), scan, scan.limit, 0);
+    loop {
+        let mut part = all(rest)?;
+        let end = part.last().copied().filter(|_| part.len() >= rest.limit);
+        looked_at += part.len();
+        let unseen = unseen_among(part.iter().map(|place| place.id).collect::<Vec<_>>().into_iter())?;
+        part.retain(|place| !unseen.contains(&place.id));
+        found.extend(part);
+        found.truncate(scan.limit);
+        let Some(end) = end.filter(|_| found.len() < scan.limit) else { return Ok(found.into()) };
+        let stopped = leads_on(end, found.last().copied(), scan.order);
+        if looked_at >= read.feed.config.timeline.look_at && scan.span.contains(stopped) {
+            return Ok(Scanned { found, stopped: Some(stopped) });
+        }
+        // Behind many unseen ones: more at a time, on a thread that may block.
+        read.needs_disk()?;
+        more = (2 * more).min(LAST_MORE);
+        rest = scan.beyond(end, more);
+    }
+}
+
+/// The users of a scan over a list, but for those who are being erased.
+pub(crate) fn left_users(
+    read: Read<'_>,
+    scan: Scan<UserId>,
+    all: impl Fn(Scan<UserId>) -> Result<Vec<UserCursor>>,
+) -> Result<Scanned<UserCursor, UserId>> {
+    let store = &read.feed.store;
+    if !store.has_erasures() {
+        return all(scan).map(Scanned::from);
+    }
+    seen_users(read, scan, all, |users| Ok(users.filter(|user| store.is_erasing(*user)).collect()))
+}
+
+/// That of the clock, or of the newest item, if the server has given it a later one.
+pub(crate) fn time_that_has_come(read: Read<'_>) -> Millis {
+    let streaming = &read.feed.streaming;
+    streaming.time_of_changes().max(streaming.sequencer().latest_given())
+}

@@ -1,0 +1,133 @@
+//! Reactions, and the lists that come of them.
+
+use std::collections::HashSet;
+
+use crate::core::Core;
+use crate::feed::Feed;
+use crate::read::{Read, Visibility};
+use crate::streaming::ChangeTime;
+use crate::writer::command::{Change, NumberReactions, OnDone, React, Wish};
+use crate::writer::txn::EntryList;
+use crate::writer::txn::Txn;
+use crate::{ids, notices, sight, warm, writer};
+use model::error::{Code, Error, Result};
+use model::versions::Thing;
+use model::{ContentId, HostId, Reacted, Reaction, ReactionKind, UserId};
+
+/// Adds or removes a reaction; `told` gets the result. Does not block; `overloaded` if too many changes wait. Not on a node.
+///
+/// `told` may get `invalid_kind`, `invalid_id`, `time_ahead`, `content_not_found` if the item is not live, this or `blocked` if
+/// it is not for the user by the rules of [`sight::find_item`](crate::sight::find_item).
+pub fn ask(feed: &Feed, reaction: React, told: OnDone<Reacted>) -> Result<()> {
+    feed.ask(reaction, Box::new(move |made| told(made.and_then(only))))
+}
+
+/// [`reactions::ask`](crate::reactions::ask) for a caller that waits.
+pub fn react(feed: &Feed, item: HostId, wish: Wish) -> Result<Reacted> {
+    only(feed.submit(React::one(item, wish))?)
+}
+
+/// The kind of reactions with a name; `invalid_kind` if it is none of those that are taken.
+pub fn kind(feed: &Core, name: &str) -> Result<ReactionKind> {
+    let refusal = || {
+        let names: Vec<_> = feed.reaction_kinds().iter().map(|(_, name)| format!("{name:?}")).collect();
+        let names = names.join(", ");
+        Error::refused(Code::InvalidKind, format!("kind: expected one of reactions.kinds ({names}), not {name:?}"))
+    };
+    feed.reaction_kinds().named(name).ok_or_else(refusal)
+}
+
+/// The only result of a change of one reaction.
+fn only(reacted: Vec<Result<Reacted>>) -> Result<Reacted> {
+    reacted.into_iter().next().unwrap_or_else(|| Err(Error::Corrupt("a reaction has no result".to_owned())))
+}
+
+impl React {
+    /// A change of one reaction.
+    pub fn one(item: HostId, wish: Wish) -> Self {
+        Self { item, wishes: vec![wish], imported: false }
+    }
+}
+
+impl Change for NumberReactions {
+    type Outcome = Vec<Result<bool>>;
+
+    fn apply(self, txn: &mut Txn<'_>) -> Result<Self::Outcome> {
+        let feed = txn.feed;
+        feed.store.number_reactions(&self.kinds)
+    }
+}
+
+impl Change for React {
+    type Outcome = Vec<Result<Reacted>>;
+
+    fn warm(&self, read: Read<'_>) -> Result<()> {
+        // Of a reaction that is not there, the filter of the table tells.
+        warm::item(read, &self.item, self.wishes.iter().filter(|wish| !wish.active).map(|wish| &wish.user))
+    }
+
+    /// Applies wishes in their order, in one change. Returns the result of each. Only a reaction that is added gives a number
+    /// to a name.
+    fn apply(self, txn: &mut Txn<'_>) -> Result<Self::Outcome> {
+        let (feed, at) = (txn.feed, txn.at);
+        let Self { item, wishes, imported } = &self;
+        let id = feed.read().known(item)?;
+        let found = match imported {
+            true => sight::live_contents(feed.read(), &[id])?,
+            false => sight::contents(feed.read(), &[id])?,
+        };
+        let author = found.first().map(|content| content.author);
+        let is_live = author.is_some();
+        let users: Vec<UserId> = feed.read().look_up(&wishes.iter().map(|wish| &wish.user).collect::<Vec<_>>())?;
+        let accept = |wish: &Wish, user| -> Result<(UserId, ReactionKind)> {
+            let kind = kind(feed, &wish.kind)?;
+            // Alone: the wishes of others come in the same change.
+            writer::refuse_erasing(feed, [&wish.user])?;
+            // Before the rest, so that an item that is not for the user gets the answer of one that does not exist.
+            if wish.sight == Visibility::User || id == ContentId::UNKNOWN {
+                sight::find_item(feed.read(), item, &wish.user, wish.sight)?;
+            }
+            if user == UserId::UNKNOWN {
+                ids::accepts(feed, &wish.user)?;
+            }
+            if let Some(since) = wish.since.filter(|_| wish.active) {
+                writer::not_ahead(feed, "since", since, at)?;
+            }
+            if is_live { Ok((user, kind)) } else { Err(Error::content_not_found()) }
+        };
+        let accepted: Vec<_> = wishes.iter().zip(users).map(|(wish, user)| (wish, accept(wish, user))).collect();
+        // A failure of this server is no refusal: a node must make the whole change, or none of it.
+        let is_failure =
+            |error: &&Error| at != ChangeTime::Clock && error.code().is_none_or(|code| code.status() >= 500);
+        if let Some(failure) = accepted.iter().filter_map(|(_, user)| user.as_ref().err()).find(is_failure) {
+            return Err(failure.clone());
+        }
+        let new: Vec<_> = accepted.iter().filter(|(wish, user)| wish.active && user.is_ok()).collect();
+        let mut ids = ids::for_change::<UserId>(feed, new.iter().map(|(wish, _)| &wish.user))?.into_iter();
+        let untimed = new.iter().filter(|(wish, _)| wish.since.is_none());
+        let kinds: HashSet<_> = untimed.filter_map(|(_, user)| user.as_ref().ok()).map(|(_, kind)| *kind).collect();
+        let now = txn.entry_time(kinds.into_iter().map(|kind| EntryList::Reactors(id, kind)))?;
+        let mut reactions = Vec::with_capacity(accepted.len());
+        for (wish, (found, kind)) in accepted.iter().filter_map(|(wish, found)| Some((wish, *found.as_ref().ok()?))) {
+            let user = match found {
+                _ if wish.active => ids.next().unwrap_or(found),
+                // Its reaction may have been added before in the same change.
+                UserId::UNKNOWN => feed.read().known(&wish.user)?,
+                found => found,
+            };
+            reactions.push(Reaction { user, kind, since: wish.active.then(|| wish.since.unwrap_or(now)) });
+        }
+        let users = reactions.iter().map(|reaction| Thing::User(reaction.user));
+        txn.concerns(users.chain([Thing::Item(id)]));
+        let reacted = if reactions.is_empty() { Vec::new() } else { feed.store.react(id, &reactions)? };
+        for (Reaction { user, kind, since }, reacted) in reactions.iter().zip(&reacted) {
+            if let (Some(owner), Some(since), true) = (author, *since, reacted.changed && !imported) {
+                let (user, kind) = (*user, *kind);
+                txn.once_written(move || notices::tell_reaction(feed, owner, id, (user, kind, since)));
+            }
+        }
+        let mut reacted = reacted.into_iter();
+        let missing = || Error::Corrupt("the store returned too few results of reactions".to_owned());
+        Ok(accepted.into_iter().map(|(_, user)| user.and_then(|_| reacted.next().ok_or_else(missing))).collect())
+    }
+}

@@ -1,0 +1,35 @@
+//! Lists that come of reactions.
+
+use crate::pages::segment::fill;
+use crate::read::Read;
+use crate::{pages, sight};
+use model::error::Result;
+use model::{ContentId, ContentPage, Entry, PageRequest, ReactionKind, UserId, UserPage};
+
+/// A page of the live content that a user reacted to and the viewer sees, newest content first. Empty if another viewer
+/// sees nothing of the user.
+pub fn reacted_by(
+    read: Read<'_>,
+    user: UserId,
+    kind: ReactionKind,
+    request: &PageRequest<ContentId>,
+) -> Result<ContentPage> {
+    let is_seen = read.viewer == Some(user) || sight::sees_user(read, user)?;
+    let all = |scan| match is_seen {
+        true => read.feed.store.reacted_by(user, kind, scan, read.tier),
+        false => Ok(Vec::new()),
+    };
+    let seen = |scan| fill(scan, read.feed.config.timeline.look_at, &|part| pages::seen_segment(read, part, &all));
+    let page = ContentPage::read(request, |entry| entry.cursor, seen);
+    page.map(|mut page| {
+        page.items.iter_mut().for_each(|entry| *entry = Entry::plain(entry.cursor, entry.author));
+        page
+    })
+}
+
+/// A page of the users who reacted to an item, which is that of [`sight::find_live`](crate::sight::find_live), without those of whom the viewer sees
+/// nothing.
+pub fn reactors(read: Read<'_>, id: ContentId, kind: ReactionKind, request: &PageRequest<UserId>) -> Result<UserPage> {
+    let all = |scan| read.feed.store.reactors(id, kind, scan, read.tier);
+    pages::users(read, request, |scan| pages::seen_users(read, scan, all, |users| sight::unseen_users(read, users)))
+}

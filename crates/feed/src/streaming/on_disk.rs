@@ -1,0 +1,102 @@
+//! The state of the log of events on disk.
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use crate::streaming::histories::Histories;
+use crate::streaming::{Kind, NewestRows, Sequencer, Streaming};
+use model::error::Result;
+use model::store::{EVENTS_FROM, MARK};
+use model::sync::Mutex;
+use model::sync::atomic::{AtomicU64, Ordering};
+use store::Store;
+
+/// The number of the first change of all.
+pub(crate) const FIRST: u64 = 1;
+/// Most rows that a start reads for the events in memory.
+const LOOKED_AT: usize = 1 << 19;
+
+/// The state of the log on disk.
+#[derive(Debug)]
+pub(crate) struct OnDisk {
+    /// Events below this number are removed, or about to be, or not sent any more.
+    pub(crate) trimmed: AtomicU64,
+    /// Those below this number are removed, or about to be.
+    removed: AtomicU64,
+    /// The end of the log at which it is next looked for some to remove.
+    pub(crate) look_at: AtomicU64,
+    pub(crate) histories: Mutex<Histories>,
+}
+
+impl OnDisk {
+    /// Lets the sequencer continue after the events on disk, or after a gap if some may be lost.
+    pub(crate) fn open(store: &Arc<Store>, streaming: &Streaming, keeps_changes: bool) -> Result<Self> {
+        let note = store.note(EVENTS_FROM)?.unwrap_or_default();
+        let first = note.iter().fold(0, |number, byte| number << 8 | u64::from(*byte));
+        streaming.sequencer().restore(newest_rows(store, first)?);
+        // A node applies again what it has lost, under the same numbers.
+        let is_node = store.note(MARK)?.is_some();
+        let gap = (store.is_set_back() && !is_node).then(|| streaming.sequencer().break_off());
+        if gap.is_some() {
+            tracing::warn!(
+                "changes that were sent to streams may be lost: the machine lost power, or the data directory is a \
+                 copy, is damaged, or was used by an earlier version. Clients that resume a stream get a reset"
+            );
+        }
+        let end = streaming.sequencer().end();
+        let histories = Mutex::new(Histories::open(store, end, (gap.is_some(), keeps_changes))?);
+        let gap_number = gap.as_ref().map(|gap| gap.number);
+        store.begin_run(gap)?;
+        // Also if the gap could not be written: events before it are never sent.
+        let told_from = gap_number.map_or(first, |gap| first.max(gap + 1));
+        Ok(Self {
+            trimmed: AtomicU64::new(told_from),
+            removed: AtomicU64::new(first),
+            look_at: AtomicU64::new(0),
+            histories,
+        })
+    }
+}
+
+/// The newest rows of a log, of which those below `first` were removed; `None` of an empty log.
+fn newest_rows(store: &Store, first: u64) -> Result<Option<NewestRows>> {
+    let (mut events, mut newest, mut from, mut rows) = (Vec::new(), None, 0, 0);
+    store.newest_logged(&mut |row| {
+        newest.get_or_insert_with(|| row.replaced_by(Kind::Mark));
+        (from, rows) = (row.number(), rows + 1);
+        events.extend(row.event());
+        match events.len() < Sequencer::KEPT && rows < LOOKED_AT {
+            true => ControlFlow::Continue(()),
+            false => ControlFlow::Break(()),
+        }
+    })?;
+    events.reverse();
+    if first == 0 && events.len() < Sequencer::KEPT && rows < LOOKED_AT {
+        // There were never others.
+        from = 0;
+    }
+    Ok(newest.map(|last| NewestRows { events, last, from }))
+}
+
+impl OnDisk {
+    /// The number from which on all events and effects are kept.
+    pub(crate) fn first(&self) -> u64 {
+        self.trimmed.load(Ordering::SeqCst)
+    }
+
+    /// Whether events from this number on may be gone.
+    pub(crate) fn is_trimmed(&self, from: u64) -> bool {
+        from < self.first()
+    }
+
+    /// Whether changes from this number on may be gone.
+    pub(crate) fn is_removed(&self, from: u64) -> bool {
+        from < self.removed.load(Ordering::SeqCst)
+    }
+
+    /// Removes what is below this number, in memory first, because concurrent readers check it.
+    pub(crate) fn remove_below(&self, number: u64) {
+        self.trimmed.store(number, Ordering::SeqCst);
+        self.removed.store(number, Ordering::SeqCst);
+    }
+}

@@ -1,0 +1,29 @@
+//! Settings of users.
+
+use crate::ids;
+use crate::read::Read;
+use crate::writer::command::{Change, PutSettings};
+use crate::writer::txn::Txn;
+use model::error::Result;
+use model::store::Tier;
+use model::{UserId, UserSettings};
+
+/// A user's settings.
+pub fn settings(read: Read<'_>, user: UserId) -> Result<UserSettings> {
+    read.feed.store.settings(user, read.tier)
+}
+
+impl Change for PutSettings {
+    type Outcome = bool;
+
+    /// Returns whether the settings were others.
+    fn apply(self, txn: &mut Txn<'_>) -> Result<bool> {
+        let feed = txn.feed;
+        let Self { user, settings } = self;
+        if feed.store.settings(feed.read().find(&user)?, Tier::Disk)? == settings {
+            return Ok(false);
+        }
+        feed.store.put_settings(ids::user_for_change(feed, &user)?, settings)?;
+        Ok(true)
+    }
+}

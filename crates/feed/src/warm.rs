@@ -1,0 +1,51 @@
+//! Rows that a change will read, read before it, so that the thread that makes all changes rarely waits for the disk. What they
+//! say does not matter here: the change reads them again.
+
+use crate::read::Read;
+use model::error::Result;
+use model::{ContentId, Draft, HostId, UserId};
+
+/// Most users or items of one change whose rows are read before.
+const MOST: usize = 1000;
+
+/// An item with its counts, and the reactions of users to it.
+pub(crate) fn item<'i>(read: Read<'_>, item: &HostId, users: impl IntoIterator<Item = &'i HostId>) -> Result<()> {
+    let id: ContentId = read.known(item)?;
+    if id == ContentId::UNKNOWN {
+        return Ok(());
+    }
+    // The rows of an item that was read of late are in memory.
+    if read.feed.contents.cached(id).is_none() {
+        read.feed.store.contents(&[id], read.tier)?;
+        read.feed.store.item_counts(&[id], read.tier)?;
+    }
+    let users = users.into_iter().take(MOST).map(|user| read.known(user)).collect::<Result<Vec<UserId>>>()?;
+    let users: Vec<_> = users.into_iter().filter(|user| *user != UserId::UNKNOWN).collect();
+    if !users.is_empty() {
+        read.feed.store.reacted_to(id, &users, read.tier)?;
+    }
+    Ok(())
+}
+
+/// The relations of a user to others, and both ways back.
+pub(crate) fn relations<'i>(read: Read<'_>, user: &HostId, others: impl IntoIterator<Item = &'i HostId>) -> Result<()> {
+    let user: UserId = read.known(user)?;
+    let others = others.into_iter().take(MOST).map(|other| read.known(other)).collect::<Result<Vec<UserId>>>()?;
+    if user == UserId::UNKNOWN {
+        return Ok(());
+    }
+    read.feed.store.relations(user, &others, read.tier)?;
+    read.feed.store.user_counts(user, read.tier).map(drop)
+}
+
+/// The items at which drafts point, and the settings of their authors.
+pub(crate) fn drafts(read: Read<'_>, drafts: &[Draft]) -> Result<()> {
+    for draft in drafts.iter().take(MOST) {
+        let author: UserId = read.known(&draft.author_id)?;
+        if draft.audience.is_none() && author != UserId::UNKNOWN {
+            read.feed.store.settings(author, read.tier)?;
+        }
+        draft.ref_id.iter().try_for_each(|subject| item(read, subject, []))?;
+    }
+    Ok(())
+}

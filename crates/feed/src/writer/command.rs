@@ -1,0 +1,445 @@
+//! Changes as values: all that is needed to make them, and nothing that depends on where and when they are made.
+
+use std::any::Any;
+use std::fmt;
+use std::ops::RangeInclusive;
+
+use serde::{Deserialize, Serialize};
+
+use crate::core::Core;
+use crate::read::{Read, Visibility};
+use crate::streaming::{ChangeTime, FIRST_LEVEL};
+use crate::writer::line::Line;
+use crate::writer::txn::Txn;
+use model::error::{Code, Error, Result};
+use model::{
+    Barrier, Draft, EditDraft, ErasedPart, HostId, HostNoticeId, ListSettings, MAX_TO, Millis, Position, Profile,
+    RuleDraft, UserId, UserSettings,
+};
+
+/// A change of what readers see. It is what a caller asked for: ids, times and refusals are decided when it applies.
+///
+/// Fan-out, settles, trims, activity, presence and purges are no changes: each server has its own.
+pub trait Change: Into<Command> {
+    /// The result, if the change is not refused as a whole.
+    type Outcome: Outcome;
+
+    /// Makes the change with one write of the store that acknowledges, or with none. In a command log
+    /// the result depends only on the state at the start, the settings, and the changes, times and levels since.
+    /// Another version of this code must come to the same result at the same level: what changes the meaning of a change
+    /// asks [`ChangeTime::level`](crate::streaming::ChangeTime::level), and keeps the old meaning below a new level.
+    fn apply(self, txn: &mut Txn<'_>) -> Result<Self::Outcome>;
+
+    /// Reads the rows that it will read and that may be on the disk alone. `NotCached` as any read.
+    fn warm(&self, _: Read<'_>) -> Result<()> {
+        Ok(())
+    }
+}
+
+/// Most reactions of several changes that are made as one.
+const MOST_JOINED: usize = 64;
+
+/// The outcome of some change. Whoever knows the change knows its type.
+pub trait Outcome: Any + fmt::Debug + Send {}
+
+impl<T: Any + fmt::Debug + Send> Outcome for T {}
+
+/// The result of some change.
+pub type Made = Result<Box<dyn Outcome>>;
+
+/// Called once with a result, on the thread that makes changes. Must not block.
+pub type OnDone<R> = Box<dyn FnOnce(Result<R>) + Send>;
+
+/// Declares the changes, each with its fields, and [`Command`], which has a variant for each.
+macro_rules! changes {
+    ($($(#[doc = $doc:literal])* $change:ident { $($(#[serde($($serde:tt)*)])? $field:ident: $type:ty),+ $(,)? })+) => {
+        $(
+            $(#[doc = $doc])*
+            #[derive(Debug, Clone, Serialize, Deserialize)]
+            #[serde(deny_unknown_fields)]
+            #[allow(missing_docs, reason = "the fields are what the change is told")]
+            pub struct $change { $($(#[serde($($serde)*)])? pub $field: $type),+ }
+
+            impl From<$change> for Command {
+                fn from(change: $change) -> Self {
+                    Self::$change(change)
+                }
+            }
+        )+
+
+        /// Any [`Change`], as it stands in a log that several servers apply.
+        ///
+        /// There it is JSON, which later versions read. So names and meanings never change, and a new field has a default,
+        /// with which it is not written. The tag stands outside: other forms lose the exact text of `media` and `extra`.
+        #[derive(Debug, Clone, Serialize, Deserialize)]
+        #[serde(rename_all = "snake_case")]
+        #[allow(missing_docs, reason = "each variant is a change")]
+        pub enum Command { $($change($change)),+ }
+
+        impl Command {
+            /// How many kinds there are.
+            pub const KINDS: usize = [$(stringify!($change)),+].len();
+
+            pub(crate) fn apply(self, txn: &mut Txn<'_>) -> Result<Box<dyn Outcome>> {
+                Ok(match self {
+                    $(Self::$change(change) => Box::new(change.apply(txn)?)),+
+                })
+            }
+        }
+    };
+}
+
+changes! {
+    /// Publishes all drafts or none. Returns the content of each, and whether it is new.
+    ///
+    /// `content_exists` if an id belongs to another item, `time_ahead` if a time lies too far ahead, `overloaded` if
+    /// the queue of jobs is full, or ids fall faster than one a millisecond.
+    ///
+    /// With `on_live_items`, the items at which these point must exist for this caller: see
+    /// [`items::comment`](crate::items::comment).
+    PublishItems {
+        drafts: Vec<Draft>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        on_live_items: Option<Visibility>,
+    }
+    /// Edits an item; `content_not_found` if it does not exist. An empty edit changes nothing, not even the time of
+    /// edit.
+    EditItem { item: HostId, edit: EditDraft }
+    /// Deletes an item; `content_not_found` if it does not exist. It can be restored for `content.deleted_retention`;
+    /// if that is 0, it is purged at once.
+    ///
+    /// With `purge` for good, also one that is deleted already: nothing of it can be read any more, and a compaction removes it from
+    /// the disk. `content_not_found` if there was no such item.
+    DeleteItem {
+        item: HostId,
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        purge: bool,
+    }
+    /// Takes a deletion back: the item is in every list again, at its old place. A live item gets the same answer.
+    /// `content_not_found` if it does not exist or was deleted too long ago, `overloaded` if the queue of jobs is full.
+    RestoreItem { item: HostId }
+    /// Applies all changes of one user's follows or none, and returns the relations afterwards: those to follow first,
+    /// then those to unfollow. A follow without a time gets the server's clock. A present follow keeps its rule, a new one
+    /// shows all kinds. A follow of a user who approves followers becomes a request; an unfollow takes a request back. Only
+    /// follows give numbers to names.
+    ///
+    /// `self_follow`, `follow_limit`, `blocked`; `invalid_body` if a target comes twice; `time_ahead`; `overloaded`.
+    ///
+    /// With a rule for all follows, and with the approval of their targets, see [`follows::follow`](crate::follows::follow).
+    Relate {
+        user: HostId,
+        follow: Vec<(HostId, Option<Millis>)>,
+        unfollow: Vec<HostId>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        rule: Option<RuleDraft>,
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        approved: bool,
+    }
+    /// Raises or lifts a user's barrier against a target; returns the relation afterwards. A barrier in the wanted
+    /// state stays as it is. Takes effect at the next read. A block ends the follows between the two; when it is lifted,
+    /// none comes back. Only a barrier that is raised gives numbers to names.
+    ///
+    /// The barrier's own refusals, such as `self_mute` and `mute_limit`; `overloaded` for a block.
+    SetBarrier { user: HostId, target: HostId, barrier: Barrier, raised: bool }
+    /// See [`reactions::react`](crate::reactions::react), and for imported ones [`Feed::import_reactions`].
+    React {
+        item: HostId,
+        wishes: Vec<Wish>,
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        imported: bool,
+    }
+    /// Moves a user's marker forward to `place`, never back, and returns its new place. A place ahead of the clock is
+    /// replaced by the newest item up to it in the user's timeline, or by now if there is none. So the next publish is
+    /// unread, unless that item lies ahead itself. So is, with [`Visibility::User`], a place with a name at which the user sees
+    /// no item: the marker keeps no name that a user makes up, and does not tell which names exist. `time_ahead` if the
+    /// place lies too far ahead of the clock and the caller sees no item at it, `unknown_cursor` as in
+    /// [`sight::find_place`](crate::sight::find_place).
+    ///
+    /// With a list, the marker of the list by the same rules, with the timeline of the list in place of the home timeline. Also
+    /// `list_not_found`.
+    MoveMarker {
+        user: HostId,
+        place: Position<HostId>,
+        sight: Visibility,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        list: Option<String>,
+    }
+    /// Moves the marker of a user's notices forward to `place`, never back, and returns its new place. A place ahead of the
+    /// clock, and with [`Visibility::User`] one with a name, is replaced by the begin of its millisecond, or of the present
+    /// one, unless the user sees a notice there: so the next notice is unread, and the marker keeps no name that a user makes up.
+    /// `time_ahead` if it lies too far ahead and no notice stands there, `unknown_cursor` as in [`sight::find_place`](crate::sight::find_place).
+    MoveNoticeMarker { user: HostId, place: Position<HostNoticeId>, sight: Visibility }
+    /// Puts profiles in order, all in one change. Returns for each whether it is new or differs from the one before, or
+    /// `invalid_id`.
+    PutProfiles { profiles: Vec<(HostId, Profile)> }
+    /// See [`follows::answer_request`](crate::follows::answer_request).
+    AnswerRequest { user: HostId, from: HostId, approved: bool }
+    /// Replaces a user's settings. Requests to follow that wait stay, whatever the new settings are.
+    PutSettings { user: HostId, settings: UserSettings }
+    /// See [`ids::give_all`](crate::ids::give_all).
+    GiveNumbers { ids: Vec<HostId> }
+    /// See [`Feed::import_names`].
+    NumberReactions { kinds: Vec<String> }
+    /// See [`Feed::import_items`]. The times of the last edits of the items in their order, or none.
+    ImportItems {
+        drafts: Vec<Draft>,
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        edited: Vec<Option<Millis>>,
+    }
+    /// See [`Feed::import_follows`]. The rules of the follows in their order, or none.
+    ImportFollows {
+        user: HostId,
+        follows: Vec<(HostId, Option<Millis>)>,
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        rules: Vec<RuleDraft>,
+    }
+    /// Suspends a user, or takes that back; returns since when the user is suspended then. From the answer on no list
+    /// has an item of a suspended user, or the user among those who reacted; only [`sight::by_id`](crate::sight::by_id) shows the item, without a
+    /// viewer. Follows and counts stay, and so do items that the user publishes meanwhile: all is shown again when the
+    /// suspension is taken back. Every stream gets a reset. Only a suspension gives a number to a name.
+    SetSuspension { user: HostId, suspended: bool }
+    /// Makes a list, or replaces its settings; returns the list. `list_limit`.
+    PutList { user: HostId, list: String, settings: ListSettings }
+    /// Deletes a list with its members and its marker; `list_not_found`.
+    DeleteList { user: HostId, list: String }
+    /// Takes an item off one of its paths: it is on the own page of the source no more, and comes to no reader through it. Its
+    /// other paths stay. There is no way back. `content_not_found` if it does not exist, or has no such path.
+    TakeOff { item: HostId, source: HostId }
+    /// Adds members to a list and removes others, all or none; returns the state of each afterwards: those to add first,
+    /// then those to remove. A present member keeps its time and its rule, a new one shows all kinds. Only members that are
+    /// added give numbers to names.
+    ///
+    /// `list_not_found`; `member_limit`; `invalid_body` if a member comes twice.
+    ///
+    /// With a rule for all that are added, see [`lists::put_member`](crate::lists::put_member).
+    ChangeMembers {
+        user: HostId,
+        list: String,
+        add: Vec<HostId>,
+        remove: Vec<HostId>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        rule: Option<RuleDraft>,
+    }
+    /// See [`Feed::import_lines`].
+    ImportLine { line: Line }
+    /// See [`erasure::erase`](crate::erasure::erase).
+    EraseUser { user: HostId }
+    /// Removes rows that name a user who is erased, by the ids in the store, which are the same on all nodes.
+    EraseRows { user: u64, part: ErasedPart }
+    /// Ends the erasure of a user.
+    EndErasure { user: u64 }
+    /// See [`events::keep_receiver`](crate::events::keep_receiver).
+    KeepReceiver {
+        receiver: String,
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        node: String,
+        position: String,
+    }
+}
+
+/// One line of an import: a follow.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Follow {
+    /// The follower.
+    pub user: HostId,
+    /// The followee.
+    pub target: HostId,
+    /// Time of the follow; the server's clock if left out.
+    pub since: Option<Millis>,
+    /// The kinds that it shows.
+    pub rule: RuleDraft,
+}
+
+/// One line of an import: an item.
+#[derive(Debug, Clone)]
+pub struct ImportedItem {
+    /// The publish.
+    pub draft: Draft,
+    /// Time of the last edit, whose result the draft has; `None` for an item that was never edited.
+    pub edited_at: Option<Millis>,
+}
+
+/// One line of an import: a name whose order is kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ImportedName {
+    /// The id of a user or an item.
+    Id(HostId),
+    /// A kind of reactions.
+    Reaction(String),
+}
+
+/// One line of an import: a reaction of a user to an item.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reacting {
+    /// The item.
+    pub content: HostId,
+    /// The user.
+    pub user: HostId,
+    /// The name of the kind.
+    pub kind: String,
+    /// Time of the reaction; the server's clock if left out.
+    pub since: Option<Millis>,
+}
+
+/// A requested change of a user's reaction to an item.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Wish {
+    /// The user.
+    pub user: HostId,
+    /// The name of the kind.
+    pub kind: String,
+    /// Whether the user is to have the reaction.
+    pub active: bool,
+    /// Time of a new reaction; the server's clock if left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub since: Option<Millis>,
+    /// The items that exist for the caller.
+    pub sight: Visibility,
+}
+
+/// The way of commands through a log that several servers apply.
+pub trait Propose: fmt::Debug + Send + Sync {
+    /// Appends commands to the log, in their order, and returns the outcome of each once this server has applied it and the
+    /// log keeps it.
+    fn propose(&self, commands: Vec<Command>) -> Vec<Result<Box<dyn Outcome>>>;
+}
+
+impl Command {
+    /// The level of a command log from which on it may be in the log: nodes of versions before that level cannot read it.
+    /// A kind of command that no released version reads yet has the level of the next release.
+    pub fn level(&self) -> u32 {
+        FIRST_LEVEL
+    }
+
+    /// Makes the change.
+    pub(crate) fn make(self, txn: &mut Txn<'_>) -> Result<Box<dyn Outcome>> {
+        if txn.feed.store.has_erasures() {
+            refuse_erasing(txn.feed, self.users())?;
+        }
+        self.apply(txn)
+    }
+
+    /// The bytes of the texts that it has.
+    pub(crate) fn bytes(&self) -> usize {
+        match self {
+            Self::PublishItems(PublishItems { drafts, .. }) | Self::ImportItems(ImportItems { drafts, .. }) => {
+                drafts.iter().map(Draft::bytes).sum()
+            }
+            _ => 0,
+        }
+    }
+
+    /// At most how many jobs it makes.
+    pub fn jobs(&self) -> usize {
+        match self {
+            Self::PublishItems(PublishItems { drafts, .. }) | Self::ImportItems(ImportItems { drafts, .. }) => {
+                drafts.iter().map(Draft::paths).sum()
+            }
+            Self::RestoreItem(_) => 1 + MAX_TO,
+            _ => self.settles(),
+        }
+    }
+
+    /// At most how many settle jobs it makes. There is no other way to settle a pair, so it needs room for them.
+    pub fn settles(&self) -> usize {
+        match self {
+            Self::Relate(Relate { follow, unfollow, .. }) => follow.len() + unfollow.len(),
+            Self::ImportFollows(ImportFollows { follows, .. }) => follows.len(),
+            Self::SetBarrier(change) => change.settles(),
+            Self::AnswerRequest(AnswerRequest { approved, .. }) => usize::from(*approved),
+            Self::ImportLine(ImportLine { line }) => line.settles(),
+            Self::EraseRows(EraseRows { part: ErasedPart::Others(others), .. }) => 2 * others.len(),
+            _ => 0,
+        }
+    }
+
+    /// The smallest and the greatest id of items that get their times here, if the application gave the ids. Names rise in the
+    /// order in which they get their numbers, so they count as the greatest number.
+    pub(crate) fn untimed_ids(&self) -> Option<RangeInclusive<u64>> {
+        let Self::PublishItems(PublishItems { drafts, .. }) = self else { return None };
+        let untimed = drafts.iter().filter(|draft| draft.published_at.is_none());
+        let number = |id: &HostId| if let HostId::Number(id) = id { *id } else { u64::MAX };
+        let ids: Vec<_> = untimed.filter_map(|draft| draft.content_id.as_ref()).map(number).collect();
+        Some(*ids.iter().min()?..=*ids.iter().max()?)
+    }
+
+    /// Whether it is the only one of its group: it also changes rows that wait for no group, or it reads a timeline, which must
+    /// show the same on all nodes of a command log, however they group.
+    pub(crate) fn is_alone(&self, at: ChangeTime) -> bool {
+        match self {
+            Self::EndErasure(_) => true,
+            Self::MoveMarker(_) | Self::MoveNoticeMarker(_) | Self::ImportLine(_) => at != ChangeTime::Clock,
+            _ => false,
+        }
+    }
+
+    /// Whether a change that waits behind this one can be made with it: both are of reactions to one item, each of another user
+    /// or kind, so that each is an event of its own.
+    pub(crate) fn is_joined_by(&self, other: &Self) -> bool {
+        let (Self::React(one), Self::React(other)) = (self, other) else { return false };
+        let same = |one: &Wish| other.wishes.iter().any(|other| one.user == other.user && one.kind == other.kind);
+        one.item == other.item
+            && !(one.imported || other.imported)
+            && one.wishes.len() < MOST_JOINED
+            && !one.wishes.iter().any(same)
+    }
+
+    /// Takes over the reactions of a change that joins this one. Returns how many results are those of the other one.
+    pub(crate) fn join(&mut self, other: Self) -> usize {
+        let (Self::React(one), Self::React(other)) = (self, other) else { return 0 };
+        let results = other.wishes.len();
+        one.wishes.extend(other.wishes);
+        results
+    }
+
+    /// The results of a change, and of those that joined it, each with the number of its own.
+    pub(crate) fn parted(made: Made, joined: &[usize]) -> Vec<Made> {
+        let results = match made.and_then(of_its_type::<React>) {
+            Ok(results) => results,
+            Err(error) => return (0..=joined.len()).map(|_| Err(error.clone())).collect(),
+        };
+        let own = results.len().saturating_sub(joined.iter().sum());
+        let mut results = results.into_iter();
+        let part = |len: &usize| -> Made { Ok(Box::new(results.by_ref().take(*len).collect::<Vec<_>>())) };
+        [own].iter().chain(joined).map(part).collect()
+    }
+
+    /// Whether it waits for room for its jobs.
+    pub fn waits(&self) -> bool {
+        matches!(self, Self::ImportItems(_) | Self::ImportFollows(_) | Self::ImportLine(_))
+    }
+}
+
+impl SetBarrier {
+    /// At most how many follows it ends, each with a settle job.
+    pub(crate) fn settles(&self) -> usize {
+        if self.raised && self.barrier == Barrier::Block { 2 } else { 0 }
+    }
+}
+
+pub(crate) fn of_its_type<C: Change>(outcome: Box<dyn Outcome>) -> Result<C::Outcome> {
+    let outcome: Box<dyn Any> = outcome;
+    outcome.downcast().map(|outcome| *outcome).map_err(|_| no_outcome())
+}
+
+pub(crate) fn no_outcome() -> Error {
+    Error::Corrupt("a change has no outcome of its type".to_owned())
+}
+
+#[cfg(test)]
+mod tests;
+
+/// `erasing` if one of these users is being erased.
+pub(crate) fn refuse_erasing<'i>(feed: &Core, users: impl IntoIterator<Item = &'i HostId>) -> Result<()> {
+    if !feed.store.has_erasures() {
+        return Ok(());
+    }
+    for id in users {
+        let user: UserId = feed.read().number_of(id)?;
+        if feed.store.is_erasing(user) {
+            return Err(Error::refused(Code::Erasing, format_args!("user {id} is being erased")));
+        }
+    }
+    Ok(())
+}

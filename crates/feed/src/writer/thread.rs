@@ -1,0 +1,253 @@
+//! One thread makes all changes of a server without a command log, in groups: each change stands on those before it, all of a
+//! group are written and flushed at once, and then come the steps that others see, and the answers.
+
+use std::fmt;
+use std::iter::Peekable;
+use std::ops::RangeInclusive;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::thread::{Builder, JoinHandle};
+use std::time::{Duration, Instant};
+
+use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
+use parking_lot::Mutex;
+
+use crate::core::Core;
+use crate::patience::answer_due;
+use crate::streaming::ChangeTime;
+use crate::writer::command::{Command, Made};
+use crate::writer::group::Group;
+use model::error::{Code, Error, Result};
+use model::sync::atomic::{AtomicU64, Ordering};
+use model::{Fill, priority};
+
+/// Most changes that wait. The HTTP side lets fewer wait.
+const MOST_WAITING: usize = 4096;
+/// Most changes of one call that wait at a time, so that others come between the lines of an import.
+const MOST_OF_ONE: usize = 64;
+/// Most changes that are taken at a time, and brought into the order of their ids.
+const MOST_TAKEN: usize = 256;
+/// How long a publish waits while the times given are too far ahead of the clock, and how often it is tried.
+const MOST_WAIT: Duration = Duration::from_secs(1);
+const TRY_EVERY: Duration = Duration::from_millis(1);
+
+type Told = Box<dyn FnOnce(Made) + Send>;
+
+/// Changes in figures.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ChangesUsage {
+    /// Changes that wait.
+    pub waiting: Fill,
+    /// Changes that were answered, also those that changed nothing.
+    pub changes: u64,
+    /// Groups of changes. Each is one write, or none if nothing in it was new.
+    pub groups: u64,
+    /// Changes that were refused because too many waited.
+    pub refused: u64,
+}
+
+/// A change that waits.
+struct Waiter {
+    /// In a box: it is large, and moves often.
+    command: Box<Command>,
+    told: Told,
+    /// See [`answer_due`].
+    due: Option<Instant>,
+    /// Since when its times are too far ahead of the clock.
+    crowded_since: Option<Instant>,
+}
+
+/// The way to the thread, and its figures.
+#[derive(Default)]
+pub(crate) struct Writer {
+    queue: Mutex<Option<Sender<Waiter>>>,
+    thread: Mutex<Option<JoinHandle<()>>>,
+    counts: Arc<Counts>,
+}
+
+#[derive(Debug, Default)]
+struct Counts {
+    waiting: AtomicU64,
+    changes: AtomicU64,
+    groups: AtomicU64,
+    refused: AtomicU64,
+}
+
+impl fmt::Debug for Writer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Writer").field("usage", &self.usage()).finish_non_exhaustive()
+    }
+}
+
+impl Writer {
+    /// Starts the thread, which makes changes of this core: its store groups them.
+    pub(crate) fn start(&self, feed: Core) -> Result<()> {
+        let (queue, works) = bounded(MOST_WAITING);
+        let counts = Arc::clone(&self.counts);
+        let run = move || {
+            priority::lower(priority::CALLS);
+            Groups { feed: &feed, counts: &counts, works, crowded: Vec::new(), tried: Instant::now() }.run();
+        };
+        let thread = Builder::new().name("writer".to_owned()).spawn(run);
+        *self.thread.lock() = Some(thread.map_err(|e| Error::Setup(format!("cannot start a thread: {e}")))?);
+        *self.queue.lock() = Some(queue);
+        Ok(())
+    }
+
+    /// Ends the thread once it has made the changes that wait.
+    pub(crate) fn stop(&self) {
+        drop(self.queue.lock().take());
+        // The last answer may be the last to hold the service.
+        let thread = self.thread.lock().take().filter(|thread| thread.thread().id() != std::thread::current().id());
+        if let Some(thread) = thread {
+            let _ = thread.join();
+        }
+    }
+
+    pub(crate) fn usage(&self) -> ChangesUsage {
+        let Counts { waiting, changes, groups, refused } = &*self.counts;
+        ChangesUsage {
+            waiting: Fill::of(waiting.load(Ordering::Relaxed) as usize, MOST_WAITING),
+            changes: changes.load(Ordering::Relaxed),
+            groups: groups.load(Ordering::Relaxed),
+            refused: refused.load(Ordering::Relaxed),
+        }
+    }
+
+    fn queue(&self) -> Result<Sender<Waiter>> {
+        self.queue.lock().clone().ok_or_else(|| Code::Stopping.into())
+    }
+
+    /// Hands over a change; `told` gets the result. Does not block; `overloaded` if too many wait.
+    pub(crate) fn ask(&self, command: Command, told: Told) -> Result<()> {
+        let waiter = Waiter { command: Box::new(command), told, due: answer_due(), crowded_since: None };
+        let queue = self.queue()?;
+        self.counts.waiting.fetch_add(1, Ordering::Relaxed);
+        queue.try_send(waiter).map_err(|_| {
+            self.counts.waiting.fetch_sub(1, Ordering::Relaxed);
+            self.counts.refused.fetch_add(1, Ordering::Relaxed);
+            Error::refused(Code::Overloaded, "too many changes are waiting. Send the request again later")
+        })
+    }
+
+    /// Hands over changes in their order, some at a time, and waits for the results.
+    pub(crate) fn make(&self, commands: Vec<Command>) -> Result<Vec<Made>> {
+        let (tell, results) = bounded(commands.len());
+        let (queue, number) = (self.queue()?, commands.len());
+        let mut made = Vec::with_capacity(number);
+        for (place, command) in commands.into_iter().enumerate() {
+            if place >= made.len() + MOST_OF_ONE {
+                made.extend(results.recv());
+            }
+            let tell = tell.clone();
+            // The caller waits for it.
+            let told: Told = Box::new(move |made| _ = tell.send((place, made)));
+            self.counts.waiting.fetch_add(1, Ordering::Relaxed);
+            let waiter = Waiter { command: Box::new(command), told, due: answer_due(), crowded_since: None };
+            queue.send(waiter).map_err(|_| Error::from(Code::Stopping))?;
+        }
+        drop((tell, queue));
+        made.extend(results.into_iter().take(number - made.len()));
+        made.sort_unstable_by_key(|(place, _)| *place);
+        if made.len() < number {
+            return Err(Error::Panicked("in the thread that makes changes".to_owned()));
+        }
+        Ok(made.into_iter().map(|(_, made)| made).collect())
+    }
+}
+
+/// The loop of the thread.
+struct Groups<'f> {
+    feed: &'f Core,
+    counts: &'f Counts,
+    works: Receiver<Waiter>,
+    /// Publishes whose times are too far ahead of the clock.
+    crowded: Vec<Waiter>,
+    /// When they were tried.
+    tried: Instant,
+}
+
+impl Groups<'_> {
+    fn run(mut self) {
+        loop {
+            let first = match self.crowded.is_empty() {
+                true => self.works.recv().map_err(|_| RecvTimeoutError::Disconnected),
+                false => self.works.recv_timeout(TRY_EVERY),
+            };
+            let mut group = match first {
+                Ok(first) => vec![first],
+                Err(RecvTimeoutError::Disconnected) if self.crowded.is_empty() => return,
+                Err(RecvTimeoutError::Disconnected) => {
+                    std::thread::sleep(TRY_EVERY);
+                    Vec::new()
+                }
+                Err(RecvTimeoutError::Timeout) => Vec::new(),
+            };
+            group.extend(self.works.try_iter().take(MOST_TAKEN));
+            if self.tried.elapsed() >= TRY_EVERY {
+                self.tried = Instant::now();
+                group.append(&mut self.crowded);
+            }
+            let mut waiters = in_order_of_ids(group).peekable();
+            while waiters.peek().is_some() {
+                self.make_group(&mut waiters);
+            }
+        }
+    }
+
+    /// Makes changes for some milliseconds, and writes them.
+    fn make_group(&mut self, waiters: &mut Peekable<impl Iterator<Item = Waiter>>) {
+        let (feed, mut answers, mut taken) = (self.feed, Vec::new(), 0);
+        let mut group = Group::begin(feed, ChangeTime::Clock);
+        let began = Instant::now();
+        let is_late = |waiter: &Waiter| waiter.due.is_some_and(|due| due <= began);
+        while let Some(mut waiter) = waiters.next_if(|waiter| group.takes(&waiter.command)) {
+            if is_late(&waiter) {
+                // The caller may have made other changes since.
+                answers.push((waiter.told, Vec::new(), Err(Code::Timeout.into())));
+            } else if waiter.crowded_since.is_none_or(|since| since.elapsed() < MOST_WAIT)
+                && waiter.command.untimed_ids().is_some_and(|ids| feed.streaming.sequencer().is_crowded(*ids.start()))
+            {
+                waiter.crowded_since = waiter.crowded_since.or(Some(began));
+                self.crowded.push(waiter);
+                continue;
+            } else {
+                let (Waiter { mut command, told, .. }, mut joined) = (waiter, Vec::new());
+                while let Some(next) = waiters.next_if(|next| !is_late(next) && command.is_joined_by(&next.command)) {
+                    taken += 1;
+                    joined.push((command.join(*next.command), next.told));
+                }
+                answers.push((told, joined, group.make(*command)));
+            }
+            taken += 1;
+        }
+        let (written, counts) = (group.end(), self.counts);
+        counts.groups.fetch_add(1, Ordering::Relaxed);
+        counts.changes.fetch_add(taken, Ordering::Relaxed);
+        counts.waiting.fetch_sub(taken, Ordering::Relaxed);
+        // After a panic the caller gets an error.
+        let tell = |told: Told, made| _ = catch_unwind(AssertUnwindSafe(|| told(made)));
+        for (told, joined, made) in answers {
+            // A refusal may stand on a change that is not made.
+            let made = written.clone().and(made);
+            if joined.is_empty() {
+                tell(told, made);
+                continue;
+            }
+            let (results, joined): (Vec<_>, Vec<_>) = joined.into_iter().unzip();
+            let told = [told].into_iter().chain(joined);
+            told.zip(Command::parted(made, &results)).for_each(|(told, made)| tell(told, made));
+        }
+    }
+}
+
+/// Brings publishes without times into the order of their ids: times of rising ids need not rise. They came at the same time, so
+/// the order among them is free.
+fn in_order_of_ids(waiters: Vec<Waiter>) -> impl Iterator<Item = Waiter> {
+    let mut places: Vec<_> = waiters.into_iter().map(Some).collect();
+    let is_untimed = |waiter: &mut Waiter| waiter.command.untimed_ids().is_some();
+    let mut untimed: Vec<_> = places.iter_mut().filter_map(|waiter| waiter.take_if(is_untimed)).collect();
+    untimed.sort_by_key(|waiter| waiter.command.untimed_ids().map(RangeInclusive::into_inner));
+    let mut untimed = untimed.into_iter();
+    places.into_iter().filter_map(move |waiter| waiter.or_else(|| untimed.next()))
+}

@@ -1,0 +1,204 @@
+//! The target of changes: the state before them, and the steps after their write.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::Arc;
+
+use crate::core::Core;
+use crate::inbox::backlog::JobReservation;
+use crate::streaming::{ChangeTime, ShownChange};
+use model::error::Result;
+use model::store::{Push, Tier};
+use model::versions::Thing;
+use model::{Content, ContentId, Effect, Event, ListId, Millis, ReactionKind, Side, UserId};
+use store::Store;
+
+/// A list of users, ordered by time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum EntryList {
+    /// One side of the graph around a user.
+    Of(UserId, Side),
+    /// The members of a list that a user keeps.
+    Members(ListId),
+    /// The users with a reaction to an item.
+    Reactors(ContentId, ReactionKind),
+}
+
+/// The state and the time for some changes, and the rest of them: all that comes once their rows are written.
+pub struct Txn<'f> {
+    /// The service; its store has the rows of the changes before.
+    pub feed: &'f Core,
+    /// The time of the changes.
+    pub at: ChangeTime,
+    rest: Vec<Box<dyn FnOnce(bool) + 'f>>,
+    /// Their events, ascending.
+    events: Vec<Event>,
+    /// Steps that come once the events are in the log.
+    last: Vec<Box<dyn FnOnce() + 'f>>,
+    /// The things that the rows concern.
+    things: Vec<Thing>,
+    /// The rows that others see.
+    pub(crate) written: Arc<Store>,
+    /// The times of the newest entries of lists there, as far as they were looked up.
+    pub(crate) newest_entries: HashMap<EntryList, Option<Millis>>,
+}
+
+impl fmt::Debug for Txn<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Txn").field("at", &self.at).field("rest", &self.rest.len()).finish_non_exhaustive()
+    }
+}
+
+impl<'f> Txn<'f> {
+    /// Without changes.
+    pub(crate) fn new(feed: &'f Core, at: ChangeTime) -> Self {
+        let written = Arc::clone(&feed.store).written();
+        let (rest, events, last, things) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        Self { feed, at, rest, events, last, things, written, newest_entries: HashMap::new() }
+    }
+
+    /// How many steps, events and things there are.
+    pub(crate) fn len(&self) -> [usize; 4] {
+        [self.rest.len(), self.events.len(), self.last.len(), self.things.len()]
+    }
+
+    /// Takes back the steps, events and things of a change that is refused.
+    pub(crate) fn take_back(&mut self, [steps, events, last, things]: [usize; 4]) {
+        self.events.truncate(events);
+        self.last.truncate(last);
+        self.things.truncate(things);
+        self.rest.drain(steps..).for_each(|step| step(false));
+    }
+
+    /// Lets the event of a change come into the log, after all steps but the last ones.
+    pub(crate) fn log(&mut self, event: Event) {
+        self.events.push(event);
+    }
+
+    /// Adds a step that comes once the events are in the log.
+    pub(crate) fn once_logged(&mut self, step: impl FnOnce() + 'f) {
+        self.last.push(Box::new(step));
+    }
+
+    /// Writes the effects of a change, with the numbers that come next.
+    pub(crate) fn log_effects(&self, effects: Vec<Effect>) -> Result<()> {
+        if effects.is_empty() {
+            return Ok(());
+        }
+        // Nodes that keep no changes give the same numbers.
+        let rows = self.feed.streaming.sequencer().number(effects);
+        if self.feed.config.changes.keep.as_millis() > 0 { self.feed.store.log_effects(&rows) } else { Ok(()) }
+    }
+
+    /// Notes things that the rows concern: reads of them that are under way when the rows are written read again.
+    pub(crate) fn concerns(&mut self, things: impl IntoIterator<Item = Thing>) {
+        self.things.extend(things);
+    }
+
+    /// Notes items that come or go, or whose paths change. They concern the readers of all their paths, and the counts of the
+    /// items at which they point.
+    pub(crate) fn concerns_items<'c>(&mut self, items: impl IntoIterator<Item = &'c Content>) {
+        for item in items {
+            self.concerns([item.author].iter().chain(&item.to).map(|source| Thing::User(*source)));
+            self.concerns(item.ref_id.map(Thing::Item));
+        }
+    }
+
+    /// Notes a change of the sources of readers that adds or removes the authors beside each. Once the rows are written, the
+    /// cached list of each is dropped, and then the reader's streams get the change.
+    pub(crate) fn change_sources(&mut self, readers: impl IntoIterator<Item = (UserId, Vec<UserId>)>) {
+        let feed = self.feed;
+        for (reader, authors) in readers {
+            self.concerns([Thing::Sources(reader)]);
+            self.keep(feed.followees.change(reader));
+            self.once_written(move || tell_streams(feed, reader, authors));
+        }
+    }
+
+    /// Adds a step that comes once the rows are written.
+    pub(crate) fn once_written(&mut self, step: impl FnOnce() + 'f) {
+        self.rest.push(Box::new(move |is_written| {
+            if is_written {
+                step();
+            }
+        }));
+    }
+
+    /// Room for settle jobs of a change; `overloaded` if there is none. A change from a command log is made everywhere,
+    /// so it waits instead.
+    pub(crate) fn room(&self, jobs: usize) -> Result<JobReservation<'f>> {
+        match self.at {
+            ChangeTime::Clock => self.feed.backlog.reserve(jobs),
+            ChangeTime::Log { .. } => Ok(self.feed.backlog.reserve_waiting(jobs)),
+        }
+    }
+
+    /// Room for settle jobs of an import, which has waited for it.
+    pub(crate) fn room_of_import(&self, jobs: usize) -> JobReservation<'f> {
+        match self.at {
+            ChangeTime::Clock => self.feed.backlog.reserve_in_any_case(jobs),
+            ChangeTime::Log { .. } => self.feed.backlog.reserve_waiting(jobs),
+        }
+    }
+
+    /// Room for the fan-outs of items that become live; `overloaded` if there is none. Items from a command log are
+    /// live everywhere, so without room they are left out of the fan-out, and reads take them from the outbox.
+    pub(crate) fn room_to_push(&self, items: usize) -> Result<(JobReservation<'f>, Push)> {
+        let backlog = &self.feed.backlog;
+        match self.at {
+            ChangeTime::Clock => Ok((backlog.reserve(items)?, Push::Queued)),
+            ChangeTime::Log { .. } => Ok(match backlog.reserve_or_leave_out(items) {
+                Some(room) => (room, Push::Queued),
+                None => (backlog.reserve_in_any_case(0), Push::LeftOut),
+            }),
+        }
+    }
+
+    /// Keeps a guard until the rows are written, or have failed.
+    pub(crate) fn keep(&mut self, guard: impl Sized + 'f) {
+        self.rest.push(Box::new(move |_| drop(guard)));
+    }
+
+    /// Writes the rows; then the steps come in order. If it fails, they are taken back.
+    pub(crate) fn write(self) -> Result<()> {
+        let (feed, sequencer) = (self.feed, self.feed.streaming.sequencer());
+        let _changing = feed.versions.change(self.things);
+        sequencer.write_group(self.events);
+        let written = feed.store.write_group();
+        self.rest.into_iter().for_each(|step| step(written.is_ok()));
+        sequencer.end_group(written.is_ok());
+        if written.is_ok() {
+            self.last.into_iter().for_each(|step| step());
+        }
+        written
+    }
+}
+
+/// Tells the streams of a user which of these authors the user is shown now.
+fn tell_streams(feed: &Core, user: UserId, mut authors: Vec<UserId>) {
+    let (streams, store) = (feed.streaming.streams(), &feed.store);
+    // A first stream that is opened later reads the list later, too.
+    if !streams.is_open(user) {
+        return;
+    }
+    // With `include_own` users always see their own items.
+    authors.retain(|author| *author != user);
+    let pairs: Vec<_> = authors.iter().map(|author| (user, *author)).collect();
+    let shown = store.authors_among(user, &authors, Tier::Disk);
+    match shown.and_then(|shown| Ok((shown, store.silences(&pairs, Tier::Disk)?))) {
+        Ok((shown, silences)) => {
+            let change = |(source, is_silenced): (&UserId, bool)| ShownChange {
+                source: *source,
+                is_shown: shown.has(*source),
+                rule: shown.rule(*source),
+                is_silenced,
+            };
+            streams.change(user, &authors.iter().zip(silences).map(change).collect::<Vec<_>>());
+        }
+        Err(error) => {
+            tracing::warn!(%error, %user,
+                "the authors shown to a user could not be read; the streams of the user are closed");
+            streams.end(user);
+        }
+    }
+}
