@@ -21,7 +21,8 @@ pub type Count<'r> = dyn Fn(usize) -> Result<()> + 'r;
 
 /// One read. Its methods answer as of now; they block as long as the store does. With [`Tier::Memory`] they do not touch
 /// the disk, and fail with [`Error::NotCached`] where they would have to. The only ones that write are
-/// [`timeline::mark_seen`](crate::timeline::mark_seen), which a read of the home timeline begins with, and [`events::set_presence`](crate::events::set_presence).
+/// [`timeline::mark_seen`](crate::timeline::mark_seen), which a read of the home timeline begins with, and
+/// [`events::set_presence`](crate::events::set_presence).
 #[derive(Clone, Copy)]
 pub struct Read<'r> {
     pub(crate) feed: &'r Core,
@@ -85,7 +86,8 @@ impl<'r> Read<'r> {
         Self { count, ..self }
     }
 
-    /// This read, which collects all that its page of the home timeline depends on, and what of it a [`sight::hydrate`](crate::sight::hydrate) shows.
+    /// This read, which collects all that its page of the home timeline depends on, and what of it a
+    /// [`sight::hydrate`](crate::sight::hydrate) shows.
     #[inline]
     pub fn noting(self, dependencies: Option<&'r RefCell<Dependencies>>) -> Self {
         let read = Self { dependencies, ..self };

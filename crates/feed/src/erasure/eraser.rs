@@ -19,8 +19,8 @@ use model::{ErasedPart, Erasure, ErasurePlace, UserId, failpoint};
 const ROWS: usize = 20;
 /// How often it looks for erasures, and for the end of their jobs.
 const LOOK_EVERY: Duration = Duration::from_millis(250);
-/// The pause after each part is so many times as long as the part took, within these bounds: so it takes at most a ninth of the time
-/// of the disk, and others come between.
+/// The pause after each part is so many times as long as the part took, within these bounds: so it takes at most a ninth
+/// of the time of the disk, and others come between.
 const PAUSES: u32 = 8;
 const PAUSE: (Duration, Duration) = (Duration::from_millis(1), Duration::from_secs(1));
 /// How long it waits for the jobs of a part, which settle ended follows. It pauses for as long again, so that workers have them for

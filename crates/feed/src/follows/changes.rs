@@ -1,4 +1,4 @@
-//! Following and unfollowing, and the lists that come of it.
+//! Following and unfollowing.
 
 use std::collections::HashSet;
 

@@ -1,4 +1,4 @@
-//! Edits, deletes and restores of items.
+//! Edits, deletes and restores of items, and their removal from one path.
 
 use crate::core::Core;
 use crate::read::Read;

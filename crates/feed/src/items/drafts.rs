@@ -99,6 +99,38 @@ fn fingerprint(content: &Content) -> u64 {
     xxhash_rust::xxh3::xxh3_64(&text.unwrap_or_default())
 }
 
+/// Items with acceptable times; for each other item its index and its result.
+type Sifted = (Vec<Publish>, Vec<(usize, Result<Content>)>);
+
+/// Takes out the items with a time too far ahead. The result of such an item is the stored content if it repeats an
+/// earlier publish, else `time_ahead`. `name` names the time of the item at an index.
+pub(crate) fn sift_items(
+    feed: &Core,
+    items: Vec<Publish>,
+    name: impl Fn(usize) -> String,
+    at: ChangeTime,
+) -> Result<Sifted> {
+    let latest = writer::latest(feed, at);
+    let may_be_ahead = |item: &Publish| item.time_given && item.content.published_at > latest;
+    let suspects: Vec<_> = items.iter().filter(|item| may_be_ahead(item)).map(|item| item.content.id).collect();
+    if suspects.is_empty() {
+        return Ok((items, Vec::new()));
+    }
+    let there: HashMap<_, _> =
+        sight::live_contents(feed.read(), &suspects)?.into_iter().map(|content| (content.id, content)).collect();
+    let (mut fine, mut ahead) = (Vec::with_capacity(items.len()), Vec::new());
+    for (place, item) in items.into_iter().enumerate() {
+        let time = item.content.published_at;
+        let checked = if may_be_ahead(&item) { writer::not_ahead(feed, name(place), time, at) } else { Ok(()) };
+        match (checked, there.get(&item.content.id)) {
+            (Ok(()), _) => fine.push(item),
+            (Err(_), Some(there)) if item.repeats(there) => ahead.push((place, Ok(Content::clone(there)))),
+            (Err(refused), _) => ahead.push((place, Err(refused))),
+        }
+    }
+    Ok((fine, ahead))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -157,36 +189,4 @@ mod tests {
     }
 
     const GOLDEN: u64 = 12_464_058_704_366_906_195;
-}
-
-/// Items with acceptable times; for each other item its index and its result.
-type Sifted = (Vec<Publish>, Vec<(usize, Result<Content>)>);
-
-/// Takes out the items with a time too far ahead. The result of such an item is the stored content if it repeats an
-/// earlier publish, else `time_ahead`. `name` names the time of the item at an index.
-pub(crate) fn sift_items(
-    feed: &Core,
-    items: Vec<Publish>,
-    name: impl Fn(usize) -> String,
-    at: ChangeTime,
-) -> Result<Sifted> {
-    let latest = writer::latest(feed, at);
-    let may_be_ahead = |item: &Publish| item.time_given && item.content.published_at > latest;
-    let suspects: Vec<_> = items.iter().filter(|item| may_be_ahead(item)).map(|item| item.content.id).collect();
-    if suspects.is_empty() {
-        return Ok((items, Vec::new()));
-    }
-    let there: HashMap<_, _> =
-        sight::live_contents(feed.read(), &suspects)?.into_iter().map(|content| (content.id, content)).collect();
-    let (mut fine, mut ahead) = (Vec::with_capacity(items.len()), Vec::new());
-    for (place, item) in items.into_iter().enumerate() {
-        let time = item.content.published_at;
-        let checked = if may_be_ahead(&item) { writer::not_ahead(feed, name(place), time, at) } else { Ok(()) };
-        match (checked, there.get(&item.content.id)) {
-            (Ok(()), _) => fine.push(item),
-            (Err(_), Some(there)) if item.repeats(there) => ahead.push((place, Ok(Content::clone(there)))),
-            (Err(refused), _) => ahead.push((place, Err(refused))),
-        }
-    }
-    Ok((fine, ahead))
 }

@@ -1,4 +1,4 @@
-//! Lists of sources that users keep.
+//! Changes of lists and of their members.
 
 use std::collections::HashSet;
 

@@ -155,14 +155,14 @@ pub fn marker(read: Read<'_>, user: UserId) -> Result<Option<NoticeCursor>> {
     read.feed.store.notice_marker(user, read.tier)
 }
 
-/// A place for the marker of notices; `unknown_cursor` as in [`sight::find_place`](crate::sight::find_place). With [`Visibility::Application`] an
-/// unknown actor, who may be erased, leads to the end of the millisecond.
+/// A place for the marker of notices; `unknown_cursor` as in [`sight::find_place`](crate::sight::find_place). With
+/// [`Visibility::Application`] an unknown actor, who may be erased, leads to the end of the millisecond.
 pub fn find(read: Read<'_>, place: &Position<HostNoticeId>, sight: Visibility) -> Result<NoticeCursor> {
     notice_place(read, place, sight, NoticeCursor::without_actor)
 }
 
-/// The request for a page of notices; `unknown_cursor` as in [`sight::find_place`](crate::sight::find_place). With [`Visibility::Application`] an
-/// unknown actor leads to the time alone: both directions show all of this millisecond.
+/// The request for a page of notices; `unknown_cursor` as in [`sight::find_place`](crate::sight::find_place). With
+/// [`Visibility::Application`] an unknown actor leads to the time alone: both directions show all of this millisecond.
 pub fn find_span(
     read: Read<'_>,
     request: &PageRequest<HostNoticeId>,

@@ -1,4 +1,4 @@
-//! Reactions, and the lists that come of them.
+//! Changes of reactions.
 
 use std::collections::HashSet;
 

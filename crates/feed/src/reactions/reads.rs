@@ -27,8 +27,8 @@ pub fn reacted_by(
     })
 }
 
-/// A page of the users who reacted to an item, which is that of [`sight::find_live`](crate::sight::find_live), without those of whom the viewer sees
-/// nothing.
+/// A page of the users who reacted to an item, which is that of [`sight::find_live`](crate::sight::find_live), without
+/// those of whom the viewer sees nothing.
 pub fn reactors(read: Read<'_>, id: ContentId, kind: ReactionKind, request: &PageRequest<UserId>) -> Result<UserPage> {
     let all = |scan| read.feed.store.reactors(id, kind, scan, read.tier);
     pages::users(read, request, |scan| pages::seen_users(read, scan, all, |users| sight::unseen_users(read, users)))

@@ -14,8 +14,8 @@ use model::{
     Card, Content, ContentId, ContentPage, Entry, HostId, ItemView, KeptText, Page, Profile, SharedContent, UserId,
 };
 
-/// The id in the store of an item as of [`sight::by_id`](crate::sight::by_id); `content_not_found` for any other. The item is no part of the
-/// answer, so nobody counts it.
+/// The id in the store of an item as of [`sight::by_id`](crate::sight::by_id); `content_not_found` for any other. The
+/// item is no part of the answer, so nobody counts it.
 pub fn find_live(read: Read<'_>, id: &HostId) -> Result<ContentId> {
     let id = read.find_content(id)?;
     by_id(read.counted(&|_| Ok(())), id)?.map(|_| id).ok_or_else(Error::content_not_found)

@@ -25,8 +25,8 @@ pub fn find_place<I: Id>(read: Read<'_>, place: &Position<HostId>, sight: Visibi
     Ok(Position { at: place.at, id })
 }
 
-/// The request for a page; `unknown_cursor` as in [`sight::find_place`](crate::sight::find_place). With [`Visibility::Application`] an unknown user
-/// leads to the time alone: both directions show all of this millisecond.
+/// The request for a page; `unknown_cursor` as in [`sight::find_place`](crate::sight::find_place). With
+/// [`Visibility::Application`] an unknown user leads to the time alone: both directions show all of this millisecond.
 pub fn find_span<I: Id>(read: Read<'_>, request: &PageRequest<HostId>, sight: Visibility) -> Result<PageRequest<I>> {
     let find =
         |place: &Option<Position<HostId>>| place.as_ref().map(|place| find_place(read, place, sight)).transpose();

@@ -213,8 +213,8 @@ impl Streams {
         &self.memory
     }
 
-    /// Puts an event of the log into the queues of the streams that show one of its paths. Events must come in the order of their positions. If some readers are not looked up yet, does nothing and names
-    /// them.
+    /// Puts an event of the log into the queues of the streams that show one of its paths. Events must come in the order
+    /// of their positions. If some readers are not looked up yet, does nothing and names them.
     pub fn deliver(&self, position: u64, frame: Frame) -> Result<(), Unasked> {
         let mut wakers = Wakers::default();
         let state = self.state.lock();

@@ -47,14 +47,15 @@ pub fn page(read: Read<'_>, user: UserId, request: &PageRequest<ContentId>) -> R
     look_at_timeline(read, user, reader, |timeline| timeline.page(request))
 }
 
-/// A page of the home timeline by the inbox, if there is one, also after more changes than [`timeline::page`](crate::timeline::page) allows. Workers
-/// may have changed the inbox meanwhile.
+/// A page of the home timeline by the inbox, if there is one, also after more changes than
+/// [`timeline::page`](crate::timeline::page) allows. Workers may have changed the inbox meanwhile.
 pub(crate) fn inbox_page(read: Read<'_>, user: UserId, request: &PageRequest<ContentId>) -> Result<ContentPage> {
     let open = || Timeline::open(read, user, Reader::Guest);
     look_beside_changes(read, open, open, |timeline| timeline.page(request))
 }
 
-/// The page of [`timeline::page`](crate::timeline::page) from outboxes alone: slower. While no source changes it is right by definition.
+/// The page of [`timeline::page`](crate::timeline::page) from outboxes alone: slower. While no source changes it is right
+/// by definition.
 pub(crate) fn pulled_page(read: Read<'_>, user: UserId, request: &PageRequest<ContentId>) -> Result<ContentPage> {
     Timeline::pulled(read, user, None)?.page(request)
 }
@@ -73,7 +74,8 @@ pub fn list_page(read: Read<'_>, user: UserId, list: ListId, request: &PageReque
     look_at_list(read, user, list, |timeline| timeline.page(request))
 }
 
-/// Counts the items of the timeline of a list that are newer than its marker, as [`timeline::unread`](crate::timeline::unread) does.
+/// Counts the items of the timeline of a list that are newer than its marker, as
+/// [`timeline::unread`](crate::timeline::unread) does.
 pub fn list_unread(read: Read<'_>, user: UserId, list: ListId) -> Result<Unread> {
     let newer = Span { before: None, after: timeline::marker(read, user, Some(list))? }.newest(MOST_UNREAD + 1);
     Ok(counted(&look_at_list(read, user, list, |timeline| timeline.entries(newer))?))
@@ -345,8 +347,8 @@ impl<'r> Timeline<'r> {
     }
 }
 
-/// The sources of a timeline: those of [`timeline::authors`](crate::timeline::authors), or the members of a list without barriers; then those of them who
-/// are not suspended.
+/// The sources of a timeline: those of [`timeline::authors`](crate::timeline::authors), or the members of a list without
+/// barriers; then those of them who are not suspended.
 fn sources(read: Read<'_>, user: UserId, list: Option<ListId>) -> Result<(List, ShownSources)> {
     let listed = match list {
         None => listed_authors(read, user)?,

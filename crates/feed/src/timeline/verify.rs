@@ -1,8 +1,9 @@
 //! Compares what a timeline shows with what it should show, while changes go on.
 //!
 //! The fast answer and a pull of all outboxes are read one page at a time, one right after the other. A change between
-//! the two rightly makes them differ, so a difference is only a suspicion. The page is read again while changes wait. Each item
-//! that still differs is checked alone, while changes wait, too. Then three must agree: the stored item, the fast answer at its place, and the pull there.
+//! the two rightly makes them differ, so a difference is only a suspicion. The page is read again while changes wait.
+//! Each item that still differs is checked alone, while changes wait, too. Then three must agree: the stored item, the
+//! fast answer at its place, and the pull there.
 
 use std::collections::HashSet;
 use std::time::Duration;

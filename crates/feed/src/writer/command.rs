@@ -105,11 +105,11 @@ changes! {
     /// Edits an item; `content_not_found` if it does not exist. An empty edit changes nothing, not even the time of
     /// edit.
     EditItem { item: HostId, edit: EditDraft }
-    /// Deletes an item; `content_not_found` if it does not exist. It can be restored for `content.deleted_retention`;
-    /// if that is 0, it is purged at once.
+    /// Deletes an item; `content_not_found` if it does not exist. It can be restored for `content.deleted_retention`; if
+    /// that is 0, it is purged at once.
     ///
-    /// With `purge` for good, also one that is deleted already: nothing of it can be read any more, and a compaction removes it from
-    /// the disk. `content_not_found` if there was no such item.
+    /// With `purge` for good, also one that is deleted already: nothing of it can be read any more, and a compaction
+    /// removes it from the disk. `content_not_found` if there was no such item.
     DeleteItem {
         item: HostId,
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -141,7 +141,8 @@ changes! {
     ///
     /// The barrier's own refusals, such as `self_mute` and `mute_limit`; `overloaded` for a block.
     SetBarrier { user: HostId, target: HostId, barrier: Barrier, raised: bool }
-    /// See [`reactions::react`](crate::reactions::react), and for imported ones [`Feed::import_reactions`].
+    /// See [`reactions::react`](crate::reactions::react), and for imported ones
+    /// [`Feed::import_reactions`](crate::Feed::import_reactions).
     React {
         item: HostId,
         wishes: Vec<Wish>,
@@ -164,10 +165,11 @@ changes! {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         list: Option<String>,
     }
-    /// Moves the marker of a user's notices forward to `place`, never back, and returns its new place. A place ahead of the
-    /// clock, and with [`Visibility::User`] one with a name, is replaced by the begin of its millisecond, or of the present
-    /// one, unless the user sees a notice there: so the next notice is unread, and the marker keeps no name that a user makes up.
-    /// `time_ahead` if it lies too far ahead and no notice stands there, `unknown_cursor` as in [`sight::find_place`](crate::sight::find_place).
+    /// Moves the marker of a user's notices forward to `place`, never back, and returns its new place. A place ahead of
+    /// the clock, and with [`Visibility::User`] one with a name, is replaced by the begin of its millisecond, or of the
+    /// present one, unless the user sees a notice there: so the next notice is unread, and the marker keeps no name that
+    /// a user makes up. `time_ahead` if it lies too far ahead and no notice stands there, `unknown_cursor` as in
+    /// [`sight::find_place`](crate::sight::find_place).
     MoveNoticeMarker { user: HostId, place: Position<HostNoticeId>, sight: Visibility }
     /// Puts profiles in order, all in one change. Returns for each whether it is new or differs from the one before, or
     /// `invalid_id`.
@@ -178,25 +180,26 @@ changes! {
     PutSettings { user: HostId, settings: UserSettings }
     /// See [`ids::give_all`](crate::ids::give_all).
     GiveNumbers { ids: Vec<HostId> }
-    /// See [`Feed::import_names`].
+    /// See [`Feed::import_names`](crate::Feed::import_names).
     NumberReactions { kinds: Vec<String> }
-    /// See [`Feed::import_items`]. The times of the last edits of the items in their order, or none.
+    /// See [`Feed::import_items`](crate::Feed::import_items). The times of the last edits of the items in their order, or none.
     ImportItems {
         drafts: Vec<Draft>,
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         edited: Vec<Option<Millis>>,
     }
-    /// See [`Feed::import_follows`]. The rules of the follows in their order, or none.
+    /// See [`Feed::import_follows`](crate::Feed::import_follows). The rules of the follows in their order, or none.
     ImportFollows {
         user: HostId,
         follows: Vec<(HostId, Option<Millis>)>,
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         rules: Vec<RuleDraft>,
     }
-    /// Suspends a user, or takes that back; returns since when the user is suspended then. From the answer on no list
-    /// has an item of a suspended user, or the user among those who reacted; only [`sight::by_id`](crate::sight::by_id) shows the item, without a
-    /// viewer. Follows and counts stay, and so do items that the user publishes meanwhile: all is shown again when the
-    /// suspension is taken back. Every stream gets a reset. Only a suspension gives a number to a name.
+    /// Suspends a user, or takes that back; returns since when the user is suspended then. From the answer on no list has
+    /// an item of a suspended user, or the user among those who reacted; only [`sight::by_id`](crate::sight::by_id) shows
+    /// the item, without a viewer. Follows and counts stay, and so do items that the user publishes meanwhile: all is
+    /// shown again when the suspension is taken back. Every stream gets a reset. Only a suspension gives a number to a
+    /// name.
     SetSuspension { user: HostId, suspended: bool }
     /// Makes a list, or replaces its settings; returns the list. `list_limit`.
     PutList { user: HostId, list: String, settings: ListSettings }
@@ -220,7 +223,7 @@ changes! {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         rule: Option<RuleDraft>,
     }
-    /// See [`Feed::import_lines`].
+    /// See [`Feed::import_lines`](crate::Feed::import_lines).
     ImportLine { line: Line }
     /// See [`erasure::erase`](crate::erasure::erase).
     EraseUser { user: HostId }
@@ -427,9 +430,6 @@ pub(crate) fn no_outcome() -> Error {
     Error::Corrupt("a change has no outcome of its type".to_owned())
 }
 
-#[cfg(test)]
-mod tests;
-
 /// `erasing` if one of these users is being erased.
 pub(crate) fn refuse_erasing<'i>(feed: &Core, users: impl IntoIterator<Item = &'i HostId>) -> Result<()> {
     if !feed.store.has_erasures() {
@@ -443,3 +443,6 @@ pub(crate) fn refuse_erasing<'i>(feed: &Core, users: impl IntoIterator<Item = &'
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests;

@@ -71,16 +71,10 @@ fn may_comment(who: &Who, draft: &CommentDraft) -> Result<(), Problem> {
 /// `GET /v1/content/{content_id}/comments`
 async fn on_item(call: Call) -> Answer {
     let item = call.id("content_id")?;
-    list(
-        &call,
-        None,
-        move |read| sight::find_live(read, &item),
-        |read, item, request| items::comments(read, item, request),
-    )
-    .await
+    list(&call, None, move |read| sight::find_live(read, &item), items::comments).await
 }
 
 /// `GET /v1/users/{uid}/comments`
 async fn by_user(call: Call) -> Answer {
-    list_of(&call, call.user()?, None, |read, author, request| items::user_comments(read, author, request)).await
+    list_of(&call, call.user()?, None, items::user_comments).await
 }

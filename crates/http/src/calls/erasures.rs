@@ -83,7 +83,7 @@ async fn erase(call: Call) -> Answer {
 
 /// `GET /v1/admin/erasures`
 async fn list(call: Call) -> Answer {
-    let (under_way, over) = call.read(|read| erasure::erasures(read)).await?;
+    let (under_way, over) = call.read(erasure::erasures).await?;
     let items = under_way.into_iter().map(ErasureBody::from).chain(over.into_iter().map(ErasureBody::from));
     reply::ok(&Items { items: items.collect() })
 }

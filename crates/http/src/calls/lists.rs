@@ -214,7 +214,7 @@ fn path(call: &Call) -> Result<(HostId, String), Problem> {
 
 /// `GET /v1/users/{uid}/lists`
 async fn all(call: Call) -> Answer {
-    let lists = call.read_of(&call.user()?, |read, user| lists::of_user(read, user)).await?;
+    let lists = call.read_of(&call.user()?, lists::of_user).await?;
     reply::ok(&Items { items: lists.into_iter().map(List::from).collect() })
 }
 

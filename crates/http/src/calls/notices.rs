@@ -207,7 +207,7 @@ fn show(
 
 /// `GET /v1/users/{uid}/notices/unread`
 async fn unread(call: Call) -> Answer {
-    reply::ok(&call.read_of(&call.user()?, |read, user| notices::unread(read, user)).await?)
+    reply::ok(&call.read_of(&call.user()?, notices::unread).await?)
 }
 
 /// `GET /v1/users/{uid}/notices/marker`

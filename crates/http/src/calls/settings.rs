@@ -41,7 +41,7 @@ impl From<UserSettings> for SettingsBody {
 
 /// `GET /v1/users/{uid}/settings`
 async fn show(call: Call) -> Answer {
-    let settings = call.read_of(&call.user()?, |read, user| users::settings(read, user)).await?;
+    let settings = call.read_of(&call.user()?, users::settings).await?;
     reply::ok(&SettingsBody::from(settings))
 }
 

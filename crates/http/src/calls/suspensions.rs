@@ -49,7 +49,7 @@ impl Suspension {
 /// `GET /v1/users/{uid}/suspension`
 async fn show(call: Call) -> Answer {
     let user = call.user()?;
-    let since = call.read_of(&user, |read, user| users::suspended_since(read, user)).await?;
+    let since = call.read_of(&user, users::suspended_since).await?;
     Suspension::answer(user, since)
 }
 

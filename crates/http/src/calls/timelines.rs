@@ -82,12 +82,12 @@ async fn timeline(call: Call) -> Answer {
 
 async fn unkept(call: Call) -> Answer {
     let user = call.user()?;
-    list_of(&call, user.clone(), Some(user), |read, user, request| timeline::page(read, user, request)).await
+    list_of(&call, user.clone(), Some(user), timeline::page).await
 }
 
 /// `GET /v1/users/{uid}/content`
 async fn outbox(call: Call) -> Answer {
-    list_of(&call, call.user()?, None, |read, author, request| items::own_page(read, author, request)).await
+    list_of(&call, call.user()?, None, items::own_page).await
 }
 
 /// `GET /v1/topics/{topic}/content`
