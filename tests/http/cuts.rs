@@ -1,8 +1,8 @@
 //! A stream that is cut at random and resumed misses no event and has none twice.
 
 use std::collections::{HashMap, HashSet, VecDeque};
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, RwLock};
 use std::time::{Duration, Instant};
 
 use fastrand::Rng;
@@ -14,8 +14,6 @@ const READER: u64 = 1;
 const AUTHORS: [u64; 3] = [2, 3, 4];
 /// Times of backdated items, long ago.
 const LATE: std::ops::Range<u64> = 1000..2000;
-/// After this silence a stream whose server has ended has no more events.
-const QUIET: Duration = Duration::from_secs(5);
 /// The number of the last item of each author.
 const LAST: u64 = 999_999;
 /// Most changes of an author that the reader has not heard of: above 1000 of all of them the server rightly answers a
@@ -29,8 +27,6 @@ enum Made {
     Live(String),
     /// Deleted since.
     Deleted,
-    /// Not acknowledged: it may be there or not.
-    Unknown,
     /// Not broadcast: never on a stream.
     Quiet,
 }
@@ -74,7 +70,7 @@ impl Heard {
                     assert!(self.gone.contains(id), "{id} is gone and the reader does not know")
                 }
                 (Made::Quiet, heard) => assert_eq!(heard, None, "{id}"),
-                (Made::Deleted, None) | (Made::Unknown, _) => {}
+                (Made::Deleted, None) => {}
             }
         }
         let unheard_of: Vec<_> = self.texts.keys().filter(|id| !made.contains_key(id)).collect();
@@ -87,34 +83,19 @@ fn item(author: u64, number: u64) -> u64 {
     author * 1_000_000 + number
 }
 
-/// The kind of cuts.
-#[derive(Clone, Copy, PartialEq)]
-enum Cuts {
-    /// Only streams are cut.
-    Streams,
-    /// The server is also stopped or killed now and then.
-    Servers,
-}
-
-/// The server, the items of the authors, and the kind of cuts.
+/// The server, and the items of the authors.
 struct Story {
-    server: RwLock<Option<Server>>,
+    server: Server,
     made: Mutex<HashMap<u64, Made>>,
     /// The number of the newest text of each author that the reader has heard.
     heard: Mutex<HashMap<u64, u64>>,
     over: AtomicBool,
-    cuts: Cuts,
 }
 
 impl Story {
-    fn attempt(&self, method: &str, path: &str, body: &str) -> bool {
-        let server = self.server.read().unwrap();
-        let Ok(reply) = server.as_ref().unwrap().attempt(method, path, body) else {
-            assert!(self.cuts == Cuts::Servers, "{method} {path}");
-            return false;
-        };
-        assert!(reply.status < 300 || self.cuts == Cuts::Servers && reply.status == 503, "{}", reply.text());
-        reply.status < 300
+    fn call(&self, method: &str, path: &str, body: &str) {
+        let reply = self.server.call(method, path, body);
+        assert!(reply.status < 300, "{method} {path}: {}", reply.text());
     }
 
     /// Takes an event, and notes how far the reader is.
@@ -150,15 +131,15 @@ impl Story {
             match (random.u64(..10), some) {
                 (0, Some(id)) => {
                     let body = format!(r#"{{"text":"{text}"}}"#);
-                    let done = self.attempt("PATCH", &format!("/v1/content/{id}"), &body);
-                    unheard.extend(done.then_some(n));
-                    self.made.lock().unwrap().insert(id, if done { Made::Live(text) } else { Made::Unknown });
+                    self.call("PATCH", &format!("/v1/content/{id}"), &body);
+                    unheard.push_back(n);
+                    self.made.lock().unwrap().insert(id, Made::Live(text));
                 }
                 (1, Some(id)) => {
-                    let done = self.attempt("DELETE", &format!("/v1/content/{id}"), "");
-                    unheard.extend(done.then_some(n));
+                    self.call("DELETE", &format!("/v1/content/{id}"), "");
+                    unheard.push_back(n);
                     own.retain(|other| *other != id);
-                    self.made.lock().unwrap().insert(id, if done { Made::Deleted } else { Made::Unknown });
+                    self.made.lock().unwrap().insert(id, Made::Deleted);
                 }
                 (what, _) => {
                     let id = item(author, n);
@@ -168,12 +149,8 @@ impl Story {
                         _ => String::new(),
                     };
                     let body = format!(r#"{{"content_id":{id},"author_id":{author},"text":"{text}"{more}}}"#);
-                    let there = self.attempt("POST", "/v1/content", &body);
-                    let made = match (what, there) {
-                        (2, _) => Made::Quiet,
-                        (_, true) => Made::Live(text),
-                        (_, false) => Made::Unknown,
-                    };
+                    self.call("POST", "/v1/content", &body);
+                    let made = if what == 2 { Made::Quiet } else { Made::Live(text) };
                     if matches!(made, Made::Live(_)) {
                         own.push(id);
                         unheard.push_back(n);
@@ -187,18 +164,11 @@ impl Story {
         let (id, text) = (item(author, LAST), format!("text {author} {LAST}"));
         let body = format!(r#"{{"content_id":{id},"author_id":{author},"text":"{text}"}}"#);
         self.made.lock().unwrap().insert(id, Made::Live(text));
-        assert!(self.attempt("POST", "/v1/content", &body), "the last item of {author}");
+        self.call("POST", "/v1/content", &body);
     }
 
     fn listen(&self, after: Option<&str>) -> Listener {
-        Listener::open(self.server.read().unwrap().as_ref().unwrap(), READER, after)
-    }
-
-    /// Ends the server amid changes, and starts it again.
-    fn restart(&self, signal: &str) {
-        self.server.read().unwrap().as_ref().unwrap().signal(signal);
-        let mut server = self.server.write().unwrap();
-        *server = server.take().map(|server| server.restart(signal, &[]));
+        Listener::open(&self.server, READER, after)
     }
 
     /// Reads a stream that was opened before all changes. Cuts it so often, reads the rest, and compares.
@@ -208,14 +178,7 @@ impl Story {
         while listener.last_id.is_none() {
             self.hear(&mut heard, &listener.block(PATIENCE).expect("a place"));
         }
-        for cut in 0..cuts {
-            if self.cuts == Cuts::Servers && cut % 10 == 5 {
-                self.restart(if cut % 20 == 5 { "KILL" } else { "TERM" });
-                // Events that arrived before the end count.
-                while let Some(sent) = listener.block(QUIET) {
-                    self.hear(&mut heard, &sent);
-                }
-            }
+        for _ in 0..cuts {
             let (began, patience) = (Instant::now(), Duration::from_millis(random.u64(..40)));
             while let Some(sent) = listener.block(patience.saturating_sub(began.elapsed())) {
                 self.hear(&mut heard, &sent);
@@ -236,32 +199,23 @@ impl Story {
     }
 }
 
-fn tell(cuts: Cuts, times: u64) {
+#[test]
+fn a_stream_cut_a_hundred_times_misses_nothing() {
     let server = Server::start();
     for author in AUTHORS {
         server.follow(READER, author, 10);
     }
     let (made, heard) = (Mutex::default(), Mutex::default());
-    let story = Story { server: RwLock::new(Some(server)), made, heard, over: AtomicBool::new(false), cuts };
+    let story = Story { server, made, heard, over: AtomicBool::new(false) };
     let listener = story.listen(None);
     std::thread::scope(|scope| {
         for author in AUTHORS {
             let story = &story;
             scope.spawn(move || story.write(author));
         }
-        let read = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| story.read(listener, times)));
+        let read = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| story.read(listener, 100)));
         // The authors end even after a failure.
         story.over.store(true, Ordering::SeqCst);
         read.unwrap_or_else(|why| std::panic::resume_unwind(why));
     });
-}
-
-#[test]
-fn a_stream_cut_a_hundred_times_misses_nothing() {
-    tell(Cuts::Streams, 100);
-}
-
-#[test]
-fn a_stream_goes_on_across_restarts_of_the_server() {
-    tell(Cuts::Servers, 40);
 }

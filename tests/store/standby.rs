@@ -1,9 +1,7 @@
 //! A standby on disk: it copies a store, applies its log, and has the same rows.
 
 use std::fs;
-use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
@@ -113,63 +111,6 @@ fn a_standby_has_every_row_of_its_origin() {
     assert_eq!(audit(&promoted), [""; 0]);
 }
 
-#[test]
-fn a_standby_follows_under_load_and_over_kills() {
-    let world = World::new();
-    let (stop, count) = (AtomicBool::new(false), 4);
-    publish_post(&world.origin, 1, 9, 1);
-    let directory = world.claim();
-    thread::scope(|threads| {
-        for writer in 1..=count {
-            let (origin, stop) = (&world.origin, &stop);
-            threads.spawn(move || {
-                for number in 1.. {
-                    if stop.load(Ordering::Relaxed) {
-                        break;
-                    }
-                    let item = post(writer * 1_000_000 + number, writer, 100 + number);
-                    origin.publish(&[timed(item)], Batch::AllOrNone, Push::Queued).expect("publishes");
-                }
-            });
-        }
-        world.copy(&directory);
-        for round in 0..6 {
-            let standby = world.open(&directory);
-            let mut reader = world.read(&standby);
-            let before = standby.sequence();
-            while standby.sequence() < before + 400 {
-                match reader.next().expect("reads") {
-                    Some(batch) => standby.apply(&batch).expect("applies"),
-                    None => thread::sleep(Duration::from_millis(1)),
-                }
-            }
-            let killed = world.dir.path().join("killed");
-            if round % 2 == 0 {
-                // As kill -9 leaves it.
-                snapshot(&world.path().join("db"), &killed);
-            }
-            drop(standby);
-            if killed.exists() {
-                fs::remove_dir_all(world.path().join("db")).expect("removes");
-                fs::rename(&killed, world.path().join("db")).expect("moves");
-            }
-        }
-        stop.store(true, Ordering::Relaxed);
-    });
-    let standby = world.open(&directory);
-    world.catch_up(&standby, &mut world.read(&standby));
-    drop(standby);
-    let log = world.origin.log_facts().expect("facts").id;
-    directory.promote(true).expect("promotes");
-    let promoted = Store::open(&Options::new(world.path())).expect("opens");
-    assert!(!promoted.is_set_back(), "it has all");
-    assert_eq!(promoted.log_facts().expect("facts").id, log);
-    for writer in 1..=count {
-        assert_eq!(ids(&outbox(&promoted, writer)), ids(&outbox(&world.origin, writer)));
-    }
-    assert_eq!(audit(&promoted), [""; 0]);
-}
-
 /// The log that a standby needs is gone, or is another one: that is said, and nothing is passed over.
 #[test]
 fn a_hole_in_the_log_is_never_passed_over() {
@@ -250,28 +191,4 @@ fn a_directory_with_data_is_no_standby() {
     assert!(claimed.promote(false).expect_err("no copy").to_string().contains("no whole copy"));
     let origin = StandbyDirectory::claim(empty.path(), None).expect("claims").origin().expect("reads");
     assert_eq!((&*origin.url, origin.log), (URL, None));
-}
-
-/// The files of an open engine at one instant: table files are whole, and the log may end within a batch.
-fn snapshot(from: &Path, to: &Path) {
-    'again: loop {
-        let _ = fs::remove_dir_all(to);
-        fs::create_dir(to).expect("makes");
-        let names = |dir: &Path| -> Vec<_> {
-            let mut names: Vec<_> =
-                fs::read_dir(dir).expect("lists").map(|file| file.expect("listed").file_name()).collect();
-            names.sort();
-            names
-        };
-        let before = names(from);
-        for name in &before {
-            let path = from.join(name);
-            if path.is_file() && fs::copy(path, to.join(name)).is_err() {
-                continue 'again;
-            }
-        }
-        if names(from) == before {
-            return;
-        }
-    }
 }
