@@ -28,8 +28,11 @@ export type Audience = "public" | "followers";
 
 /** The author of an item in a list. A field without a value is `null`. */
 export interface Author {
+  /** The picture. */
   avatar: string | null;
+  /** The name for people. */
   nickname: string | null;
+  /** The id of the user. */
   user_id: string;
 }
 

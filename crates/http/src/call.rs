@@ -145,9 +145,12 @@ impl Call {
     /// The query. Refuses parameters that the call does not have, and a wrong consistency.
     pub(super) fn query(&self) -> Result<Query<'_>, Problem> {
         let shares = self.info.reads_shared();
-        let also = [(shares, CONSISTENCY), (self.info.permit.in_query, ACCESS_TOKEN)];
-        let also = also.map(|(is_taken, name)| if is_taken { name } else { "" });
-        let query = Query::parse(self.request.query_string(), &self.info.query, &also)?;
+        let also = |name: &str| match name {
+            CONSISTENCY => shares,
+            ACCESS_TOKEN => self.info.permit.in_query,
+            _ => false,
+        };
+        let query = Query::parse(self.request.query_string(), &self.info.query, also)?;
         if shares {
             consistency::check(&self.request, query.text(CONSISTENCY))?;
         }

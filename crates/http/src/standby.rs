@@ -174,7 +174,8 @@ impl StandbyApi {
     }
 
     async fn promote(&self, request: &HttpRequest) -> Result<HttpResponse, Problem> {
-        let query = Query::parse(request.query_string(), &[], &["switch", "force", "accept_loss"])?;
+        let known = |name: &str| ["switch", "force", "accept_loss"].contains(&name);
+        let query = Query::parse(request.query_string(), &[], known)?;
         let (switch, force) = (query.flag("switch")?, query.flag("force")?);
         let accept_loss = query.flag("accept_loss")?;
         let (done, outcome) = oneshot::channel();

@@ -63,8 +63,11 @@ class AlertList(TypedDict):
 class Author(TypedDict):
     """The author of an item in a list. A field without a value is `null`."""
 
+    # The picture.
     avatar: Union[str, None]
+    # The name for people.
     nickname: Union[str, None]
+    # The id of the user.
     user_id: str
 
 

@@ -85,8 +85,8 @@ pub(crate) async fn show(call: Call) -> Answer {
 pub(crate) async fn advance(mut call: Call) -> Answer {
     let (user, list, sight) = (call.user()?, list_name(&call)?, call.sight());
     let NewMarker { cursor: place } = call.json().await?;
-    let moved = move |feed: &Feed| feed.read().named(feed.submit(MoveMarker { user, place, sight, list })?);
-    let (cursor, ids) = call.change(moved).await?;
+    let cursor = call.submit(MoveMarker { user, place, sight, list }).await?;
+    let (cursor, ids) = call.read_in_any_case(move |read| read.named(cursor)).await?;
     reply::ok(&MarkerBody { cursor: Some(ids.place(cursor)) })
 }
 

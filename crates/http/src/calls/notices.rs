@@ -6,7 +6,6 @@ use serde::Serializer;
 use serde_json::Value;
 
 use super::prelude::*;
-use super::show::Author;
 use crate::wire::reply::Text;
 use feed::{MoveNoticeMarker, NoticeGroup, NoticePage};
 use model::{
@@ -65,7 +64,7 @@ pub(crate) struct NoticeItem {
     #[schema(value_type = Time, nullable = false)]
     at: Option<Millis>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Author, nullable = false)]
+    #[schema(value_type = Card, nullable = false)]
     actor: Option<Actor>,
     /// The kind of the reaction.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -85,7 +84,7 @@ pub(crate) struct NoticeItem {
     count: Option<usize>,
     /// Only in a group: the actors of its newest notices, at most 8.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Vec<Author>, nullable = false)]
+    #[schema(value_type = Vec<Card>, nullable = false)]
     actors: Option<Vec<Actor>>,
     /// Only in a group: the time of its newest notice.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -103,7 +102,7 @@ struct Actor(Arc<Card>);
 
 impl Serialize for Actor {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        Author::new(&self.0).serialize(serializer)
+        self.0.as_ref().serialize(serializer)
     }
 }
 
@@ -221,7 +220,7 @@ async fn marked(call: Call) -> Answer {
 async fn advance(mut call: Call) -> Answer {
     let (user, sight) = (call.user()?, call.sight());
     let NewNoticeMarker { cursor: place } = call.json().await?;
-    let moved = move |feed: &Feed| feed.read().named(feed.submit(MoveNoticeMarker { user, place, sight })?);
-    let (cursor, ids) = call.change(moved).await?;
+    let cursor = call.submit(MoveNoticeMarker { user, place, sight }).await?;
+    let (cursor, ids) = call.read_in_any_case(move |read| read.named(cursor)).await?;
     reply::ok(&NoticeMarker { cursor: Some(ids.notice(cursor)) })
 }

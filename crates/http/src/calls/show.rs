@@ -65,8 +65,8 @@ pub(crate) struct Item<'a> {
     counts: Option<Counts<'a>>,
     /// Only in lists and in streams.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    author: Option<Author<'a>>,
+    #[schema(value_type = Card, nullable = false)]
+    author: Option<&'a Card>,
     /// Only for a viewer: in the timelines and streams of a user, and where a call names the viewer or has a token.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
@@ -86,23 +86,6 @@ pub(crate) fn example() -> Value {
         "counts": {"comments": 3, "reposts": 0, "reactions": {"like": 12, "favorite": 1}},
         "author": {"user_id": "200", "nickname": "Ebba", "avatar": null}
     })
-}
-
-/// The author of an item in a list. A field without a value is `null`.
-#[derive(Debug, Serialize, ToSchema)]
-pub(super) struct Author<'a> {
-    #[schema(value_type = HostId)]
-    user_id: ShownId<'a>,
-    #[schema(required)]
-    nickname: Option<&'a str>,
-    #[schema(required)]
-    avatar: Option<&'a str>,
-}
-
-impl<'a> Author<'a> {
-    pub(super) fn new(card: &'a Card) -> Self {
-        Self { user_id: card.user.show(), nickname: card.nickname.as_deref(), avatar: card.avatar.as_deref() }
-    }
 }
 
 /// The reactions of the reader to an item of the reader's timeline.
@@ -174,7 +157,7 @@ pub(crate) fn write_item(
     }
     if let Some(card) = shown.author.as_deref() {
         text.push(r#","author":"#)?;
-        text.push(&card.json.get(|| reply::text(&Author::new(card)))?)?;
+        text.push(&card.json.get(|| reply::text(card))?)?;
     }
     if let Some(viewer) = shown.viewer {
         text.push(r#","viewer":"#)?;

@@ -4,6 +4,9 @@ use std::borrow::Cow;
 use std::ops::Deref;
 use std::sync::{Arc, OnceLock};
 
+use serde::Serialize;
+use utoipa::ToSchema;
+
 use super::content::Content;
 use super::counts::ItemCounts;
 use super::reaction_kinds::Reactions;
@@ -83,16 +86,21 @@ pub struct ItemView {
     pub suspended: bool,
 }
 
-/// The part of a profile that lists show. `None` if never set.
-#[derive(Debug)]
+/// The author of an item in a list. A field without a value is `null`.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = Author)]
 pub struct Card {
-    /// The user.
+    /// The id of the user.
+    #[serde(rename = "user_id")]
     pub user: HostId,
-    /// The name.
+    /// The name for people.
+    #[schema(required)]
     pub nickname: Option<String>,
     /// The picture.
+    #[schema(required)]
     pub avatar: Option<String>,
     /// The card in answers.
+    #[serde(skip)]
     pub json: KeptText,
 }
 
