@@ -2,6 +2,7 @@
 
 use serde::de::DeserializeOwned;
 
+use super::csv::object_of;
 use super::fields::{Columns, split};
 use super::lines::{Deletion, Following, Item, List, Marker, Member, Name, Reaction, Settings, UserProfile};
 use super::records::{MAX_RECORD, Records, Shape};
@@ -46,7 +47,7 @@ fn read<L: DeserializeOwned, T>(columns: &'static str, row: fn(L) -> Result<T, R
                         }
                         continue;
                     }
-                    columns.object(&fields).and_then(|text| object(&text))
+                    object_of(&columns, &fields).and_then(|text| object(&text))
                 }
             };
             if let Err(refusal) = line.and_then(row) {

@@ -38,6 +38,7 @@ mod cli {
 
     pub mod data {
         pub mod import {
+            mod csv;
             mod fields;
             mod lines;
             mod records;

@@ -1,5 +1,6 @@
 //! `tideline import`: all that a host has from files, as if each line were sent to the API.
 
+mod csv;
 mod fields;
 mod format;
 pub(in crate::cli) mod lines;

@@ -1,13 +1,8 @@
 //! The fields and columns of CSV records.
 
 use std::borrow::Cow;
-use std::fmt::Write;
 
-use super::records::Shape;
-use super::refusal::{INVALID_FIELD, INVALID_ID, INVALID_LINE, MISSING_FIELD, Refusal};
-use super::rows::object;
-use super::times;
-use model::JsonObject;
+use super::refusal::{INVALID_LINE, Refusal};
 
 /// A field of a record. `None` is a null: without quotes, nothing or `\N`.
 pub(crate) type Field<'r> = Option<Cow<'r, str>>;
@@ -99,9 +94,8 @@ impl Columns {
             || (fields.len() > 1 && texts().all(is_label))
     }
 
-    /// The object that says the same as a record. Refuses a record with more fields than there are columns, or with another
-    /// separator.
-    pub(super) fn object(&self, fields: &[Field<'_>]) -> Result<String, Refusal> {
+    /// Refuses a record with more fields than there are columns, or with another separator.
+    pub(super) fn check(&self, fields: &[Field<'_>]) -> Result<(), Refusal> {
         if let [Some(field)] = fields
             && let Some(hint) = slip(field)
         {
@@ -111,50 +105,17 @@ impl Columns {
             let detail = format_args!("the line has {} fields, but at most {} are expected", fields.len(), self.width);
             return Err(Refusal::of_line(INVALID_LINE, detail));
         }
-        let mut object = String::new();
-        for ((name, needed), place) in self.table.iter().zip(&self.places) {
-            let text = place.and_then(|place| fields.get(place)?.as_deref());
-            // Only the text of an item can be empty.
-            match text.filter(|text| !text.is_empty() || *name == "text") {
-                Some(text) => {
-                    object.push(if object.is_empty() { '{' } else { ',' });
-                    // A text takes all.
-                    let _ = write!(object, "\"{name}\":{}", value(name, text)?);
-                }
-                None if *needed => return Err(Refusal::of_line(MISSING_FIELD, format_args!("{name} is missing"))),
-                None => {}
-            }
-        }
-        object.push('}');
-        Ok(object)
+        Ok(())
     }
-}
 
-/// A field as JSON.
-fn value<'f>(name: &str, text: &'f str) -> Result<Cow<'f, str>, Refusal> {
-    let refused = |reason: &str| Refusal::of_field(INVALID_FIELD, name, reason, text);
-    Ok(match Holds::of(name) {
-        // Nearly always a mistake, so only NDJSON may have such ids.
-        Holds::Id if text.trim() != text => {
-            let refusal = Refusal::of_field(INVALID_ID, name, "expected no space at the ends of an id", text);
-            return Err(refusal.with_hint("remove the space, or write the file as NDJSON"));
-        }
-        Holds::Time => times::of_text(name, text)?.to_string().into(),
-        // In the words of common databases.
-        Holds::Flag => match text {
-            "true" | "t" | "1" => "true".into(),
-            "false" | "f" | "0" => "false".into(),
-            _ => return Err(refused("expected true or false")),
-        },
-        Holds::Audience if !matches!(text, "public" | "followers") => {
-            return Err(refused("expected public or followers"));
-        }
-        Holds::Object => {
-            object::<JsonObject>(text).map_err(|why| why.within(name).showing(text.as_bytes(), Shape::Csv))?;
-            text.into()
-        }
-        Holds::Id | Holds::Audience | Holds::Text => serde_json::Value::from(text).to_string().into(),
-    })
+    /// The value of each column in a record: the name, whether it is needed, and the text if there is one.
+    pub(super) fn values<'f>(
+        &self,
+        fields: &'f [Field<'_>],
+    ) -> impl Iterator<Item = (&'static str, bool, Option<&'f str>)> {
+        let text = |place: Option<usize>| fields.get(place?)?.as_deref();
+        self.table.iter().zip(&self.places).map(move |((name, needed), place)| (*name, *needed, text(*place)))
+    }
 }
 
 /// Words in the names that other programs give to columns.
@@ -285,16 +246,6 @@ mod tests {
     }
 
     #[test]
-    fn a_header_may_reorder_and_leave_out_what_is_optional() {
-        let columns = of_header("since,target_id,user_id").expect("known");
-        let object = |columns: &Columns, record: &str| columns.object(&split(record));
-        assert_eq!(object(&columns, "5,2,1"), Ok(r#"{"user_id":"1","target_id":"2","since":5}"#.to_owned()));
-        let columns = of_header("target_id,user_id").expect("known");
-        assert_eq!(object(&columns, "2,1"), Ok(r#"{"user_id":"1","target_id":"2"}"#.to_owned()));
-        assert!(object(&columns, "2,1,5").is_err());
-    }
-
-    #[test]
     fn a_wrong_header_is_refused_by_name() {
         for (header, word) in [
             (
@@ -311,15 +262,5 @@ mod tests {
             let error = of_header(header).expect_err(header);
             assert!(error.contains(word), "{error}");
         }
-    }
-
-    #[test]
-    fn short_records_lack_fields_and_long_ones_are_refused() {
-        let columns = Columns::declared(TABLE);
-        let refused = |record: &str| columns.object(&split(record)).expect_err("refused").to_string();
-        assert_eq!(refused("1"), "missing_field: target_id is missing");
-        assert_eq!(refused("1,"), "missing_field: target_id is missing");
-        assert!(columns.object(&split("1,2,3")).is_ok());
-        assert_eq!(refused("1,2,3,4"), "invalid_line: the line has 4 fields, but at most 3 are expected");
     }
 }

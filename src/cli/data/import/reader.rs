@@ -6,6 +6,7 @@ use std::sync::atomic::Ordering;
 
 use crossbeam_channel::{Sender, bounded, select};
 
+use super::csv::object_of;
 use super::fields::{Columns, split};
 use super::format::{TELLING, shape};
 use super::records::{self, Records, Shape};
@@ -110,7 +111,7 @@ fn run<T>(
                     columns.take_header(&fields).map_err(wrong)?;
                     continue;
                 }
-                columns.object(&fields).and_then(|object| parse(&object))
+                object_of(&columns, &fields).and_then(|object| parse(&object))
             }
         };
         let row = row.map_err(|refusal| refusal.showing(bytes, shape));

@@ -11,18 +11,16 @@ use super::times;
 use feed::{Follow, ImportedItem, ImportedName, Line, Reacting};
 use model::{HostId, Millis, Profile, Time};
 
-/// A row: the time that its line gives, and the ids.
+/// A row: the time that its line gives, if lines of its table have one, and the ids.
 pub(in crate::cli) trait Row: Send + 'static {
-    fn time(&self) -> Option<Millis>;
+    fn time(&self) -> Option<Millis> {
+        None
+    }
 
     fn ids(&self) -> impl Iterator<Item = &HostId>;
 }
 
 impl Row for ImportedName {
-    fn time(&self) -> Option<Millis> {
-        None
-    }
-
     fn ids(&self) -> impl Iterator<Item = &HostId> {
         let Self::Id(id) = self else { return None.into_iter() };
         Some(id).into_iter()
@@ -70,10 +68,6 @@ impl Row for Reacting {
 }
 
 impl Row for (HostId, Profile) {
-    fn time(&self) -> Option<Millis> {
-        None
-    }
-
     fn ids(&self) -> impl Iterator<Item = &HostId> {
         [&self.0].into_iter()
     }

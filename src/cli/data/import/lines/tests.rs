@@ -1,5 +1,6 @@
 use serde::de::DeserializeOwned;
 
+use super::super::csv::object_of;
 use super::super::fields::{Columns, split};
 use super::super::records::Shape;
 use super::super::rows::object;
@@ -10,7 +11,7 @@ use crate::cli::data::tables::Table;
 type Rows<L, T> = fn(L) -> Result<T, Refusal>;
 
 fn csv<L: DeserializeOwned, T>(table: Table, row: Rows<L, T>, record: &str) -> Result<T, Refusal> {
-    let object = Columns::declared(table.columns()).object(&split(record));
+    let object = object_of(&Columns::declared(table.columns()), &split(record));
     let read = object.and_then(|text| self::object(&text)).and_then(row);
     read.map_err(|refusal| refusal.showing(record.as_bytes(), Shape::Csv))
 }
