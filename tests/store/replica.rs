@@ -6,7 +6,7 @@ use model::Profile;
 use model::store::MARK;
 use store::{Options, Store};
 
-use super::support::user;
+use super::support::{erasure_of, user};
 
 fn note(store: &Store, name: &str) -> Option<Vec<u8>> {
     store.note(name).expect("reads")
@@ -40,7 +40,12 @@ fn a_group_has_the_mark_that_comes_with_it_and_an_empty_one_has_none() {
         grouping.write_group().expect("writes");
         assert_eq!(note(&store, MARK), Some(n.to_be_bytes().to_vec()));
     }
+    // Its end writes the group itself, with the mark that is behind it.
+    assert!(store.begin_erasure(&erasure_of(1, 5), None).expect("begins"));
+    grouping.note_group(MARK, b"behind the end").expect("notes");
+    assert!(grouping.end_erasure(user(1), 6, 0).expect("ends"));
+    assert_eq!(note(&store, MARK), Some(b"behind the end".to_vec()));
     drop((grouping, store));
     let store = Store::open(&Options::new(dir.path())).expect("opens");
-    assert_eq!(note(&store, MARK), Some(2_u64.to_be_bytes().to_vec()));
+    assert_eq!(note(&store, MARK), Some(b"behind the end".to_vec()));
 }

@@ -31,7 +31,9 @@ impl Network {
     }
 
     fn parse(text: &str) -> Option<Self> {
-        let network: IpNet = if text.contains('/') { text.parse().ok()? } else { text.parse::<IpAddr>().ok()?.into() };
+        // An address by itself: ipnet takes `010.0.0.0`, which is 8.0.0.0 to other programs.
+        let address: IpAddr = text.split('/').next()?.parse().ok()?;
+        let network: IpNet = if text.contains('/') { text.parse().ok()? } else { address.into() };
         let is_canonical = network.addr().to_canonical() == network.addr();
         // Bits after the prefix are a mistake: nobody knows which network is meant.
         (is_canonical && network.trunc() == network && network.prefix_len() >= SHORTEST).then_some(Self(network))
@@ -81,6 +83,7 @@ mod tests {
             "",
             "x",
             "10.0.0.1/8",
+            "010.0.0.0/8",
             "10.0.0.0/33",
             "10.0.0.0/+8",
             "10.0.0.0/",

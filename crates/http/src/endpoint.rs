@@ -110,6 +110,8 @@ marks! {
     of_this_server: alone = true;
     /// No body, or an empty object.
     takes_nothing: body = BodyKind::Optional;
+    /// A body that the description of the API leaves out, with the call.
+    takes_unlisted: body = BodyKind::Change;
 }
 
 impl Endpoint {

@@ -70,11 +70,9 @@ impl Store {
         self.group.as_ref().map_or_else(Vec::new, |group| std::mem::take(&mut group.lock().effects))
     }
 
-    /// Adds rows to the group, unless it is empty.
+    /// Adds rows that are written with the changes of the group, and dropped if there are none.
     pub(crate) fn add_to_group(&self, rows: WriteBatch) -> Result<()> {
-        let Some(group) = &self.group else { return Ok(()) };
-        let mut group = group.lock();
-        if group.rest.is_empty() { Ok(()) } else { group.staged.add(rows) }
+        self.group.as_ref().map_or(Ok(()), |group| group.lock().staged.add(rows))
     }
 
     /// Lets [`Store::write_group`] write nothing and return this error.

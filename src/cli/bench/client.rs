@@ -88,7 +88,8 @@ impl Server {
         let uri: Uri = url.parse().map_err(|_| wrong())?;
         let host = uri.authority().and_then(|host| HeaderValue::from_str(host.as_str()).ok()).ok_or_else(wrong)?;
         let credentials = key.map(|key| HeaderValue::from_str(&format!("Bearer {key}"))).transpose();
-        let credentials = credentials.map_err(|_| Error::Setup("the key has invalid characters".to_owned()))?;
+        let mut credentials = credentials.map_err(|_| Error::Setup("the key has invalid characters".to_owned()))?;
+        credentials.iter_mut().for_each(|value| value.set_sensitive(true));
         let mut sockets = HttpConnector::new();
         sockets.enforce_http(false);
         sockets.set_nodelay(true);

@@ -75,6 +75,10 @@ impl Applier {
                 }
                 Some(_) => {}
             }
+            if group.is_none() {
+                // The end of an erasure writes the group itself, and is alone in it.
+                self.note(&self.mark_now(after(done))).map_err(|error| fault(&place, &error))?;
+            }
             match group.get_or_insert_with(|| Group::begin(&self.making, time)).make(command) {
                 Err(error) if error.code() == Some(Code::StorageUnavailable) => return Ok(Err(error)),
                 Err(error) if !is_refusal(&error) => return Err(fault(&place, &error)),
@@ -93,9 +97,13 @@ impl Applier {
     /// Writes a group with the mark behind it. Others see its changes no earlier than its mark.
     fn write(&self, group: Group<'_>, after: Mark) -> Result<()> {
         let after = self.mark_now(after);
-        self.making.store().note_group(MARK, &after.bytes())?;
+        self.note(&after)?;
         let before = std::mem::replace(&mut *self.shared.mark.lock(), after);
         group.end().inspect_err(|_| *self.shared.mark.lock() = before)
+    }
+
+    fn note(&self, mark: &Mark) -> Result<()> {
+        self.making.store().note_group(MARK, &mark.bytes())
     }
 
     /// The jobs of a command for which there must be room: its settles. Before the node has caught up nobody waits for it, so

@@ -51,7 +51,8 @@ impl Manifest {
     /// That of the backup in a directory. Fails with [`io::ErrorKind::InvalidData`] if there is none.
     pub fn of(dir: &Path) -> io::Result<Self> {
         let none = || io::Error::new(io::ErrorKind::InvalidData, "it has no file BACKUP, so it is no backup");
-        read(&dir.join(MANIFEST)).ok_or_else(none)
+        // The answer of a server has no `files`; a backup has some.
+        read(&dir.join(MANIFEST)).filter(|manifest: &Self| manifest.files > 0).ok_or_else(none)
     }
 
     /// Fails with the reason if this program cannot have made it: its texts name files and are shown.

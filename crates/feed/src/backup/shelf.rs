@@ -151,7 +151,7 @@ impl Shelf {
 
     /// Notes that a backup was copied elsewhere. Returns when the newest of these began.
     pub(super) fn note_copy(&self, name: &str) -> Result<Millis> {
-        let backup: Option<Manifest> = manifest::read(&self.find(name)?.join(MANIFEST));
+        let backup = Manifest::of(&self.find(name)?).ok();
         let (known, copied) = (self.newest_copied(), backup.map_or(0, |backup| backup.begun_at));
         if copied > known {
             let written = manifest::write(&self.dir.join(COPIED), &copied);

@@ -64,7 +64,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
             .answers_nothing("The backup is removed")
             .refuses(&[Code::BackupNotFound, Code::BackupBusy]),
         // The description of the API leaves it out: it is between `tideline backup --to` and its server.
-        put("/v1/admin/backups/{name}/copy", note_copy, "", "").takes_nothing(),
+        put("/v1/admin/backups/{name}/copy", note_copy, "", "").takes_unlisted(),
     ];
     group("operations", calls.map(Endpoint::of_this_server))
 }

@@ -39,10 +39,10 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         get("/v1/admin/standby/copies/{id}/{file}", read_file, "", "").not_for_read_keys().routine(),
         delete("/v1/admin/standby/copies/{id}", end_copy, "", ""),
         get("/v1/admin/standby/log", follow, "", "").not_for_read_keys().reads(&["standby", "log", "after"]),
-        put("/v1/admin/standby/progress", report, "", "").takes_nothing().routine(),
-        post("/v1/admin/standby/seal", seal, "", "").takes_nothing(),
+        put("/v1/admin/standby/progress", report, "", "").takes_unlisted().routine(),
+        post("/v1/admin/standby/seal", seal, "", "").takes_unlisted(),
         delete("/v1/admin/standby/seal", unseal, "", "").reads(&["standby"]),
-        post("/v1/admin/standby/handover", hand_over, "", "").takes_nothing(),
+        post("/v1/admin/standby/handover", hand_over, "", "").takes_unlisted(),
     ];
     group("operations", calls.map(Endpoint::of_this_server))
 }

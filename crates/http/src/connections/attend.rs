@@ -43,8 +43,10 @@ impl Upload {
     pub(crate) fn poll_next(&self, context: &mut Context<'_>) -> Poll<Option<Result<Bytes, String>>> {
         let next = Pin::new(&mut *self.parts.borrow_mut()).poll_next(context);
         match (&self.flow, &next) {
-            (Some(flow), Poll::Ready(Some(Ok(_)))) => flow.took(),
-            (Some(flow), Poll::Pending) => flow.ask(),
+            (Some(flow), Poll::Ready(Some(Ok(part)))) => flow.took(part.len()),
+            (Some(flow), Poll::Pending) if !flow.ask() => {
+                return Poll::Ready(Some(Err("its chunks are mostly not content".to_owned())));
+            }
             _ => {}
         }
         next.map(|part| part.map(|part| part.map_err(|e| e.to_string())))

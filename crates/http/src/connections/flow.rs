@@ -14,6 +14,9 @@ use super::turns;
 pub(super) const KEEP_ALIVE: Duration = Duration::from_secs(75);
 /// Most bytes of a body that are read before its reader has some of them.
 const AHEAD: usize = 32 << 10;
+/// Most bytes that chunks may add to a body: so many, and so many for each byte of content. Chunks of one byte add five.
+const FRAMES: usize = 64 << 10;
+const FRAMES_PER_BYTE: usize = 16;
 
 /// The part of a request that a connection is read for.
 #[derive(Debug, Clone, Copy)]
@@ -33,6 +36,9 @@ pub(crate) struct Flow {
     pub(super) until: Cell<Instant>,
     /// The task of the connection, if it found that nothing is wanted.
     pub(super) waiting: Cell<Option<Waker>>,
+    /// Bytes of the body that were read, and bytes of content in it.
+    pub(super) read: Cell<usize>,
+    pub(super) content: Cell<usize>,
     /// Requests since the client had its answers, or since the last turn.
     pub(super) requests: Cell<u8>,
     /// Whether a reader has taken bytes since it asked for some.
@@ -49,6 +55,8 @@ impl Flow {
             wanted: Cell::new(Wanted::Head(0)),
             until: Cell::new(until),
             waiting: Cell::default(),
+            read: Cell::default(),
+            content: Cell::default(),
             requests: Cell::default(),
             may_ask: Cell::default(),
             is_used: Cell::default(),
@@ -71,20 +79,24 @@ impl Flow {
     pub(crate) fn begin(&self) {
         self.is_used.set(true);
         self.wanted.set(Wanted::Body(0));
+        self.read.set(0);
+        self.content.set(0);
         self.may_ask.set(true);
     }
 
-    /// A reader has taken some of a body, and more may come.
-    pub(crate) fn took(&self) {
+    /// A reader has taken so many bytes of a body, and so more may come.
+    pub(crate) fn took(&self, bytes: usize) {
+        self.content.set(self.content.get() + bytes);
         self.may_ask.set(true);
     }
 
-    /// A reader waits for the next bytes of a body. They are read if it has taken some since it asked last: what is not
-    /// content, but the frames of chunks, is no reason to read on, and ends with the time of the body.
-    pub(crate) fn ask(&self) {
+    /// A reader waits for the next bytes of a body. False if what came was mostly not content, but the frames of chunks.
+    pub(crate) fn ask(&self) -> bool {
         if self.may_ask.replace(false) {
             self.want(Wanted::Body(AHEAD));
         }
+        let most = FRAMES + FRAMES_PER_BYTE * self.content.get();
+        self.read.get() <= most && !matches!(self.wanted.get(), Wanted::Body(0))
     }
 
     /// The answer is complete. If its body was not, the rest comes now.

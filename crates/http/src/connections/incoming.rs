@@ -110,7 +110,10 @@ impl<T: Transport> Incoming<T> {
                 }
                 self.flow.wanted.set(Wanted::Head(before + bytes));
             }
-            Wanted::Body(left) => self.flow.wanted.set(Wanted::Body(left.saturating_sub(bytes))),
+            Wanted::Body(left) => {
+                self.flow.read.set(self.flow.read.get() + bytes);
+                self.flow.wanted.set(Wanted::Body(left.saturating_sub(bytes)));
+            }
             Wanted::Rest => {}
         }
     }

@@ -21,7 +21,7 @@ impl Store {
         self.commit(change, false)
     }
 
-    /// Writes a note with the group of changes that [`Store::write_group`] writes next, unless that is empty.
+    /// Writes a note with the group of changes that [`Store::write_group`] writes next, if it has any. The last one counts.
     pub fn note_group(&self, name: &str, note: &[u8]) -> Result<()> {
         let mut row = WriteBatch::default();
         row.put(REPLICA, name, note);
