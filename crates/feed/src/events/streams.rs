@@ -68,6 +68,10 @@ pub fn listen(feed: &Core, user: UserId, most: usize) -> Result<Stream> {
 fn open_stream(feed: &Core, user: UserId, most: usize) -> Result<Stream> {
     let mut attempts = 0;
     loop {
+        if attempts > 1 {
+            // Waits for the end of the changes under way.
+            drop(feed.streaming.hold_changes());
+        }
         // At last no change is made.
         let still = (attempts == ATTEMPTS).then(|| feed.streaming.hold_changes());
         attempts += 1;

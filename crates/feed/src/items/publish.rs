@@ -132,12 +132,13 @@ fn publish_items(txn: &mut Txn<'_>, drafts: Vec<Draft>) -> Result<Vec<(Content, 
     there.into_iter().for_each(|(place, content)| results.insert(place, (content, false)));
     events.sort_unstable_by_key(|event| event.number);
     events.into_iter().for_each(|event| txn.log(event));
+    let count = new.len() as u64;
     txn.once_written(move || {
         jobs.into_iter().for_each(|job| feed.backlog.add(&mut room, job));
-        feed.figures().published.fetch_add(new.len() as u64, Ordering::Relaxed);
+        feed.figures().published.fetch_add(count, Ordering::Relaxed);
         failpoint::pass(Failpoint::PublishQueued);
-        notices::tell_published(feed, &new);
     });
+    txn.once_logged(move || notices::tell_published(feed, &new));
     Ok(results)
 }
 

@@ -97,7 +97,13 @@ impl Frame {
 
     /// The next frame of a stream; `None` at its end.
     pub fn read(from: &mut impl BufRead) -> io::Result<Option<Self>> {
-        if from.fill_buf()?.is_empty() {
+        let is_over = loop {
+            match from.fill_buf() {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                next => break next?.is_empty(),
+            }
+        };
+        if is_over {
             return Ok(None);
         }
         let mut head = [0; 5];

@@ -35,7 +35,7 @@ struct State {
 pub struct StreamsUsage {
     /// Open streams.
     pub open: u64,
-    /// Users whose authors are read, because their first stream is being opened.
+    /// Streams that are being opened, for which the authors of their users are read.
     pub opening: u64,
     /// Events that were put into queues, each counted for every stream.
     pub events: u64,

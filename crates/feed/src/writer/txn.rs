@@ -57,12 +57,12 @@ impl<'f> Txn<'f> {
         Self { feed, at, rest, events, last, things, written, newest_entries: HashMap::new() }
     }
 
-    /// How many steps, events and things there are.
+    /// How many steps, events, last steps and things there are.
     pub(crate) fn len(&self) -> [usize; 4] {
         [self.rest.len(), self.events.len(), self.last.len(), self.things.len()]
     }
 
-    /// Takes back the steps, events and things of a change that is refused.
+    /// Takes back those of a change that is refused.
     pub(crate) fn take_back(&mut self, [steps, events, last, things]: [usize; 4]) {
         self.events.truncate(events);
         self.last.truncate(last);
