@@ -6,7 +6,6 @@ use std::time::Duration;
 
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
-use actix_web::http::header::{CONTENT_RANGE, RANGE};
 use serde::Deserialize;
 use serde_json::json;
 use tokio::time::{Instant, sleep};
@@ -97,30 +96,19 @@ async fn end_copy(call: Call) -> Answer {
     Ok(HttpResponse::NoContent().finish())
 }
 
-/// `GET /v1/admin/standby/copies/{id}/{file}`, from a byte on if `Range` says so.
+/// `GET /v1/admin/standby/copies/{id}/{file}`
 async fn read_file(call: Call) -> Answer {
     let (id, name, standbys) = (call.part("id"), call.part("file"), Arc::clone(&call.api.standbys));
     let place = call.api.limits.downloads.take(call.caller.holder, 1)?;
     let file = call.run(Wants::Read, move |_| standbys.copied_file(&id, &name)).await?;
     let length = file.bytes;
-    let from = match call.request.headers().get(RANGE) {
-        None => None,
-        Some(range) => Some(first_byte(range.as_bytes(), length).ok_or_else(|| {
-            Problem::new(Code::InvalidHeader, format_args!("range: expected \"bytes=<first>-\" within {length} bytes"))
-        })?),
-    };
     let mut response = HttpResponse::Ok();
-    if let Some(first) = from {
-        response.status(StatusCode::PARTIAL_CONTENT);
-        response.insert_header((CONTENT_RANGE, format!("bytes {first}-{}/{length}", length.saturating_sub(1))));
-    }
     response.content_type(MEDIA_TYPE);
-    let at = from.unwrap_or_default();
-    pieces::answer(&call.api, response, ("a file of a copy", Some(length - at)), place, piece(file, at)).await
+    pieces::answer(&call.api, response, ("a file of a copy", Some(length)), place, pieces_of(file)).await
 }
 
-/// The pieces of a file from a byte on.
-fn piece(file: CopiedFile, mut at: u64) -> NextPiece {
+fn pieces_of(file: CopiedFile) -> NextPiece {
+    let mut at = 0;
     Box::new(move || {
         let left = usize::try_from(file.bytes.saturating_sub(at)).unwrap_or(PIECE);
         let mut piece = vec![0; PIECE.min(left)];
@@ -128,12 +116,6 @@ fn piece(file: CopiedFile, mut at: u64) -> NextPiece {
         at += piece.len() as u64;
         Ok(piece)
     })
-}
-
-/// The first byte of a range that goes to the end.
-fn first_byte(range: &[u8], length: u64) -> Option<u64> {
-    let text = std::str::from_utf8(range).ok()?.strip_prefix("bytes=")?.strip_suffix('-')?;
-    text.parse().ok().filter(|first| *first < length)
 }
 
 /// `GET /v1/admin/standby/log`: the log as it grows, without end.
@@ -251,18 +233,4 @@ async fn hand_over(mut call: Call) -> Answer {
     call.run(Wants::Read, move |feed| standbys.hand_over(feed.store(), ticket, &url, row)).await?;
     call.api.end_sending();
     reply::ok(&json!({ "row": row }))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_range_goes_from_a_byte_to_the_end() {
-        assert_eq!(first_byte(b"bytes=0-", 5), Some(0));
-        assert_eq!(first_byte(b"bytes=4-", 5), Some(4));
-        for wrong in [&b"bytes=5-"[..], b"bytes=-4", b"bytes=1-3", b"bytes=-", b"lines=1-", b"\xff"] {
-            assert_eq!(first_byte(wrong, 5), None);
-        }
-    }
 }

@@ -15,7 +15,10 @@ use crate::engine::directory::{Directory, must_be_there};
 use crate::engine::disk::walking;
 use crate::kv::Scope;
 use crate::memory::kinds::Sort;
-use crate::rows::tables::{DELETED, ERASURES, KINDS, NAMES_BY_NUMBER, Table};
+use crate::rows::tables::{
+    BLOCKS, CONTENT, DELETED, ERASURES, FOLLOWING, HIDDEN, KINDS, LIST_MARKERS, LIST_MEMBERS, LISTS, MARKERS, MUTES,
+    NAMES_BY_NUMBER, NOTICE_MARKERS, PROFILES, REACTIONS, REQUESTS, SETTINGS, SUSPENDED, Table,
+};
 use crate::rows::{keys, values};
 use crate::storage;
 use model::cache::Cache;
@@ -26,6 +29,29 @@ use model::{BUILT_IN_KINDS, HostId, MAX_ID, Rule, RuleDraft, UserId};
 
 /// The bytes of a usual name, a UUID.
 const USUAL: u64 = 68;
+
+/// The tables from which all others follow: damage of the others stops no export.
+const READ: [Table; 19] = [
+    BLOCKS,
+    CONTENT,
+    DELETED,
+    ERASURES,
+    FOLLOWING,
+    HIDDEN,
+    KINDS,
+    LIST_MARKERS,
+    LIST_MEMBERS,
+    LISTS,
+    MARKERS,
+    MUTES,
+    NAMES_BY_NUMBER,
+    NOTICE_MARKERS,
+    PROFILES,
+    REACTIONS,
+    REQUESTS,
+    SETTINGS,
+    SUSPENDED,
+];
 
 /// An open directory that nothing changes.
 pub struct Reader {
@@ -59,7 +85,9 @@ impl Reader {
         let there = DB::list_cf(&settings, directory.engine()).map_err(failed)?;
         // A table that an earlier version did not know is empty.
         let families = engine::open::families(options, &options.filters(), false);
-        let families = families.into_iter().filter(|family| there.iter().any(|name| name == family.name()));
+        let is_read = |name: &str| name == "default" || READ.iter().any(|table| table.name == name);
+        let is_there = |name: &str| is_read(name) && there.iter().any(|there| there == name);
+        let families = families.into_iter().filter(|family| is_there(family.name()));
         let db = DB::open_cf_descriptors_read_only(&settings, directory.engine(), families, false).map_err(failed)?;
         // Nothing looks for numbers here, so names have their share, too.
         let room = options.cache_memory.of(Share::NAMES) + options.cache_memory.of(Share::NUMBERS);

@@ -15,7 +15,7 @@ use crate::rows::batch::WriteBatch;
 use crate::rows::tables::Table;
 use crate::rows::values::read_floor;
 use crate::rows::{keys, values};
-use model::error::{Error, Result};
+use model::error::Result;
 use model::failpoint::Write;
 use model::store::Tier;
 use model::stripes::Striped;
@@ -33,8 +33,8 @@ pub(crate) struct Archived {
     moving: Write,
     /// Whether any partition has a floor. If not, no floor is looked up.
     any: AtomicBool,
-    /// Exclusive for moving rows of a partition, shared while a walk over both tables at one instant begins. Changes need none:
-    /// rows are moved between them.
+    /// Exclusive for moving rows of a partition, shared while none may be moved. Changes need none: rows are moved between
+    /// them.
     locks: Striped<RwLock<()>>,
 }
 
@@ -76,10 +76,12 @@ impl Archived {
         Floors { of: self, known: RefCell::default() }
     }
 
-    /// Keeps the rows of a partition from being moved. A read from memory does not wait for that.
-    pub(crate) fn hold(&self, partition: u64, tier: Tier) -> Result<RwLockReadGuard<'_, ()>> {
-        let lock = self.locks.of(partition);
-        if tier == Tier::Memory { lock.try_read().ok_or(Error::NotCached) } else { Ok(lock.read()) }
+    /// The floor of a partition, if it has one.
+    pub(crate) fn floor(&self, at: At<'_>, partition: u64) -> Result<Option<Cursor>> {
+        if !self.has_floors() {
+            return Ok(None);
+        }
+        read_floor(at.get(self.hot, &keys::head(partition))?.as_deref())
     }
 
     /// Keeps all rows from being moved.
@@ -144,7 +146,7 @@ impl Floors<'_> {
         let floor = match known {
             Some(floor) => floor,
             None => {
-                let floor = read_floor(store.get(hot, &keys::head(partition), Tier::Disk)?.as_deref())?;
+                let floor = self.of.floor(store.now(Tier::Disk), partition)?;
                 self.known.borrow_mut().insert(partition, floor);
                 floor
             }
@@ -154,8 +156,8 @@ impl Floors<'_> {
 }
 
 impl<'a> Walks<'a> {
-    /// Over the rows as they are now, or both tables at one instant. For that the caller holds the partitions to be walked while
-    /// this is made: a compaction drops moved rows even if an older snapshot needs them.
+    /// Over the rows as they are now, or both tables at one instant. For that no rows may have been moved since that instant: a
+    /// compaction drops moved rows even if an older snapshot needs them.
     pub(crate) fn new(of: &'a Archived, at: At<'a>) -> Result<Self> {
         Ok(Self { of, at, hot: Walk::new(at, of.hot)?, archive: None })
     }

@@ -132,15 +132,20 @@ impl Store {
     fn topic_rows(&self, topic: TopicId, scan: Scan<ContentId>, tier: Tier) -> Result<Vec<Entry>> {
         let Scan { span, order, limit } = scan;
         let (mut found, partition) = (Vec::new(), topic.get());
-        let held = self.topic_lists.hold(partition, tier)?;
-        let snapshot = self.kv.snapshot();
-        let mut walks = Walks::new(&self.topic_lists, self.at(&*snapshot, tier))?;
-        drop(held);
-        walks.rows(partition, span, order, &mut |cursor, value| {
-            found.push(values::read_listed(cursor, value)?);
-            go_on(found.len() < limit)
-        })?;
-        Ok(found)
+        loop {
+            let snapshot = self.kv.snapshot();
+            let at = self.at(&*snapshot, tier);
+            let mut walks = Walks::new(&self.topic_lists, at)?;
+            // A compaction drops rows that were moved since, although the snapshot needs them.
+            if self.topic_lists.floor(self.now(tier), partition)? != self.topic_lists.floor(at, partition)? {
+                continue;
+            }
+            walks.rows(partition, span, order, &mut |cursor, value| {
+                found.push(values::read_listed(cursor, value)?);
+                go_on(found.len() < limit)
+            })?;
+            return Ok(found);
+        }
     }
 }
 

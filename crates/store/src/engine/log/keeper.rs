@@ -38,10 +38,10 @@ impl Keeper {
     ) -> Result<Self> {
         let (db, flushed, health) = (Arc::clone(db), Arc::clone(flushed), Arc::clone(health));
         let (stop, stopped) = mpsc::channel();
+        // The last row up to which a note of this thread vouches.
+        let mut noted = flushed.through();
         let thread = std::thread::Builder::new().name("log".to_owned()).spawn(move || {
             let mut latest = db.latest_sequence_number();
-            // The last row up to which a note of this thread vouches.
-            let mut noted = latest;
             while stopped.recv_timeout(LOOK_EVERY) == Err(RecvTimeoutError::Timeout) {
                 let before = std::mem::replace(&mut latest, db.latest_sequence_number());
                 let is_quiet = latest == before;
