@@ -20,8 +20,7 @@ use model::{CommentDraft, Content, ContentId, Draft, HostId, HostIds, ItemView, 
 
 /// Publishes a comment on an item; returns the comment, and whether it is new. `content_not_found` if the item does not
 /// exist, with [`Visibility::User`] this or `blocked` if it is not for the author of the comment by the rules of
-/// [`sight::find_item`](crate::sight::find_item); other errors as in [`PublishItems`](crate::PublishItems). An item
-/// deleted at the same moment may still get the comment, as any item may refer to a deleted one.
+/// [`sight::find_item`](crate::sight::find_item); other errors as in [`PublishItems`](crate::PublishItems).
 pub fn comment(feed: &Feed, subject: HostId, draft: CommentDraft, sight: Visibility) -> Result<(Content, bool)> {
     let published = feed.submit(PublishItems { drafts: vec![draft.on(subject)], on_live_items: Some(sight) })?;
     only(published)
