@@ -161,7 +161,8 @@ def notices(proof: Proof) -> None:
     chatter(town)
     for look in ({}, PHONE):
         page = proof.page(proof.address(tideline) + "#/user/ada/notices", **look)
-        page.wait("document.querySelectorAll('.notice').length > 4", "the notices")
+        # The marker comes by a request of its own.
+        page.wait("document.querySelectorAll('.notice.unread').length > 4", "the notices")
         told = page.run(NOTICES)
         proof.same("the newest ones", told[:5], [
             "New Dot Harper dot mentioned the user", "New Cem Yıldız cem reposted", "New Eve Marlow eve commented", "New Bob Okafor bob favorited",
