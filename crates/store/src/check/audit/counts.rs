@@ -133,7 +133,7 @@ impl Audit<'_> {
                 match counts(table, key, value) {
                     Some(counts) => stored.extend(counts),
                     None => {
-                        self.unreadable(table, key);
+                        self.findings.unreadable(table, key);
                         is_read = table == COUNTS;
                     }
                 }
@@ -148,7 +148,7 @@ impl Audit<'_> {
                 }
             }
             if done % LOOKS == 0 {
-                self.watch.looked_at(table.name, done)?;
+                self.findings.watch.looked_at(table.name, done)?;
             }
         }
         Ok(())
@@ -160,7 +160,7 @@ impl Audit<'_> {
             if let Some(number) = keys::number(key) {
                 return Some(number);
             }
-            self.unreadable(table, key);
+            self.findings.unreadable(table, key);
             rows.next();
         }
         None
@@ -171,10 +171,10 @@ impl Audit<'_> {
         let (of, name) = match what {
             Counted::OfUser(counter) => ("user", Counter::name(counter).unwrap_or_default().to_owned()),
             Counted::Pointing(counter) => ("content", ["comments", "reposts"][counter].to_owned()),
-            Counted::Reaction(kind) => ("content", self.kind(kind)),
+            Counted::Reaction(kind) => ("content", self.findings.kind(kind)),
         };
-        let owner = self.id(owner);
-        self.find(format!("{of} {owner}: count of {name} is {count}, expected {sum}"));
+        let owner = self.findings.id(owner);
+        self.findings.find(format!("{of} {owner}: count of {name} is {count}, expected {sum}"));
     }
 }
 

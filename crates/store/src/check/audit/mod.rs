@@ -5,13 +5,15 @@
 //! surplus rows, and its memory does not grow with the data.
 
 mod counts;
+mod findings;
 mod names;
 mod rules;
 mod window;
 
 use std::collections::{BTreeSet, HashMap};
 
-use self::names::{ids, is_readable, named};
+use self::findings::Findings;
+use self::names::{ids, is_readable};
 use self::rules::Seen;
 use crate::Store;
 use crate::access::staged::Rows;
@@ -45,7 +47,7 @@ impl Store {
     /// Compares all data kept in more than one place, except inboxes, and each count with its rows. Reports a line for
     /// each disagreement, in no particular order. Nobody may write meanwhile. Walks over most tables once, in bounded memory.
     pub fn audit(&self, watch: &mut dyn Watch) -> Result<()> {
-        let mut audit = Audit { store: self, watch };
+        let mut audit = Audit { store: self, findings: Findings { store: self, watch } };
         let mut seen = Seen::default();
         for table in ALL {
             audit.each_batch(table, |audit, rows| audit.rows(table, rows, &mut seen))?;
@@ -60,45 +62,10 @@ impl Store {
 /// An audit under way.
 struct Audit<'a> {
     store: &'a Store,
-    watch: &'a mut dyn Watch,
+    findings: Findings<'a>,
 }
 
 impl<'a> Audit<'a> {
-    fn find(&mut self, line: String) {
-        self.watch.finds(line);
-    }
-
-    /// Reports that a table lacks a row.
-    fn lacks(&mut self, table: Table, key: &[u8]) {
-        let (whose, what) = named(table, key, |id| self.id(id), |kind| self.kind(kind));
-        self.find(format!("{whose}: {table} lacks {what}"));
-    }
-
-    /// Reports that a table has a wrong row.
-    fn has(&mut self, table: Table, key: &[u8], why: &str) {
-        let (whose, what) = named(table, key, |id| self.id(id), |kind| self.kind(kind));
-        self.find(format!("{whose}: {table} has {what}{why}"));
-    }
-
-    /// Reports that a row does not follow from another table.
-    fn disagrees(&mut self, table: Table, key: &[u8], with: Table) {
-        self.has(table, key, &format!(", which does not agree with {with}"));
-    }
-
-    fn unreadable(&mut self, table: Table, key: &[u8]) {
-        self.has(table, key, ", which cannot be read");
-    }
-
-    /// A user or an item as the host writes it.
-    fn id(&self, id: u64) -> String {
-        self.store.shown(id)
-    }
-
-    /// The name of a kind of reactions.
-    fn kind(&self, byte: u8) -> String {
-        self.store.kinds.known().name(byte).map_or_else(|| format!("kind {byte}"), |name| format!("{name:?}"))
-    }
-
     /// A walk over a whole table.
     fn whole(&self, table: Table) -> Result<Rows<'a>> {
         self.store.whole(table)
@@ -121,7 +88,7 @@ impl<'a> Audit<'a> {
                 rows.status()?;
                 visit(self, &batch)?;
                 done += batch.len() as u64;
-                self.watch.looked_at(table.name, done)?;
+                self.findings.watch.looked_at(table.name, done)?;
                 batch.clear();
                 bytes = 0;
             }
@@ -141,7 +108,7 @@ impl<'a> Audit<'a> {
         self.have_sources(table, rows, &mut bad)?;
         self.rules(table, rows, &mut bad, seen)?;
         for (row, _) in rows.iter().zip(bad).filter(|(_, is_bad)| *is_bad) {
-            self.unreadable(table, &row.key);
+            self.findings.unreadable(table, &row.key);
         }
         Ok(())
     }
@@ -180,9 +147,9 @@ impl<'a> Audit<'a> {
         let present = self.store.get_many(table, wanted.iter().map(|(key, _)| key), Tier::Disk)?;
         for ((key, value), present) in wanted.iter().zip(present) {
             match present {
-                None => self.lacks(table, key),
+                None => self.findings.lacks(table, key),
                 Some(present) if present[..] != value[..] => {
-                    self.has(table, key, &format!(" with another value than {from}"));
+                    self.findings.has(table, key, &format!(" with another value than {from}"));
                 }
                 Some(_) => {}
             }
@@ -227,7 +194,7 @@ impl<'a> Audit<'a> {
             left.retain(|place| !agree.contains(place));
         }
         for place in left {
-            self.disagrees(table, &rows[place].key, first);
+            self.findings.disagrees(table, &rows[place].key, first);
         }
         Ok(())
     }
@@ -244,7 +211,7 @@ impl<'a> Audit<'a> {
         for (place, row) in rows.iter().enumerate().filter(|(_, row)| !is_mark(&row.key)) {
             let is_archived = floors.cover(&row.key);
             if is_archive && !is_archived {
-                self.has(table, &row.key, &format!(" above the floor of {}", list.hot));
+                self.findings.has(table, &row.key, &format!(" above the floor of {}", list.hot));
             }
             // Moved rows stay in the hot table until a compaction.
             valid.extend((is_archived == is_archive).then_some(place));
@@ -287,7 +254,7 @@ impl<'a> Audit<'a> {
         let nameless: BTreeSet<_> =
             distinct.into_iter().zip(names).filter(|(_, name)| name.is_none()).map(|(id, _)| id).collect();
         for (id, row) in found.into_iter().filter(|(id, _)| nameless.contains(id)) {
-            self.has(table, &row.key, &format!(", but number {id} has no name"));
+            self.findings.has(table, &row.key, &format!(", but number {id} has no name"));
         }
         Ok(())
     }

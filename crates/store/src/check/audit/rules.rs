@@ -49,12 +49,12 @@ impl Audit<'_> {
         let Some(stored) = row.fact().item() else { return Ok(None) };
         let content = &stored.content;
         if self.store.content_kinds.known().number(&content.kind) != Some(content.kind_id.0) {
-            self.has(CONTENT, &row.key, ", whose kind does not agree with kinds");
+            self.findings.has(CONTENT, &row.key, ", whose kind does not agree with kinds");
         }
         for name in content.topics.iter().filter(|_| stored.deleted_at.is_none()).collect::<BTreeSet<_>>() {
             if self.store.topic_id(name)?.is_none() {
-                let id = self.id(content.id.get());
-                self.find(format!("content {id}: topic_ids lacks its topic {name:?}"));
+                let id = self.findings.id(content.id.get());
+                self.findings.find(format!("content {id}: topic_ids lacks its topic {name:?}"));
             }
         }
         Ok(Some(()))
@@ -64,10 +64,10 @@ impl Audit<'_> {
     fn reaction(&mut self, row: &Row) -> Result<Option<()>> {
         let Some((id, kind, _)) = keys::split_reaction(&row.key) else { return Ok(None) };
         if self.store.kinds.known().name(kind).is_none() {
-            self.has(REACTIONS, &row.key, ", but the kind has no name");
+            self.findings.has(REACTIONS, &row.key, ", but the kind has no name");
         }
         if self.store.get(CONTENT, &keys::id(id), Tier::Disk)?.is_none() {
-            self.has(REACTIONS, &row.key, ", but the item does not exist");
+            self.findings.has(REACTIONS, &row.key, ", but the item does not exist");
         }
         Ok(Some(()))
     }
@@ -78,7 +78,7 @@ impl Audit<'_> {
         for ended in [FOLLOWING, REQUESTS] {
             let both = [keys::pair(user, target), keys::pair(target, user)];
             if self.store.get_many(ended, both, Tier::Disk)?.iter().any(Option::is_some) {
-                self.disagrees(BLOCKS, &row.key, ended);
+                self.findings.disagrees(BLOCKS, &row.key, ended);
             }
         }
         Ok(Some(()))
@@ -88,7 +88,7 @@ impl Audit<'_> {
     fn event(&mut self, row: &Row, Seen { logged, top, .. }: &mut Seen) -> Option<()> {
         let times = keys::split_id(&row.key).and_then(|number| read_logged(number, &row.value).ok())?.times();
         if times.0 < *logged || times.1 < *top || times.1 < times.0 {
-            self.has(EVENTS, &row.key, " with an earlier time than the row before it");
+            self.findings.has(EVENTS, &row.key, " with an earlier time than the row before it");
         }
         (*logged, *top) = ((*logged).max(times.0), (*top).max(times.1));
         Some(())
@@ -115,7 +115,7 @@ impl Audit<'_> {
             // Whether the item is purged.
             (Some(_), None) if self.store.get(DELETED, &key, Tier::Disk)?.is_some() => true,
             (Some(_), None) => {
-                self.has(NOTICES, &row.key, ", but the item does not exist");
+                self.findings.has(NOTICES, &row.key, ", but the item does not exist");
                 true
             }
             (Some(id), Some(cause)) => {
@@ -124,7 +124,7 @@ impl Audit<'_> {
             (None, cause) => cause.as_ref().and_then(|row| values::read_millis(row).ok()) == Some(place.at),
         };
         if !is_caused {
-            self.disagrees(NOTICES, &row.key, table);
+            self.findings.disagrees(NOTICES, &row.key, table);
         }
         Ok(Some(()))
     }
@@ -140,17 +140,17 @@ impl Audit<'_> {
                 for Row { key, value } in rows.iter().filter(|row| *row.key != *keys::HIGHEST_TOPIC) {
                     let Some(id) = str::from_utf8(key).ok().and_then(|_| values::read_given(value).ok()) else {
                         if start == 0 {
-                            audit.unreadable(TOPIC_IDS, key);
+                            audit.findings.unreadable(TOPIC_IDS, key);
                         }
                         continue;
                     };
                     let Some(names) = window.at(id) else { continue };
                     *names += 1;
                     if *names > 1 {
-                        audit.has(TOPIC_IDS, key, &format!(" with id {id} of another topic"));
+                        audit.findings.has(TOPIC_IDS, key, &format!(" with id {id} of another topic"));
                     }
                     if id > highest {
-                        audit.has(TOPIC_IDS, key, &format!(" with id {id}, above the highest id"));
+                        audit.findings.has(TOPIC_IDS, key, &format!(" with id {id}, above the highest id"));
                     }
                 }
                 Ok(())
@@ -187,7 +187,7 @@ impl Audit<'_> {
             match keys::number(key) {
                 Some(list) if end.is_some_and(|end| list >= end) => break,
                 Some(list) if !known.contains_key(&list) => {
-                    self.has(table, key, ", but there is no list of this number");
+                    self.findings.has(table, key, ", but there is no list of this number");
                 }
                 // Keys that cannot be read are reported with the table.
                 _ => {}
