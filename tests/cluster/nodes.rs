@@ -189,8 +189,7 @@ impl Nodes {
         let (pushes, narrow, refuse) = (false, None, Vec::new());
         let plan = Plan { log, agreed, timeout, names, absent: 0, copies: 1, pushes, evicts, narrow, refuse };
         let join = |number| {
-            // In memory, refused changes keep the numbers of their names.
-            let kind = if number == 2 && ids == Ids::Numbers { Kind::Memory } else { Kind::Rocks };
+            let kind = if number == 2 { Kind::Memory } else { Kind::Rocks };
             System::join(kind, None, plan.config(number, &mut random), plan.joins(number))
         };
         let mut systems: Vec<_> = (0..NODES).map(join).collect();

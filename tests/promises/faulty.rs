@@ -27,6 +27,9 @@ pub(crate) enum Fault {
     MentionTwice,
     /// Notices do not tell that their items are for followers only.
     NoticesForAll,
+    /// None. But a node that writes an event, a name or the end of an erasure without the mark behind it ends the test: after a
+    /// crash between the two it would make the commands before it once more.
+    NotWithoutMark,
 }
 
 pub(crate) struct Faulty {
@@ -99,6 +102,13 @@ impl Kv for Faulty {
                 Change::Row(key, Op::Merge(step)) => rows.push((table, key.to_vec(), Op::Merge(step.to_vec()))),
                 Change::Row(key, Op::Delete) => rows.push((table, key.to_vec(), Op::Delete)),
             }
+        }
+        let is_of_command = |(table, _, op): &Altered| match table.name {
+            "events" | "names" => matches!(op, Op::Put(_)),
+            name => name == "erasures",
+        };
+        if self.fault == Fault::NotWithoutMark && rows.iter().any(is_of_command) {
+            assert!(rows.iter().any(|(table, ..)| table.name == "replica"), "a change without its mark: {rows:?}");
         }
         let blocks = rows.iter().any(|(table, _, op)| table.name == "blocks" && *op != Op::Delete);
         let mut paths = BTreeSet::new();

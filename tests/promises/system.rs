@@ -49,6 +49,10 @@ impl Home {
         }
     }
 
+    fn faulty(fault: Fault, config: &Config, candidates: &Candidates) -> Self {
+        Self::Memory(Arc::new(Faulty { engine: in_memory(&options(config, candidates)), fault }))
+    }
+
     fn dir(&self) -> Option<&Path> {
         match self {
             Self::Dir(dir) => Some(dir.path()),
@@ -86,15 +90,18 @@ impl System {
     /// Over a store in memory with a fault.
     pub(crate) fn with_fault(fault: Fault, config: Config) -> Self {
         let candidates = Candidates::default();
-        let engine = in_memory(&options(&config, &candidates));
-        Self::at(Home::Memory(Arc::new(Faulty { engine, fault })), candidates, config, None)
+        Self::at(Home::faulty(fault, &config, &candidates), candidates, config, None)
     }
 
     /// A node, with an empty store or with the data of a directory.
     #[allow(dead_code, reason = "for tests/cluster")]
     pub(crate) fn join(kind: Kind, copy: Option<TempDir>, config: Config, joins: Joins) -> Self {
         let candidates = Candidates::default();
-        let home = copy.map_or_else(|| Home::new(kind, &config, &candidates), Home::Dir);
+        let home = match (copy, kind) {
+            (Some(dir), _) => Home::Dir(dir),
+            (None, Kind::Memory) => Home::faulty(Fault::NotWithoutMark, &config, &candidates),
+            (None, Kind::Rocks) => Home::new(kind, &config, &candidates),
+        };
         Self::at(home, candidates, config, Some(joins))
     }
 
