@@ -19,6 +19,7 @@ pub(crate) mod log;
 pub(crate) mod machine;
 pub(crate) mod nodes;
 mod receivers;
+mod refused;
 mod room;
 pub(crate) mod run;
 pub(crate) mod threads;

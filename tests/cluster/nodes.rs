@@ -103,6 +103,8 @@ pub(crate) struct Plan {
     pub(crate) narrow: Option<usize>,
     /// Commands that all nodes refuse.
     pub(crate) refuse: Vec<Refusal>,
+    /// Whether the storage of node 2 refuses a group now and then.
+    is_refused: bool,
 }
 
 impl Plan {
@@ -139,7 +141,7 @@ impl Plan {
     }
 
     fn joins(&self, number: usize) -> Joins {
-        Joins { log: self.log.way(number), evicts: self.evicts, mark: None }
+        Joins { log: self.log.way(number), evicts: self.evicts, mark: None, is_refused: self.is_refused }
     }
 }
 
@@ -166,20 +168,25 @@ impl Nodes {
     pub(crate) fn new(seed: u64, base: &Config, ids: Ids, evicts: bool) -> Self {
         let mut random = Rng::with_seed(seed);
         let timeout = Duration::from_millis(pick(&mut random, &[HASTY, 4000, 4000, 4000]));
-        Self::start(random, base, ids, timeout, evicts)
+        Self::start(random, base, ids, timeout, evicts, false)
     }
 
     /// Nodes that give up appends soon.
     pub(crate) fn hasty(seed: u64, base: &Config, ids: Ids) -> Self {
-        Self::start(Rng::with_seed(seed), base, ids, Duration::from_millis(HASTY), true)
+        Self::start(Rng::with_seed(seed), base, ids, Duration::from_millis(HASTY), true, false)
     }
 
     /// Nodes that give up no append.
     pub(crate) fn steady(seed: u64, base: &Config, ids: Ids) -> Self {
-        Self::start(Rng::with_seed(seed), base, ids, Duration::from_secs(60), true)
+        Self::start(Rng::with_seed(seed), base, ids, Duration::from_secs(60), true, false)
     }
 
-    fn start(mut random: Rng, base: &Config, ids: Ids, timeout: Duration, evicts: bool) -> Self {
+    /// Nodes that give up no append. The storage of node 2 refuses a group now and then.
+    pub(crate) fn refused(seed: u64, base: &Config, ids: Ids) -> Self {
+        Self::start(Rng::with_seed(seed), base, ids, Duration::from_secs(60), true, true)
+    }
+
+    fn start(mut random: Rng, base: &Config, ids: Ids, timeout: Duration, evicts: bool, is_refused: bool) -> Self {
         // A log whose clock differs from record to record by more than callers wait takes no changes.
         let back = BACK.min(timeout.as_millis() / 3);
         let log = TestLog::new(random.u64(..), NODES, back);
@@ -187,7 +194,8 @@ impl Nodes {
         LogMembership::found(&*log.way(0), None, agreed.clone()).expect("begins");
         let names = (0..NODES).map(|number| format!("n{number}")).collect();
         let (pushes, narrow, refuse) = (false, None, Vec::new());
-        let plan = Plan { log, agreed, timeout, names, absent: 0, copies: 1, pushes, evicts, narrow, refuse };
+        let plan =
+            Plan { log, agreed, timeout, names, absent: 0, copies: 1, pushes, evicts, narrow, refuse, is_refused };
         let join = |number| {
             let kind = if number == 2 { Kind::Memory } else { Kind::Rocks };
             System::join(kind, None, plan.config(number, &mut random), plan.joins(number))

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
-use model::error::{Error, Result};
+use model::error::{Code, Error, Result};
 use model::store::{TableStats, Tier, Usage};
 use model::{EffectKind, NoticeKind};
 use store::kv::{Change, Filters, Kv, Op, Reads, Row, RowWalk, Scope, Table};
@@ -30,11 +31,24 @@ pub(crate) enum Fault {
     /// None. But a node that writes an event, a name or the end of an erasure without the mark behind it ends the test: after a
     /// crash between the two it would make the commands before it once more.
     NotWithoutMark,
+    /// As `NotWithoutMark`. And each fifth of these writes is refused, as on a full device.
+    Refused,
 }
+
+/// The writes that were refused so far, by all engines.
+pub(crate) static REFUSED: AtomicU64 = AtomicU64::new(0);
 
 pub(crate) struct Faulty {
     pub(crate) engine: Arc<dyn Kv>,
     pub(crate) fault: Fault,
+    /// The writes with a mark.
+    marked: AtomicU64,
+}
+
+impl Faulty {
+    pub(crate) fn new(engine: Arc<dyn Kv>, fault: Fault) -> Self {
+        Self { engine, fault, marked: AtomicU64::new(0) }
+    }
 }
 
 /// A change of a row: the value, a step, or none.
@@ -107,8 +121,13 @@ impl Kv for Faulty {
             "events" | "names" => matches!(op, Op::Put(_)),
             name => name == "erasures",
         };
-        if self.fault == Fault::NotWithoutMark && rows.iter().any(is_of_command) {
-            assert!(rows.iter().any(|(table, ..)| table.name == "replica"), "a change without its mark: {rows:?}");
+        let has_mark = rows.iter().any(|(table, ..)| table.name == "replica");
+        if matches!(self.fault, Fault::NotWithoutMark | Fault::Refused) && rows.iter().any(is_of_command) {
+            assert!(has_mark, "a change without its mark: {rows:?}");
+            if self.fault == Fault::Refused && self.marked.fetch_add(1, Ordering::Relaxed) % 5 == 4 {
+                REFUSED.fetch_add(1, Ordering::Relaxed);
+                return Err(Code::StorageUnavailable.into());
+            }
         }
         let blocks = rows.iter().any(|(table, _, op)| table.name == "blocks" && *op != Op::Delete);
         let mut paths = BTreeSet::new();

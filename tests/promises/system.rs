@@ -50,7 +50,7 @@ impl Home {
     }
 
     fn faulty(fault: Fault, config: &Config, candidates: &Candidates) -> Self {
-        Self::Memory(Arc::new(Faulty { engine: in_memory(&options(config, candidates)), fault }))
+        Self::Memory(Arc::new(Faulty::new(in_memory(&options(config, candidates)), fault)))
     }
 
     fn dir(&self) -> Option<&Path> {
@@ -79,6 +79,8 @@ pub(crate) struct Joins {
     pub(crate) evicts: bool,
     /// A mark that takes the place of the one on disk.
     pub(crate) mark: Option<Vec<u8>>,
+    /// Whether its storage refuses a group now and then, if it is in memory.
+    pub(crate) is_refused: bool,
 }
 
 impl System {
@@ -99,7 +101,10 @@ impl System {
         let candidates = Candidates::default();
         let home = match (copy, kind) {
             (Some(dir), _) => Home::Dir(dir),
-            (None, Kind::Memory) => Home::faulty(Fault::NotWithoutMark, &config, &candidates),
+            (None, Kind::Memory) => {
+                let fault = if joins.is_refused { Fault::Refused } else { Fault::NotWithoutMark };
+                Home::faulty(fault, &config, &candidates)
+            }
             (None, Kind::Rocks) => Home::new(kind, &config, &candidates),
         };
         Self::at(home, candidates, config, Some(joins))
