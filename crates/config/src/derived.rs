@@ -1,4 +1,4 @@
-//! What follows from the values of settings.
+//! Values that follow from settings.
 
 use super::duration::Duration;
 use super::settings::{Cluster, Fanout, Server, Storage, Timeline};

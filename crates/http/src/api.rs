@@ -46,7 +46,7 @@ pub struct Api {
     pub(super) backups: Arc<Backups>,
     /// The standbys that follow this server.
     pub(super) standbys: Arc<Standbys>,
-    /// Who is let in.
+    /// The checks of hosts, pages, credentials and rates.
     pub(super) admission: Admission,
     /// The limits of the HTTP side.
     pub(super) limits: Arc<Limits>,
@@ -54,7 +54,7 @@ pub struct Api {
     pools: Pools,
     /// Pages of home timelines.
     pub(super) kept_pages: KeptPages,
-    /// What is counted and timed.
+    /// Counts and times.
     pub(super) observed: Observed,
     /// This server as a node of a cluster.
     pub(super) node: Option<Arc<Node>>,

@@ -31,7 +31,7 @@ pub(super) type Handler = Arc<dyn Fn(Call) -> Pin<Box<dyn Future<Output = Answer
 pub(super) struct Endpoint {
     pub(super) info: RouteInfo,
     pub(super) handler: Handler,
-    /// What the document says of it. Without an operation id it is not in the document.
+    /// Its part of the OpenAPI document. Without an operation id it is not in the document.
     pub(super) operation: Operation,
     /// Schemas with their names.
     pub(super) schemas: Vec<(String, RefOr<Schema>)>,

@@ -1,4 +1,4 @@
-//! What the server knows of a call before it is made: the facts by which requests are let in, passed on and answered.
+//! The facts of a call by which requests are let in, passed on and answered.
 
 use crate::guards::auth::Permit;
 
@@ -14,7 +14,7 @@ pub(super) struct RouteInfo {
     pub(super) path: &'static str,
     /// Such as `GET`, which includes HEAD.
     pub(super) method: &'static str,
-    /// Who may make the call.
+    /// The credentials that allow the call.
     pub(super) permit: Permit,
     /// The names of the parameters of the query.
     pub(super) query: Vec<String>,

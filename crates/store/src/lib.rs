@@ -91,7 +91,7 @@ pub struct Inner {
     next_seq: AtomicU64,
     /// The greatest ids of items, and of items with counts.
     highest: Highest,
-    /// What is in memory of tables as a whole.
+    /// Filters and copies of whole tables, in memory.
     loaded: Arc<Loaded>,
     /// Users who are being erased.
     erasing: Arc<Erasing>,

@@ -77,7 +77,7 @@ pub(super) struct Ran {
     pub(super) at_end: Look,
 }
 
-/// What has happened so far.
+/// The answers so far.
 #[derive(Debug, Clone)]
 pub(super) struct Counts {
     pub(super) record: Record,
@@ -157,7 +157,7 @@ pub(super) async fn run(
         let counts = run.counts.borrow().clone();
         Ok(Ran { counts, length, busy, interrupted, at_begin, at_end })
     };
-    // What is under way at the end is dropped with the set.
+    // Requests under way at the end are dropped with the set.
     LocalSet::new().run_until(all).await
 }
 

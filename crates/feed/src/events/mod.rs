@@ -1,4 +1,4 @@
-//! What has happened: streams, and the feed of changes.
+//! Events for readers: streams, and the feed of changes.
 
 pub(crate) mod catch_up;
 pub(crate) mod changes;

@@ -81,7 +81,7 @@ impl ChangeMembers {
         if !add.iter().chain(&remove).all(|member| named.insert(member)) {
             return Err(Error::refused(Code::InvalidBody, "a user occurs twice"));
         }
-        // Who has a list has a number.
+        // A user with a list has a number.
         let user: UserId = feed.read().find(&user)?;
         let present = lists::named(feed.read(), user, &list)?;
         let is_exclusive = present.settings.exclusive;
@@ -97,7 +97,7 @@ impl ChangeMembers {
         txn.change_sources([(user, apart)]);
         let after = feed.store.change_members(user, &list, &changes, feed.config.graph.follow_limit)?;
         let mut after = after.ok_or(Code::ListNotFound)?;
-        // Whoever has no number is no member.
+        // A source without a number is in no list.
         after.resize(add.len() + remove.len(), None);
         Ok(after)
     }

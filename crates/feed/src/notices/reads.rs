@@ -34,7 +34,7 @@ pub struct NoticeGroup {
 /// A page of notices.
 pub type NoticePage = Page<NoticeGroup, NoticeId>;
 
-/// What a scan of notices found.
+/// The result of a scan of notices.
 struct Found {
     /// In the order of the scan.
     groups: Vec<NoticeGroup>,

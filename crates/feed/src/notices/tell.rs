@@ -1,4 +1,4 @@
-//! What changes tell the streams of single users: notices that they cause.
+//! Notices that changes cause, for the streams of the users concerned.
 
 use crate::core::Core;
 use crate::sight;

@@ -128,7 +128,7 @@ pub(crate) fn add_reactions(read: Read<'_>, viewer: UserId, items: &mut [ItemVie
     Ok(())
 }
 
-/// What an event of an item needs to know of readers, in their order. Whether they silence the author only if it
+/// The facts of readers that an event of an item needs, in the order of the readers. Whether they silence the author only if it
 /// `has_further_paths`: readers whose sources it is do not.
 pub fn viewed(read: Read<'_>, entry: &Entry, has_further_paths: bool, readers: &[UserId]) -> Result<Vec<Viewer>> {
     let reactions = read.feed.store.reacted_to(entry.cursor.id, readers, read.tier)?;

@@ -58,7 +58,7 @@ pub fn find_item(read: Read<'_>, item: &HostId, user: &HostId, sight: Visibility
     }
 }
 
-/// What keeps each of these entries of live items, whose authors are not suspended, from a viewer: `content_not_found`, or
+/// The refusal that keeps each of these entries of live items, whose authors are not suspended, from a viewer: `content_not_found`, or
 /// `blocked` if it is only a block; `None` if the viewer sees the item. This is the sight of a viewer: no hide and no block
 /// lies between, and the item is public, or the viewer is its author or one of its paths, or follows one.
 pub(crate) fn kept_from(read: Read<'_>, viewer: UserId, entries: &[Entry]) -> Result<Vec<Option<Code>>> {

@@ -53,7 +53,7 @@ pub struct End {
     pub detail: String,
 }
 
-/// What a server says beside the rows. JSON in the stream.
+/// A message of a server beside the rows. JSON in the stream.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Word {

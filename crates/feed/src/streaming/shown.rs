@@ -17,7 +17,7 @@ pub(super) struct Shown {
 }
 
 impl Shown {
-    /// What a reader without streams is shown.
+    /// The sources that a reader without streams is shown.
     pub(super) fn of(sources: &ShownSources) -> Self {
         let rules = sources.rules().iter().copied().collect();
         Self { sources: sources.to_vec(), rules, silenced: Vec::new() }

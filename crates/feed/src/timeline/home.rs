@@ -81,7 +81,7 @@ pub fn list_unread(read: Read<'_>, user: UserId, list: ListId) -> Result<Unread>
     Ok(counted(&look_at_list(read, user, list, |timeline| timeline.entries(newer))?))
 }
 
-/// What `look` finds in a timeline that does not change meanwhile. `look` may run several times.
+/// The result of `look` for a timeline that does not change meanwhile. `look` may run several times.
 fn look_at_timeline<T>(
     read: Read<'_>,
     user: UserId,

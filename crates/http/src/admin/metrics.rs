@@ -40,7 +40,7 @@ async fn metrics(call: Call) -> Answer {
     page::answer(move |page| scrape.figures(page))
 }
 
-/// What is seen for one answer.
+/// The state that one answer shows.
 struct Scrape {
     api: Arc<Api>,
     sample: Option<DiskFigures>,

@@ -1,4 +1,4 @@
-//! Who is let in: hosts and pages, credentials, requests a second.
+//! The checks that let a request in: hosts and pages, credentials, requests a second.
 
 use std::net::IpAddr;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! What is counted and timed.
+//! Counts and times of requests and of the server.
 
 use std::sync::Arc;
 

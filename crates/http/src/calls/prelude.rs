@@ -1,4 +1,4 @@
-//! What nearly every file of calls needs.
+//! The names that nearly every file of calls uses.
 
 pub(super) use serde::{Deserialize, Serialize};
 pub(super) use serde_json::json;

@@ -51,7 +51,7 @@ impl History {
 /// The figures of a time.
 #[derive(Debug, Default)]
 pub(crate) struct Reading {
-    /// What a sample has at this time; in place of each rate, and of the problems, the number since the start.
+    /// The values of a sample at this time; in place of each rate, and of the problems, the number since the start.
     pub(crate) totals: Sample,
     pub(crate) answers: Distribution,
     pub(crate) lag: Distribution,
@@ -60,7 +60,7 @@ pub(crate) struct Reading {
 }
 
 impl Reading {
-    /// What came after an earlier reading.
+    /// The difference from an earlier reading.
     fn since(&self, last: &Self) -> Sample {
         let (now, before) = (&self.totals, &last.totals);
         let seconds = (now.at - before.at) as f64 / 1000.0;

@@ -24,7 +24,7 @@ use crate::wire::reply::Answer;
 use feed::streaming::Share;
 use model::error::Code;
 
-/// What a stream sends at once.
+/// The bytes that a stream sends at once.
 pub(crate) struct Piece {
     pub(crate) bytes: Bytes,
     /// Counts the bytes until the connection asks for more.
@@ -55,7 +55,7 @@ pub(crate) fn place(call: &Call) -> Result<Option<Places>, Problem> {
     }
 }
 
-/// What a client resumes after, by the header `Last-Event-ID`; `None` if that is missing or empty.
+/// The place after which a client resumes, by the header `Last-Event-ID`; `None` if that is missing or empty.
 pub(crate) fn last_event_id<T: FromStr<Err: Display>>(call: &Call) -> Result<Option<T>, Problem> {
     let wrong = |what: &str| Problem::new(Code::InvalidHeader, format_args!("last-event-id: {what}"));
     let mut values = call.request.headers().get_all("last-event-id");

@@ -162,7 +162,7 @@ impl Events {
                     Ok(())
                 }
                 Poll::Ready(Some(Item::Reset(place))) => events::reset(place).map(|reset| text.push_str(&reset)),
-                // What is there is sent before the end.
+                // The text so far is sent before the end.
                 Poll::Ready(None) => return Poll::Ready(Some(text).filter(|text| !text.is_empty())),
             };
             if added.is_err() {

@@ -115,7 +115,7 @@ impl<'a> Query<'a> {
     }
 }
 
-/// What the pages of a list share in their queries.
+/// The parameters that all pages of a list share.
 pub(crate) struct Kept {
     /// The start of the query.
     pub(crate) start: String,

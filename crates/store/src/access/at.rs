@@ -72,7 +72,7 @@ impl<'a> At<'a> {
         keys.iter().zip(found).map(|(key, row)| self.with_staged(table, key, || Ok(row))).collect()
     }
 
-    /// What `read` makes of the rows from a key on whose keys begin with `prefix`, at most of `limit`.
+    /// The results of `read` for the rows whose keys begin with `prefix`, from a key on; at most `limit` rows.
     pub(crate) fn beginning<T>(
         &self,
         (table, scope): (Table, Scope<'_>),

@@ -16,7 +16,7 @@ use model::{ContentId, Entry, MAX_ID, Millis, UserId};
 /// Rows of one table, each with its key and its value.
 pub(crate) type Rows = Vec<(Vec<u8>, Vec<u8>)>;
 
-/// What else is known, where the rows do not follow from one row alone.
+/// Further facts, for rows that do not follow from one row alone.
 pub(crate) trait Facts {
     /// Since when a user follows another one.
     fn followed_since(&self, user: u64, target: u64) -> Result<Option<Millis>>;
@@ -31,7 +31,7 @@ pub(crate) trait Facts {
     fn topic_id(&self, name: &str) -> Result<Option<u64>>;
 }
 
-/// What a change knows when it writes one row.
+/// The facts that a change has when it writes one row.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Given {
     /// Since when the target of a follow follows the user.
@@ -77,7 +77,7 @@ impl<'a> Fact<'a> {
         Self { item: Some(item), ..Self::new(&[], &[]) }
     }
 
-    /// What each of these rows is, if it is an item that can be read.
+    /// The item, if the row is one that can be read.
     pub(crate) fn item(self) -> Option<Cow<'a, Stored>> {
         if let Some(item) = self.item {
             return Some(Cow::Borrowed(item));

@@ -19,13 +19,13 @@ use model::{
     Relation, UserId,
 };
 
-/// What a part removes.
+/// The rows that a part removes.
 #[derive(Default)]
 struct Removed {
     change: WriteBatch,
     rows: usize,
     jobs: Vec<Job>,
-    /// What counts as changing until the change is written.
+    /// Guards: these things count as changing until the change is written.
     changing: Vec<Box<dyn Any + Send>>,
 }
 

@@ -43,7 +43,7 @@ pub(crate) struct Loader {
     thread: Option<JoinHandle<()>>,
 }
 
-/// What is in memory of tables as a whole.
+/// Filters and copies of whole tables, in memory.
 pub(crate) struct Loaded {
     /// Ids with a row in `deleted`.
     pub(crate) deleted: KeyFilter,

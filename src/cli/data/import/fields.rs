@@ -7,7 +7,7 @@ use super::refusal::{INVALID_LINE, Refusal};
 /// A field of a record. `None` is a null: without quotes, nothing or `\N`.
 pub(crate) type Field<'r> = Option<Cow<'r, str>>;
 
-/// What a field holds.
+/// The kind of value that a field holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Holds {
     Id,

@@ -87,7 +87,7 @@ struct Piece {
 /// The records of a stream.
 pub(super) struct Records<R> {
     input: BufReader<R>,
-    /// What is to be read again.
+    /// Lines to be read again.
     again: VecDeque<Piece>,
     /// The number of the next line.
     line: u64,

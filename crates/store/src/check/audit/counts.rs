@@ -16,7 +16,7 @@ use model::{Cursor, ItemCounter};
 /// Keys between two calls of the watch.
 const LOOKS: u64 = 1000;
 
-/// What is counted of an owner.
+/// A count of an owner.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Counted {
     /// By the last byte of a user's counter.
@@ -30,7 +30,7 @@ enum Counted {
 /// The counts of one owner that are not zero.
 type Sums = BTreeMap<Counted, i64>;
 
-/// What a row counts for, by its key; `None` if that cannot be read.
+/// The count to which a row adds, by its key; `None` if that cannot be read.
 type CountedBy = Box<dyn Fn(&[u8]) -> Option<Counted>>;
 
 /// A walk over rows that count, in the order of their owners, whose ids come first in the keys.

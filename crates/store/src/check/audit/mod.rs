@@ -113,7 +113,7 @@ impl<'a> Audit<'a> {
         Ok(())
     }
 
-    /// What follows from these rows is there, in the table `to`. Marks the rows that cannot be read.
+    /// The rows that follow from these are in the table `to`. Marks the rows that cannot be read.
     fn have_rows(
         &mut self,
         table: Table,

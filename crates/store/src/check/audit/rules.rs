@@ -1,4 +1,4 @@
-//! What holds between the rows of tables beside the rows that follow from others.
+//! Rules between the rows of tables beside the rows that follow from others.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,7 +17,7 @@ use model::error::Result;
 use model::store::Tier;
 use model::{BUILT_IN_KINDS, Content, Millis, Notice, NoticeKind, UserId};
 
-/// What the rules have seen of the rows so far.
+/// The facts of earlier rows that the rules need.
 #[derive(Debug, Default)]
 pub(super) struct Seen {
     kinds: BTreeSet<(u8, Box<[u8]>)>,

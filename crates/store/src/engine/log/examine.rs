@@ -33,7 +33,7 @@ struct Damage {
     behind: Behind,
 }
 
-/// What comes behind the place, as far as it is whole.
+/// The batches behind the place that are whole.
 #[derive(Debug, Default)]
 struct Behind {
     /// Bytes to the end of the last file, without trailing zeros.

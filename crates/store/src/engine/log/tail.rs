@@ -112,7 +112,7 @@ impl LogReader {
             }
             let later = all_files(&self.engine).map_err(failed)?.into_iter().find(|(number, _)| *number > open.number);
             let Some((number, path)) = later else { break };
-            // What was written before the later file was made.
+            // The batches written before the later file was made.
             if let Some(read) = open.next().map_err(failed)? {
                 return Ok(Some(read));
             }

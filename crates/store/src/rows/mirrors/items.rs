@@ -1,4 +1,4 @@
-//! What follows from items.
+//! Rows that follow from items.
 
 use std::collections::BTreeSet;
 
