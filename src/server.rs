@@ -22,9 +22,9 @@ use tokio::sync::oneshot;
 use config::Config;
 use feed::Feed;
 use http::{Api, Authenticator, Dispatcher, Reloads, Webhooks};
+use kv::FORMAT;
 use model::error::{Error, Result};
 use model::threads;
-use store::FORMAT;
 
 pub use self::app::{App, Told, open, options};
 pub(crate) use self::rotation::start as look_after_keys;
@@ -127,7 +127,7 @@ async fn serve(
     let webhooks = Webhooks::start(&api)?;
     let history = rt::spawn(http::keep_history(Arc::clone(&api)));
     // A directory of backups that cannot be read must not keep the server from serving.
-    if let Err(error) = app.backups.resume(app.feed.store()) {
+    if let Err(error) = app.backups.resume() {
         tracing::error!(%error, "the backups cannot be used");
     }
     app.standbys.resume(app.feed.store())?;

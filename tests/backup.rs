@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use crate::command::{Place, Ran, dump};
 use crate::server::{Server, run, wait_until};
-use store::{Options, Store};
+use feed::store::{Options, Store};
 use tar::{EntryType, Header};
 
 /// A place with some data, and an archive `b.tar` of it.

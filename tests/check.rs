@@ -120,7 +120,7 @@ fn only_pulled_entries_may_be_absent() {
 fn rows_below_the_floor_are_ignored() {
     let place = place();
     let rocks = place.rocks();
-    rocks.raise_floor(user(1), cursor(1000, 11)).expect("raises");
+    feed::inbox::tables::raise_floor(&rocks, user(1), cursor(1000, 11)).expect("raises");
     remove_inbox_entry(&rocks, user(1), entry(1000, 10, 2));
     remove_inbox_entry(&rocks, user(1), entry(1000, 11, 3));
     put_inbox_entry(&rocks, user(1), entry(900, 99, 9));

@@ -7,12 +7,12 @@ use std::time::{Duration, Instant};
 use cluster::{Compared, Comparison, Log, LogMembership, Node, NotAppended, NotRead, Record};
 use config::Config;
 use feed::backlog::Backlog;
+use feed::store::{Options, Store};
 use feed::streaming::Streaming;
 use feed::{Feed, Relate, users};
 use model::store::TableDigest;
 use model::{HostId, Profile, UserId};
 use parking_lot::Mutex;
-use store::{Options, Store};
 
 /// A log that loses nothing.
 #[derive(Debug, Default)]
@@ -99,7 +99,7 @@ fn nodes_take_their_digests_at_one_position() {
     assert_eq!((rows("profiles"), rows("followers"), rows("content")), (20, 20, 0));
 
     // A row that came by no command.
-    other.store().put_profiles(&[(UserId::MIN, profile("a third name"))]).expect("puts");
+    feed::users::tables::put_profiles(other.store(), &[(UserId::MIN, profile("a third name"))]).expect("puts");
     let id = second.compare().expect("asks");
     let (at_first, at_second) = (digests(&first, id), digests(&second, id));
     assert_eq!(at_first.0, at_second.0);

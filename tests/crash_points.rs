@@ -13,10 +13,10 @@ use crate::process::history::{History, Outcome, Told, call, compare};
 use crate::process::home::Home;
 use crate::process::model::{Change, Item};
 use crate::server::{PATIENCE, Server, wait_until};
+use feed::store::{Options, Store};
 use model::failpoint::{Failpoint, Write, names};
 use model::{Entry, Event, EventKind, Logged, RuleDraft};
 use serde_json::{Value, json};
-use store::{Options, Store};
 use tempfile::TempDir;
 
 const BACKUPS: &str = "/v1/admin/backups";
@@ -222,7 +222,8 @@ fn home_for(dir: &TempDir, points: &str) -> Home {
 /// The events on disk, in the order of their numbers.
 fn events(home: &Home) -> Vec<Told> {
     let store = Store::open(&Options::new(&home.data)).expect("opens");
-    let events = store.logged(0, usize::MAX).expect("reads").into_iter().filter_map(Logged::event);
+    let events =
+        feed::events::tables::logged(&store, 0, usize::MAX).expect("reads").into_iter().filter_map(Logged::event);
     let told = |event: Event| {
         let Entry { cursor, author, .. } = event.entry;
         (event.kind, author.get(), cursor.at, cursor.id.get())

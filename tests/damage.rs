@@ -4,8 +4,8 @@ use std::fs::OpenOptions;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
+use feed::store::{Options, Store};
 use model::Cursor;
-use store::{Options, Store};
 use tempfile::TempDir;
 
 use crate::check::damage::{Row, engine, key, set};
@@ -132,8 +132,9 @@ const READERS: std::ops::Range<u64> = 100..160;
 /// Changes each inbox in a table file of its own, then damages the first block of the first file.
 fn damage_inboxes(data: &Path) {
     for _ in 0..FILES {
-        let store = Store::open(&Options { compacts: false, ..Options::new(data) }).expect("opens");
-        READERS.for_each(|reader| store.raise_floor(user(reader), Cursor::OLDEST).expect("raises"));
+        let store = Store::open(&Options::new(data).with(|engine| engine.compacts = false)).expect("opens");
+        READERS
+            .for_each(|reader| feed::inbox::tables::raise_floor(&store, user(reader), Cursor::OLDEST).expect("raises"));
     }
     assert!(files(data, "inboxes").len() >= FILES);
     let file = OpenOptions::new().read(true).write(true).open(largest_file(data, "inboxes")).expect("opens");

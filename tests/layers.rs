@@ -102,6 +102,7 @@ fn names(sources: &BTreeMap<String, String>) -> BTreeMap<String, BTreeSet<String
     let inner = regex(r"(?ms)^#\[cfg\(test\)\]\nmod \w+ \{.*?^\}");
     let uses = regex(r"(?m)^ *(pub(?:\([^)]*\))? )?use ([^;]+);");
     let inline = regex(r"\b(?:crate|super|self)(?:::\w+)+");
+    let of_module = regex(r"(?:^|[^:\w])(\w+)::(\w+(?:::\w+)*)");
     let absolute = |module: &str, path: &str| {
         let mut at: Vec<&str> = module.split('/').filter(|part| !part.is_empty()).collect();
         let mut parts = path.split("::").map(str::trim).peekable();
@@ -123,6 +124,7 @@ fn names(sources: &BTreeMap<String, String>) -> BTreeMap<String, BTreeSet<String
     };
     let (mut passed_on, mut named) = (BTreeMap::new(), Vec::new());
     for (module, text) in sources {
+        let mut modules = BTreeMap::new();
         let text = inner.replace_all(text, "");
         let text = hidden.replace_all(&text, "");
         for found in uses.captures_iter(&text) {
@@ -131,11 +133,23 @@ fn names(sources: &BTreeMap<String, String>) -> BTreeMap<String, BTreeSet<String
             for path in paths.iter().filter_map(|path| absolute(module, path)) {
                 match (found.get(1), path.last()) {
                     (Some(_), Some(name)) => drop(passed_on.insert((module.clone(), name.clone()), path.clone())),
+                    (None, Some(name)) if sources.contains_key(&path.join("/")) => {
+                        drop(modules.insert(name.clone(), path.clone()));
+                    }
                     _ => named.push((module.clone(), path)),
                 }
             }
         }
         let rest = uses.replace_all(&text, "");
+        // Of a module that is imported, those of its names that are used.
+        for used in of_module.captures_iter(&rest) {
+            if let Some(path) = modules.get(&used[1]) {
+                named.push((
+                    module.clone(),
+                    path.iter().cloned().chain(used[2].split("::").map(str::to_owned)).collect(),
+                ));
+            }
+        }
         named.extend(
             inline.find_iter(&rest).filter_map(|path| Some((module.clone(), absolute(module, path.as_str())?))),
         );
@@ -186,9 +200,14 @@ fn circle(names: &BTreeMap<String, BTreeSet<String>>) -> Option<Vec<String>> {
     names.keys().find_map(|file| walk(names, file, &mut Vec::new(), &mut done))
 }
 
-/// The rooms of a crate, and the rooms that each names. A file outside of all folders is a room of its own.
+/// The rooms of a crate, and the rooms that each names. A file outside of all folders is a room of its own. The `tables` of all
+/// subjects are one room, below the others.
 fn rooms(files: &BTreeMap<String, BTreeSet<String>>) -> BTreeMap<String, BTreeSet<String>> {
-    let room = |file: &str| file.split('/').next().unwrap().to_owned();
+    let room = |file: &str| {
+        let parts: Vec<_> = file.split('/').collect();
+        let is_of_subject = parts.len() > 1 && parts[0] != "rows" && parts[1] == "tables";
+        if is_of_subject { "tables".to_owned() } else { parts[0].to_owned() }
+    };
     let mut rooms: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     for (file, others) in files {
         let named = others.iter().map(|other| room(other)).filter(|other| *other != room(file));
@@ -244,7 +263,7 @@ fn a_circle_is_found_and_a_room_is_none() {
     for (a, b) in [
         ("use crate::b::B;", "use super::a::A;"),
         ("use crate::b::B;", "use crate::{A, B};"),
-        ("fn f() -> crate::b::B {}", "use crate::a;"),
+        ("fn f() -> crate::b::B {}", "use crate::a;\nfn g() -> a::A {}"),
         ("use crate::{\n    b::{B, C},\n};", "use super::A;"),
     ] {
         assert_eq!(found(&[root, ("a", a), ("b", b)]), Some(2), "{a} {b}");
@@ -259,7 +278,12 @@ fn a_circle_is_found_and_a_room_is_none() {
     }
     let inside = [("", "mod a;"), ("a", "mod b;\nuse b::B;"), ("a/b", "use super::A;")];
     assert_eq!(found(&inside), None);
-    let between = [("a/b", "use crate::c::d;"), ("c/d", ""), ("c/e", "use crate::a::f;"), ("a/f", "")];
+    let between = [
+        ("a/b", "use crate::c::d;\nfn f() -> d::D {}"),
+        ("c/d", ""),
+        ("c/e", "use crate::a::f;\nfn g() -> f::F {}"),
+        ("a/f", ""),
+    ];
     let names = names(&crate_of(&[&[root][..], &between].concat()));
     assert_eq!((circle(&names), circle(&rooms(&names)).map(|circle| circle.len())), (None, Some(2)));
 }

@@ -5,11 +5,11 @@ use std::time::{Duration, Instant};
 
 use config::Config;
 use feed::backlog::Backlog;
+use feed::store::{Options, Store};
 use feed::streaming::Streaming;
 use feed::worker::{Candidate, Candidates, Workers};
 use model::store::{Batch, Push, Tier};
 use model::{Audience, Content, ContentId, KindId, Publish, Reaction, ReactionKind, UserId};
-use store::{Options, Store};
 
 fn item(raw: u64) -> ContentId {
     ContentId::new(raw).expect("in range")
@@ -19,7 +19,7 @@ fn item(raw: u64) -> ContentId {
 fn a_stop_does_not_wait_for_a_long_purge() {
     const LIKES: u64 = 200_000;
     let dir = tempfile::tempdir().expect("temp dir");
-    let options = Options { sync: false, ..Options::new(dir.path()) };
+    let options = Options::new(dir.path()).with(|engine| engine.sync = false);
     let store = Arc::new(Store::open(&options).expect("opens"));
     // A purge may be over before a busy machine stops it, so one success of some is enough.
     let left = (10..15).map(|id| left_by_a_stop(&store, item(id), LIKES)).find(|left| *left > 0);
@@ -47,13 +47,13 @@ fn left_by_a_stop(store: &Arc<Store>, id: ContentId, likes: u64) -> u64 {
         fingerprint: 1,
     };
     let post = Publish { content, id_made: false, time_given: true, audience_given: true, event: None };
-    store.publish(&[post], Batch::AllOrNone, Push::Queued).expect("publishes");
+    feed::items::tables::publish(store, &[post], Batch::AllOrNone, Push::Queued).expect("publishes");
     let like = |raw| Reaction { user: UserId::new(raw).expect("in range"), kind: ReactionKind::LIKE, since: Some(raw) };
     let reactions: Vec<_> = (1..=likes).map(like).collect();
     for part in reactions.chunks(1000) {
-        store.react(id, part).expect("reacts");
+        feed::reactions::tables::react(store, id, part).expect("reacts");
     }
-    store.delete(id, 1.into()).expect("deletes");
+    feed::items::tables::delete(store, id, 1.into()).expect("deletes");
     let candidates = Candidates::default();
     candidates.name(Candidate::Deleted(id));
     let mut config = Config::default();
@@ -61,7 +61,9 @@ fn left_by_a_stop(store: &Arc<Store>, id: ContentId, likes: u64) -> u64 {
     config.content.deleted_retention = config::Duration::from_millis(0);
     let (backlog, streaming) = (Arc::new(Backlog::new(10)), Arc::new(Streaming::new(60_000)));
     let workers = Workers::start(Arc::clone(store), backlog, streaming, &config, candidates).expect("start");
-    let left = || store.item_counts(&[id], Tier::Disk).expect("reads")[0].reactions.get(ReactionKind::LIKE);
+    let left = || {
+        feed::items::tables::item_counts(store, &[id], Tier::Disk).expect("reads")[0].reactions.get(ReactionKind::LIKE)
+    };
     let since = Instant::now();
     while left() == likes && since.elapsed() < Duration::from_secs(60) {
         std::thread::yield_now();

@@ -9,7 +9,7 @@
 macro_rules! on_both {
     ($($name:ident),+ $(,)?) => {
         mod memory {
-            $(#[test] fn $name() { super::$name(&store::Store::in_memory().expect("opens")); })+
+            $(#[test] fn $name() { super::$name(&feed::store::Store::in_memory().expect("opens")); })+
         }
         mod rocks {
             $(#[test] fn $name() { $crate::store::support::on_rocks(super::$name); })+

@@ -7,10 +7,10 @@ use std::time::{Duration, Instant};
 use config::Config;
 use feed::Feed;
 use feed::backlog::Backlog;
+use feed::store::{InboxRoom, Store};
 use feed::streaming::Streaming;
 use feed::worker::{Candidates, Workers, slack};
 use model::HostId;
-use store::{InboxRoom, Store};
 
 use crate::trace::INBOX_LIMIT;
 
@@ -58,9 +58,9 @@ impl Opened {
         config.timeline.evict_after = config::Duration::from_secs(0);
         config.timeline.inbox_limit = INBOX_LIMIT as usize;
         let candidates = Candidates::default();
-        let mut options = store::Options::new(dir);
-        options.sync = false;
-        options.cache_memory = config.storage.cache_memory();
+        let mut options = feed::store::Options::new(dir);
+        options.engine.sync = false;
+        options.engine.cache_memory = config.storage.cache_memory();
         let limit = config.timeline.inbox_limit;
         options.inbox_room = InboxRoom { limit, slack: slack(limit) };
         options.listeners = candidates.listeners(&config.content);

@@ -4,7 +4,7 @@
 
 #![allow(dead_code, unreachable_pub, unused_imports, missing_docs)]
 
-#[path = "../../crates/store/src/rows"]
+#[path = "../../crates/feed/src/rows"]
 mod rows {
     mod keys;
     mod values;

@@ -20,9 +20,9 @@ use super::remote::calls;
 use crate::server::{self, StopSignals, Told};
 use config::{Auth, Config};
 use http::{Authenticator, Promotion, Reloads, StandbyApi};
+use kv::StandbyDirectory;
 use model::error::{Code, Error, Result};
 use model::is_topic;
-use store::StandbyDirectory;
 
 /// Where Linux has the name of the machine.
 const HOST: &str = "/proc/sys/kernel/hostname";
@@ -83,7 +83,7 @@ pub(crate) fn run(config: &Config, args: &StandbyArgs, file: Option<PathBuf>) ->
     let origin = Origin::new(&url, key, args.ca_file.as_deref(), name, own_url)?;
     let directory = StandbyDirectory::claim(data, Some(&url))?;
     tracing::info!(from = url, data_dir = %data.display(), version = env!("CARGO_PKG_VERSION"), "standby started");
-    let follower = Follower::start(directory, server::options(&config), origin)?;
+    let follower = Follower::start(directory, &server::options(&config), origin)?;
 
     let system = rt::System::new();
     let mut stop = system.block_on(async { StopSignals::catch() })?;

@@ -11,6 +11,7 @@ use config::{Config, Durability};
 use feed::backlog::Backlog;
 use feed::backup::Backups;
 use feed::standbys::Standbys;
+use feed::store::{InboxRoom, Options, Store};
 use feed::streaming::Streaming;
 use feed::worker;
 use feed::worker::{Candidates, Figures, Workers};
@@ -18,7 +19,6 @@ use feed::{Eraser, Feed};
 use model::error::{Error, Result};
 use model::failpoint;
 use model::failpoint::Failpoint;
-use store::{InboxRoom, Options, Store};
 
 /// How often a stop checks whether the store is still in use.
 const LOOK_EVERY: Duration = Duration::from_millis(5);
@@ -58,7 +58,7 @@ pub struct Told {
 pub fn options(config: &Config) -> Options {
     let Config { server, storage, timeline, topics, .. } = config;
     let files::Shares { tables, .. } = files::share(storage.max_open_files, server.max_connections);
-    Options {
+    let engine = kv::Options {
         // On a node of a cluster, the command log is what survives.
         sync: storage.durability == Durability::Sync && !config.cluster.is_on(),
         keep_room: true,
@@ -66,6 +66,10 @@ pub fn options(config: &Config) -> Options {
         cache_memory: storage.cache_memory(),
         write_buffer: mebibytes(storage.write_buffer_mb),
         max_open_files: tables,
+        ..kv::Options::new(&storage.data_dir)
+    };
+    Options {
+        engine,
         arrivals: mebibytes(storage.arrivals_mb),
         inbox_room: InboxRoom { limit: timeline.inbox_limit, slack: worker::slack(timeline.inbox_limit) },
         notice_outbox_above: match timeline.outbox_limit {
@@ -83,14 +87,13 @@ pub fn open(config: &Config, told: Told) -> Result<App> {
     let Config { server, storage, fanout, content, presence, .. } = &config;
     let candidates = Candidates::default();
     let files::Shares { connections, .. } = files::share(storage.max_open_files, server.max_connections);
-    let store: Arc<Store> = Arc::new(Store::open(&Options {
-        accept_log_loss: told.accept_log_loss,
-        whole_log: told.whole_log,
-        keep_room: !told.reserve_nothing,
-        keeps_log: told.has_standbys && config.standby.keep_mb > 0 && !config.cluster.is_on(),
-        listeners: candidates.listeners(content),
-        ..options(&config)
-    })?);
+    let options = Options { listeners: candidates.listeners(content), ..options(&config) };
+    let store: Arc<Store> = Arc::new(Store::open(&options.with(|engine| {
+        engine.accept_log_loss = told.accept_log_loss;
+        engine.whole_log = told.whole_log;
+        engine.keep_room = !told.reserve_nothing;
+        engine.keeps_log = told.has_standbys && config.standby.keep_mb > 0 && !config.cluster.is_on();
+    }))?);
     failpoint::pass(Failpoint::StartOpened);
     let backlog = Arc::new(Backlog::new(fanout.queue));
     let streaming = Arc::new(Streaming::new(presence.ttl.as_millis()));
@@ -99,7 +102,7 @@ pub fn open(config: &Config, told: Told) -> Result<App> {
     if let Some(members) = config.cluster.members() {
         worker::evict_others(&store, &members)?;
     }
-    backlog.restore(store.jobs()?);
+    backlog.restore(feed::inbox::tables::jobs(&store)?);
     failpoint::pass(Failpoint::StartRestored);
     let feed = Feed::new(Arc::clone(&store), Arc::clone(&backlog), Arc::clone(&streaming), &config)?;
     let feed = Arc::new(feed);

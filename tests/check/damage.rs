@@ -159,24 +159,29 @@ pub(crate) fn place() -> Place {
     config.storage.data_dir = place.data();
     let app = server::open(&config, server::Told { changes: true, ..server::Told::default() }).expect("opens");
     let (feed, store) = (app.feed(), app.feed().store());
-    store.set_barrier(user(1), user(5), Barrier::Mute, Some(600), 10).expect("mutes");
-    store.set_barrier(user(1), user(6), Barrier::Hide, Some(700), 10).expect("hides");
-    store.set_barrier(user(1), user(7), Barrier::Block, Some(800), 10).expect("blocks");
-    store.put_settings(user(8), UserSettings { approve_followers: true, ..UserSettings::default() }).expect("puts");
+    feed::barriers::tables::set_barrier(store, user(1), user(5), Barrier::Mute, Some(600), 10).expect("mutes");
+    feed::barriers::tables::set_barrier(store, user(1), user(6), Barrier::Hide, Some(700), 10).expect("hides");
+    feed::barriers::tables::set_barrier(store, user(1), user(7), Barrier::Block, Some(800), 10).expect("blocks");
+    feed::users::tables::put_settings(
+        store,
+        user(8),
+        UserSettings { approve_followers: true, ..UserSettings::default() },
+    )
+    .expect("puts");
     let (list, member) = (ListSettings::default(), Change::new(user(3), Some(950)));
-    store.put_list(user(1), "close", &list, 10).expect("puts");
-    store.change_members(user(1), "close", &[member], 10).expect("adds");
-    store.move_list_marker(user(1), "close", cursor(2000, 12), None).expect("moves");
+    feed::lists::tables::put_list(store, user(1), "close", &list, 10).expect("puts");
+    feed::lists::tables::change_members(store, user(1), "close", &[member], 10).expect("adds");
+    feed::lists::tables::move_list_marker(store, user(1), "close", cursor(2000, 12), None).expect("moves");
     let ask = Change::new(user(8), Some(900));
-    store.relate(user(1), &[ask], 10).expect("asks");
-    store.archive_outbox(user(2), cursor(1000, 10), 1).expect("archives");
-    let tea = store.topic("tea", Tier::Disk).expect("reads").expect("a topic");
-    assert_eq!(store.archive_topic(tea, cursor(1000, 10), 5).expect("archives"), 1);
+    feed::follows::tables::relate(store, user(1), &[ask], 10).expect("asks");
+    feed::items::tables::archive_outbox(store, user(2), cursor(1000, 10), 1).expect("archives");
+    let tea = feed::topics::tables::topic(store, "tea", Tier::Disk).expect("reads").expect("a topic");
+    assert_eq!(feed::topics::tables::archive_topic(store, tea, cursor(1000, 10), 5).expect("archives"), 1);
     feed.submit(DeleteItem { item: HostId::Number(13), purge: false }).expect("deletes");
     feed.submit(DeleteItem { item: HostId::Number(16), purge: false }).expect("deletes");
-    assert!(store.purge(content_id(16), u64::MAX).expect("purges"));
+    assert!(feed::items::tables::purge(store, content_id(16), u64::MAX).expect("purges"));
     let id = NoticeId { kind: NoticeKind::Reaction, reaction: 0, actor: user(3), item: Some(content_id(10)) };
-    store.move_notice_marker(user(2), NoticeCursor { at: 5001, id }).expect("moves");
+    feed::notices::tables::move_notice_marker(store, user(2), NoticeCursor { at: 5001, id }).expect("moves");
     app.stop(Duration::from_secs(60)).expect("stops");
     place
 }

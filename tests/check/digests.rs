@@ -1,9 +1,9 @@
 //! Each row of a replicated table shows in the digest of its table, and no other row does.
 
+use feed::store::{Options, Store};
 use model::error::Error;
 use model::store::TableDigest;
 use rocksdb::IteratorMode;
-use store::{Options, Store};
 use tempfile::TempDir;
 
 use super::damage::{Row, count, engine, key, row, set};
@@ -17,7 +17,7 @@ fn filled() -> (TempDir, Vec<&'static str>, Vec<TableDigest>) {
     let dir = tempfile::tempdir().expect("a directory");
     let store = Store::open(&Options::new(dir.path())).expect("opens");
     fill(&store);
-    let tables = store.stats().expect("reads").into_iter().map(|figures| figures.table).collect();
+    let tables = store.usage().expect("reads").tables.into_iter().map(|figures| figures.table).collect();
     let digests = support::digest(&store, 0);
     drop(store);
     (dir, tables, digests)

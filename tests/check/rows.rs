@@ -1,8 +1,8 @@
 //! A row that is damaged, that is missing or that is too many, in every table that `fill` fills.
 
+use feed::store::{Options, Store};
 use model::error::Error;
 use rocksdb::{DB, IteratorMode};
-use store::{Options, Store};
 use tempfile::TempDir;
 
 use super::damage::{Row, engine};
@@ -51,7 +51,7 @@ fn filled() -> (TempDir, Vec<&'static str>) {
     let store = Store::open(&Options::new(dir.path())).expect("opens");
     fill(&store);
     assert_eq!(empty_tables(&store), Vec::<&str>::new(), "not filled");
-    let tables = store.stats().expect("reads").into_iter().map(|figures| figures.table).collect();
+    let tables = store.usage().expect("reads").tables.into_iter().map(|figures| figures.table).collect();
     (dir, tables)
 }
 

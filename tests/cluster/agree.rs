@@ -30,7 +30,7 @@ impl Machine {
         self.compare()?;
         for system in self.nodes.systems() {
             let mut findings = Findings::default();
-            system.store().audit(&mut findings).map_err(|e| format!("an audit fails: {e}"))?;
+            feed::check::audit(system.store(), &mut findings).map_err(|e| format!("an audit fails: {e}"))?;
             // An inbox that was damaged on purpose, and that nobody has read since.
             findings.0.retain(|line| !line.ends_with("inboxes has its row, which cannot be read"));
             ensure_eq!(findings.0, Vec::<String>::new(), "the audit of a node");
@@ -63,7 +63,7 @@ impl Machine {
         let final_before = if kept == NEVER { Millis::MAX } else { 0 };
         let time = clock();
         for system in self.nodes.systems() {
-            system.store().keep_notices(system.feed.notices_since(time));
+            feed::notices::tables::keep_notices(system.store(), system.feed.notices_since(time));
         }
         same_tables(self.nodes.systems(), final_before)?;
         let mut all = self.nodes.systems().map(|system| seen(&system.feed, self.ids, 7));

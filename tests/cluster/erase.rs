@@ -91,7 +91,7 @@ pub(crate) fn run() {
         nodes.case.system.start();
     }
     let began = Instant::now();
-    while nodes.systems().any(|system| system.store().has_erasures()) {
+    while nodes.systems().any(|system| feed::erasure::tables::has_erasures(system.store())) {
         assert!(began.elapsed() < LONG, "the users are not erased");
         thread::sleep(Duration::from_millis(5));
     }
@@ -104,23 +104,28 @@ pub(crate) fn run() {
     same_tables(nodes.systems(), 0).expect("nodes agree");
     for system in nodes.systems() {
         let store = system.store();
-        assert_eq!(store.erased().expect("reads").len(), 2);
+        assert_eq!(feed::erasure::tables::erased(store).expect("reads").len(), 2);
         for user in &numbers {
-            assert_eq!(store.to_erase(*user, &mut ErasurePlace::default(), 100).expect("reads"), None);
+            assert_eq!(
+                feed::erasure::tables::to_erase(store, *user, &mut ErasurePlace::default(), 100).expect("reads"),
+                None
+            );
         }
         // Entries that came through user 20 are gone, too.
         for reader in (30..70).chain([20]) {
             let reader = system.feed.read().find(&id(&reader.to_string())).expect("finds");
-            let notices = store.notices(reader, Span::ALL.newest(1000), Tier::Disk).expect("reads");
+            let notices =
+                feed::notices::tables::notices(store, reader, Span::ALL.newest(1000), Tier::Disk).expect("reads");
             assert!(notices.iter().all(|notice| !numbers.contains(&notice.place.id.actor)), "{notices:?}");
-            let marker = store.notice_marker(reader, Tier::Disk).expect("reads").and_then(NoticeCursor::actor);
+            let marker = feed::notices::tables::notice_marker(store, reader, Tier::Disk)
+                .expect("reads")
+                .and_then(NoticeCursor::actor);
             assert!(marker.is_none_or(|actor| !numbers.contains(&actor)), "the marker of {reader}");
-            store
-                .inbox(reader, Span::ALL, Order::NewestFirst, Tier::Disk, &mut |entry| {
-                    assert!(!numbers.contains(&entry.author), "{entry:?} of {reader}");
-                    ControlFlow::Continue(())
-                })
-                .expect("reads");
+            feed::inbox::tables::inbox(store, reader, Span::ALL, Order::NewestFirst, Tier::Disk, &mut |entry| {
+                assert!(!numbers.contains(&entry.author), "{entry:?} of {reader}");
+                ControlFlow::Continue(())
+            })
+            .expect("reads");
         }
     }
 }

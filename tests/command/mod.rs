@@ -8,9 +8,9 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use feed::store::{Options, Store};
 use model::store::Tier;
 use model::{ContentId, Order, ReactionKind, Side, Span, UserId};
-use store::{Options, Store};
 use tempfile::TempDir;
 
 /// The result of a run.
@@ -141,43 +141,57 @@ const DUMPED_USERS: u64 = 300;
 /// All readable data of a store, as text.
 pub(crate) fn dump(store: &Store) -> String {
     let mut text = String::new();
-    let users = store.users_after(None, 100_000).expect("users");
+    let users = feed::users::tables::users_after(store, None, 100_000).expect("users");
     for &user in &users {
         writeln!(text, "user {user}").expect("text");
         for side in Side::all() {
-            let members = store.members(user, side, Span::ALL.newest(10_000), Tier::Disk).expect("members");
+            let members = feed::follows::tables::members(store, user, side, Span::ALL.newest(10_000), Tier::Disk)
+                .expect("members");
             writeln!(text, "  {side:?} {members:?}").expect("text");
         }
-        let (settings, marker) = (store.settings(user, Tier::Disk), store.marker(user, Tier::Disk));
+        let (settings, marker) = (
+            feed::users::tables::settings(store, user, Tier::Disk),
+            feed::users::tables::marker(store, user, Tier::Disk),
+        );
         writeln!(text, "  {:?} {:?}", settings.expect("settings"), marker.expect("a marker")).expect("text");
-        writeln!(text, "  suspended {:?}", store.suspended_since(user, Tier::Disk).expect("reads")).expect("text");
-        for list in store.lists(user, Tier::Disk).expect("lists") {
-            let members = store.list_members(list.id, Span::ALL.newest(10_000), Tier::Disk).expect("members");
-            let marker = store.list_marker(list.id, Tier::Disk).expect("a marker");
+        writeln!(
+            text,
+            "  suspended {:?}",
+            feed::users::tables::suspended_since(store, user, Tier::Disk).expect("reads")
+        )
+        .expect("text");
+        for list in feed::lists::tables::lists(store, user, Tier::Disk).expect("lists") {
+            let members = feed::lists::tables::list_members(store, list.id, Span::ALL.newest(10_000), Tier::Disk)
+                .expect("members");
+            let marker = feed::lists::tables::list_marker(store, list.id, Tier::Disk).expect("a marker");
             writeln!(text, "  {list:?} {members:?} {marker:?}").expect("text");
         }
         let mut inbox = Vec::new();
-        let floor = store.inbox(user, Span::ALL, Order::NewestFirst, Tier::Disk, &mut |entry| {
+        let floor = feed::inbox::tables::inbox(store, user, Span::ALL, Order::NewestFirst, Tier::Disk, &mut |entry| {
             inbox.push(entry);
             ControlFlow::Continue(())
         });
         writeln!(text, "  inbox above {:?}: {inbox:?}", floor.expect("inbox")).expect("text");
     }
-    let entries = store.outboxes(&users, Span::ALL.newest(1_000_000), Tier::Disk).expect("outboxes");
+    let entries =
+        feed::items::tables::outboxes(store, &users, Span::ALL.newest(1_000_000), Tier::Disk).expect("outboxes");
     for entry in entries {
         let id = entry.cursor.id;
-        let found = store.contents(&[id], Tier::Disk).expect("contents");
-        writeln!(text, "{found:?} {:?}", store.item_counts(&[id], Tier::Disk).expect("counts")).expect("text");
+        let found = feed::items::tables::contents(store, &[id], Tier::Disk).expect("contents");
+        writeln!(text, "{found:?} {:?}", feed::items::tables::item_counts(store, &[id], Tier::Disk).expect("counts"))
+            .expect("text");
         for kind in [ReactionKind::LIKE, ReactionKind::FAVORITE] {
-            let reactors = store.reactors(id, kind, Span::ALL.newest(10_000), Tier::Disk);
+            let reactors = feed::reactions::tables::reactors(store, id, kind, Span::ALL.newest(10_000), Tier::Disk);
             writeln!(text, "  {kind:?} {:?}", reactors.expect("reactors")).expect("text");
         }
     }
     // Users with only a profile or reactions are not in the list above.
     for user in (1..=DUMPED_USERS).map(user) {
-        let profile = store.profiles(&[user], Tier::Disk).expect("profiles");
-        let reacted = [ReactionKind::LIKE, ReactionKind::FAVORITE]
-            .map(|kind| store.reacted_by(user, kind, Span::ALL.newest(10_000), Tier::Disk).expect("reactions"));
+        let profile = feed::users::tables::profiles(store, &[user], Tier::Disk).expect("profiles");
+        let reacted = [ReactionKind::LIKE, ReactionKind::FAVORITE].map(|kind| {
+            feed::reactions::tables::reacted_by(store, user, kind, Span::ALL.newest(10_000), Tier::Disk)
+                .expect("reactions")
+        });
         if profile != [None] || reacted.iter().any(|list| !list.is_empty()) {
             writeln!(text, "user {user} {profile:?} reacted to {reacted:?}").expect("text");
         }

@@ -63,7 +63,7 @@ fn refused_lines_are_named_and_the_rest_is_taken() {
     let totals = ran.err.lines().find(|line| line.starts_with("refused in total: ")).expect("totals");
     let kinds = "6 invalid_line, 2 invalid_id, 2 missing_field, 1 invalid_time, 1 self_follow, 1 too_long";
     assert_eq!(totals, format!("refused in total: 13 lines: {kinds}"));
-    let followees = place.rocks().followees(user(1), Tier::Disk).expect("followees");
+    let followees = feed::follows::tables::followees(&place.rocks(), user(1), Tier::Disk).expect("followees");
     assert_eq!(followees.into_iter().map(UserId::get).collect::<Vec<_>>(), [2, 3, 4, 8, 10]);
 }
 
@@ -79,7 +79,8 @@ fn refused_json_lines_are_named() {
     let ran = place.run_with(&["import", "--content", "-", "--allow-refused", "4"], content.as_bytes()).ok();
     assert_eq!(lines(&ran.out), ["content -: 2 new, 0 already there, 4 refused"]);
     assert_eq!(refused(&ran.err, "-").into_iter().map(|(line, _)| line).collect::<Vec<_>>(), [3, 4, 5, 6]);
-    let found = place.rocks().contents(&[content_id(1), content_id(4)], Tier::Disk).expect("contents");
+    let found =
+        feed::items::tables::contents(&place.rocks(), &[content_id(1), content_id(4)], Tier::Disk).expect("contents");
     assert_eq!(found[0].as_ref().map(|c| (c.kind.as_str(), c.broadcast)), Some(("note", true)));
     assert_eq!(found[0].as_ref().and_then(|c| c.extra.as_deref()), Some("{\"a\":[1]}"));
     assert_eq!(found[1].as_ref().map(|c| c.broadcast), Some(false));

@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use kv::{Change, Family, Kv, Op, Reads, Row, RowWalk, Scope};
 use model::error::{Code, Error, Result};
 use model::store::{TableStats, Tier, Usage};
 use model::{EffectKind, NoticeKind};
-use store::kv::{Change, Filters, Kv, Op, Reads, Row, RowWalk, Scope, Table};
 
 /// A fault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,7 +52,7 @@ impl Faulty {
 }
 
 /// A change of a row: the value, a step, or none.
-type Altered = (Table, Vec<u8>, Op<Vec<u8>>);
+type Altered = (&'static Family, Vec<u8>, Op<Vec<u8>>);
 
 /// The first byte of the row of an effect.
 const EFFECT: u8 = 0x80;
@@ -97,17 +97,22 @@ impl Fault {
 }
 
 impl Reads for Faulty {
-    fn get(&self, table: Table, key: &[u8], tier: Tier) -> Result<Option<Row<'_>>> {
+    fn get(&self, table: &'static Family, key: &[u8], tier: Tier) -> Result<Option<Row<'_>>> {
         self.engine.get(table, key, tier)
     }
 
-    fn walk(&self, table: Table, tier: Tier, scope: Scope<'_>) -> Result<Box<dyn RowWalk + '_>> {
+    fn walk(&self, table: &'static Family, tier: Tier, scope: Scope<'_>) -> Result<Box<dyn RowWalk + '_>> {
         self.engine.walk(table, tier, scope)
     }
 }
 
 impl Kv for Faulty {
-    fn write(&self, changes: &mut dyn Iterator<Item = (Table, Change<'_>)>, bytes: usize, sync: bool) -> Result<()> {
+    fn write(
+        &self,
+        changes: &mut dyn Iterator<Item = (&'static Family, Change<'_>)>,
+        bytes: usize,
+        sync: bool,
+    ) -> Result<()> {
         let (mut ranges, mut rows) = (Vec::new(), Vec::new());
         for (table, change) in changes {
             match change {
@@ -156,7 +161,7 @@ impl Kv for Faulty {
         self.engine.compact()
     }
 
-    fn size(&self, table: Table) -> Result<TableStats> {
+    fn size(&self, table: &'static Family) -> Result<TableStats> {
         self.engine.size(table)
     }
 
@@ -166,9 +171,5 @@ impl Kv for Faulty {
 
     fn refused(&self, cause: &str) -> Error {
         self.engine.refused(cause)
-    }
-
-    fn filters(&self) -> &Filters {
-        self.engine.filters()
     }
 }

@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use feed::store::Store;
 use model::store::Tier;
 use model::{HostId, HostIds, Id, MAX_ID, Mentions, Millis, PageRequest, Position, Span, UserId};
-use store::Store;
 
 use super::names::{IDS, Ids, USERS, id};
 use crate::plain::Model;
@@ -166,7 +166,8 @@ impl Hosts {
             }
         }
         let numbers: Vec<_> = self.names.keys().copied().collect();
-        let names = store.names(&numbers, Tier::Disk).map_err(|e| format!("names cannot be read: {e}"))?;
+        let names =
+            feed::ids::tables::names(store, &numbers, Tier::Disk).map_err(|e| format!("names cannot be read: {e}"))?;
         let should_be: Vec<_> = self.names.values().map(HostId::to_string).collect();
         ensure_eq!(names.iter().map(|name| name.to_string()).collect::<Vec<_>>(), should_be, "names of numbers");
         Ok(())
@@ -174,6 +175,7 @@ impl Hosts {
 }
 
 fn number_of(store: &Store, name: &str) -> Result<Option<u64>, String> {
-    let numbers = store.numbers(&[name], Tier::Disk).map_err(|e| format!("a name cannot be read: {e}"))?;
+    let numbers =
+        feed::ids::tables::numbers(store, &[name], Tier::Disk).map_err(|e| format!("a name cannot be read: {e}"))?;
     Ok(numbers[0])
 }

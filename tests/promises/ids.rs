@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use config::Config;
 use feed::backlog::Backlog;
+use feed::store::Store;
 use feed::streaming::Streaming;
 use feed::{Feed, PublishItems};
 use model::clock::now;
 use model::store::{Batch, Push};
 use model::{Audience, Content, ContentId, Cursor, Event, EventKind, KindId, Publish, UserId};
-use store::Store;
 
 use super::shape::ANY;
 
@@ -38,7 +38,7 @@ fn made_ids_that_are_taken_are_left_behind() {
         fingerprint: 0,
     };
     let first = Publish { content, time_given: true, audience_given: true, id_made: false, event: Some(event) };
-    store.publish(&[first], Batch::AllOrNone, Push::Queued).expect("publishes");
+    feed::items::tables::publish(&store, &[first], Batch::AllOrNone, Push::Queued).expect("publishes");
     let mut config = Config::default();
     config.content.max_ahead = ANY;
     let (backlog, streaming) = (Arc::new(Backlog::new(100_000)), Arc::new(Streaming::new(1)));

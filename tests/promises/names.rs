@@ -62,7 +62,7 @@ impl Ids {
 pub(crate) fn host(feed: &Feed, number: impl Into<u64>) -> HostId {
     match number.into() {
         raw if raw <= MAX_ID => HostId::Number(raw),
-        raw => HostId::Name(feed.store().names(&[raw], Tier::Disk).expect("reads").remove(0)),
+        raw => HostId::Name(feed::ids::tables::names(feed.store(), &[raw], Tier::Disk).expect("reads").remove(0)),
     }
 }
 

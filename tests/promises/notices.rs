@@ -17,7 +17,7 @@ impl Case {
     /// What a user sees now.
     fn notices(&self, user: UserId) -> Vec<Notice> {
         // Only the store knows what stands for a kind.
-        let byte = |kind| self.system.store().reaction_byte(kind).unwrap_or(u8::MAX);
+        let byte = |kind| feed::notices::tables::reaction_byte(self.system.store(), kind).unwrap_or(u8::MAX);
         self.model.notices(user, self.notices_since(), &byte)
     }
 

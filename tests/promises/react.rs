@@ -69,7 +69,7 @@ impl Case {
     }
 
     fn read_reaction_counts(&self, id: ContentId) -> Result<(), String> {
-        let counts = read(true, |tier| self.system.store().item_counts(&[id], tier))?.remove(0);
+        let counts = read(true, |tier| feed::items::tables::item_counts(self.system.store(), &[id], tier))?.remove(0);
         ensure_eq!(counts.reactions, self.model.reaction_counts(id), "counts of {id}");
         Ok(())
     }
@@ -122,7 +122,7 @@ impl Case {
         // Reactions to deleted items are kept or purged; no answer shows them.
         let live = self.model.items.iter().filter(|item| !item.deleted);
         let items: Vec<_> = live.map(|item| item.cursor()).collect();
-        let flags = read(ask.inline, |tier| self.system.store().reacted(me, &items, tier))?;
+        let flags = read(ask.inline, |tier| feed::reactions::tables::reacted(self.system.store(), me, &items, tier))?;
         let has = |id, kind| self.model.reactions.contains_key(&(id, kind, me));
         let kinds = || self.system.feed.reaction_kinds().iter().map(|(kind, _)| kind);
         let of = |item: &Cursor| -> Reactions { kinds().filter(|kind| has(item.id, *kind)).collect() };

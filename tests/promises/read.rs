@@ -330,12 +330,12 @@ impl Case {
     fn read_counts(&self) -> Result<(), String> {
         let store = self.system.store();
         let live: Vec<_> = self.model.items.iter().filter(|item| !item.deleted).map(|item| item.id).collect();
-        let counts = read(true, |tier| store.item_counts(&live, tier))?;
+        let counts = read(true, |tier| feed::items::tables::item_counts(store, &live, tier))?;
         for (id, is) in live.iter().zip(counts) {
             ensure_eq!((is.comments, is.reposts), self.model.counts(*id), "counts of {id}");
         }
         for author in self.hosts.everybody() {
-            let is = read(true, |tier| store.user_counts(author, tier))?.content;
+            let is = read(true, |tier| feed::follows::tables::user_counts(store, author, tier))?.content;
             ensure_eq!(is, self.model.published(author), "items counted on the page of {author}");
         }
         Ok(())

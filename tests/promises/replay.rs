@@ -6,6 +6,7 @@ use std::thread;
 
 use config::{Config, Duration};
 use fastrand::Rng;
+use feed::store::Store;
 use feed::streaming::{ChangeTime, LEVEL};
 use feed::{
     AnswerRequest, ChangeMembers, Command, DeleteItem, DeleteList, EditItem, EndErasure, EraseRows, EraseUser, Feed,
@@ -21,7 +22,6 @@ use model::{
 };
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
-use store::Store;
 
 use super::lines::{Parts, line};
 use super::names::{IDS, Ids, LISTS, RULES, TOPICS, USERS, id, rule};
@@ -104,7 +104,7 @@ pub(crate) fn same_tables<'a>(
     final_before: Millis,
 ) -> Result<(), String> {
     let mut digests = systems.into_iter().map(|system| {
-        let digests = system.store().digest(final_before, &mut || (), &mut Findings::default());
+        let digests = feed::check::digest(system.store(), final_before, &mut || (), &mut Findings::default());
         digests.map_err(|e| format!("no digest: {e}"))
     });
     let first = digests.next().ok_or("nothing to compare")??;
@@ -177,11 +177,11 @@ pub(crate) fn next_step(feed: &Feed, erasing: &mut Erasing) -> Option<Command> {
     let (of, place, found) = erasing;
     let user = match *of {
         Some(user) => user,
-        None => store.erasures().expect("reads").first()?.user,
+        None => feed::erasure::tables::erasures(store).expect("reads").first()?.user,
     };
     *of = Some(user);
     loop {
-        match store.to_erase(user, place, 3).expect("reads") {
+        match feed::erasure::tables::to_erase(store, user, place, 3).expect("reads") {
             Some(part) if names_any(feed, user, &part) => {
                 *found = true;
                 return Some(EraseRows { user: user.get(), part }.into());
@@ -201,8 +201,8 @@ fn names_any(feed: &Feed, user: UserId, part: &ErasedPart) -> bool {
     match part {
         ErasedPart::Items(ids) => {
             let ids: Vec<_> = ids.iter().filter_map(|id| ContentId::new(*id).ok()).collect();
-            let kept = feed.store().kept(&ids).expect("reads");
-            let sources = |id| feed.store().erased_paths(&[id]).expect("reads");
+            let kept = feed::items::tables::kept(feed.store(), &ids).expect("reads");
+            let sources = |id| feed::erasure::tables::erased_paths(feed.store(), &[id]).expect("reads");
             ids.into_iter().zip(kept).any(|(id, kept)| match kept {
                 Some((item, deleted_at)) => item.author != user || deleted_at != Some(FINAL),
                 None => sources(id).contains(&user),
@@ -470,7 +470,7 @@ pub(crate) fn newest_events(store: &Store, limit: usize) -> Vec<Event> {
         events.extend(row.event());
         if events.len() < limit { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     };
-    store.newest_logged(visit).expect("reads");
+    feed::events::tables::newest_logged(store, visit).expect("reads");
     events
 }
 
@@ -481,11 +481,11 @@ pub(crate) fn seen(feed: &Feed, ids: Ids, limit: usize) -> Vec<String> {
     let items: Vec<ContentId> = (0..IDS).map(|n| read.find(&ids.host(id(n))).expect("finds")).collect();
     seen.push(format!("ids {users:?} {items:?}"));
     seen.push(format!("events {:?}", newest_events(store, EVENTS)));
-    let contents = store.contents(&items, tier).expect("reads");
+    let contents = feed::items::tables::contents(store, &items, tier).expect("reads");
     // Each server purges the comments of the others in its own time.
     let live: Vec<ContentId> = contents.iter().flatten().map(|item| item.id).collect();
     seen.push(format!("contents {contents:?}"));
-    seen.push(format!("counts {:?}", store.item_counts(&items, tier)));
+    seen.push(format!("counts {:?}", feed::items::tables::item_counts(store, &items, tier)));
     for topic in TOPICS {
         let request = PageRequest { span: Span::ALL, limit };
         seen.push(format!("topic {topic} {:?}", topics::page(read, topic, &request)));
@@ -515,15 +515,18 @@ pub(crate) fn seen(feed: &Feed, ids: Ids, limit: usize) -> Vec<String> {
         });
         seen.push(format!("lists seen by {user} {lists:?}"));
         seen.push(format!("profile {user} {:?}", users::user(read, user)));
-        seen.push(format!("marker {user} {:?}", store.marker(user, tier)));
+        seen.push(format!("marker {user} {:?}", feed::users::tables::marker(store, user, tier)));
         for list in lists::of_user(read, user).expect("reads") {
-            let of_list = (timeline::list_page(read, user, list.id, &request), store.list_marker(list.id, tier));
+            let of_list = (
+                timeline::list_page(read, user, list.id, &request),
+                feed::lists::tables::list_marker(store, list.id, tier),
+            );
             let members = lists::members(read, list.id, &PageRequest { span: Span::ALL, limit: 100 });
             let rules = lists::member_rules(read, list.id, &users);
             seen.push(format!("list of {user} {list:?} {of_list:?} {members:?} {rules:?}"));
         }
         seen.push(format!("suspension {user} {:?}", users::suspended_since(read, user)));
-        seen.push(format!("settings {user} {:?}", store.settings(user, tier)));
+        seen.push(format!("settings {user} {:?}", feed::users::tables::settings(store, user, tier)));
         for side in Side::all() {
             let request = PageRequest { span: Span::ALL, limit: 100 };
             seen.push(format!("{side:?} {user} {:?}", follows::members(read, user, side, &request)));

@@ -43,7 +43,7 @@ fn check_inbox(system: &System, right: &impl Right, reader: UserId) -> Result<()
     let failed = |e| format!("a read fails: {e}");
     let (rows, floor) = inbox(store, reader)?;
     ensure_eq!(system.backlog().unsettled(reader), Vec::<UserId>::new(), "unsettled pairs of {reader}");
-    let activity = store.activity(reader, Tier::Disk).map_err(failed)?;
+    let activity = feed::inbox::tables::activity(store, reader, Tier::Disk).map_err(failed)?;
     // While another node keeps the inbox, no unfollow removes the rows of a dropped one. The rebuild raises its floor
     // above them.
     let may_be_strange = system.is_node() && activity == Activity::Evicted;
@@ -57,7 +57,7 @@ fn check_inbox(system: &System, right: &impl Right, reader: UserId) -> Result<()
     }
     ensure!(!matches!(activity, Activity::Returning { .. }), "{reader} is returning for ever");
     for (source, entry) in right.followed(reader) {
-        let unpushed = store.unpushed(source, Tier::Disk).map_err(failed)?;
+        let unpushed = feed::inbox::tables::unpushed(store, source, Tier::Disk).map_err(failed)?;
         let newest_unpushed = match activity {
             Activity::Active { .. } => unpushed.to_nobody,
             Activity::Evicted => Some(Cursor::NEWEST),

@@ -83,11 +83,14 @@ fn every_step_is_right(ids: Ids) -> Result<(), String> {
     let before = system.ends_of_writes().len();
     system.start();
     AUTHORS.iter().chain([&GROUP]).for_each(|author| system.candidates().name(Candidate::Outbox(user(*author))));
-    let topic = system.store().topic(TOPIC, Tier::Disk).map_err(|e| e.to_string())?.ok_or("nothing names the topic")?;
+    let topic = feed::topics::tables::topic(system.store(), TOPIC, Tier::Disk)
+        .map_err(|e| e.to_string())?
+        .ok_or("nothing names the topic")?;
     system.candidates().name(Candidate::Topic(topic));
     let list = |system: &System| {
         let all = usize::MAX;
-        system.store().topic_content(topic, Span::ALL.newest(all), all, Tier::Disk).map_err(|e| e.to_string())
+        feed::topics::tables::topic_content(system.store(), topic, Span::ALL.newest(all), all, Tier::Disk)
+            .map_err(|e| e.to_string())
     };
     let listed = list(&system)?;
     ensure_eq!(listed.len(), 2 * ITEMS as usize + 1, "items of the topic");
@@ -97,7 +100,7 @@ fn every_step_is_right(ids: Ids) -> Result<(), String> {
     let store = system.store();
     store.write_arrivals().map_err(|e| e.to_string())?;
     let top = listed.first().ok_or("an empty list")?.cursor;
-    let moved = store.archive_topic(topic, top, usize::MAX).map_err(|e| e.to_string())?;
+    let moved = feed::topics::tables::archive_topic(store, topic, top, usize::MAX).map_err(|e| e.to_string())?;
     ensure!((1..listed.len()).contains(&moved), "{moved} items were left to move");
 
     let ends = system.ends_of_writes();

@@ -10,11 +10,11 @@ use cluster::{Log, LogMembership, Node};
 use config::{Config, Durability};
 use feed::Feed;
 use feed::backlog::Backlog;
+use feed::store::{InboxRoom, Options, Rules, Store};
 use feed::streaming::Streaming;
 use feed::worker::{Candidates, Workers, evict_others};
+use kv::{Kv, in_memory};
 use model::store::MARK;
-use store::kv::Kv;
-use store::{InboxRoom, Options, Store, in_memory};
 
 use super::crash::{copy_live, cut_log, ends_of_writes};
 use super::faulty::{Fault, Faulty};
@@ -38,25 +38,30 @@ pub(crate) struct System {
 /// Where a store has its rows.
 enum Home {
     Dir(TempDir),
-    Memory(Arc<dyn Kv>),
+    Memory(Arc<dyn Kv>, Arc<Rules>),
 }
 
 impl Home {
     fn new(kind: Kind, config: &Config, candidates: &Candidates) -> Self {
         match kind {
             Kind::Rocks => Self::Dir(temp_dir()),
-            Kind::Memory => Self::Memory(in_memory(&options(config, candidates))),
+            Kind::Memory => Self::memory(config, candidates, |engine| engine),
         }
     }
 
     fn faulty(fault: Fault, config: &Config, candidates: &Candidates) -> Self {
-        Self::Memory(Arc::new(Faulty::new(in_memory(&options(config, candidates)), fault)))
+        Self::memory(config, candidates, |engine| Arc::new(Faulty::new(engine, fault)))
+    }
+
+    fn memory(config: &Config, candidates: &Candidates, over: impl FnOnce(Arc<dyn Kv>) -> Arc<dyn Kv>) -> Self {
+        let rules = Arc::new(Rules::new(&options(config, candidates)));
+        Self::Memory(over(in_memory(Arc::clone(&rules) as Arc<_>)), rules)
     }
 
     fn dir(&self) -> Option<&Path> {
         match self {
             Self::Dir(dir) => Some(dir.path()),
-            Self::Memory(_) => None,
+            Self::Memory(..) => None,
         }
     }
 
@@ -64,8 +69,8 @@ impl Home {
     fn open(&self, config: &Config, candidates: &Candidates, loads: bool) -> Arc<Store> {
         let options = Options { loads, ..options(config, candidates) };
         let store = match self {
-            Self::Dir(dir) => Store::open(&Options { dir: dir.path().to_owned(), ..options }),
-            Self::Memory(engine) => Store::on(Arc::clone(engine), &options),
+            Self::Dir(dir) => Store::open(&options.with(|engine| engine.dir = dir.path().to_owned())),
+            Self::Memory(engine, rules) => Store::on(Arc::clone(engine), Arc::clone(rules), &options),
         };
         Arc::new(store.expect("opens"))
     }
@@ -189,7 +194,7 @@ impl System {
     pub(crate) fn drain(&mut self) -> Result<(), String> {
         self.start();
         ensure!(self.backlog().wait_until_empty(PATIENCE), "{} jobs are not done in time", self.backlog().len());
-        let left = self.store().jobs().map_err(|e| e.to_string())?;
+        let left = feed::inbox::tables::jobs(self.store()).map_err(|e| e.to_string())?;
         ensure!(left.is_empty(), "jobs are on disk that nobody knows of: {left:?}");
         Ok(())
     }
@@ -258,15 +263,17 @@ pub(crate) fn temp_dir() -> TempDir {
 }
 
 fn options(config: &Config, candidates: &Candidates) -> Options {
-    Options {
-        sync: config.storage.durability == Durability::Sync,
-        cache_memory: config.storage.cache_memory(),
+    let options = Options {
         inbox_room: InboxRoom { limit: config.timeline.inbox_limit, slack: 1 },
         notice_outbox_above: config.timeline.outbox_limit,
         notice_topic_above: config.topics.limit,
         listeners: candidates.listeners(&config.content),
         ..Options::new("")
-    }
+    };
+    options.with(|engine| {
+        engine.sync = config.storage.durability == Durability::Sync;
+        engine.cache_memory = config.storage.cache_memory();
+    })
 }
 
 /// A feed over a store, which goes on with its node if it is of a cluster. The settings that all nodes share are those of
@@ -280,7 +287,7 @@ fn assemble(store: Arc<Store>, config: &Config, joins: Option<&Joins>) -> (Arc<F
         evict_others(&store, &members).expect("evicts");
     }
     let backlog = Arc::new(Backlog::new(config.fanout.queue));
-    backlog.restore(store.jobs().expect("jobs"));
+    backlog.restore(feed::inbox::tables::jobs(&store).expect("jobs"));
     let feed = Arc::new(Feed::new(store, backlog, Arc::new(Streaming::new(60_000)), config).expect("events"));
     let node = origin.zip(joins).map(|(origin, joins)| {
         assert_eq!(origin.agreed, config.agreed(), "all nodes have the settings of the log");

@@ -4,9 +4,9 @@ use std::any::Any;
 use std::ops::ControlFlow;
 
 use feed::events;
+use feed::store::Store;
 use model::store::Tier;
 use model::{ContentId, Cursor, Entry, MAX_MILLIS, Order, Span, UserId};
-use store::Store;
 
 use super::case::Case;
 use super::ops::Place;
@@ -17,7 +17,7 @@ pub(crate) type Inbox = (Vec<Entry>, Option<Cursor>);
 /// Reads an inbox.
 pub(crate) fn inbox(store: &Store, reader: UserId) -> Result<Inbox, String> {
     let mut rows = Vec::new();
-    let floor = store.inbox(reader, Span::ALL, Order::NewestFirst, Tier::Disk, &mut |entry| {
+    let floor = feed::inbox::tables::inbox(store, reader, Span::ALL, Order::NewestFirst, Tier::Disk, &mut |entry| {
         rows.push(entry);
         ControlFlow::Continue(())
     });
@@ -29,20 +29,23 @@ pub(crate) fn inbox(store: &Store, reader: UserId) -> Result<Inbox, String> {
 /// Raises a floor as a trim does: to the entry `beyond` places after the first surplus one.
 pub(crate) fn trim(store: &Store, reader: UserId, limit: usize, beyond: usize) -> Result<(), String> {
     match inbox(store, reader)?.0.get(limit + beyond) {
-        Some(floor) => store.raise_floor(reader, floor.cursor).map_err(|e| format!("a floor cannot be raised: {e}")),
+        Some(floor) => feed::inbox::tables::raise_floor(store, reader, floor.cursor)
+            .map_err(|e| format!("a floor cannot be raised: {e}")),
         None => Ok(()),
     }
 }
 
 /// Moves part of an outbox to the archive.
 pub(crate) fn archive(store: &Store, author: UserId, newest: Cursor, most: usize) -> Result<(), String> {
-    store.archive_outbox(author, newest, most).map(|_| ()).map_err(|e| format!("an outbox cannot be archived: {e}"))
+    feed::items::tables::archive_outbox(store, author, newest, most)
+        .map(|_| ())
+        .map_err(|e| format!("an outbox cannot be archived: {e}"))
 }
 
 /// Moves part of the list of a topic to the archive.
 pub(crate) fn archive_topic(store: &Store, topic: &str, newest: Cursor, most: usize) -> Result<(), String> {
-    let moved = store.topic(topic, Tier::Disk).and_then(|topic| match topic {
-        Some(topic) => store.archive_topic(topic, newest, most),
+    let moved = feed::topics::tables::topic(store, topic, Tier::Disk).and_then(|topic| match topic {
+        Some(topic) => feed::topics::tables::archive_topic(store, topic, newest, most),
         None => Ok(0),
     });
     moved.map(drop).map_err(|e| format!("a topic cannot be archived: {e}"))
@@ -50,7 +53,9 @@ pub(crate) fn archive_topic(store: &Store, topic: &str, newest: Cursor, most: us
 
 /// Drops an inbox, active user or not.
 pub(crate) fn evict(store: &Store, reader: UserId, floor: Cursor) -> Result<(), String> {
-    store.evict(reader, MAX_MILLIS, Some(floor)).map(|_| ()).map_err(|e| format!("an inbox cannot be dropped: {e}"))
+    feed::inbox::tables::evict(store, reader, MAX_MILLIS, Some(floor))
+        .map(|_| ())
+        .map_err(|e| format!("an inbox cannot be dropped: {e}"))
 }
 
 impl Case {
@@ -72,7 +77,8 @@ impl Case {
 
     pub(crate) fn raise_floor(&self, raw: u64, place: Place) -> Result<(), String> {
         let (Some(user), floor) = (self.known(raw), self.cursor(place)) else { return Ok(()) };
-        self.system.store().raise_floor(user, floor).map_err(|e| format!("a floor cannot be raised: {e}"))
+        feed::inbox::tables::raise_floor(self.system.store(), user, floor)
+            .map_err(|e| format!("a floor cannot be raised: {e}"))
     }
 
     pub(crate) fn archive(&self, raw: u64, place: Place, most: usize) -> Result<(), String> {
@@ -93,7 +99,9 @@ impl Case {
     pub(crate) fn damage(&self, raw: u64, way: usize) -> Result<(), String> {
         let store: &dyn Any = &**self.system.store();
         match (store.downcast_ref::<Store>(), self.known(raw)) {
-            (Some(rocks), Some(user)) => rocks.damage_inbox(user, way).map_err(|e| format!("no damage: {e}")),
+            (Some(rocks), Some(user)) => {
+                feed::inbox::tables::damage_inbox(rocks, user, way).map_err(|e| format!("no damage: {e}"))
+            }
             _ => Ok(()),
         }
     }

@@ -7,9 +7,9 @@ use std::time::{Duration, Instant};
 
 use config::Config;
 use fastrand::Rng;
+use feed::store::Store;
 use feed::{DeleteItem, EditItem, Feed, PublishItems, Relate, RestoreItem, SetBarrier, timeline};
 use model::{Barrier, Cursor, Draft, EditDraft, Entry, PageRequest, Span, UserId};
-use store::Store;
 
 use super::names::{Ids, host, json};
 use super::seed::{modes, pick, scaled, seed};

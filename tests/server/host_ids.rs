@@ -9,9 +9,9 @@ use std::path::Path;
 use std::process::Command;
 use std::sync::{LazyLock, OnceLock};
 
+use feed::store::{Options, Store};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use regex::{Captures, Regex};
-use store::{Options, Store};
 
 use super::described::{document, fits};
 
@@ -60,7 +60,7 @@ pub(super) fn prepare(data: &Path) {
     if mode() != Mode::Numbers && std::fs::read_dir(data).unwrap().next().is_none() {
         let store = Store::open(&Options::new(data)).unwrap();
         let names: Vec<String> = (1..=FIRST).chain(FURTHER).map(name).collect();
-        store.give_numbers(&names.iter().map(String::as_str).collect::<Vec<_>>()).unwrap();
+        feed::ids::tables::give_numbers(&store, &names.iter().map(String::as_str).collect::<Vec<_>>()).unwrap();
     }
 }
 

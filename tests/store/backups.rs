@@ -7,9 +7,10 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::Duration;
 
+use feed::store::{Options, Store};
+use kv::FORMAT;
 use model::error::{Code, Error, Result};
 use model::store::{Batch, Copied, Push, Watch};
-use store::{FORMAT, Options, Store};
 
 use super::everything::{Scope, dump, fill};
 use super::support::{audit, content, ids, jobs, open, outbox, post, timed};
@@ -57,7 +58,11 @@ fn a_copy_under_load_is_a_state_that_was_there() {
         let dir = tempfile::tempdir().expect("temp dir");
         let data = dir.path().join("data");
         // A small buffer, so that tables are flushed meanwhile.
-        let store = Store::open(&Options { sync, write_buffer: 8 << 20, ..Options::new(&data) }).expect("opens");
+        let store = Store::open(&Options::new(&data).with(|engine| {
+            engine.sync = sync;
+            engine.write_buffer = 8 << 20;
+        }))
+        .expect("opens");
         let acknowledged = [const { AtomicU64::new(0) }; WRITERS as usize];
         let stop = AtomicBool::new(false);
         let mut copies = Vec::new();
@@ -71,7 +76,8 @@ fn a_copy_under_load_is_a_state_that_was_there() {
                         }
                         let id = writer * 1_000_000 + number;
                         let item = post(id, 1 + writer, 100 + number);
-                        store.publish(&[timed(item)], Batch::AllOrNone, Push::Queued).expect("publishes");
+                        feed::items::tables::publish(store, &[timed(item)], Batch::AllOrNone, Push::Queued)
+                            .expect("publishes");
                         acknowledged.store(number, Ordering::SeqCst);
                     }
                 });
@@ -120,13 +126,13 @@ fn a_check_reads_every_row_and_changes_nothing() {
     store.copy_to(&copy).expect("copies");
     let before = files(&copy);
     let mut found = Found::default();
-    store.check_copy(&copy, &scratch, &mut found).expect("checks");
+    feed::check::check_copy(&copy, &scratch, &mut found).expect("checks");
     assert_eq!(found.lines, [""; 0]);
-    let tables: BTreeSet<_> = store.stats().expect("figures").iter().map(|stats| stats.table).collect();
+    let tables: BTreeSet<_> = store.usage().expect("figures").tables.iter().map(|stats| stats.table).collect();
     assert_eq!(found.rows.iter().filter(|(_, rows)| **rows > 0).count(), tables.len(), "{:?}", found.rows);
     assert!(!scratch.exists());
     let mut stopped = Found { stop: true, ..Found::default() };
-    let error = store.check_copy(&copy, &scratch, &mut stopped).expect_err("stopped");
+    let error = feed::check::check_copy(&copy, &scratch, &mut stopped).expect_err("stopped");
     assert_eq!(error.code(), Some(Code::Stopping), "{error}");
     assert!(!scratch.exists());
     assert!(before == files(&copy), "the copy has changed");
@@ -152,11 +158,11 @@ fn a_check_finds_each_flipped_byte_of_data() {
         fs::remove_file(&name).expect("removes");
         fs::write(&name, &bad).expect("writes");
         let mut found = Found::default();
-        let checked = store.check_copy(&copy, &scratch, &mut found);
+        let checked = feed::check::check_copy(&copy, &scratch, &mut found);
         assert!(matches!(checked, Err(Error::Corrupt(_) | Error::Setup(_))), "{name}: {checked:?} {:?}", found.lines);
         fs::write(&name, &bytes).expect("writes");
         count += 1;
     }
     assert!(count > 10, "{count} tables");
-    store.check_copy(&copy, &scratch, &mut Found::default()).expect("whole again");
+    feed::check::check_copy(&copy, &scratch, &mut Found::default()).expect("whole again");
 }

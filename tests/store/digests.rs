@@ -8,7 +8,7 @@ use model::{Event, EventKind, Span};
 
 use super::everything::fill;
 use super::support::{MANY, digest, follow, item, open, place, publish_post, user, users};
-use store::Store;
+use feed::store::Store;
 
 on_both!(
     a_store_has_the_rows_of_the_schema,
@@ -43,28 +43,28 @@ fn a_store_has_the_rows_of_the_schema(store: &Store) {
 /// Moves all rows of outboxes and of topics to archives.
 fn archive(store: &Store) {
     for author in 1..=3 {
-        store.archive_outbox(user(author), place(200, 5000), 100).expect("archives");
+        feed::items::tables::archive_outbox(store, user(author), place(200, 5000), 100).expect("archives");
     }
     for name in ["t", "u"] {
-        let topic = store.topic(name, Tier::Disk).expect("reads").expect("a topic");
-        store.archive_topic(topic, place(200, 5000), MANY).expect("archives");
+        let topic = feed::topics::tables::topic(store, name, Tier::Disk).expect("reads").expect("a topic");
+        feed::topics::tables::archive_topic(store, topic, place(200, 5000), MANY).expect("archives");
     }
 }
 
 fn own_work_of_a_node_counts_for_nothing(store: &Store) {
     fill(store);
     let before = digest(store, 51);
-    store.touch(user(77), 5).expect("touches");
-    store.raise_floor(user(5), place(300, 1)).expect("raises");
+    feed::inbox::tables::touch(store, user(77), 5).expect("touches");
+    feed::inbox::tables::raise_floor(store, user(5), place(300, 1)).expect("raises");
     archive(store);
     assert_eq!(digest(store, 51), before);
     store.compact().expect("compacts");
     assert_eq!(digest(store, 51), before);
-    assert_eq!(store.purge_reactions(item(1007), 51, 3, None).expect("purges").len(), 3);
+    assert_eq!(feed::reactions::tables::purge_reactions(store, item(1007), 51, 3, None).expect("purges").len(), 3);
     assert_eq!(digest(store, 51), before, "a purge has begun");
-    store.purge_reactions(item(1007), 51, MANY, None).expect("purges");
+    feed::reactions::tables::purge_reactions(store, item(1007), 51, MANY, None).expect("purges");
     for id in [1007, 2004, 3200] {
-        assert!(store.purge(item(id), 51).expect("purges"));
+        assert!(feed::items::tables::purge(store, item(id), 51).expect("purges"));
     }
     assert_eq!(digest(store, 51), before);
     store.compact().expect("compacts");
@@ -88,7 +88,8 @@ fn changes_after_the_instant_do_not_count(store: &Store) {
     fill(store);
     let before = digest(store, 0);
     let mut taken = 0;
-    let late = store.digest(
+    let late = feed::check::digest(
+        store,
         0,
         &mut || {
             taken += 1;
@@ -96,8 +97,8 @@ fn changes_after_the_instant_do_not_count(store: &Store) {
             archive(store);
             store.compact().expect("compacts");
             for id in [1007, 2004] {
-                store.purge_reactions(item(id), u64::MAX, MANY, None).expect("purges");
-                assert!(store.purge(item(id), u64::MAX).expect("purges"));
+                feed::reactions::tables::purge_reactions(store, item(id), u64::MAX, MANY, None).expect("purges");
+                assert!(feed::items::tables::purge(store, item(id), u64::MAX).expect("purges"));
             }
             store.compact().expect("compacts");
         },
@@ -106,16 +107,16 @@ fn changes_after_the_instant_do_not_count(store: &Store) {
     assert_eq!(late.expect("digests"), before);
     assert_eq!(taken, 1);
     assert_ne!(digest(store, 0), before);
-    let newest = store.outboxes(&users([1]), Span::ALL.newest(1), Tier::Disk).expect("reads");
+    let newest = feed::items::tables::outboxes(store, &users([1]), Span::ALL.newest(1), Tier::Disk).expect("reads");
     assert_eq!(newest[0].cursor, place(500, 90));
 }
 
 fn a_store_has_data_once_it_has_a_row_that_other_nodes_would_lack(store: &Store) {
-    store.begin_run(Some(Event::new(1, EventKind::Gap, false, 1, 1))).expect("begins");
-    store.meet(user(1), 1).expect("meets");
-    assert!(!store.has_data().expect("reads"), "an event of a gap, and what each node has for itself");
-    store.move_marker(user(1), place(1, 1), None).expect("moves");
-    assert!(store.has_data().expect("reads"));
+    feed::events::tables::begin_run(store, Some(Event::new(1, EventKind::Gap, false, 1, 1))).expect("begins");
+    feed::inbox::tables::meet(store, user(1), 1).expect("meets");
+    assert!(!feed::check::has_data(store).expect("reads"), "an event of a gap, and what each node has for itself");
+    feed::users::tables::move_marker(store, user(1), place(1, 1), None).expect("moves");
+    assert!(feed::check::has_data(store).expect("reads"));
 }
 
 fn deletions_that_are_not_final_count_with_all_rows(store: &Store) {
@@ -162,7 +163,7 @@ fn a_watch_can_end_it(store: &Store) {
             Err(Code::Stopping.into())
         }
     }
-    let error = store.digest(0, &mut || (), &mut Ends).expect_err("ended");
+    let error = feed::check::digest(store, 0, &mut || (), &mut Ends).expect_err("ended");
     assert_eq!(error.code(), Some(Code::Stopping));
 }
 

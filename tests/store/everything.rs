@@ -4,6 +4,7 @@
 use std::fmt::{Debug, Display};
 use std::ops::ControlFlow;
 
+use feed::store::Store;
 use model::error::Result;
 use model::store::{Batch, Change, Push, Then, Tier};
 use model::{
@@ -11,7 +12,6 @@ use model::{
     ListSettings, Logged, Moment, NoticeCursor, NoticeId, NoticeKind, Order, Profile, Progress, Publish, Reach,
     Reaction, ReactionKind, Rule, Side, Span, UserId, UserSettings, Work,
 };
-use store::Store;
 
 use super::support::{
     MANY, deliver, erasure_of, follow_of, follow_settled, item, jobs, place, post, push, relate, timed, unfollow, user,
@@ -39,9 +39,9 @@ const ITEMS: u64 = 300;
 
 /// Something in every table and in every state: some of it deleted, archived, below a floor, or still to be delivered.
 pub(crate) fn fill(store: &Store) {
-    assert_eq!(store.give_kinds(&["comment"]).expect("holds"), [COMMENTS]);
+    assert_eq!(feed::items::tables::give_kinds(store, &["comment"]).expect("holds"), [COMMENTS]);
     for author in 1..=3 {
-        store.publish(&items_of(author), Batch::AllOrNone, Push::Queued).expect("publishes");
+        feed::items::tables::publish(store, &items_of(author), Batch::AllOrNone, Push::Queued).expect("publishes");
     }
     for who in 4..=9 {
         for target in 1..=3 {
@@ -49,74 +49,82 @@ pub(crate) fn fill(store: &Store) {
             follow_settled(store, target, who, who);
         }
     }
-    store.give_numbers(&NAMES[..3]).expect("gives");
+    feed::ids::tables::give_numbers(store, &NAMES[..3]).expect("gives");
     unfollow(store, 4, 1);
-    let rule = Rule::new(true, &store.give_kinds(&KINDS).expect("holds"));
+    let rule = Rule::new(true, &feed::items::tables::give_kinds(store, &KINDS).expect("holds"));
     relate(store, 10, &[Change { rule: Some(rule), ..follow_of(1, 70) }]);
     push(store, 40, 3, 400, &users([5, 6]));
     let event = Event::new(1, EventKind::Edit, false, 1, 1);
     let changed = Changed { number: 3, at: 1, effect: Effect::on(EffectKind::ProfileChanged, user(1)).named("a") };
-    store.log_effects(&[Logged::Effect { changed, top: 1 }]).expect("logs");
+    feed::events::tables::log_effects(store, &[Logged::Effect { changed, top: 1 }]).expect("logs");
     let edit = Edit { text: Some(None), ..Edit::default() };
-    store.edit(item(1003), &edit, Moment { at: 99, event: Some(event) }).expect("edits").expect("is there");
+    feed::items::tables::edit(store, item(1003), &edit, Moment { at: 99, event: Some(event) })
+        .expect("edits")
+        .expect("is there");
     let reactions: Vec<_> = (1..=9)
         .flat_map(|n| {
             [ReactionKind::LIKE, ReactionKind::FAVORITE].map(|kind| Reaction { user: user(n), kind, since: Some(n) })
         })
         .collect();
     for id in [1000, 1007, 1011] {
-        store.react(item(id), &reactions).expect("reacts");
+        feed::reactions::tables::react(store, item(id), &reactions).expect("reacts");
     }
     for id in [1007, 2004, 3200] {
-        store.delete(item(id), 50.into()).expect("deletes");
+        feed::items::tables::delete(store, item(id), 50.into()).expect("deletes");
     }
     let event = Event::new(2, EventKind::TakenOff, false, 1, 1);
-    assert!(store.take_off(item(1015), user(1), 52, &event).expect("takes off"));
+    assert!(feed::items::tables::take_off(store, item(1015), user(1), 52, &event).expect("takes off"));
     for target in [1, 11, 12, 13, 14] {
-        store.set_barrier(user(4), user(target), Barrier::Mute, Some(target), MANY).expect("mutes");
+        feed::barriers::tables::set_barrier(store, user(4), user(target), Barrier::Mute, Some(target), MANY)
+            .expect("mutes");
     }
     for (who, target) in [(2, 4), (3, 4), (9, 8)] {
-        store.set_barrier(user(who), user(target), Barrier::Hide, Some(who), MANY).expect("hides");
+        feed::barriers::tables::set_barrier(store, user(who), user(target), Barrier::Hide, Some(who), MANY)
+            .expect("hides");
     }
     for (who, target) in [(4, 77), (78, 4)] {
-        store.set_barrier(user(who), user(target), Barrier::Block, Some(who), MANY).expect("blocks");
+        feed::barriers::tables::set_barrier(store, user(who), user(target), Barrier::Block, Some(who), MANY)
+            .expect("blocks");
     }
     for (number, who) in [(5, 93), (6, 94)] {
         let event = Event::new(number, EventKind::Suspension, false, 2, 2).of_user(user(who));
-        assert!(store.begin_erasure(&erasure_of(who, 2), Some(&event)).expect("begins"));
+        assert!(feed::erasure::tables::begin_erasure(store, &erasure_of(who, 2), Some(&event)).expect("begins"));
     }
-    assert!(store.end_erasure(user(94), 2, 0).expect("ends"));
-    store.put_profile(user(4), &Profile::default()).expect("puts");
-    store
-        .put_settings(user(79), UserSettings { approve_followers: true, default_audience: Audience::Followers })
-        .expect("puts");
+    assert!(feed::erasure::tables::end_erasure(store, user(94), 2, 0).expect("ends"));
+    feed::users::tables::put_profile(store, user(4), &Profile::default()).expect("puts");
+    feed::users::tables::put_settings(
+        store,
+        user(79),
+        UserSettings { approve_followers: true, default_audience: Audience::Followers },
+    )
+    .expect("puts");
     relate(store, 4, &[follow_of(79, 71)]);
     for (_, change) in RECORDS {
         [5, 6].into_iter().for_each(|who| change(store, user(who), who).expect("changes"));
     }
-    store.raise_floor(user(5), place(100, 1)).expect("raises");
-    store.raise_floor(user(6), Cursor::NEWEST).expect("raises");
-    store.move_marker(user(4), place(100, 1), None).expect("moves");
-    store.meet(user(7), 5).expect("meets");
+    feed::inbox::tables::raise_floor(store, user(5), place(100, 1)).expect("raises");
+    feed::inbox::tables::raise_floor(store, user(6), Cursor::NEWEST).expect("raises");
+    feed::users::tables::move_marker(store, user(4), place(100, 1), None).expect("moves");
+    feed::inbox::tables::meet(store, user(7), 5).expect("meets");
     store.put_notes(&[("note", Some(b"1"))]).expect("writes");
     for (who, now) in [(1, 10), (2, 20), (3, 30), (4, 40)] {
-        let job = store.touch(user(who), now).expect("touches").job.expect("was dormant");
+        let job = feed::inbox::tables::touch(store, user(who), now).expect("touches").job.expect("was dormant");
         if who % 2 == 0 {
-            store.rebuild(job.id, user(who), &users([1, 3]), 5).expect("rebuilds");
+            feed::inbox::tables::rebuild(store, job.id, user(who), &users([1, 3]), 5).expect("rebuilds");
         }
     }
-    store.split_active(&users([1, 2, 3]), 25).expect("splits");
+    feed::inbox::tables::split_active(store, &users([1, 2, 3]), 25).expect("splits");
     let fan_outs = jobs(store).into_iter().filter_map(|job| match job.work {
         Work::FanOut { entry } => Some((job, entry)),
         _ => None,
     });
     for ((job, entry), reach) in fan_outs.zip([Reach::All, Reach::Active, Reach::Nobody]) {
-        store.begin_fan_out(job.id, entry, reach).expect("begins");
+        feed::inbox::tables::begin_fan_out(store, job.id, entry, reach).expect("begins");
         deliver(store, job, &users([4]), Then::Progress(Progress { reach, done_to: Some(user(4)) }));
     }
-    store.archive_outbox(user(2), place(20, 2020), 9).expect("archives");
-    let topic = store.topic(TOPICS[0], Tier::Disk).expect("reads").expect("is named");
-    store.archive_topic(topic, place(20, 3020), 9).expect("archives");
+    feed::items::tables::archive_outbox(store, user(2), place(20, 2020), 9).expect("archives");
+    let topic = feed::topics::tables::topic(store, TOPICS[0], Tier::Disk).expect("reads").expect("is named");
+    feed::topics::tables::archive_topic(store, topic, place(20, 3020), 9).expect("archives");
 }
 
 fn items_of(author: u64) -> Vec<Publish> {
@@ -139,7 +147,7 @@ fn items_of(author: u64) -> Vec<Publish> {
 pub(crate) fn empty_tables(store: &Store) -> Vec<&'static str> {
     // Before a compaction the engine may count a row once for each write.
     store.compact().expect("compacts");
-    let stats = store.stats().expect("reads").into_iter();
+    let stats = store.usage().expect("reads").tables.into_iter();
     stats.filter(|figures| figures.rows == 0).map(|figures| figures.table).collect()
 }
 
@@ -185,60 +193,72 @@ pub(crate) fn reads(scope: &Scope) -> Vec<(String, Read<'_>)> {
     let Scope { users, ids, span, order, limit } = scope;
     let (span, order, limit) = (*span, *order, *limit);
     let mut reads = Reads::default();
-    reads.add("contents", |store, tier| store.contents(ids, tier));
-    reads.add("erasures", |store, _| store.erasures());
-    reads.add("erased", |store, _| store.erased());
+    reads.add("contents", |store, tier| feed::items::tables::contents(store, ids, tier));
+    reads.add("erasures", |store, _| feed::erasure::tables::erasures(store));
+    reads.add("erased", |store, _| feed::erasure::tables::erased(store));
     reads.add("erasing", |store, _| {
-        Ok((store.has_erasures(), users.iter().map(|user| store.is_erasing(*user)).collect::<Vec<_>>()))
+        Ok((
+            feed::erasure::tables::has_erasures(store),
+            users.iter().map(|user| feed::erasure::tables::is_erasing(store, *user)).collect::<Vec<_>>(),
+        ))
     });
-    reads.add("kept", |store, _| store.kept(ids));
-    reads.add("deleted", |store, tier| store.deleted(ids, tier));
-    reads.add("erased_paths", |store, _| store.erased_paths(&(1..40).map(item).collect::<Vec<_>>()));
+    reads.add("kept", |store, _| feed::items::tables::kept(store, ids));
+    reads.add("deleted", |store, tier| feed::items::tables::deleted(store, ids, tier));
+    reads.add("erased_paths", |store, _| {
+        feed::erasure::tables::erased_paths(store, &(1..40).map(item).collect::<Vec<_>>())
+    });
     reads.add("taken_off", |store, tier| {
         let paths = ids.iter().flat_map(|id| users.iter().map(|user| (*id, *user)));
-        store.taken_off(&mut paths.clone(), tier)
+        feed::items::tables::taken_off(store, &mut paths.clone(), tier)
     });
-    reads.add("item_counts", |store, tier| store.item_counts(ids, tier));
-    reads.add("outboxes", move |store, tier| store.outboxes(users, span.scan(order, limit), tier));
+    reads.add("item_counts", |store, tier| feed::items::tables::item_counts(store, ids, tier));
+    reads
+        .add("outboxes", move |store, tier| feed::items::tables::outboxes(store, users, span.scan(order, limit), tier));
     reads.add("lacking", |store, tier| {
-        let mut authors_with_unpushed = store.authors_with_unpushed(users, None, false, tier)?;
+        let mut authors_with_unpushed = feed::inbox::tables::authors_with_unpushed(store, users, None, false, tier)?;
         authors_with_unpushed.sort_unstable();
         Ok(authors_with_unpushed)
     });
-    reads.add("numbers", |store, tier| store.numbers(&NAMES, tier));
+    reads.add("numbers", |store, tier| feed::ids::tables::numbers(store, &NAMES, tier));
     for name in NAMES {
         reads.add(format_args!("names {name}"), move |store, tier| {
-            let given: Vec<_> = store.numbers(&[name], tier)?.into_iter().flatten().collect();
-            store.names(&given, tier)
+            let given: Vec<_> = feed::ids::tables::numbers(store, &[name], tier)?.into_iter().flatten().collect();
+            feed::ids::tables::names(store, &given, tier)
         });
     }
-    reads.add("users_named", |store, _| store.users_named("", MANY));
-    reads.add("names_beginning", |store, _| store.names_beginning("", MANY));
-    reads.add("logged", |store, _| store.logged(0, MANY));
+    reads.add("users_named", |store, _| feed::users::tables::users_named(store, "", MANY));
+    reads.add("names_beginning", |store, _| feed::ids::tables::names_beginning(store, "", MANY));
+    reads.add("logged", |store, _| feed::events::tables::logged(store, 0, MANY));
     reads.add("newest_logged", |store, _| {
         let mut newest = Vec::new();
-        store.newest_logged(&mut |row| {
+        feed::events::tables::newest_logged(store, &mut |row| {
             newest.push(row);
             if newest.len() < 3 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         })?;
         Ok(newest)
     });
-    reads.add("suspended_among", |store, tier| store.suspended_among(&mut users.iter().copied(), tier));
-    reads.add("users_after", |store, _| store.users_after(None, MANY));
-    reads.add("has_data", |store, _| store.has_data());
-    reads.add("not_evicted", |store, _| store.not_evicted(users.clone()));
+    reads.add("suspended_among", |store, tier| {
+        feed::users::tables::suspended_among(store, &mut users.iter().copied(), tier)
+    });
+    reads.add("users_after", |store, _| feed::users::tables::users_after(store, None, MANY));
+    reads.add("has_data", |store, _| feed::check::has_data(store));
+    reads.add("not_evicted", |store, _| feed::inbox::tables::not_evicted(store, users.clone()));
     for name in TOPICS {
         reads.add(format_args!("topic {name}"), move |store, tier| {
-            let Some(topic) = store.topic(name, tier)? else { return Ok(None) };
-            store.topic_content(topic, span.scan(order, limit), limit, tier).map(Some)
+            let Some(topic) = feed::topics::tables::topic(store, name, tier)? else { return Ok(None) };
+            feed::topics::tables::topic_content(store, topic, span.scan(order, limit), limit, tier).map(Some)
         });
     }
     for &id in ids {
-        reads.add(format_args!("comments {id}"), move |store, tier| store.comments(id, span.scan(order, limit), tier));
-        reads.add(format_args!("reacted_to {id}"), move |store, tier| store.reacted_to(id, users, tier));
+        reads.add(format_args!("comments {id}"), move |store, tier| {
+            feed::items::tables::comments(store, id, span.scan(order, limit), tier)
+        });
+        reads.add(format_args!("reacted_to {id}"), move |store, tier| {
+            feed::reactions::tables::reacted_to(store, id, users, tier)
+        });
         for kind in [ReactionKind::LIKE, ReactionKind::FAVORITE] {
             reads.add(format_args!("reactors {id} {kind:?}"), move |store, tier| {
-                store.reactors(id, kind, Span::ALL.scan(order, limit), tier)
+                feed::reactions::tables::reactors(store, id, kind, Span::ALL.scan(order, limit), tier)
             });
         }
     }
@@ -254,30 +274,42 @@ pub(crate) type Record = (&'static [&'static str], fn(&Store, UserId, u64) -> Re
 /// Changes of records: one for each table.
 pub(crate) const RECORDS: [Record; 6] = [
     (&["profiles", "nicknames"], |store, user, number| {
-        store.put_profile(user, &Profile { nickname: Some(number.to_string()), ..Profile::default() })
+        feed::users::tables::put_profile(
+            store,
+            user,
+            &Profile { nickname: Some(number.to_string()), ..Profile::default() },
+        )
     }),
     (&["settings"], |store, user, number| {
         let approve_followers = number % 2 == 0;
-        store.put_settings(user, UserSettings { approve_followers, ..UserSettings::default() })
+        feed::users::tables::put_settings(store, user, UserSettings { approve_followers, ..UserSettings::default() })
     }),
-    (&["markers"], |store, user, number| store.move_marker(user, place(number, 1), None).map(|_| ())),
+    (&["markers"], |store, user, number| {
+        feed::users::tables::move_marker(store, user, place(number, 1), None).map(|_| ())
+    }),
     (&["notice_markers", "notice_markers_at"], |store, owner, number| {
         let id = NoticeId::new(NoticeKind::Follow, user(100 + number), None);
-        store.move_notice_marker(owner, NoticeCursor { at: number, id }).map(|_| ())
+        feed::notices::tables::move_notice_marker(store, owner, NoticeCursor { at: number, id }).map(|_| ())
     }),
     (&["suspended", "events"], |store, user, number| {
         // Times in the order of the numbers, as those of other events.
         let event_number = 10 + number;
         let event =
             Event::new(event_number, EventKind::Suspension, false, event_number, 2 * event_number).of_user(user);
-        store.set_suspension(user, (number != 2).then_some(number), event).map(|_| ())
+        feed::users::tables::set_suspension(store, user, (number != 2).then_some(number), event).map(|_| ())
     }),
     (&["lists", "list_members", "list_members_by_time", "member_of", "list_markers"], |store, member, number| {
         let (owner, settings) = (UserId::MIN, ListSettings { title: None, exclusive: number % 4 != 2 });
-        store.put_list(owner, LIST, &settings, MANY)?;
+        feed::lists::tables::put_list(store, owner, LIST, &settings, MANY)?;
         let rule = Rule::new(number % 2 == 0, &[KindId(3)]).filter(|_| number % 3 == 0);
-        store.change_members(owner, LIST, &[Change { rule: Some(rule), ..Change::new(member, Some(number)) }], MANY)?;
-        store.move_list_marker(owner, LIST, place(number, 1), None).map(|_| ())
+        feed::lists::tables::change_members(
+            store,
+            owner,
+            LIST,
+            &[Change { rule: Some(rule), ..Change::new(member, Some(number)) }],
+            MANY,
+        )?;
+        feed::lists::tables::move_list_marker(store, owner, LIST, place(number, 1), None).map(|_| ())
     }),
 ];
 
@@ -286,64 +318,72 @@ fn of_user<'a>(scope: &'a Scope, user: UserId, put: &mut dyn FnMut(&str, Read<'a
     let Scope { users, ids, span, order, limit } = scope;
     let (span, order, limit) = (*span, *order, *limit);
     let mut reads = Reads::default();
-    reads.add("outbox", move |store, tier| store.outboxes(&[user], span.scan(order, limit), tier));
-    reads.add("user_comments", move |store, tier| store.user_comments(user, span.scan(order, limit), tier));
-    reads.add("unlisted", move |store, tier| store.unlisted(user, span.scan(order, limit), tier));
+    reads
+        .add("outbox", move |store, tier| feed::items::tables::outboxes(store, &[user], span.scan(order, limit), tier));
+    reads.add("user_comments", move |store, tier| {
+        feed::items::tables::user_comments(store, user, span.scan(order, limit), tier)
+    });
+    reads.add("unlisted", move |store, tier| feed::items::tables::unlisted(store, user, span.scan(order, limit), tier));
     reads.add("inbox", move |store, tier| inbox(store, user, span, order, limit, tier));
     for side in Side::all() {
         reads.add(format_args!("members {side:?}"), move |store, tier| {
-            store.members(user, side, Span::ALL.scan(order, limit), tier)
+            feed::follows::tables::members(store, user, side, Span::ALL.scan(order, limit), tier)
         });
     }
     for barrier in Barrier::ALL {
-        reads.add("barred_after", move |store, _| store.barred_after(user, barrier, None, MANY));
+        reads.add("barred_after", move |store, _| {
+            feed::barriers::tables::barred_after(store, user, barrier, None, MANY)
+        });
     }
     for kind in [ReactionKind::LIKE, ReactionKind::FAVORITE] {
         reads.add(format_args!("reacted_by {kind:?}"), move |store, tier| {
-            store.reacted_by(user, kind, span.scan(order, limit), tier)
+            feed::reactions::tables::reacted_by(store, user, kind, span.scan(order, limit), tier)
         });
     }
     reads.add("reacted", move |store, tier| {
-        let live = store.contents(ids, tier)?.into_iter().flatten();
-        store.reacted(user, &live.map(|content| content.cursor()).collect::<Vec<_>>(), tier)
+        let live = feed::items::tables::contents(store, ids, tier)?.into_iter().flatten();
+        feed::reactions::tables::reacted(store, user, &live.map(|content| content.cursor()).collect::<Vec<_>>(), tier)
     });
-    reads.add("relations", move |store, tier| store.relations(user, users, tier));
-    reads.add("followees", move |store, tier| store.followees(user, tier));
-    reads.add("authors", move |store, tier| store.authors(user, tier));
-    reads.add("authors_among", move |store, tier| store.authors_among(user, users, tier));
+    reads.add("relations", move |store, tier| feed::follows::tables::relations(store, user, users, tier));
+    reads.add("followees", move |store, tier| feed::follows::tables::followees(store, user, tier));
+    reads.add("authors", move |store, tier| feed::timeline::tables::authors(store, user, tier));
+    reads.add("authors_among", move |store, tier| feed::timeline::tables::authors_among(store, user, users, tier));
     reads.add("silences", move |store, tier| {
-        store.silences(&users.iter().map(|author| (user, *author)).collect::<Vec<_>>(), tier)
+        feed::barriers::tables::silences(store, &users.iter().map(|author| (user, *author)).collect::<Vec<_>>(), tier)
     });
-    reads.add("hiders_among", move |store, tier| store.hiders_among(user, users, tier));
-    reads.add("blocked_among", move |store, tier| store.blocked_among(user, users, tier));
-    reads.add("followers_after", move |store, _| store.followers_after(user, None, MANY));
-    reads.add("follower_count", move |store, _| store.follower_count(user));
-    reads.add("user_counts", move |store, tier| store.user_counts(user, tier));
-    reads.add("activity", move |store, tier| store.activity(user, tier).map(without_job));
-    reads.add("unpushed", move |store, tier| store.unpushed(user, tier));
-    reads.add("profiles", move |store, tier| store.profiles(&[user], tier));
-    reads.add("settings", move |store, tier| store.settings(user, tier));
-    reads.add("marker", move |store, tier| store.marker(user, tier));
+    reads.add("hiders_among", move |store, tier| feed::barriers::tables::hiders_among(store, user, users, tier));
+    reads.add("blocked_among", move |store, tier| feed::follows::tables::blocked_among(store, user, users, tier));
+    reads.add("followers_after", move |store, _| feed::follows::tables::followers_after(store, user, None, MANY));
+    reads.add("follower_count", move |store, _| feed::follows::tables::follower_count(store, user));
+    reads.add("user_counts", move |store, tier| feed::follows::tables::user_counts(store, user, tier));
+    reads.add("activity", move |store, tier| feed::inbox::tables::activity(store, user, tier).map(without_job));
+    reads.add("unpushed", move |store, tier| feed::inbox::tables::unpushed(store, user, tier));
+    reads.add("profiles", move |store, tier| feed::users::tables::profiles(store, &[user], tier));
+    reads.add("settings", move |store, tier| feed::users::tables::settings(store, user, tier));
+    reads.add("marker", move |store, tier| feed::users::tables::marker(store, user, tier));
     reads.add("notices", move |store, tier| {
         let at = |place: Cursor| NoticeCursor {
             at: place.at,
             id: NoticeId::new(NoticeKind::Reaction, UserId::MIN, Some(place.id)),
         };
         let span = Span { before: span.before.map(at), after: span.after.map(at) };
-        store.notices(user, span.scan(order, limit), tier)
+        feed::notices::tables::notices(store, user, span.scan(order, limit), tier)
     });
-    reads.add("notice_marker", move |store, tier| store.notice_marker(user, tier));
-    reads.add("reaction_byte", |store, _| Ok(store.reaction_byte(ReactionKind::LIKE)));
-    reads.add("lists", move |store, tier| store.lists(user, tier));
+    reads.add("notice_marker", move |store, tier| feed::notices::tables::notice_marker(store, user, tier));
+    reads.add("reaction_byte", |store, _| Ok(feed::notices::tables::reaction_byte(store, ReactionKind::LIKE)));
+    reads.add("lists", move |store, tier| feed::lists::tables::lists(store, user, tier));
     for name in LISTS {
         reads.add(format_args!("list {name}"), move |store, tier| {
-            let Some(list) = store.list(user, name, tier)? else { return Ok(None) };
-            let members = store.list_members(list.id, Span::ALL.scan(order, limit), tier)?;
-            let (among, authors) = (store.memberships(list.id, users, tier)?, store.list_authors(user, list.id, tier)?);
-            Ok(Some((list.clone(), members, among, authors, store.list_marker(list.id, tier)?)))
+            let Some(list) = feed::lists::tables::list(store, user, name, tier)? else { return Ok(None) };
+            let members = feed::lists::tables::list_members(store, list.id, Span::ALL.scan(order, limit), tier)?;
+            let (among, authors) = (
+                feed::lists::tables::memberships(store, list.id, users, tier)?,
+                feed::timeline::tables::list_authors(store, user, list.id, tier)?,
+            );
+            Ok(Some((list.clone(), members, among, authors, feed::lists::tables::list_marker(store, list.id, tier)?)))
         });
     }
-    reads.add("suspended_since", move |store, tier| store.suspended_since(user, tier));
+    reads.add("suspended_since", move |store, tier| feed::users::tables::suspended_since(store, user, tier));
     reads.add("note", move |store, _| {
         ["a", "b", "note"].map(|name| store.note(name)).into_iter().collect::<Result<Vec<_>>>()
     });
@@ -364,7 +404,7 @@ pub(crate) fn inbox(
         rows.push(row);
         if rows.len() == limit { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     };
-    let floor = store.inbox(user, span, order, tier, &mut visit)?;
+    let floor = feed::inbox::tables::inbox(store, user, span, order, tier, &mut visit)?;
     Ok((rows, floor))
 }
 

@@ -3,32 +3,32 @@
 use std::fs;
 use std::path::Path;
 
+use feed::store::Options;
+use feed::store::Store;
 use model::Profile;
 use model::error::Result;
 use model::store::Tier;
-use store::Options;
-use store::Store;
 
 use super::support::{open, open_with, user};
 
 fn give(store: &Store, names: &[&str]) -> Vec<u64> {
-    store.give_numbers(names).expect("gives")
+    feed::ids::tables::give_numbers(store, names).expect("gives")
 }
 
 /// Writes a change that mentions no name.
 fn write(store: &Store) {
     let profile = Profile { nickname: Some("ann".to_owned()), ..Profile::default() };
-    store.put_profile(user(1), &profile).expect("writes");
+    feed::users::tables::put_profile(store, user(1), &profile).expect("writes");
 }
 
 fn names(store: &Store, numbers: &[u64]) -> Result<Vec<String>> {
-    Ok(store.names(numbers, Tier::Disk)?.iter().map(|name| name.to_string()).collect())
+    Ok(feed::ids::tables::names(store, numbers, Tier::Disk)?.iter().map(|name| name.to_string()).collect())
 }
 
 /// Both directions have each of these names with its number.
 #[track_caller]
 fn are_there(store: &Store, named: &[&str], numbers: &[u64]) {
-    let found = store.numbers(named, Tier::Disk).expect("reads");
+    let found = feed::ids::tables::numbers(store, named, Tier::Disk).expect("reads");
     assert_eq!(found, numbers.iter().copied().map(Some).collect::<Vec<_>>());
     assert_eq!(names(store, numbers).expect("reads"), named);
 }
@@ -92,14 +92,14 @@ fn a_crash_takes_no_name_from_a_change() {
 fn names_in_memory_are_bounded() {
     const NAMES: usize = 200_000;
     let dir = tempfile::tempdir().expect("a directory");
-    let store = open_with(&Options { sync: false, ..Options::new(dir.path()) });
+    let store = open_with(&Options::new(dir.path()).with(|engine| engine.sync = false));
     let name = |n: usize| format!("{n:0>128}");
     let mut numbers = Vec::new();
     for first in (0..NAMES).step_by(5000) {
         let part: Vec<_> = (first..first + 5000).map(name).collect();
         let part: Vec<_> = part.iter().map(String::as_str).collect();
         numbers.extend(give(&store, &part));
-        store.names(&numbers[first..], Tier::Disk).expect("reads");
+        feed::ids::tables::names(&store, &numbers[first..], Tier::Disk).expect("reads");
     }
     let usage = store.usage().expect("reads");
     let caches: Vec<_> = usage.caches.iter().filter(|(name, _)| ["numbers", "names"].contains(name)).collect();

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
+use feed::store::{InboxRoom, Options, Store};
 use model::Job;
 use model::error::Error;
-use store::{InboxRoom, Options, Store};
 
 use super::everything::{Scope, dump, fill};
 use super::support::{
@@ -76,7 +76,7 @@ fn a_directory_has_one_store_at_a_time() {
 #[test]
 fn durability_by_the_operating_system_also_survives_a_reopening() {
     let dir = fresh();
-    let options = Options { sync: false, ..Options::new(dir.path()) };
+    let options = Options::new(dir.path()).with(|engine| engine.sync = false);
     let store = open_with(&options);
     fill(&store);
     let before = everything(&store);
@@ -94,7 +94,7 @@ fn an_inbox_beyond_its_room_is_trimmed_when_it_is_merged() {
         let recipients: &[u64] = if id <= 25 { &[2, 3, 4] } else { &[2, 4] };
         push(&store, id, 1, id, &users(recipients.iter().copied()));
     }
-    store.raise_floor(user(4), place(8, 8)).expect("raises");
+    feed::inbox::tables::raise_floor(&store, user(4), place(8, 8)).expect("raises");
     assert_eq!((inbox(&store, 2).len(), floor(&store, 2)), (30, None), "not merged yet");
     store.write_arrivals().expect("writes");
     for when in ["merged by the read", "merged on disk"] {
@@ -113,7 +113,7 @@ fn a_floor_that_a_settle_has_seen_stays() {
     let store = open_with(&options);
     for id in [10, 20, 30] {
         let job = publish_post(&store, id, 9, id);
-        store.drop_job(job.id).expect("drops");
+        feed::inbox::tables::drop_job(&store, job.id).expect("drops");
     }
     follow_settled(&store, 2, 1, 1);
     for id in 31..=36 {

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
+use feed::store::{Options, Store};
 use model::Profile;
 use model::store::MARK;
-use store::{Options, Store};
 
 use super::support::{erasure_of, user};
 
@@ -27,23 +27,23 @@ fn a_group_has_the_mark_that_comes_with_it_and_an_empty_one_has_none() {
     let dir = tempfile::tempdir().expect("temp dir");
     let store = Arc::new(Store::open(&Options::new(dir.path())).expect("opens"));
     let grouping = Arc::clone(&store).grouping();
-    store.touch(user(1), 5).expect("touches");
-    store.meet(user(2), 5).expect("meets");
+    feed::inbox::tables::touch(&store, user(1), 5).expect("touches");
+    feed::inbox::tables::meet(&store, user(2), 5).expect("meets");
     grouping.note_group(MARK, b"none").expect("notes");
     grouping.write_group().expect("writes");
     assert_eq!(note(&store, MARK), None);
     for n in 0..3_u64 {
-        grouping.put_profile(user(n + 1), &Profile::default()).expect("puts");
-        grouping.put_profile(user(n + 2), &Profile::default()).expect("puts");
+        feed::users::tables::put_profile(&grouping, user(n + 1), &Profile::default()).expect("puts");
+        feed::users::tables::put_profile(&grouping, user(n + 2), &Profile::default()).expect("puts");
         grouping.note_group(MARK, &n.to_be_bytes()).expect("notes");
         assert_ne!(note(&store, MARK), Some(n.to_be_bytes().to_vec()));
         grouping.write_group().expect("writes");
         assert_eq!(note(&store, MARK), Some(n.to_be_bytes().to_vec()));
     }
     // Its end writes the group itself, with the mark that is behind it.
-    assert!(store.begin_erasure(&erasure_of(1, 5), None).expect("begins"));
+    assert!(feed::erasure::tables::begin_erasure(&store, &erasure_of(1, 5), None).expect("begins"));
     grouping.note_group(MARK, b"behind the end").expect("notes");
-    assert!(grouping.end_erasure(user(1), 6, 0).expect("ends"));
+    assert!(feed::erasure::tables::end_erasure(&grouping, user(1), 6, 0).expect("ends"));
     assert_eq!(note(&store, MARK), Some(b"behind the end".to_vec()));
     drop((grouping, store));
     let store = Store::open(&Options::new(dir.path())).expect("opens");

@@ -7,9 +7,10 @@ use std::time::Duration;
 
 use config::Config;
 use feed::standbys::Standbys;
+use feed::store::{Options, Rules, Store};
+use kv::{LogReader, Schema, Standby, StandbyDirectory};
 use model::error::Code;
 use model::store::{Batch, Push};
-use store::{LogReader, Options, Standby, StandbyDirectory, Store};
 use tempfile::TempDir;
 
 use super::everything::{Scope, dump, fill};
@@ -27,7 +28,10 @@ struct World {
 impl World {
     fn new() -> Self {
         let dir = tempfile::tempdir().expect("temp dir");
-        let options = Options { keeps_log: true, write_buffer: SMALL, ..Options::new(dir.path().join("origin")) };
+        let options = Options::new(dir.path().join("origin")).with(|engine| {
+            engine.keeps_log = true;
+            engine.write_buffer = SMALL;
+        });
         Self { origin: Box::new(Store::open(&options).expect("opens")), dir }
     }
 
@@ -48,24 +52,30 @@ impl World {
             fs::copy(file.path(), directory.copied_file(file.file_name().to_str().expect("text"))).expect("copies");
         }
         fs::remove_dir_all(copy).expect("removes");
-        directory.finish_copy(self.origin.log_facts().expect("facts").id).expect("takes its place");
+        directory
+            .finish_copy(self.origin.disk().expect("on disk").log_facts().expect("facts").id)
+            .expect("takes its place");
     }
 
     fn open(&self, directory: &StandbyDirectory) -> Standby {
-        let standby = Standby::open(directory, &Options { write_buffer: SMALL, ..Options::new(self.path()) });
+        let options = Options::new(self.path()).with(|engine| engine.write_buffer = SMALL);
+        let rules: Arc<dyn Schema> = Arc::new(Rules::new(&options));
+        let standby = Standby::open(directory, &options.engine, &rules);
         let standby = standby.expect("opens");
-        standby.has_tables(&self.origin.log_facts().expect("facts").tables).expect("the same tables");
+        standby
+            .has_tables(&self.origin.disk().expect("on disk").log_facts().expect("facts").tables)
+            .expect("the same tables");
         standby
     }
 
     fn read(&self, standby: &Standby) -> LogReader {
-        self.origin.read_log(standby.sequence()).expect("reads")
+        self.origin.disk().expect("on disk").read_log(standby.sequence()).expect("reads")
     }
 
     /// Applies all that the origin has.
     fn catch_up(&self, standby: &Standby, reader: &mut LogReader) {
-        let end = self.origin.seal().expect("flushes");
-        self.origin.unseal();
+        let end = self.origin.disk().expect("on disk").seal().expect("flushes");
+        self.origin.disk().expect("on disk").unseal();
         while let Some(batch) = reader.next().expect("reads") {
             standby.apply(&batch).expect("applies");
         }
@@ -88,7 +98,7 @@ fn a_standby_has_every_row_of_its_origin() {
     // Batches that are larger than a piece, and the next file of the log.
     for round in 0..12 {
         let many: Vec<_> = (0..2000).map(|n| timed(post(1_000_000 + round * 2000 + n, 50, n))).collect();
-        world.origin.publish(&many, Batch::AllOrNone, Push::Queued).expect("publishes");
+        feed::items::tables::publish(&world.origin, &many, Batch::AllOrNone, Push::Queued).expect("publishes");
         world.origin.compact().expect("flushes and compacts");
         world.catch_up(&standby, &mut reader);
     }
@@ -103,7 +113,7 @@ fn a_standby_has_every_row_of_its_origin() {
     assert!(error.contains("is a standby") && error.contains("tideline promote --data-dir"), "{error}");
     directory.promote(false).expect("promotes");
     let promoted = open(&world.path());
-    assert!(promoted.is_set_back(), "clients may know of more");
+    assert!(promoted.disk().expect("on disk").run.is_set_back(), "clients may know of more");
     let differ = dump(&promoted, &Scope::filled()).into_iter().zip(wanted).find(|(there, wanted)| there != wanted);
     assert_eq!(differ, None);
     assert_eq!(ids(&outbox(&promoted, 77)), [900_001, 900_000]);
@@ -120,7 +130,7 @@ fn a_hole_in_the_log_is_never_passed_over() {
     world.copy(&directory);
     let standby = world.open(&directory);
     let mut reader = world.read(&standby);
-    world.origin.keep_log(0);
+    world.origin.disk().expect("on disk").keep_log(0);
     for round in 0..4 {
         publish_post(&world.origin, 10 + round, 9, 1);
         world.origin.compact().expect("flushes");
@@ -128,8 +138,8 @@ fn a_hole_in_the_log_is_never_passed_over() {
     }
     let gone = reader.next().expect_err("it was removed");
     assert_eq!(gone.code(), Some(Code::LogGone), "{gone}");
-    let later = world.origin.log_facts().expect("facts").flushed - 1;
-    let mut reader = world.origin.read_log(later).expect("reads");
+    let later = world.origin.disk().expect("on disk").log_facts().expect("facts").flushed - 1;
+    let mut reader = world.origin.disk().expect("on disk").read_log(later).expect("reads");
     publish_post(&world.origin, 90, 9, 1);
     if let Ok(Some(batch)) = reader.next() {
         assert_eq!(standby.apply(&batch).expect_err("a hole").code(), Some(Code::LogGone));
@@ -138,7 +148,10 @@ fn a_hole_in_the_log_is_never_passed_over() {
     assert!(standby.apply(&damaged).is_err());
     damaged.truncate(3);
     assert!(standby.apply(&damaged).is_err());
-    assert_eq!(world.origin.read_log(u64::MAX).expect_err("ahead").code(), Some(Code::LogGone));
+    assert_eq!(
+        world.origin.disk().expect("on disk").read_log(u64::MAX).expect_err("ahead").code(),
+        Some(Code::LogGone)
+    );
     drop(standby);
     // A new copy takes the place of the old one.
     world.copy(&directory);
@@ -151,7 +164,7 @@ fn a_hole_in_the_log_is_never_passed_over() {
 fn a_standby_follows_by_its_newest_stream() {
     let world = World::new();
     publish_post(&world.origin, 1, 9, 1);
-    let log = world.origin.log_facts().expect("facts").id;
+    let log = world.origin.disk().expect("on disk").log_facts().expect("facts").id;
     let mut config = Config::default();
     config.storage.data_dir = world.dir.path().join("origin");
     let standbys = Arc::new(Standbys::new(&config));
@@ -171,12 +184,12 @@ fn a_standby_follows_by_its_newest_stream() {
 fn a_sealed_store_takes_no_writes() {
     let world = World::new();
     publish_post(&world.origin, 1, 9, 1);
-    let end = world.origin.seal().expect("seals");
-    let refused = world.origin.publish(&[timed(post(2, 9, 2))], Batch::AllOrNone, Push::Queued);
+    let end = world.origin.disk().expect("on disk").seal().expect("seals");
+    let refused = feed::items::tables::publish(&world.origin, &[timed(post(2, 9, 2))], Batch::AllOrNone, Push::Queued);
     assert_eq!(refused.expect_err("sealed").code(), Some(Code::HandingOver));
-    assert_eq!(world.origin.seal().expect("again"), end);
-    assert_eq!(world.origin.refusal(), None, "no fault of the storage");
-    world.origin.unseal();
+    assert_eq!(world.origin.disk().expect("on disk").seal().expect("again"), end);
+    assert_eq!(world.origin.disk().expect("on disk").health.refusal(), None, "no fault of the storage");
+    world.origin.disk().expect("on disk").unseal();
     publish_post(&world.origin, 2, 9, 2);
 }
 

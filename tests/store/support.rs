@@ -3,13 +3,13 @@
 use std::ops::ControlFlow;
 use std::path::Path;
 
+use feed::store::{Options, Store};
 use model::error::Result;
 use model::store::{Batch, Change, Delivery, Published, Push, Related, TableDigest, Then, Tier, Watch};
 use model::{
     Audience, Content, ContentId, Cursor, Entry, Erasure, Job, JobId, KindId, Lane, Millis, Order, Position, Publish,
     Span, UserId, Work,
 };
-use store::{Options, Store};
 
 use super::everything;
 
@@ -40,7 +40,7 @@ pub(crate) fn audit(store: &Store) -> Vec<String> {
         }
     }
     let mut found = Found(Vec::new());
-    store.audit(&mut found).expect("audits");
+    feed::check::audit(store, &mut found).expect("audits");
     found.0
 }
 
@@ -55,7 +55,7 @@ pub(crate) fn digest(store: &Store, final_before: Millis) -> Vec<TableDigest> {
             Ok(())
         }
     }
-    store.digest(final_before, &mut || (), &mut Quiet).expect("digests")
+    feed::check::digest(store, final_before, &mut || (), &mut Quiet).expect("digests")
 }
 
 /// An erasure that begins.
@@ -124,7 +124,10 @@ pub(crate) fn publish(store: &Store, content: Content) -> Option<Job> {
 
 /// Publishes one item that must be new, and returns the jobs of its paths.
 pub(crate) fn publish_on_paths(store: &Store, content: Content) -> Vec<Job> {
-    match store.publish(&[timed(content)], Batch::AllOrNone, Push::Queued).expect("publishes").as_slice() {
+    match feed::items::tables::publish(store, &[timed(content)], Batch::AllOrNone, Push::Queued)
+        .expect("publishes")
+        .as_slice()
+    {
         [Published::New(jobs)] => jobs.clone(),
         other => panic!("not new: {other:?}"),
     }
@@ -144,7 +147,7 @@ pub(crate) fn push(store: &Store, id: u64, author: u64, at: u64, recipients: &[U
 /// Delivers the item of a fan-out job.
 pub(crate) fn deliver(store: &Store, job: Job, recipients: &[UserId], then: Then) {
     let Work::FanOut { entry } = job.work else { panic!("not a fan-out: {job:?}") };
-    store.deliver(&Delivery { job: job.id, entry, recipients, then }).expect("delivers");
+    feed::inbox::tables::deliver(store, &Delivery { job: job.id, entry, recipients, then }).expect("delivers");
 }
 
 pub(crate) fn follow_of(target: u64, since: u64) -> Change {
@@ -157,7 +160,7 @@ pub(crate) fn unfollow_of(target: u64) -> Change {
 
 /// Applies changes without a limit.
 pub(crate) fn relate(store: &Store, who: u64, changes: &[Change]) -> Vec<Related> {
-    store.relate(user(who), changes, MANY).expect("relates")
+    feed::follows::tables::relate(store, user(who), changes, MANY).expect("relates")
 }
 
 /// Follows, and returns the settle job; the pair must change.
@@ -173,7 +176,7 @@ pub(crate) fn unfollow(store: &Store, who: u64, target: u64) -> Job {
 /// Runs a settle job as a worker would.
 pub(crate) fn settle(store: &Store, job: Job, room: usize) -> usize {
     let Work::Settle { user, source } = job.work else { panic!("not a settle: {job:?}") };
-    store.settle(job.id, user, source, room).expect("settles")
+    feed::inbox::tables::settle(store, job.id, user, source, room).expect("settles")
 }
 
 /// Follows and settles at once.
@@ -199,16 +202,16 @@ pub(crate) fn floor(store: &Store, who: u64) -> Option<Cursor> {
 
 /// A whole outbox, newest first.
 pub(crate) fn outbox(store: &Store, author: u64) -> Vec<Entry> {
-    store.outboxes(&[user(author)], Span::ALL.newest(MANY), Tier::Disk).expect("reads")
+    feed::items::tables::outboxes(store, &[user(author)], Span::ALL.newest(MANY), Tier::Disk).expect("reads")
 }
 
 /// One item, if it is live.
 pub(crate) fn content(store: &Store, id: u64) -> Option<Content> {
-    store.contents(&[item(id)], Tier::Disk).expect("reads").remove(0)
+    feed::items::tables::contents(store, &[item(id)], Tier::Disk).expect("reads").remove(0)
 }
 
 pub(crate) fn jobs(store: &Store) -> Vec<Job> {
-    store.jobs().expect("reads")
+    feed::inbox::tables::jobs(store).expect("reads")
 }
 
 /// A limit that is never reached.
@@ -219,7 +222,8 @@ pub(crate) const BOTH_ORDERS: [Order; 2] = [Order::NewestFirst, Order::OldestFir
 /// Puts an entry into an inbox, whatever the rules say.
 pub(crate) fn put_inbox_entry(store: &Store, reader: UserId, entry: Entry) {
     let job = JobId { lane: Lane::of(reader), seq: u64::MAX };
-    store.deliver(&Delivery { job, entry, recipients: &[reader], then: Then::Nothing }).expect("delivers");
+    feed::inbox::tables::deliver(store, &Delivery { job, entry, recipients: &[reader], then: Then::Nothing })
+        .expect("delivers");
     store.write_arrivals().expect("writes");
 }
 
@@ -230,8 +234,8 @@ pub(crate) fn remove_inbox_entry(store: &Store, reader: UserId, entry: Entry) {
         others.extend((other.author == entry.author && other != entry).then_some(other));
         ControlFlow::Continue(())
     };
-    store.inbox(reader, Span::ALL, Order::NewestFirst, Tier::Disk, &mut see).expect("reads");
-    store.clear_inboxes(&[reader], entry.author).expect("removes");
+    feed::inbox::tables::inbox(store, reader, Span::ALL, Order::NewestFirst, Tier::Disk, &mut see).expect("reads");
+    feed::erasure::tables::clear_inboxes(store, &[reader], entry.author).expect("removes");
     others.into_iter().for_each(|other| put_inbox_entry(store, reader, other));
     store.write_arrivals().expect("writes");
 }

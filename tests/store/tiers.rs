@@ -5,11 +5,11 @@ use std::fs;
 use std::ops::RangeInclusive;
 use std::path::Path;
 
+use feed::store::Store;
 use model::error::{Error, Result};
 use model::store::{Batch, Change, Push, Tier};
 use model::{Barrier, Order, Reaction, ReactionKind, Side, Span};
 use regex::Regex;
-use store::Store;
 
 use super::everything::{Scope, fill, reads};
 use super::support::{BOTH_ORDERS, item, open, place, post, span, timed, user, users};
@@ -35,9 +35,8 @@ fn check<T: PartialEq + Debug>(what: &str, read: impl Fn(Tier) -> Result<T>) {
 #[test]
 fn every_read_that_may_be_from_memory_is_tried() {
     let (_, reads) = include_str!("everything.rs").split_once("pub(crate) fn reads(").expect("is there");
-    let methods = Regex::new(r"(?m)^    pub fn (\w+)\(\s*&self[^)]*tier: Tier").expect("a pattern");
-    let subjects = Path::new("crates/store/src/subjects");
-    let mut files = vec![subjects.to_owned()];
+    let methods = Regex::new(r"(?m)^pub fn (\w+)\(\s*store: &Store[^)]*tier: Tier").expect("a pattern");
+    let mut files = vec![Path::new("crates/feed/src").to_owned()];
     let mut found = 0;
     while let Some(path) = files.pop() {
         if path.is_dir() {
@@ -60,8 +59,9 @@ fn every_read_is_right_or_not_cached(store: &Store) {
         match round {
             1 => store.compact().expect("compacts"),
             2 => {
-                store.delete(item(2010), 9.into()).expect("deletes");
-                store.publish(&[timed(post(9999, 2, 50))], Batch::AllOrNone, Push::Queued).expect("publishes");
+                feed::items::tables::delete(store, item(2010), 9.into()).expect("deletes");
+                feed::items::tables::publish(store, &[timed(post(9999, 2, 50))], Batch::AllOrNone, Push::Queued)
+                    .expect("publishes");
             }
             _ => {}
         }
@@ -80,7 +80,7 @@ fn check_all(store: &Store) {
             }
         }
     }
-    check("activity with its job", |tier| store.activity(user(1), tier));
+    check("activity with its job", |tier| feed::inbox::tables::activity(store, user(1), tier));
 }
 
 /// Ids far apart, so that most fall between the blocks of a table file.
@@ -94,13 +94,13 @@ fn rows_of_cold_files_are_not_taken_for_empty() {
     // Each opening makes a separate file.
     for part in 0..3_u64 {
         let items: Vec<_> = (0..8000).map(|n| timed(post(scattered(part * 8000 + n), 1, n))).collect();
-        open(dir.path()).publish(&items, Batch::AllOrNone, Push::Queued).expect("publishes");
+        feed::items::tables::publish(&open(dir.path()), &items, Batch::AllOrNone, Push::Queued).expect("publishes");
     }
     let store = open(dir.path());
     let mut cold = 0;
     for first in (0..26_000).step_by(50) {
         let ids: Vec<_> = (first..first + 50).map(|n| item(scattered(n))).collect();
-        match store.contents(&ids, Tier::Memory) {
+        match feed::items::tables::contents(&store, &ids, Tier::Memory) {
             Ok(found) => assert_eq!(found.iter().flatten().count(), if first < 24_000 { 50 } else { 0 }),
             Err(Error::NotCached) => cold += 1,
             Err(other) => panic!("{other:?}"),
@@ -113,20 +113,22 @@ fn rows_of_cold_files_are_not_taken_for_empty() {
 fn a_read_from_memory_does_not_wade_through_deletions() {
     let dir = tempfile::tempdir().expect("a directory");
     let store = open(dir.path());
-    store.publish(&[timed(post(10, 1, 5))], Batch::AllOrNone, Push::Queued).expect("publishes");
+    feed::items::tables::publish(&store, &[timed(post(10, 1, 5))], Batch::AllOrNone, Push::Queued).expect("publishes");
     let wishes = |who: RangeInclusive<u64>, there: bool| -> Vec<_> {
         let wish = |who| Reaction { user: user(who), kind: ReactionKind::LIKE, since: there.then_some(who) };
         who.map(wish).collect()
     };
-    store.react(item(10), &wishes(1..=5000, true)).expect("likes");
-    let read = |order, tier| store.reactors(item(10), ReactionKind::LIKE, Span::ALL.scan(order, 5), tier);
+    feed::reactions::tables::react(&store, item(10), &wishes(1..=5000, true)).expect("likes");
+    let read = |order, tier| {
+        feed::reactions::tables::reactors(&store, item(10), ReactionKind::LIKE, Span::ALL.scan(order, 5), tier)
+    };
     check("likes", |tier| read(Order::NewestFirst, tier));
     // All but some at either end.
-    store.react(item(10), &wishes(6..=4990, false)).expect("takes back");
+    feed::reactions::tables::react(&store, item(10), &wishes(6..=4990, false)).expect("takes back");
     check("likes", |tier| read(Order::NewestFirst, tier));
-    store.react(item(10), &wishes(4991..=5000, false)).expect("takes back");
-    store.react(item(10), &wishes(1..=5, false)).expect("takes back");
-    store.react(item(10), &wishes(2500..=2500, true)).expect("likes");
+    feed::reactions::tables::react(&store, item(10), &wishes(4991..=5000, false)).expect("takes back");
+    feed::reactions::tables::react(&store, item(10), &wishes(1..=5, false)).expect("takes back");
+    feed::reactions::tables::react(&store, item(10), &wishes(2500..=2500, true)).expect("likes");
     for order in BOTH_ORDERS {
         assert!(matches!(read(order, Tier::Memory), Err(Error::NotCached)), "{order:?}");
         let found = read(order, Tier::Disk).expect("reads");
@@ -139,34 +141,45 @@ fn a_read_from_memory_does_no_more_than_other_requests_can_wait_for() {
     let dir = tempfile::tempdir().expect("a directory");
     let store = open(dir.path());
     let items: Vec<_> = (1..=600).map(|n| timed(post(n, 1 + n % 40, n))).collect();
-    store.publish(&items, Batch::AllOrNone, Push::Queued).expect("publishes");
+    feed::items::tables::publish(&store, &items, Batch::AllOrNone, Push::Queued).expect("publishes");
     let many: Vec<_> = (1001..=1700).map(|target| Change::new(user(target), Some(target))).collect();
-    store.relate(user(900), &many, 10_000).expect("follows");
-    store.relate(user(901), &many[..400], 10_000).expect("follows");
-    store.relate(user(902), &many[..1], 10_000).expect("follows");
+    feed::follows::tables::relate(&store, user(900), &many, 10_000).expect("follows");
+    feed::follows::tables::relate(&store, user(901), &many[..400], 10_000).expect("follows");
+    feed::follows::tables::relate(&store, user(902), &many[..1], 10_000).expect("follows");
     for target in 1..=600 {
-        store.set_barrier(user(901), user(target), Barrier::Mute, Some(target), 10_000).expect("mutes");
+        feed::barriers::tables::set_barrier(&store, user(901), user(target), Barrier::Mute, Some(target), 10_000)
+            .expect("mutes");
     }
     for order in BOTH_ORDERS {
-        let outboxes = |authors: u64, tier| store.outboxes(&users(1..=authors), Span::ALL.scan(order, 20), tier);
+        let outboxes = |authors: u64, tier| {
+            feed::items::tables::outboxes(&store, &users(1..=authors), Span::ALL.scan(order, 20), tier)
+        };
         check("few outboxes", |tier| outboxes(32, tier));
         assert!(matches!(outboxes(33, Tier::Memory), Err(Error::NotCached)), "{order:?}");
         assert_eq!(outboxes(40, Tier::Disk).expect("reads").len(), 20);
-        let members = |limit, tier| store.members(user(900), Side::Following, Span::ALL.scan(order, limit), tier);
+        let members = |limit, tier| {
+            feed::follows::tables::members(&store, user(900), Side::Following, Span::ALL.scan(order, limit), tier)
+        };
         check("some of a list", |tier| members(400, tier));
         assert!(matches!(members(600, Tier::Memory), Err(Error::NotCached)), "{order:?}");
         assert_eq!(members(600, Tier::Disk).expect("reads").len(), 600);
     }
-    check("a short list of authors", |tier| store.authors(user(902), tier));
+    check("a short list of authors", |tier| feed::timeline::tables::authors(&store, user(902), tier));
     for who in [900, 901] {
         // The second user has many mutes.
-        assert!(matches!(store.authors(user(who), Tier::Memory), Err(Error::NotCached)), "{who}");
-        assert_eq!(store.authors(user(who), Tier::Disk).expect("reads").len(), if who == 900 { 700 } else { 400 });
+        assert!(
+            matches!(feed::timeline::tables::authors(&store, user(who), Tier::Memory), Err(Error::NotCached)),
+            "{who}"
+        );
+        assert_eq!(
+            feed::timeline::tables::authors(&store, user(who), Tier::Disk).expect("reads").len(),
+            if who == 900 { 700 } else { 400 }
+        );
     }
     let ids = |most: u64| (1..=most).map(item).collect::<Vec<_>>();
-    check("few items", |tier| store.contents(&ids(64), tier));
-    assert!(matches!(store.contents(&ids(65), Tier::Memory), Err(Error::NotCached)));
-    assert_eq!(store.contents(&ids(65), Tier::Disk).expect("reads").len(), 65);
+    check("few items", |tier| feed::items::tables::contents(&store, &ids(64), tier));
+    assert!(matches!(feed::items::tables::contents(&store, &ids(65), Tier::Memory), Err(Error::NotCached)));
+    assert_eq!(feed::items::tables::contents(&store, &ids(65), Tier::Disk).expect("reads").len(), 65);
 }
 
 on_both! {

@@ -188,12 +188,12 @@ impl Comparer {
         let retention = feed.config().content.deleted_retention.as_millis();
         // An item deleted before can be purged at any node, and restored at none.
         let final_before = feed.streaming().final_before(time, retention);
-        feed.store().keep_notices(feed.notices_since(time));
+        feed::notices::tables::keep_notices(feed.store(), feed.notices_since(time));
         let (tell, taken) = sync_channel(1);
         let (store, kept, is_busy) = (Arc::clone(feed.store()), Arc::clone(into), Arc::clone(&self.is_busy));
         let walk = move || {
             let mut told = || _ = tell.try_send(());
-            let digests = || store.digest(final_before, &mut told, &mut Stopping(stop));
+            let digests = || feed::check::digest(&store, final_before, &mut told, &mut Stopping(stop));
             let digests = catch_unwind(AssertUnwindSafe(digests));
             let state = match digests.unwrap_or_else(|_| Err(Error::Panicked("in a digest".to_owned()))) {
                 Ok(digests) => Compared::Done(digests.into()),

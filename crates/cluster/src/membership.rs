@@ -10,11 +10,11 @@ use super::mark::Mark;
 use super::record::{Envelope, Genesis, Stamp, Token, Unread, chain, log_id, unread_level};
 use super::trail::{ANCHOR, OLD_END};
 use config::Agreed;
+use feed::store::Store;
 use feed::streaming::{ChangeTime, FIRST_LEVEL, LEVEL, SequenceState};
 use feed::{Feed, begin_history};
 use model::error::{Error, Result};
 use model::store::MARK;
-use store::Store;
 
 /// The note with the log of a directory.
 const ORIGIN: &str = "origin";
@@ -58,7 +58,7 @@ impl LogMembership {
         if let Some(membership) = Self::of(store)? {
             return Ok(membership);
         }
-        if store.has_data()? {
+        if feed::check::has_data(store)? {
             return Err(Error::Setup(
                 "this directory has data, but is not a node of the cluster. To begin a cluster with it, run \
                  \"tideline cluster init\"; to add a node to a cluster, start with an empty directory or with a backup \
@@ -151,7 +151,8 @@ impl LogMembership {
     /// that was begun already stays as it is. Can be repeated if it fails.
     pub fn found(log: &dyn Log, feed: Option<&Feed>, agreed: Agreed) -> Result<Founded> {
         feed.map_or(Ok(()), |feed| Self::must_be_none(feed.store()))?;
-        let base = feed.map(|feed| feed.store().has_data().map(|has| has.then_some(feed))).transpose()?.flatten();
+        let base =
+            feed.map(|feed| feed::check::has_data(feed.store()).map(|has| has.then_some(feed))).transpose()?.flatten();
         if wait(|| log.bounds(PART))?.end == 0 {
             return Self::open(log, base, agreed);
         }

@@ -7,14 +7,15 @@ use crate::caches::followees::{Followees, followees};
 use crate::caches::rows::RowsAtOnce;
 use crate::caches::{Cards, ContentCache};
 use crate::inbox::backlog::Backlog;
+use crate::store::Store;
 use crate::streaming::on_disk::OnDisk;
 use crate::streaming::{ChangeTime, LEVEL, Streaming};
+use crate::{notices, reactions};
 use config::Config;
 use model::error::Result;
 use model::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use model::versions::{Dependencies, Versions};
 use model::{CacheUsage, Histogram, Members, Millis, ReactionKinds, UserId};
-use store::Store;
 
 /// Bounds of the numbers of outboxes that a read looks into.
 const PULLS: [u64; 8] = [0, 1, 4, 16, 64, 256, 1000, 4000];
@@ -75,7 +76,7 @@ impl Core {
         streaming: Arc<Streaming>,
         config: &Config,
     ) -> Result<Self> {
-        let reaction_kinds = store.name_reactions(&config.reactions.kinds);
+        let reaction_kinds = reactions::tables::name_reactions(&store, &config.reactions.kinds);
         for (_, name) in config.reactions.kinds.iter().filter(|(_, name)| reaction_kinds.named(name).is_none()) {
             tracing::warn!(
                 name,
@@ -180,7 +181,7 @@ impl Core {
     pub(crate) fn end_notices(&self) {
         let is_known = !self.config.cluster.is_on() || self.streaming.has_log_time();
         let time = if is_known { self.streaming.time_of_changes() } else { 0 };
-        self.store.keep_notices(self.notices_since(time));
+        notices::tables::keep_notices(&self.store, self.notices_since(time));
     }
 
     /// The time from which on notices are kept, at a time; [`Millis::MAX`] without any.

@@ -5,12 +5,12 @@ use std::sync::{Arc, OnceLock};
 
 use crate::core::Core;
 use crate::inbox::backlog::Backlog;
+use crate::store::Store;
 use crate::streaming::Streaming;
 use crate::writer::command::{Change, Command, OnDone, Propose, no_outcome, of_its_type};
 use crate::writer::thread::{ChangesUsage, Writer};
 use config::Config;
 use model::error::Result;
-use store::Store;
 
 /// The service, for HTTP and for commands.
 #[derive(Debug)]

@@ -1,6 +1,7 @@
 //! Numbers for kinds of content: a change gives them, and they are written with it. A refused change leaves none.
 
 use crate::core::Core;
+use crate::items;
 use crate::read::{Read, Visibility};
 use model::error::{Code, Error, Result};
 use model::{KindId, MOST_KINDS, Publish, Rule, RuleDraft};
@@ -8,7 +9,7 @@ use model::{KindId, MOST_KINDS, Publish, Rule, RuleDraft};
 /// Sets the numbers of the kinds of items for their change; `too_many_kinds` if the server knows too many.
 pub(crate) fn number(feed: &Core, items: &mut [Publish]) -> Result<()> {
     let kinds: Vec<_> = items.iter().map(|item| item.content.kind.as_str()).collect();
-    let ids = feed.store.give_kinds(&kinds)?;
+    let ids = items::tables::give_kinds(&feed.store, &kinds)?;
     items.iter_mut().zip(ids).for_each(|(item, id)| item.content.kind_id = id);
     Ok(())
 }
@@ -17,7 +18,7 @@ pub(crate) fn number(feed: &Core, items: &mut [Publish]) -> Result<()> {
 /// `too_many_kinds` if the server knows too many.
 pub(crate) fn numbered(feed: &Core, rule: &RuleDraft) -> Result<Option<Rule>> {
     let (is_only, names) = rule.names();
-    let kinds = feed.store.give_kinds(&names)?;
+    let kinds = items::tables::give_kinds(&feed.store, &names)?;
     Ok(if names.is_empty() { None } else { Rule::new(is_only, &kinds) })
 }
 
@@ -25,10 +26,11 @@ pub(crate) fn numbered(feed: &Core, rule: &RuleDraft) -> Result<Option<Rule>> {
 /// as it can: users must not take all of them.
 pub fn may_name(feed: &Core, rule: &RuleDraft, sight: Visibility) -> Result<()> {
     let (_, names) = rule.names();
-    if sight == Visibility::Application || feed.store.known_kinds(&names)?.iter().all(Option::is_some) {
+    if sight == Visibility::Application || items::tables::known_kinds(&feed.store, &names)?.iter().all(Option::is_some)
+    {
         return Ok(());
     }
-    match feed.store.kind_names()?.len() < MOST_KINDS / 2 {
+    match items::tables::kind_names(&feed.store)?.len() < MOST_KINDS / 2 {
         true => Ok(()),
         false => Err(Error::refused(
             Code::TooManyKinds,
@@ -40,7 +42,7 @@ pub fn may_name(feed: &Core, rule: &RuleDraft, sight: Visibility) -> Result<()> 
 /// The names of the kinds of a rule.
 pub fn rule_names(read: Read<'_>, rule: Option<Rule>) -> Result<RuleDraft> {
     let Some(rule) = rule else { return Ok(RuleDraft::All) };
-    let names = read.feed.store.kind_names()?;
+    let names = items::tables::kind_names(&read.feed.store)?;
     let name = |kind: &KindId| names.get(usize::from(kind.0)).cloned();
     let names = rule.kinds().iter().map(name).collect::<Option<Vec<_>>>();
     let unknown = || Error::Corrupt("a rule of a kind without a name".to_owned());

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::caches::rows::PART;
 use crate::core::Core;
+use crate::items;
 use crate::streaming::ReadPlace;
 use model::cache::ReadThrough;
 use model::error::{Error, Result};
@@ -123,7 +124,7 @@ impl<'r> Read<'r> {
         // Before the names are read: so each item of the read has a kind that is known then.
         let place = Some(self.feed.streaming.sequencer().read_place());
         let (is_only, names) = kinds.names();
-        let known: Vec<_> = self.feed.store.known_kinds(&names)?.into_iter().flatten().collect();
+        let known: Vec<_> = items::tables::known_kinds(&self.feed.store, &names)?.into_iter().flatten().collect();
         let all = known.is_empty() && !is_only;
         Ok(Self { kinds: Rule::new(is_only, &known).filter(|_| !all), place, ..self })
     }

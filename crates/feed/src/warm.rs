@@ -2,6 +2,7 @@
 //! say does not matter here: the change reads them again.
 
 use crate::read::Read;
+use crate::{follows, items, reactions, users};
 use model::error::Result;
 use model::{ContentId, Draft, HostId, UserId};
 
@@ -16,13 +17,13 @@ pub(crate) fn item<'i>(read: Read<'_>, item: &HostId, users: impl IntoIterator<I
     }
     // The rows of an item that was read of late are in memory.
     if read.feed.contents.cached(id).is_none() {
-        read.feed.store.contents(&[id], read.tier)?;
-        read.feed.store.item_counts(&[id], read.tier)?;
+        items::tables::contents(&read.feed.store, &[id], read.tier)?;
+        items::tables::item_counts(&read.feed.store, &[id], read.tier)?;
     }
     let users = users.into_iter().take(MOST).map(|user| read.known(user)).collect::<Result<Vec<UserId>>>()?;
     let users: Vec<_> = users.into_iter().filter(|user| *user != UserId::UNKNOWN).collect();
     if !users.is_empty() {
-        read.feed.store.reacted_to(id, &users, read.tier)?;
+        reactions::tables::reacted_to(&read.feed.store, id, &users, read.tier)?;
     }
     Ok(())
 }
@@ -34,8 +35,8 @@ pub(crate) fn relations<'i>(read: Read<'_>, user: &HostId, others: impl IntoIter
     if user == UserId::UNKNOWN {
         return Ok(());
     }
-    read.feed.store.relations(user, &others, read.tier)?;
-    read.feed.store.user_counts(user, read.tier).map(drop)
+    follows::tables::relations(&read.feed.store, user, &others, read.tier)?;
+    follows::tables::user_counts(&read.feed.store, user, read.tier).map(drop)
 }
 
 /// The items at which drafts point, and the settings of their authors.
@@ -43,7 +44,7 @@ pub(crate) fn drafts(read: Read<'_>, drafts: &[Draft]) -> Result<()> {
     for draft in drafts.iter().take(MOST) {
         let author: UserId = read.known(&draft.author_id)?;
         if draft.audience.is_none() && author != UserId::UNKNOWN {
-            read.feed.store.settings(author, read.tier)?;
+            users::tables::settings(&read.feed.store, author, read.tier)?;
         }
         draft.ref_id.iter().try_for_each(|subject| item(read, subject, []))?;
     }

@@ -11,13 +11,13 @@ use crate::cli::{FAILURE, SUCCESS, print, print_line};
 use crate::server;
 use crate::server::Told;
 use config::Config;
+use feed::store::Store;
 use model::error::{Error, Result};
 use model::store::{Tier, Watch};
-use store::Store;
 
 /// Checks everything. Fails if anything differs, or if `stop` says so.
 pub(crate) fn run(config: &Config, told: Told, stop: &dyn Fn() -> bool) -> Result<i32> {
-    Store::must_be_there(&config.storage.data_dir)?;
+    kv::must_be_there(&config.storage.data_dir)?;
     let app = server::open(config, told)?;
     if !drain(&app, stop)? {
         return Err(interrupted());
@@ -35,8 +35,8 @@ pub(crate) fn run(config: &Config, told: Told, stop: &dyn Fn() -> bool) -> Resul
 /// Checks inboxes and tables, and returns the number of users.
 fn check(store: &Store, findings: &mut Findings, stop: &dyn Fn() -> bool) -> Result<u64> {
     let users = walk(store, findings, stop)?;
-    let tables = store.stats()?.into_iter().map(|stats| (stats.table, stats.rows)).collect();
-    store.audit(&mut Tables { findings, stop, tables, progress: None })?;
+    let tables = store.usage()?.tables.into_iter().map(|stats| (stats.table, stats.rows)).collect();
+    feed::check::audit(store, &mut Tables { findings, stop, tables, progress: None })?;
     Ok(users)
 }
 
@@ -103,11 +103,11 @@ fn walk(store: &Store, findings: &mut Findings, stop: &dyn Fn() -> bool) -> Resu
         if stop() {
             return Err(interrupted());
         }
-        let followees = store.followees(user, Tier::Disk);
+        let followees = feed::follows::tables::followees(store, user, Tier::Disk);
         match followees.and_then(|followees| inbox::check(store, user, &followees, findings)) {
             // An unreadable row does not end the check.
             Err(Error::Corrupt(what)) => {
-                findings.add(|| format!("user {}: a row cannot be read: {what}", store.shown(user)))
+                findings.add(|| format!("user {}: a row cannot be read: {what}", feed::ids::tables::shown(store, user)))
             }
             checked => checked?,
         }

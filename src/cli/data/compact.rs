@@ -13,11 +13,11 @@ use crate::cli::print;
 use crate::cli::terminal::progress::{Progress, Unit};
 use crate::server::{App, Told};
 use config::Config;
+use feed::store::Store;
 use feed::worker::slack;
 use model::error::Result;
 use model::store::{TableStats, Tier};
 use model::{Order, Span};
-use store::Store;
 
 /// Interval of the checks whether the trims are done.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
@@ -27,7 +27,7 @@ pub(crate) fn run(config: &Config) -> Result<()> {
     let (inboxes, tables) = on_directory(config, Told::default(), |app| {
         drain(app, &|| false).and_then(|_| compact(app))?;
         let store = &**app.feed().store();
-        Ok((Inboxes::count(store)?, store.stats()?))
+        Ok((Inboxes::count(store)?, store.usage()?.tables))
     })?;
     report(&inboxes, &tables, config.timeline.inbox_limit)
 }
@@ -71,7 +71,7 @@ impl Inboxes {
         let mut inboxes = Self::default();
         each_user(store, |user| {
             let mut rows = 0;
-            store.inbox(user, Span::ALL, Order::NewestFirst, Tier::Disk, &mut |_| {
+            feed::inbox::tables::inbox(store, user, Span::ALL, Order::NewestFirst, Tier::Disk, &mut |_| {
                 rows += 1;
                 ControlFlow::Continue(())
             })?;

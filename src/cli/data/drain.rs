@@ -48,7 +48,7 @@ pub(crate) fn drain(app: &App, stop: &dyn Fn() -> bool) -> Result<bool> {
 
 /// The error for work that fails again and again.
 pub(crate) fn failing(app: &App, work: &str) -> Error {
-    Error::Setup(match app.feed().store().refusal() {
+    Error::Setup(match app.feed().store().disk().ok().and_then(|disk| disk.health.refusal()) {
         Some(why) => format!("the storage takes no changes, so the {work} cannot be done: {why}"),
         None => format!("the {work} fail; the log on stderr has the cause"),
     })

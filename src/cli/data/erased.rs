@@ -9,11 +9,12 @@ use crate::cli::terminal::units;
 use crate::server;
 use config::Config;
 use feed::backup::Manifest;
+use feed::erasure::tables::known_erasures;
+use feed::store::Store;
 use feed::{ERASURES_LISTED, erasure_hash};
 use model::Erasure;
 use model::clock::now;
 use model::error::Result;
-use store::{Options, Store, known_erasures};
 
 /// Begins the erasures of another directory in that of the settings, which was restored of a backup; the next start of a
 /// server goes on with them. Says which erasures it cannot know.
@@ -41,7 +42,7 @@ pub(super) fn begin_again(config: &Config, replaced: &Path, backup: &Manifest) -
             units::time(forgotten)
         ))?;
     }
-    let store = Store::open(&Options { keep_room: false, ..server::options(config) })?;
+    let store = Store::open(&server::options(config).with(|engine| engine.keep_room = false))?;
     let begun = begin(&store, newest(known))?;
     print_line(format_args!("{begun} users who were erased after {taken} are erased again by the next start"))?;
     Ok(())
@@ -67,10 +68,10 @@ fn newest(known: Vec<(String, u64)>) -> HashMap<String, u64> {
 
 /// Begins the erasures that the store does not know; how many.
 fn begin(store: &Store, mut known: HashMap<String, u64>) -> Result<u64> {
-    for erasure in store.erasures()? {
+    for erasure in feed::erasure::tables::erasures(store)? {
         known.remove(&erasure.hash);
     }
-    for erased in store.erased()? {
+    for erased in feed::erasure::tables::erased(store)? {
         if known.get(&erased.hash) == Some(&erased.since) {
             known.remove(&erased.hash);
         }
@@ -80,12 +81,12 @@ fn begin(store: &Store, mut known: HashMap<String, u64>) -> Result<u64> {
     }
     let (mut begun, mut seen) = (0, 0);
     let progress = Progress::new("erasures", None, Unit::Count("users"));
-    store.each_user_named(|user, id| {
+    feed::erasure::tables::each_user_named(store, |user, id| {
         seen += 1;
         progress.at(seen, "");
         let hash = erasure_hash(id);
         if let Some(since) = known.remove(&hash) {
-            store.begin_erasure(&Erasure { user, hash, since, rows: 0 }, None)?;
+            feed::erasure::tables::begin_erasure(store, &Erasure { user, hash, since, rows: 0 }, None)?;
             begun += 1;
         }
         Ok(())

@@ -18,9 +18,9 @@ use crate::cli::terminal::words;
 use crate::cli::{print, say};
 use crate::server;
 use config::Config;
+use feed::reader::Reader;
 use model::clock::now;
 use model::error::{Error, Result};
-use store::{Options, Reader};
 
 /// The tables to export.
 #[derive(Debug, Args)]
@@ -38,7 +38,7 @@ pub(crate) fn run(config: &Config, args: &ExportArgs) -> Result<()> {
     must_be_apart(&paths, &config.storage.data_dir)?;
     let interrupt = Interrupt::catch()?;
     // Nothing is written, so the engine needs next to nothing for it.
-    let reader = Reader::open(&Options { write_buffer: 1 << 20, ..server::options(config) })?;
+    let reader = Reader::open(&server::options(config).with(|engine| engine.write_buffer = 1 << 20))?;
     let latest = now().saturating_add(config.content.max_ahead.as_millis());
     let scope =
         Scope { kinds: &config.reactions.kinds, deleted: files.iter().any(|(table, _)| *table == Table::Deletions) };

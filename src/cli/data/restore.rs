@@ -22,10 +22,10 @@ use crate::cli::{FAILURE, SUCCESS, print_line};
 use crate::server::Told;
 use config::Config;
 use feed::backup::{Archive, Manifest, manifest_of, unpack};
+use kv::{FORMAT, room_for};
 use model::clock::now;
 use model::error::{Error, Result};
 use model::private;
-use store::{FORMAT, Store, room_for};
 
 /// Names that an empty directory may have: those of a restore that was interrupted, of the folder of a new file system,
 /// and of the files with which version control keeps an empty folder.
@@ -181,7 +181,7 @@ fn restore(config: &Config, args: &RestoreArgs, work: &Path, interrupt: &Interru
     config.storage.data_dir = work.to_owned();
     // The room for a start is reserved by the first start in the final place.
     let told = Told { reserve_nothing: true, whole_log: true, ..Told::default() };
-    Store::must_be_readable(&config.storage.data_dir).map_err(|error| Error::Corrupt(error.to_string()))?;
+    kv::must_be_readable(&config.storage.data_dir).map_err(|error| Error::Corrupt(error.to_string()))?;
     let code = check::run(&config, told, &|| interrupt.was_asked())?;
     if code == SUCCESS {
         match before {

@@ -8,11 +8,11 @@ use crate::cli::print;
 use crate::server::Told;
 use config::Config;
 use feed::events;
+use feed::store::Store;
 use model::clock::now;
 use model::error::Result;
 use model::store::Tier;
 use model::{ContentId, Cursor, Order, Span};
-use store::Store;
 
 /// Items of one user read at a time.
 const AT_ONCE: usize = 1000;
@@ -41,7 +41,8 @@ fn items_ahead(store: &Store) -> Result<u64> {
         let mut place = now;
         loop {
             let span = Span { before: None, after: Some(place) };
-            let items = store.outboxes(&[user], span.scan(Order::OldestFirst, AT_ONCE), Tier::Disk)?;
+            let items =
+                feed::items::tables::outboxes(store, &[user], span.scan(Order::OldestFirst, AT_ONCE), Tier::Disk)?;
             count += items.len() as u64;
             match items.last() {
                 Some(last) if items.len() == AT_ONCE => place = last.cursor,

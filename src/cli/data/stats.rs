@@ -8,10 +8,10 @@ use indicatif::HumanBytes;
 use crate::cli::print;
 use crate::cli::terminal::table::{self, Column};
 use config::Config;
+use feed::store::{Options, Store};
 use model::error::Result;
 use model::store::TableStats;
 use model::{Job, Work};
-use store::{Options, Store};
 
 /// How to print.
 #[derive(Debug, Args)]
@@ -24,9 +24,9 @@ pub(crate) struct StatsArgs {
 /// Opens the store without workers, so that nothing changes.
 pub(crate) fn run(config: &Config, args: &StatsArgs) -> Result<()> {
     let dir = &config.storage.data_dir;
-    Store::must_be_there(dir)?;
+    kv::must_be_there(dir)?;
     let store = Store::open(&Options::new(dir))?;
-    let (tables, jobs) = (store.stats()?, counts(&store.jobs()?));
+    let (tables, jobs) = (store.usage()?.tables, counts(&feed::inbox::tables::jobs(&store)?));
     print(|out| if args.json { json(out, &tables, jobs) } else { text(out, &tables, jobs) })
 }
 

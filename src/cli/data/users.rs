@@ -1,8 +1,8 @@
 //! A walk over all users of a data directory.
 
+use feed::store::Store;
 use model::UserId;
 use model::error::Result;
-use store::Store;
 
 /// Users read at a time.
 const AT_ONCE: usize = 1000;
@@ -11,7 +11,7 @@ const AT_ONCE: usize = 1000;
 pub(super) fn each_user(store: &Store, mut visit: impl FnMut(UserId) -> Result<()>) -> Result<()> {
     let mut after = None;
     loop {
-        let users = store.users_after(after, AT_ONCE)?;
+        let users = feed::users::tables::users_after(store, after, AT_ONCE)?;
         let Some(last) = users.last() else { return Ok(()) };
         after = Some(*last);
         users.into_iter().try_for_each(&mut visit)?;

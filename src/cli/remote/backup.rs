@@ -20,8 +20,8 @@ use crate::cli::{FAILURE, SUCCESS, print, say};
 use crate::server;
 use config::Config;
 use feed::backup::{Backup, Backups, Manifest, State};
+use feed::store::{Options, Store};
 use model::error::{Error, Result};
-use store::{Options, Store};
 
 /// The interval of looks at a verification.
 const LOOK_EVERY: Duration = Duration::from_millis(200);
@@ -173,17 +173,17 @@ struct Local {
 
 impl Local {
     fn new(config: &Config) -> Self {
-        let options = Options { keep_room: false, ..server::options(config) };
+        let options = server::options(config).with(|engine| engine.keep_room = false);
         Self { options, backups: Arc::new(Backups::new(config)), store: OnceLock::new() }
     }
 }
 
 impl BackupSource for Local {
     fn take(&self) -> Result<Backup> {
-        Store::must_be_there(&self.options.dir)?;
+        kv::must_be_there(&self.options.engine.dir)?;
         let opened: Arc<Store> = Arc::new(Store::open(&self.options)?);
         let store = self.store.get_or_init(|| opened);
-        self.backups.resume(store)?;
+        self.backups.resume()?;
         self.backups.take(store)
     }
 
@@ -191,7 +191,7 @@ impl BackupSource for Local {
         let listed = self.backups.list()?;
         // Elsewhere they are there without the data directory.
         if listed.is_empty() {
-            Store::must_be_there(&self.options.dir)?;
+            kv::must_be_there(&self.options.engine.dir)?;
         }
         Ok(listed)
     }

@@ -16,7 +16,6 @@ use cluster::{Founded, LEVEL, LogMembership};
 use config::{Config, Member};
 use feed::Feed;
 use model::error::{Error, Result};
-use store::Store;
 
 /// Longest wait for the answer of one node.
 const TIMEOUT: Duration = Duration::from_secs(5);
@@ -89,7 +88,7 @@ fn must_be_set(config: &Config) -> Result<()> {
 fn init(config: &Config) -> Result<()> {
     must_be_set(config)?;
     // An empty directory, or none, has no part in the beginning.
-    let (made, founded) = match Store::must_be_there(&config.storage.data_dir) {
+    let (made, founded) = match kv::must_be_there(&config.storage.data_dir) {
         Err(_) => begin(config, None)?,
         Ok(()) => on_feed(config, |feed| begin(config, Some(feed)))?,
     };

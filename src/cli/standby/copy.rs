@@ -6,8 +6,8 @@ use std::io::{self, Read, Write};
 use super::origin::Origin;
 use crate::cli::terminal::progress::{Progress, Unit};
 use feed::standbys::{CopyFile, CopyPlan, Head};
+use kv::{Schema, Standby, StandbyDirectory, is_file_of_engine};
 use model::error::{Code, Error, Result};
-use store::{Standby, StandbyDirectory, is_file_of_engine};
 
 /// Bytes written at once.
 const PIECE: usize = 256 << 10;
@@ -19,7 +19,7 @@ const PART: &str = "part";
 pub(super) fn make(
     directory: &StandbyDirectory,
     origin: &Origin,
-    min_free: u64,
+    (min_free, schema): (u64, &dyn Schema),
     tell: &dyn Fn(Head),
     stops: &dyn Fn() -> bool,
 ) -> Result<u64> {
@@ -28,7 +28,7 @@ pub(super) fn make(
             tracing::info!("the copy goes on");
             plan
         }
-        None => begun(directory, origin, min_free)?,
+        None => begun(directory, origin, min_free, schema)?,
     };
     let CopyPlan { id, state, files } = &plan;
     let all: u64 = files.iter().map(|file| file.bytes).sum();
@@ -52,9 +52,9 @@ pub(super) fn make(
     Ok(state.id)
 }
 
-fn begun(directory: &StandbyDirectory, origin: &Origin, min_free: u64) -> Result<CopyPlan> {
+fn begun(directory: &StandbyDirectory, origin: &Origin, min_free: u64, schema: &dyn Schema) -> Result<CopyPlan> {
     let plan = origin.take_copy()?;
-    Standby::can_follow(&plan.state)?;
+    Standby::can_follow(&plan.state, schema)?;
     if !plan.files.iter().all(|file| is_file_of_engine(&file.name)) {
         return Err(unreadable("the name of a file"));
     }

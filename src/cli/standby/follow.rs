@@ -1,5 +1,6 @@
 //! The thread of a standby: it copies, follows the log, and tries again with growing pauses.
 
+use std::fmt;
 use std::io::{BufReader, Read};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,11 +12,12 @@ use super::copy;
 use super::origin::Origin;
 use super::state::State;
 use feed::standbys::{Frame, Head, Word};
+use feed::store::{Options, Rules};
 use http::{StandbyState, Status};
+use kv::{Schema, Standby, StandbyDirectory};
 use model::Millis;
 use model::error::{Code, Error, Result};
 use model::threads;
-use store::{Options, Standby, StandbyDirectory};
 
 /// The pauses between attempts: they double.
 const FIRST_PAUSE: Duration = Duration::from_millis(200);
@@ -35,10 +37,10 @@ const TOLD: u32 = 5;
 const TELL_EVERY: Duration = Duration::from_secs(1);
 
 /// A standby that follows.
-#[derive(Debug)]
 pub(super) struct Follower {
     directory: StandbyDirectory,
-    options: Options,
+    options: kv::Options,
+    schema: Arc<dyn Schema>,
     origin: Origin,
     state: Arc<State>,
     /// Open while the log is followed. Locked while the directory changes.
@@ -48,13 +50,20 @@ pub(super) struct Follower {
     is_closed: AtomicBool,
 }
 
+impl fmt::Debug for Follower {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Follower").field("origin", &self.origin).finish_non_exhaustive()
+    }
+}
+
 impl Follower {
     /// Starts the thread.
-    pub(super) fn start(directory: StandbyDirectory, options: Options, origin: Origin) -> Result<Arc<Self>> {
+    pub(super) fn start(directory: StandbyDirectory, options: &Options, origin: Origin) -> Result<Arc<Self>> {
+        let (schema, options): (Arc<dyn Schema>, _) = (Arc::new(Rules::new(options)), options.engine.clone());
         let known = directory.origin()?;
         let state = Arc::new(State::new(&known));
         let (store, noted, is_closed) = (Mutex::new(None), Mutex::new(known.whole_at), AtomicBool::new(false));
-        let follower = Arc::new(Self { directory, options, origin, state, store, noted, is_closed });
+        let follower = Arc::new(Self { directory, options, schema, origin, state, store, noted, is_closed });
         let worker = Arc::clone(&follower);
         threads::start("follow", move || worker.work())?;
         Ok(follower)
@@ -200,7 +209,9 @@ impl Follower {
     fn copy(&self) -> Result<()> {
         self.state.enter(StandbyState::Copying);
         let tell = |head| self.state.heard(head);
-        let log = copy::make(&self.directory, &self.origin, self.options.min_free, &tell, &|| self.is_closed())?;
+        let log = copy::make(&self.directory, &self.origin, (self.options.min_free, &*self.schema), &tell, &|| {
+            self.is_closed()
+        })?;
         let mut store = self.store.lock();
         if self.is_closed() {
             return Err(Code::Stopping.into());
@@ -224,7 +235,7 @@ impl Follower {
         }
         let opened = match store.take() {
             Some(opened) => opened,
-            None => Standby::open(&self.directory, &self.options)?,
+            None => Standby::open(&self.directory, &self.options, &self.schema)?,
         };
         let row = opened.sequence();
         *store = Some(opened);
@@ -245,7 +256,7 @@ impl Follower {
         loop {
             match Frame::read(stream).map_err(failed)?.ok_or_else(cut)? {
                 Frame::Word(Word::State(state)) => {
-                    Standby::can_follow(&state)?;
+                    Standby::can_follow(&state, &*self.schema)?;
                     self.with_store(|store| store.has_tables(&state.tables))?;
                     tracing::info!(server_row = state.flushed, row = self.state.row(), "the standby follows");
                     self.state.follows();

@@ -10,8 +10,8 @@ use super::origin::is_ready;
 use crate::cli::remote::calls::{self, Server};
 use crate::cli::{print_line, say};
 use config::Config;
+use kv::StandbyDirectory;
 use model::error::{Error, Result};
-use store::StandbyDirectory;
 
 /// A connection, and the answer, may take so long: the standby waits for the last row of its server.
 const PATIENCE: Duration = Duration::from_secs(120);

@@ -6,8 +6,8 @@ use parking_lot::Mutex;
 
 use feed::standbys::Head;
 use http::{StandbyState, StandbyStatus, Status};
+use kv::Origin;
 use model::{Millis, clock};
-use store::Origin;
 
 /// Why a copy is not whole before the standby has caught up.
 const NEVER_WHOLE: &str = "it has not had all changes since its copy";

@@ -8,9 +8,9 @@ use super::*;
 use config::{Config, Content};
 use feed::backlog::Backlog;
 use feed::ids;
+use feed::store::{Options, Store};
 use feed::streaming::Streaming;
 use model::{HostId, UserId};
-use store::{Options, Store};
 
 /// A log in memory that does as it should.
 #[derive(Debug, Default)]

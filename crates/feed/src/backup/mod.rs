@@ -18,13 +18,13 @@ use std::time::{Duration, Instant};
 use parking_lot::{Condvar, Mutex, MutexGuard};
 
 use self::shelf::{CHECK, PART, Shelf};
+use crate::store::Store;
 use config::Config;
 use model::clock;
 use model::error::{Code, Error, Result};
 use model::failpoint;
 use model::failpoint::Failpoint;
 use model::store::Copied;
-use store::Store;
 
 pub use self::archive::Archive;
 pub use self::manifest::Manifest;
@@ -98,12 +98,12 @@ impl Backups {
         self.figures.taken.fetch_add(1, Ordering::Relaxed);
         let Manifest { name, took_ms, files, bytes, .. } = &manifest;
         tracing::info!(name, took_ms, files, bytes, "a backup was taken");
-        self.verify(store);
+        self.verify();
         Ok(Backup::of(manifest, None))
     }
 
     /// Makes the directory of the settings, removes what interrupted work has left, and verifies the backups that have no verdict.
-    pub fn resume(self: &Arc<Self>, store: &Arc<Store>) -> Result<()> {
+    pub fn resume(self: &Arc<Self>) -> Result<()> {
         let shelf = &self.shelf;
         if self.is_elsewhere {
             shelf.make()?;
@@ -113,7 +113,7 @@ impl Backups {
         shelf.tidy(CHECK)?;
         self.note_newest();
         self.figures.newest_copied.store(shelf.newest_copied(), Ordering::Relaxed);
-        self.verify(store);
+        self.verify();
         Ok(())
     }
 

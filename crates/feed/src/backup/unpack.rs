@@ -7,9 +7,9 @@ use std::path::Path;
 use tar::EntryType;
 
 use super::manifest::{LONGEST, MANIFEST, Manifest};
+use kv::is_file_of_engine;
 use model::error::{Error, Result};
 use model::private;
-use store::is_file_of_engine;
 
 /// Bytes copied at once.
 const PIECE: usize = 256 << 10;

@@ -7,28 +7,27 @@ use std::time::{Duration, Instant};
 use super::Backups;
 use super::manifest::Verdict;
 use super::shelf::{Backup, CHECK, State};
+use crate::check::copies::check_copy;
 use model::clock;
 use model::error::{Code, Error, Result};
 use model::failpoint;
 use model::failpoint::Failpoint;
 use model::store::Watch;
-use store::Store;
 
 /// The interval of log lines about the progress of a verification.
 const TELL_EVERY: Duration = Duration::from_secs(10);
 
 impl Backups {
     /// Lets a thread verify, unless one does.
-    pub(super) fn verify(self: &Arc<Self>, store: &Arc<Store>) {
+    pub(super) fn verify(self: &Arc<Self>) {
         let mut now = self.now.lock();
         if now.is_verifying || now.is_stopping {
             return;
         }
-        let (backups, store) = (Arc::clone(self), Arc::clone(store));
+        let backups = Arc::clone(self);
         let thread = std::thread::Builder::new().name("verify".to_owned()).spawn(move || {
             let _ended = Ended(&backups);
-            backups.verify_all(&store);
-            drop(store);
+            backups.verify_all();
         });
         match thread {
             Ok(_) => now.is_verifying = true,
@@ -36,9 +35,9 @@ impl Backups {
         }
     }
 
-    fn verify_all(&self, store: &Store) {
+    fn verify_all(&self) {
         while let Some(name) = self.next_to_verify() {
-            let verdict = self.audit(store, &name);
+            let verdict = self.audit(&name);
             let judged = verdict.and_then(|verdict| {
                 failpoint::pass(Failpoint::BackupChecked);
                 self.shelf.judge(&name, &verdict)?;
@@ -84,11 +83,11 @@ impl Backups {
     }
 
     /// Verifies a backup. Fails if that was not possible, which says nothing about the backup.
-    fn audit(&self, store: &Store, name: &str) -> Result<Verdict> {
+    fn audit(&self, name: &str) -> Result<Verdict> {
         self.shelf.tidy(CHECK)?;
         let copy = self.shelf.find(name)?;
         let mut watched = Watched { name, backups: self, verdict: Verdict::default(), told: Instant::now() };
-        let checked = store.check_copy(&copy, &self.shelf.aside(name, CHECK), &mut watched);
+        let checked = check_copy(&copy, &self.shelf.aside(name, CHECK), &mut watched);
         let mut verdict = watched.verdict;
         match checked {
             Err(error @ Error::Refused { .. }) => return Err(error),

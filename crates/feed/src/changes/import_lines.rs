@@ -12,21 +12,23 @@ use crate::writer::command::{
 use crate::writer::entry_times::lists_of_follows;
 use crate::writer::line::Line;
 use crate::writer::txn::Txn;
-use crate::{follows, ids, kinds, lists, notices, timeline, users, writer};
+use crate::{follows, ids, items, kinds, lists, notices, timeline, users, writer};
 use model::error::{Code, Error, Result};
 use model::store::{Approval, Tier};
 use model::{HostId, Millis, Relation, RuleDraft, store};
 
 fn is_member(feed: &Core, user: &HostId, list: &str, source: &HostId) -> Result<bool> {
     let list = lists::named(feed.read(), feed.read().find(user)?, list)?.id;
-    Ok(feed.store.memberships(list, &[feed.read().find(source)?], Tier::Disk)?.iter().any(Option::is_some))
+    Ok(lists::tables::memberships(&feed.store, list, &[feed.read().find(source)?], Tier::Disk)?
+        .iter()
+        .any(Option::is_some))
 }
 
 /// Takes the id of an item that was purged elsewhere; `content_exists` if there is an item.
 fn import_taken_id(feed: &Core, item: &HostId) -> Result<bool> {
     let id = ids::for_change(feed, [item])?.pop().ok_or_else(missing)?;
     let is_there = "content_id: the item is here, live or deleted, so it is not purged";
-    feed.store.take_id(id)?.ok_or_else(|| Error::refused(Code::ContentExists, is_there))
+    items::tables::take_id(&feed.store, id)?.ok_or_else(|| Error::refused(Code::ContentExists, is_there))
 }
 
 /// Makes a request of one user to follow another, unless the user has asked or follows already.
@@ -84,7 +86,7 @@ impl Change for ImportLine {
                 return import_request(feed, txn, &user, &target, given, rule.as_ref());
             }
             Line::List { user, list, settings } => {
-                let present = feed.store.list(feed.read().find(&user)?, &list, Tier::Disk)?;
+                let present = lists::tables::list(&feed.store, feed.read().find(&user)?, &list, Tier::Disk)?;
                 if present.is_some_and(|present| present.settings == settings) {
                     return Ok(false);
                 }
@@ -116,7 +118,7 @@ impl Change for ImportLine {
             Line::Settings { user, settings } => return PutSettings { user, settings }.apply(txn),
             Line::Deletion { item, purged: true, .. } => return import_taken_id(feed, &item),
             Line::Deletion { item, .. } => {
-                if feed.store.deleted(&[feed.read().find_content(&item)?], Tier::Disk)? == [true] {
+                if items::tables::deleted(&feed.store, &[feed.read().find_content(&item)?], Tier::Disk)? == [true] {
                     return Ok(false);
                 }
                 ahead?;

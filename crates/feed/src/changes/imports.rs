@@ -54,7 +54,8 @@ fn refused_name(feed: &Core, draft: &Draft, found: &[ContentId], at: ChangeTime)
     // An item that exists has no new name, so this is another one.
     let id = if draft.content_id.is_some() { found[0] } else { ContentId::UNKNOWN };
     let exists = id != ContentId::UNKNOWN
-        && (!sight::live_contents(feed.read(), &[id])?.is_empty() || feed.store.deleted(&[id], Tier::Disk)? == [true]);
+        && (!sight::live_contents(feed.read(), &[id])?.is_empty()
+            || items::tables::deleted(&feed.store, &[id], Tier::Disk)? == [true]);
     Ok(exists.then(|| content_exists("content_id")))
 }
 
@@ -64,7 +65,7 @@ fn refused_kind(feed: &Core, kind: &str, known: Option<KindId>, new: &mut Vec<St
     if known.is_some() || new.iter().any(|other| other == kind) {
         return Ok(None);
     }
-    if feed.store.kind_names()?.len() + new.len() >= MOST_KINDS {
+    if items::tables::kind_names(&feed.store)?.len() + new.len() >= MOST_KINDS {
         return Ok(Some(too_many_kinds(kind)));
     }
     new.push(kind.to_owned());
@@ -81,14 +82,15 @@ fn judge_follows(
 ) -> Result<Vec<Result<bool>>> {
     let me: UserId = feed.read().known(user)?;
     let targets: Vec<UserId> = feed.read().look_up(&follows.iter().map(|(target, _)| target).collect::<Vec<_>>())?;
-    let (limit, following) = (feed.config.graph.follow_limit, feed.store.user_counts(me, Tier::Disk)?.following);
+    let (limit, following) =
+        (feed.config.graph.follow_limit, follows::tables::user_counts(&feed.store, me, Tier::Disk)?.following);
     let requests = Span::ALL.scan(Order::NewestFirst, usize::MAX);
-    let waiting = feed.store.members(me, Side::SentRequests, requests, Tier::Disk)?.len() as u64;
+    let waiting = follows::tables::members(&feed.store, me, Side::SentRequests, requests, Tier::Disk)?.len() as u64;
     let relations = match following + waiting {
         0 => targets.iter().map(|target| Relation::none(me, *target)).collect(),
-        _ => feed.store.relations(me, &targets, Tier::Disk)?,
+        _ => follows::tables::relations(&feed.store, me, &targets, Tier::Disk)?,
     };
-    let blocked = feed.store.blocked_among(me, &targets, Tier::Disk)?;
+    let blocked = follows::tables::blocked_among(&feed.store, me, &targets, Tier::Disk)?;
     let mut left = (limit as u64).saturating_sub(following + waiting);
     let judge = |((target, since), there): (&(HostId, Option<Millis>), Relation)| {
         if target == user {
@@ -196,7 +198,7 @@ impl Change for ImportItems {
         let ids: Vec<_> = drafts.iter().flat_map(Draft::ids).collect();
         let mut found = feed.read().look_up(&ids)?.into_iter();
         let kinds: Vec<_> = drafts.iter().map(|draft| draft.kind.name()).collect();
-        let (mut kinds, mut new_kinds) = (feed.store.known_kinds(&kinds)?.into_iter(), Vec::new());
+        let (mut kinds, mut new_kinds) = (items::tables::known_kinds(&feed.store, &kinds)?.into_iter(), Vec::new());
         for (place, draft) in drafts.into_iter().enumerate() {
             let found: Vec<_> = found.by_ref().take(draft.ids().count()).collect();
             let (kind, edited_at) = (kinds.next().flatten(), edited.next().flatten());
@@ -229,7 +231,7 @@ impl Change for ImportItems {
         txn.concerns_items(items.iter().map(|item| &item.content));
         items::make_ids(feed, &mut items)?;
         let gap = feed.streaming.sequencer().gap(&mut items).map_err(|refused| items::no_time(feed, refused))?;
-        let published = feed.store.publish(&items, Batch::Each, push)?;
+        let published = items::tables::publish(&feed.store, &items, Batch::Each, push)?;
         txn.keep(items.iter().map(|item| feed.contents.change(item.content.id)).collect::<Vec<_>>());
         let jobs: Vec<_> = published.iter().flat_map(Published::jobs).copied().collect();
         txn.once_written(move || jobs.into_iter().for_each(|job| feed.backlog.add(&mut room, job)));

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use aws_lc_rs::digest::{SHA256, digest};
 
+use super::tables;
 use crate::feed::Feed;
 use crate::streaming::Kind;
 use crate::writer::command::{Change, Command, EndErasure, EraseRows, EraseUser};
@@ -44,7 +45,7 @@ impl Change for EraseUser {
         if user == UserId::UNKNOWN {
             return Ok(None);
         }
-        let under_way = feed.store.erasures()?;
+        let under_way = tables::erasures(&feed.store)?;
         if let Some(present) = under_way.iter().find(|erasure| erasure.user == user) {
             return Ok(Some(present.since));
         }
@@ -55,7 +56,7 @@ impl Change for EraseUser {
         let (card, since) = (feed.cards.change(user), at.now());
         let event = feed.streaming.sequencer().take(Kind::Suspension).of_user(user);
         let erasure = Erasure { user, hash: erasure_hash(&self.user), since, rows: 0 };
-        if feed.store.begin_erasure(&erasure, Some(&event))? {
+        if tables::begin_erasure(&feed.store, &erasure, Some(&event))? {
             txn.keep(card);
             txn.log(event);
             // As for a suspension: nobody knows through which sources the user's items came.
@@ -101,7 +102,7 @@ impl Change for EraseRows {
         let readers = others.iter().map(|other| (*other, vec![user]));
         let own = (!others.is_empty()).then(|| (user, others.clone()));
         txn.change_sources(readers.chain(own));
-        let jobs = feed.store.erase(user, &part)?;
+        let jobs = tables::erase(&feed.store, user, &part)?;
         txn.once_written(move || unsettling.commit(jobs));
         txn.keep(contents);
         Ok(OwnTime(began.elapsed()))
@@ -114,7 +115,7 @@ impl Change for EndErasure {
     fn apply(self, txn: &mut Txn<'_>) -> Result<Self::Outcome> {
         let (feed, at) = (txn.feed, txn.at);
         let user = user_of(self.user)?;
-        if !feed.store.is_erasing(user) {
+        if !tables::is_erasing(&feed.store, user) {
             return Ok(false);
         }
         // A node may be behind the one that has looked for the rows.
@@ -123,7 +124,7 @@ impl Change for EndErasure {
         txn.concerns([Thing::Everything, Thing::Suspended]);
         txn.change_sources([(user, Vec::new())]);
         let card = feed.cards.change(user);
-        let has_ended = feed.store.end_erasure(user, at.now(), at.now().saturating_sub(ERASURES_LISTED))?;
+        let has_ended = tables::end_erasure(&feed.store, user, at.now(), at.now().saturating_sub(ERASURES_LISTED))?;
         txn.once_written(move || {
             feed.streaming.presence().leave(user, at.now());
             // A later user with this id has another number, of which these streams would tell nothing.

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, RecvTimeoutError};
 
+use super::tables;
 use crate::erasure;
 use crate::feed::Feed;
 use crate::threads::Threads;
@@ -75,12 +76,12 @@ fn pause_after(took: Duration) -> Duration {
 /// Goes on with all erasures; false if one of them failed. `before` has the rows that each had removed at the last look, and
 /// since when.
 fn erase_all(feed: &Feed, before: &mut HashMap<UserId, (u64, Instant)>, stopped: &Receiver<()>) -> Result<bool> {
-    if !feed.store.has_erasures() {
+    if !tables::has_erasures(&feed.store) {
         before.clear();
         return Ok(true);
     }
     let mut all_well = true;
-    for erasure in feed.store.erasures()? {
+    for erasure in tables::erasures(&feed.store)? {
         // On a node, the first owner of the user erases for all nodes, or the next one if it is away. The others purge their
         // rows when the parts have come.
         let (user, seen) = (erasure.user, (erasure.rows, Instant::now()));
@@ -112,7 +113,7 @@ fn erase_one(feed: &Feed, erasure: &Erasure, stopped: &Receiver<()>) -> Result<b
     let (mut place, mut refused) = (ErasurePlace::default(), PAUSE.0);
     loop {
         let (began, before) = (Instant::now(), place);
-        let Some(part) = feed.store.to_erase(user, &mut place, ROWS)? else { break };
+        let Some(part) = tables::to_erase(&feed.store, user, &mut place, ROWS)? else { break };
         let looked = began.elapsed();
         let pause = match erase_rows(feed, user, part) {
             Ok(took) => {

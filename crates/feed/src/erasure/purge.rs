@@ -2,8 +2,10 @@
 
 use std::collections::BTreeSet;
 
+use super::tables;
 use crate::core::Core;
 use crate::inbox::worker::purge_item;
+use crate::{follows, inbox, items};
 use model::error::Result;
 use model::store::{FINAL, Kept, Tier};
 use model::{Cursor, Span, UserId, Work};
@@ -18,11 +20,11 @@ const MOST_SOURCES: usize = 100_000;
 /// Ends the fan-outs that name a user whose items and paths are gone. The same id may be a new user soon, whose followers
 /// would get the items.
 pub(crate) fn drop_fan_outs(feed: &Core, user: UserId) -> Result<()> {
-    for job in feed.store.jobs()? {
+    for job in inbox::tables::jobs(&feed.store)? {
         if let Work::FanOut { entry } = job.work
             && (entry.source == user || entry.author == user)
         {
-            feed.store.drop_job(job.id)?;
+            inbox::tables::drop_job(&feed.store, job.id)?;
         }
     }
     feed.backlog.forget_pending(user);
@@ -31,7 +33,7 @@ pub(crate) fn drop_fan_outs(feed: &Core, user: UserId) -> Result<()> {
 
 /// Whether a job on disk names a user.
 pub(crate) fn has_jobs_of(feed: &Core, user: UserId) -> Result<bool> {
-    Ok(feed.store.jobs()?.iter().any(|job| match job.work {
+    Ok(inbox::tables::jobs(&feed.store)?.iter().any(|job| match job.work {
         Work::FanOut { entry } => entry.source == user || entry.author == user,
         Work::Settle { user: reader, source } => reader == user || source == user,
         Work::Rebuild { user: reader } => reader == user,
@@ -47,10 +49,10 @@ pub(crate) fn purge_erased(feed: &Core, user: UserId, mut goes_on: impl FnMut() 
         let mut before: Option<Cursor> = None;
         loop {
             let span = Span { before, after: None };
-            let places = feed.store.unlisted(user, span.newest(ITEMS_AT_ONCE), Tier::Disk)?;
+            let places = items::tables::unlisted(&feed.store, user, span.newest(ITEMS_AT_ONCE), Tier::Disk)?;
             // Items of others with a path through the user lose it by a part. Those that are purged already are named, too.
             let places_of: Vec<_> = places.iter().map(|place| place.id).collect();
-            let kept = feed.store.kept(&places_of)?;
+            let kept = items::tables::kept(&feed.store, &places_of)?;
             let is_other = |kept: &Option<Kept>| kept.as_ref().is_some_and(|(item, _)| item.author != user);
             let own = places_of.into_iter().zip(kept).filter(|(_, kept)| !is_other(kept));
             let items: Vec<_> = own.map(|(id, _)| id).collect();
@@ -59,7 +61,7 @@ pub(crate) fn purge_erased(feed: &Core, user: UserId, mut goes_on: impl FnMut() 
                     .iter()
                     .try_for_each(|item| purge_item(&feed.store, &feed.streaming, *item, FINAL, || true).map(drop))?;
             } else {
-                sources.extend(feed.store.erased_paths(&items)?);
+                sources.extend(tables::erased_paths(&feed.store, &items)?);
                 let is_over = places.len() < ITEMS_AT_ONCE;
                 if (is_over || sources.len() >= MOST_SOURCES)
                     && !clear_inboxes(feed, user, &std::mem::take(&mut sources), &mut goes_on)?
@@ -89,11 +91,11 @@ fn clear_inboxes(
     for source in sources {
         let mut after = None;
         loop {
-            let mut readers = feed.store.followers_after(*source, after, READERS_AT_ONCE)?;
+            let mut readers = follows::tables::followers_after(&feed.store, *source, after, READERS_AT_ONCE)?;
             let Some(last) = readers.last() else { break };
             after = Some(*last);
             readers.retain(|reader| feed.keeps_inbox_of(*reader));
-            feed.store.clear_inboxes(&readers, author)?;
+            tables::clear_inboxes(&feed.store, &readers, author)?;
             if !goes_on() {
                 return Ok(false);
             }

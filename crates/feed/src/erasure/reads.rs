@@ -2,6 +2,7 @@
 
 use std::cmp::Reverse;
 
+use super::tables;
 use crate::erasure::changes::ERASURES_LISTED;
 use crate::read::Read;
 use model::clock::now;
@@ -19,15 +20,15 @@ pub fn erasures(read: Read<'_>) -> Result<Erasures> {
     read.needs_disk()?;
     let store = &read.feed.store;
     let mut under_way = Vec::new();
-    for erasure in store.erasures()? {
+    for erasure in tables::erasures(store)? {
         match read.named(erasure.user) {
             Ok((user, ids)) => under_way.push((ids.of(user), erasure)),
             // It has ended meanwhile, with the name.
-            Err(_) if !store.is_erasing(erasure.user) => {}
+            Err(_) if !tables::is_erasing(store, erasure.user) => {}
             Err(error) => return Err(error),
         }
     }
-    let mut over = store.erased()?;
+    let mut over = tables::erased(store)?;
     // The rows of older ones go with the next erasure that ends.
     let forgotten = now().saturating_sub(ERASURES_LISTED);
     over.retain(|erased| erased.over >= forgotten);

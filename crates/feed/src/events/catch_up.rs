@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::ops::ControlFlow;
 
+use super::tables;
 use crate::core::Core;
 use crate::streaming::on_disk::FIRST;
 use crate::streaming::{Event, Kind};
@@ -50,7 +51,7 @@ pub fn missed(feed: &Core, user: UserId, after: Cursor, end: u64) -> Result<Opti
 /// The number of the first event to read from the disk, and whether `after` is known to lie before this event. If
 /// that is not known, the event of `after`, if it is on disk, has that number or a higher one.
 fn look_for(feed: &Core, after: Cursor, end: u64) -> Result<(u64, bool)> {
-    let row_at = |number| -> Result<_> { Ok(feed.store.logged(number, 1)?.pop()) };
+    let row_at = |number| -> Result<_> { Ok(tables::logged(&feed.store, number, 1)?.pop()) };
     if let Some(number) = Event::number_of(after) {
         let row = row_at(number)?;
         if row.as_ref().is_some_and(|row| row.replaced_by(Kind::Mark).place() == after) {
@@ -79,7 +80,7 @@ fn each_event(feed: &Core, from: u64, end: u64, mut visit: impl FnMut(&Event) ->
         let slice = feed.streaming.sequencer().slice(next, end, SLICE);
         let events = if slice.lost {
             // None is in flight: the rows below `end` on disk were written before.
-            let mut rows = feed.store.logged(next, SLICE)?;
+            let mut rows = tables::logged(&feed.store, next, SLICE)?;
             rows.retain(|row| row.number() < end);
             let Some(last) = rows.last() else { break };
             (next, looked_at) = (last.number() + 1, looked_at + rows.len());

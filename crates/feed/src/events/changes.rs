@@ -1,12 +1,13 @@
 //! The feed of changes: what each change did, in one order, from a position on.
 
-use std::fmt;
+use super::position::ChangePosition;
 use std::str::FromStr;
 
+use super::tables;
 use crate::core::Core;
-use crate::events;
 use crate::read::Read;
 use crate::streaming::histories::History;
+use crate::{events, items};
 use model::clock::now;
 use model::error::{Code, Error, Result};
 use model::{Changed, EffectKind, Mentions, Millis};
@@ -15,46 +16,6 @@ use model::{Changed, EffectKind, Mentions, Millis};
 const LOOK_AT: usize = 10_000;
 /// Changes read at once.
 const SLICE: usize = 1000;
-
-/// A place in the feed of changes: behind the change with this number. A restored directory begins a new history, so that
-/// its numbers are not taken for those that were lost.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ChangePosition {
-    history: u64,
-    number: u64,
-}
-
-impl ChangePosition {
-    /// The number of the change.
-    pub fn number(self) -> u64 {
-        self.number
-    }
-
-    /// Whether it is of another history than an older position, or beyond that by so many numbers.
-    pub fn is_beyond(self, older: Self, by: u64) -> bool {
-        self.history != older.history || self.number >= older.number.saturating_add(by)
-    }
-}
-
-impl fmt::Display for ChangePosition {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:016x}-{}", self.history, self.number)
-    }
-}
-
-impl FromStr for ChangePosition {
-    type Err = &'static str;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let read = || {
-            let (history, number) = text.split_once('-')?;
-            let history = Some(history).filter(|digits| digits.len() == 16);
-            let position = Self { history: u64::from_str_radix(history?, 16).ok()?, number: number.parse().ok()? };
-            Some(position).filter(|position| position.to_string() == text)
-        };
-        read().ok_or("expected a position as the server gives it")
-    }
-}
 
 /// Where a page of changes begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -126,10 +87,10 @@ pub fn changes(read: Read<'_>, after: ChangesAfter, limit: usize, kinds: &[Effec
     let (history, from) = place_of_changes(feed, after, oldest)?;
     let end = feed.streaming.sequencer().end();
     let oldest = if let ChangesAfter::Receiver(_) = after { 0 } else { oldest };
-    let names = feed.store.kind_names()?;
+    let names = items::tables::kind_names(&feed.store)?;
     let (mut next, mut changes, mut looked_at, mut is_first) = (from, Vec::new(), 0, true);
     while next < end && changes.len() < limit && looked_at < LOOK_AT {
-        let mut rows = feed.store.logged(next, SLICE)?;
+        let mut rows = tables::logged(&feed.store, next, SLICE)?;
         looked_at += rows.len();
         next = if rows.len() < SLICE { end } else { rows.last().map_or(end, |last| last.number() + 1).min(end) };
         rows.retain(|row| row.number() < end);

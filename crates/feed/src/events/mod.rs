@@ -2,8 +2,10 @@
 
 pub(crate) mod catch_up;
 pub(crate) mod changes;
+pub(crate) mod position;
 pub(crate) mod receivers;
 pub(crate) mod streams;
+pub mod tables;
 pub(crate) mod upkeep;
 
 pub use catch_up::missed;

@@ -4,12 +4,12 @@
 //! or another one, knows how far it is. Each node that sends to a receiver has a line of its own: it may name another URL.
 
 use crate::core::Core;
-use crate::events::changes::ChangePosition;
+use crate::events::position::ChangePosition;
 use crate::feed::Feed;
+use crate::store::Store;
 use crate::writer::command::{Change, KeepReceiver};
 use crate::writer::txn::Txn;
 use model::error::{Code, Error, Result};
-use store::Store;
 
 /// Most nodes whose lines a note has.
 const MOST_LINES: usize = 64;

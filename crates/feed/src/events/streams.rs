@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use crate::core::Core;
 use crate::read::Read;
 use crate::streaming::{Event, Kind, NotOpened, Online, Stream};
-use crate::{sight, timeline};
+use crate::{items, sight, timeline};
 use model::clock::now;
 use model::error::{Code, Error, Result};
 use model::versions::Thing;
@@ -98,7 +98,8 @@ pub fn on_present_paths<'e>(feed: &Core, event: &'e Event) -> Result<Cow<'e, Eve
     let (id, read) = (event.entry.cursor.id, feed.read());
     let mut gone = read.suspended_among(event.paths())?;
     if event.kind != Kind::TakenOff {
-        let taken_off = feed.store.taken_off(&mut event.paths().map(|source| (id, source)), read.tier)?;
+        let taken_off =
+            items::tables::taken_off(&feed.store, &mut event.paths().map(|source| (id, source)), read.tier)?;
         gone.extend(taken_off.into_iter().map(|(_, source)| source));
     }
     if gone.is_empty() {
@@ -147,10 +148,10 @@ mod tests {
     use crate::Feed;
     use crate::Relate;
     use crate::backlog::Backlog;
+    use crate::store::Store;
     use crate::streaming::Streaming;
     use config::Config;
     use model::HostId;
-    use store::Store;
 
     #[test]
     fn a_stream_that_is_opened_beside_changes_shows_the_present_sources() {

@@ -1,5 +1,6 @@
 //! Maintains the log of events on disk.
 
+use super::tables;
 use crate::core::Core;
 use model::clock::now;
 use model::error::{Error, Result};
@@ -44,7 +45,7 @@ fn trim_changes(feed: &Core, now: Millis, least: u64, step: u64) -> Result<()> {
 pub(crate) fn first_since(feed: &Core, time: Millis, step: u64) -> Result<u64> {
     let (first, end) = (feed.events_on_disk.first(), feed.streaming.sequencer().end());
     let is_older = |row: &Logged| row.times().0 < time;
-    if feed.store.logged(first, 1)?.pop().is_none_or(|row| row.number() >= end || !is_older(&row)) {
+    if tables::logged(&feed.store, first, 1)?.pop().is_none_or(|row| row.number() >= end || !is_older(&row)) {
         return Ok(first);
     }
     Ok(border(feed, (first, end), step, is_older)?.0)
@@ -60,7 +61,7 @@ pub(crate) fn border(
 ) -> Result<(u64, u64)> {
     while high - low > step {
         let middle = low + (high - low) / 2;
-        match feed.store.logged(middle, 1)?.pop() {
+        match tables::logged(&feed.store, middle, 1)?.pop() {
             Some(row) if row.number() < high && is_older(&row) => low = row.number(),
             _ => high = middle,
         }
@@ -81,13 +82,13 @@ pub fn reset_time(feed: &Core) -> Result<Option<Millis>> {
     let Some(ahead) = sequencer.set_back(now()) else { return Ok(None) };
     let gap = sequencer.break_off();
     let number = gap.number;
-    feed.store.begin_run(Some(gap))?;
-    if feed.store.logged(number, 1)?.is_empty() {
+    tables::begin_run(&feed.store, Some(gap))?;
+    if tables::logged(&feed.store, number, 1)?.is_empty() {
         return Err(Error::Setup("the storage takes no changes, so the times stay as they were".to_owned()));
     }
     // The events before it have the wrong times.
     feed.events_on_disk.remove_below(number);
-    feed.store.trim_events(number)?;
+    tables::trim_events(&feed.store, number)?;
     let mut histories = feed.events_on_disk.histories.lock();
     histories.begin(None, number);
     histories.save(&feed.store)?;
@@ -105,7 +106,7 @@ pub fn trim(feed: &Core, kept: u64, step: u64) -> Result<()> {
     // An erasure changes such rows.
     let _still = feed.streaming.hold_changes();
     feed.events_on_disk.remove_below(keep_from);
-    feed.store.trim_events(keep_from)
+    tables::trim_events(&feed.store, keep_from)
 }
 
 #[cfg(test)]
@@ -115,12 +116,12 @@ mod tests {
     use crate::backlog::Backlog;
     use crate::events;
     use crate::events::changes::ChangesAfter;
+    use crate::store::Store;
     use crate::streaming::Streaming;
     use crate::writer::command::{DeleteItem, Relate, SetSuspension};
     use config::{Config, Duration};
     use model::HostId;
     use std::sync::Arc;
-    use store::Store;
 
     /// A feed with a change of each of these numbers, 1 to `many`.
     fn feed(many: u64, limit: u64) -> Feed {
@@ -162,7 +163,7 @@ mod tests {
     }
 
     fn kept(feed: &Feed) -> usize {
-        feed.store.logged(0, usize::MAX).expect("reads").len()
+        tables::logged(&feed.store, 0, usize::MAX).expect("reads").len()
     }
 
     #[test]
@@ -198,8 +199,11 @@ mod tests {
     #[test]
     fn the_place_of_a_time_is_found() {
         let feed = feed(100, 1 << 40);
-        let times: Vec<_> =
-            feed.store.logged(0, 100).expect("reads").iter().map(|row| (row.number(), row.times().0)).collect();
+        let times: Vec<_> = tables::logged(&feed.store, 0, 100)
+            .expect("reads")
+            .iter()
+            .map(|row| (row.number(), row.times().0))
+            .collect();
         for at in [0, times[0].1, times[50].1, times[99].1, times[99].1 + 1] {
             let first = times.iter().find(|(_, time)| *time >= at).map_or(101, |(number, _)| *number);
             let found = first_since(&feed, at, 1).expect("reads");

@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use super::tables;
 use crate::core::Core;
 use crate::feed::Feed;
 use crate::ids::missing;
@@ -11,7 +12,7 @@ use crate::streaming::ChangeTime;
 use crate::writer::command::{Change, Relate};
 use crate::writer::entry_times::lists_of_follows;
 use crate::writer::txn::Txn;
-use crate::{follows, ids, kinds, notices, warm, writer};
+use crate::{follows, ids, inbox, kinds, notices, warm, writer};
 use model::error::{Code, Error, Result};
 use model::failpoint::Failpoint;
 use model::store::{Approval, Tier};
@@ -27,7 +28,7 @@ pub(crate) fn follow_not_ahead(
 ) -> Result<()> {
     let Some(since) = since else { return Ok(()) };
     let Err(ahead) = writer::not_ahead(feed, "since", since, at) else { return Ok(()) };
-    let there = feed.store.relations(user, &[target], Tier::Disk)?.pop();
+    let there = tables::relations(&feed.store, user, &[target], Tier::Disk)?.pop();
     there.filter(|relation| relation.following_since == Some(since)).map(drop).ok_or(ahead)
 }
 
@@ -57,8 +58,8 @@ pub fn remove_follower(feed: &Feed, user: &HostId, follower: &HostId) -> Result<
 /// never read.
 pub(crate) fn meet(feed: &Core, user: UserId, at: ChangeTime) -> Result<()> {
     match feed.keeps_inbox_of(user) {
-        true => feed.store.meet(user, at.now()),
-        false => feed.store.keep_no_inbox(user),
+        true => inbox::tables::meet(&feed.store, user, at.now()),
+        false => inbox::tables::keep_no_inbox(&feed.store, user),
     }
 }
 
@@ -80,7 +81,7 @@ pub(crate) fn write_follows<'f>(
     let unsettling = feed.backlog.unsettle(room, changes.iter().map(|change| (user, change.target)));
     let targets = changes.iter().map(|change| change.target).collect();
     txn.change_sources([(user, targets)]);
-    let related = feed.store.relate(user, changes, limit)?;
+    let related = tables::relate(&feed.store, user, changes, limit)?;
     let jobs: Vec<_> = related.iter().filter_map(|related| related.job).collect();
     txn.once_written(move || {
         unsettling.commit(jobs);

@@ -3,6 +3,7 @@
 pub(crate) mod changes;
 pub(crate) mod reads;
 pub(crate) mod requests;
+pub mod tables;
 
 pub use changes::{follow, remove_follower};
 pub(crate) use changes::{meet, write_follows};

@@ -1,5 +1,6 @@
 //! The graph around a user.
 
+use super::tables;
 use crate::core::Core;
 use crate::read::Read;
 use crate::{pages, sight};
@@ -17,7 +18,7 @@ pub(crate) fn relation(feed: &Core, user: &HostId, target: &HostId) -> Result<Re
 /// only those there of whom it sees something.
 pub fn members(read: Read<'_>, user: UserId, side: Side, request: &PageRequest<UserId>) -> Result<UserPage> {
     let (is_seen, is_of_another) = (sight::sees_members(read, user)?, read.viewer.is_some_and(|viewer| viewer != user));
-    let all = |scan| read.feed.store.members(user, side, scan, read.tier);
+    let all = |scan| tables::members(&read.feed.store, user, side, scan, read.tier);
     let scan = |scan| match is_seen {
         true if is_of_another => pages::seen_users(read, scan, all, |users| sight::unseen_users(read, users)),
         true => pages::left_users(read, scan, all),
@@ -28,5 +29,5 @@ pub fn members(read: Read<'_>, user: UserId, side: Side, request: &PageRequest<U
 
 /// The relations of a user to `targets`, in their order.
 pub fn relations(read: Read<'_>, user: UserId, targets: &[UserId]) -> Result<Vec<Relation>> {
-    read.feed.store.relations(user, targets, read.tier)
+    tables::relations(&read.feed.store, user, targets, read.tier)
 }

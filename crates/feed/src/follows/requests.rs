@@ -1,5 +1,6 @@
 //! Answers to requests to follow.
 
+use super::tables;
 use crate::feed::Feed;
 use crate::writer::command::{AnswerRequest, Change};
 use crate::writer::entry_times::lists_of_follows;
@@ -24,14 +25,15 @@ impl Change for AnswerRequest {
         let (feed, at) = (txn.feed, txn.at);
         let Self { user, from, approved } = self;
         let (user, from): (UserId, UserId) = (feed.read().find(&user)?, feed.read().find(&from)?);
-        let relation = || feed.store.relations(from, &[user], Tier::Disk).map(|mut relations| relations.pop());
+        let relation =
+            || tables::relations(&feed.store, from, &[user], Tier::Disk).map(|mut relations| relations.pop());
         // To approve one who follows already is a repeat.
         let nothing_waits = || match relation()? {
             Some(relation) if relation.following_since.is_some() => Ok(()),
             _ => Err(Code::RequestNotFound.into()),
         };
         if !approved {
-            return feed.store.answer_request(user, from, None).map(drop);
+            return tables::answer_request(&feed.store, user, from, None).map(drop);
         }
         if relation()?.is_none_or(|relation| relation.requested_since.is_none()) {
             return nothing_waits();
@@ -41,7 +43,7 @@ impl Change for AnswerRequest {
         let since = txn.entry_time(lists_of_follows(from, &[user]))?;
         let unsettling = feed.backlog.unsettle(room, [(from, user)]);
         txn.change_sources([(from, vec![user])]);
-        let answered = feed.store.answer_request(user, from, Some(since))?;
+        let answered = tables::answer_request(&feed.store, user, from, Some(since))?;
         // It may have been answered or taken back meanwhile.
         let Some(related) = answered else { return nothing_waits() };
         txn.once_written(move || {

@@ -1,11 +1,12 @@
 //! Edits, deletes and restores of items, and their removal from one path.
 
+use super::tables;
 use crate::core::Core;
 use crate::read::Read;
 use crate::streaming::{ChangeTime, Kind};
 use crate::writer::command::{Change, DeleteItem, EditItem, RestoreItem, TakeOff};
 use crate::writer::txn::Txn;
-use crate::{sight, warm};
+use crate::{reactions, sight, warm};
 use model::error::{Error, Result};
 use model::store::{Restored, Tier};
 use model::versions::Thing;
@@ -34,7 +35,7 @@ impl Change for EditItem {
         let change = feed.contents.change(id);
         let event = feed.streaming.sequencer().take(Kind::Edit);
         let moment = Moment { at: at.now(), event: Some(event.clone()) };
-        let content = feed.store.edit(id, &edit, moment)?.ok_or_else(Error::content_not_found)?;
+        let content = tables::edit(&feed.store, id, &edit, moment)?.ok_or_else(Error::content_not_found)?;
         // Before the event: streams send the content that is read after it.
         txn.keep(change);
         txn.log(event.of(&content));
@@ -66,7 +67,7 @@ impl DeleteItem {
         let id: ContentId = feed.read().find_content(&self.item)?;
         // The event of a delete has only fields that never change, so they may be read before.
         let content = sight::live_contents(feed.read(), &[id])?.pop();
-        if content.is_none() && (!self.purge || feed.store.deleted(&[id], Tier::Disk)? != [true]) {
+        if content.is_none() && (!self.purge || tables::deleted(&feed.store, &[id], Tier::Disk)? != [true]) {
             return Err(Error::content_not_found());
         }
         txn.concerns_items(content.as_deref().map(|content| &**content));
@@ -74,8 +75,8 @@ impl DeleteItem {
         let event = content.as_ref().map(|content| feed.streaming.sequencer().take(Kind::Delete).of(content));
         let deleted = match self.purge {
             // A deletion that is final already is so on every node, purged or not.
-            true => feed.store.delete_for_good(id, deleted_since(feed, at), event.clone())?,
-            false => feed.store.delete(id, Moment { at: since, event: event.clone() })?,
+            true => tables::delete_for_good(&feed.store, id, deleted_since(feed, at), event.clone())?,
+            false => tables::delete(&feed.store, id, Moment { at: since, event: event.clone() })?,
         };
         if !deleted && content.is_some() {
             return Err(Error::content_not_found());
@@ -106,10 +107,10 @@ impl Change for RestoreItem {
         let id: ContentId = feed.read().find_content(&self.item)?;
         let (mut room, push) = txn.room_to_push(1 + MAX_TO)?;
         let deleted_since = deleted_since(feed, at);
-        let deleted = feed.store.kept(&[id])?.pop().flatten();
+        let deleted = tables::kept(&feed.store, &[id])?.pop().flatten();
         txn.concerns_items(deleted.as_ref().map(|(content, _)| content));
         let event = feed.streaming.sequencer().take(Kind::Restore);
-        match feed.store.restore(id, deleted_since, Some(event.clone()), push)? {
+        match tables::restore(&feed.store, id, deleted_since, Some(event.clone()), push)? {
             Restored::Now(content, jobs) => {
                 txn.keep(feed.contents.change(id));
                 txn.once_written(move || jobs.into_iter().for_each(|job| feed.backlog.add(&mut room, job)));
@@ -129,8 +130,10 @@ fn deleted_since(feed: &Core, at: ChangeTime) -> Millis {
 
 /// Purges an item that cannot be restored. An item with many reactions is left for a compaction.
 fn purge(feed: &Core, id: ContentId) -> Result<()> {
-    if feed.store.purge_reactions(id, Millis::MAX, REACTIONS_AT_ONCE, None)?.len() < REACTIONS_AT_ONCE {
-        feed.store.purge(id, Millis::MAX)?;
+    if reactions::tables::purge_reactions(&feed.store, id, Millis::MAX, REACTIONS_AT_ONCE, None)?.len()
+        < REACTIONS_AT_ONCE
+    {
+        tables::purge(&feed.store, id, Millis::MAX)?;
     }
     Ok(())
 }
@@ -150,7 +153,7 @@ impl Change for TakeOff {
         txn.concerns_items([&**content]);
         let change = feed.contents.change(id);
         let event = feed.streaming.sequencer().take(Kind::TakenOff).of_path(&content, source);
-        if !feed.store.take_off(id, source, at.now(), &event)? {
+        if !tables::take_off(&feed.store, id, source, at.now(), &event)? {
             return Err(Error::content_not_found());
         }
         // Before the event: streams look at the paths that are left.

@@ -6,7 +6,7 @@ use std::hash::Hash;
 
 use crate::core::Core;
 use crate::streaming::ChangeTime;
-use crate::{sight, writer};
+use crate::{sight, users, writer};
 use model::error::{Code, Error, Result};
 use model::store::Tier;
 use model::{Audience, Content, ContentId, Draft, JsonObject, KindId, MediaList, Publish, UserId, canonical};
@@ -20,7 +20,7 @@ pub(crate) fn completed(feed: &Core, drafts: Vec<Draft>, ids: &[ContentId]) -> R
         let mut item = complete(draft, || ids.next()).ok_or_else(too_few)?;
         item.content.audience = match audience {
             Some(audience) => audience,
-            None => feed.store.settings(item.content.author, Tier::Disk)?.default_audience,
+            None => users::tables::settings(&feed.store, item.content.author, Tier::Disk)?.default_audience,
         };
         Ok(item)
     };

@@ -4,6 +4,7 @@ pub(crate) mod changes;
 pub(crate) mod drafts;
 pub(crate) mod publish;
 pub(crate) mod reads;
+pub mod tables;
 
 pub(crate) use drafts::{completed, sift_items};
 pub use publish::{ask, comment, publish_one, published};

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::fmt::Display;
 use std::sync::Arc;
 
+use super::tables;
 use crate::core::Core;
 use crate::feed::Feed;
 use crate::items::drafts::{each_once, paths};
@@ -107,7 +108,7 @@ fn publish_items(txn: &mut Txn<'_>, drafts: Vec<Draft>) -> Result<Vec<(Content, 
     txn.concerns_items(items.iter().map(|item| &item.content));
     make_ids(feed, &mut items)?;
     feed.streaming.sequencer().begin(&mut items).map_err(|refused| no_time(feed, refused))?;
-    let published = feed.store.publish(&items, Batch::AllOrNone, push)?;
+    let published = tables::publish(&feed.store, &items, Batch::AllOrNone, push)?;
     if let Some(place) = published.iter().position(|published| *published == Published::Taken) {
         return Err(content_exists(field(alone, places[place], "content_id")));
     }
@@ -152,7 +153,7 @@ pub(crate) fn make_ids(feed: &Core, items: &mut [Publish]) -> Result<()> {
         }
         sequencer.make_ids(made.iter_mut().map(|id| &mut **id), server, attempt);
         let ids: Vec<_> = made.iter().map(|id| **id).collect();
-        let (kept, deleted) = (feed.store.kept(&ids)?, feed.store.deleted(&ids, Tier::Disk)?);
+        let (kept, deleted) = (tables::kept(&feed.store, &ids)?, tables::deleted(&feed.store, &ids, Tier::Disk)?);
         let mut is_taken = ids
             .iter()
             .zip(&kept)

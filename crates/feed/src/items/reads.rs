@@ -1,5 +1,6 @@
 //! Lists of items: own pages and comments.
 
+use super::tables;
 use crate::pages;
 use crate::read::Read;
 use model::error::Result;
@@ -7,15 +8,15 @@ use model::{ContentId, ContentPage, PageRequest, UserId};
 
 /// A page of a user's own content.
 pub fn own_page(read: Read<'_>, author: UserId, request: &PageRequest<ContentId>) -> Result<ContentPage> {
-    pages::of_user(read, author, request, |scan| read.feed.store.outboxes(&[author], scan, read.tier))
+    pages::of_user(read, author, request, |scan| tables::outboxes(&read.feed.store, &[author], scan, read.tier))
 }
 
 /// A page of the comments on an item, which is that of [`sight::find_live`](crate::sight::find_live).
 pub fn comments(read: Read<'_>, subject: ContentId, request: &PageRequest<ContentId>) -> Result<ContentPage> {
-    pages::list(read, request, |scan| read.feed.store.comments(subject, scan, read.tier))
+    pages::list(read, request, |scan| tables::comments(&read.feed.store, subject, scan, read.tier))
 }
 
 /// A page of the comments that a user made.
 pub fn user_comments(read: Read<'_>, author: UserId, request: &PageRequest<ContentId>) -> Result<ContentPage> {
-    pages::of_user(read, author, request, |scan| read.feed.store.user_comments(author, scan, read.tier))
+    pages::of_user(read, author, request, |scan| tables::user_comments(&read.feed.store, author, scan, read.tier))
 }

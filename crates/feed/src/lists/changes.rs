@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use super::tables;
 use crate::core::Core;
 use crate::feed::Feed;
 use crate::writer::command::{Change, ChangeMembers, DeleteList, PutList};
@@ -29,7 +30,7 @@ pub fn put_member(
 }
 
 fn all_members(feed: &Core, list: ListId) -> Result<Vec<UserId>> {
-    let members = feed.store.list_members(list, Span::ALL.newest(usize::MAX), Tier::Disk)?;
+    let members = tables::list_members(&feed.store, list, Span::ALL.newest(usize::MAX), Tier::Disk)?;
     Ok(members.into_iter().map(|member| member.id).collect())
 }
 
@@ -40,13 +41,13 @@ impl Change for PutList {
         let feed = txn.feed;
         let Self { user, list, settings } = self;
         let user = ids::user_for_change(feed, &user)?;
-        let present = feed.store.list(user, &list, Tier::Disk)?;
+        let present = tables::list(&feed.store, user, &list, Tier::Disk)?;
         let turned = present.filter(|present| present.settings.exclusive != settings.exclusive);
         if let Some(turned) = turned {
             // The members leave the home timeline, or come back to it.
             txn.change_sources([(user, all_members(feed, turned.id)?)]);
         }
-        feed.store.put_list(user, &list, &settings, LISTS)
+        tables::put_list(&feed.store, user, &list, &settings, LISTS)
     }
 }
 
@@ -60,7 +61,7 @@ impl Change for DeleteList {
         let present = lists::named(feed.read(), user, &list)?;
         let apart = if present.settings.exclusive { all_members(feed, present.id)? } else { Vec::new() };
         txn.change_sources([(user, apart)]);
-        feed.store.delete_list(user, &list).map(drop)
+        tables::delete_list(&feed.store, user, &list).map(drop)
     }
 }
 
@@ -95,7 +96,7 @@ impl ChangeMembers {
         let changes: Vec<_> = added.chain(removed).collect();
         let apart = changes.iter().filter(|_| is_exclusive).map(|change| change.target).collect();
         txn.change_sources([(user, apart)]);
-        let after = feed.store.change_members(user, &list, &changes, feed.config.graph.follow_limit)?;
+        let after = tables::change_members(&feed.store, user, &list, &changes, feed.config.graph.follow_limit)?;
         let mut after = after.ok_or(Code::ListNotFound)?;
         // A source without a number is in no list.
         after.resize(add.len() + remove.len(), None);

@@ -2,6 +2,7 @@
 
 pub(crate) mod changes;
 pub(crate) mod reads;
+pub mod tables;
 
 pub use changes::put_member;
 pub use reads::{member_rules, members, named, of_user};

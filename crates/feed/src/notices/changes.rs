@@ -1,5 +1,6 @@
 //! The marker of notices.
 
+use super::tables;
 use crate::read::Visibility;
 use crate::streaming::Personal;
 use crate::writer::command::{Change, MoveNoticeMarker};
@@ -24,7 +25,7 @@ impl Change for MoveNoticeMarker {
             place = NoticeCursor::begin_of(place.at.min(at.now())).below();
         }
         let before = notices::marker(feed.read(), user)?;
-        let moved = feed.store.move_notice_marker(user, place)?;
+        let moved = tables::move_notice_marker(&feed.store, user, place)?;
         if before != Some(moved) {
             txn.once_written(move || feed.streaming.tell(user, Personal::NoticeMarker(moved)));
         }

@@ -2,6 +2,7 @@
 
 pub(crate) mod changes;
 pub(crate) mod reads;
+pub mod tables;
 pub(crate) mod tell;
 
 pub use reads::{at, find, find_span, marker, page, unread};

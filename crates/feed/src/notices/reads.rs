@@ -3,9 +3,10 @@
 use std::collections::{BTreeSet, HashSet};
 use std::time::{Duration, Instant};
 
+use super::tables;
 use crate::pages::segment::{LAST_MORE, MOST_UNREAD};
 use crate::read::{Read, Visibility};
-use crate::{pages, sight};
+use crate::{barriers, items, pages, sight};
 use model::error::Result;
 use model::{
     ContentId, Cursor, Entry, HostId, HostNoticeId, Millis, Notice, NoticeCursor, NoticeId, NoticeKind, Order, Page,
@@ -118,7 +119,7 @@ pub fn unread(read: Read<'_>, user: UserId) -> Result<Unread> {
 /// The notice at a place, if the user sees one there.
 pub fn at(read: Read<'_>, user: UserId, place: NoticeCursor) -> Result<Option<NoticeGroup>> {
     let before = place.id.next().map(|id| Position { at: place.at, id });
-    let mut newest = read.feed.store.notices(user, Span { before, after: None }.newest(1), read.tier)?;
+    let mut newest = tables::notices(&read.feed.store, user, Span { before, after: None }.newest(1), read.tier)?;
     newest.retain(|notice| notice.place == place && notice.place.at >= kept_since(read));
     Ok(seen_notices(read, user, newest)?.pop().map(NoticeGroup::of))
 }
@@ -129,7 +130,7 @@ fn complete_with_newest(read: Read<'_>, user: UserId, order: Order) -> Result<Mi
     let streaming = &read.feed.streaming;
     // The times of follows and reactions may be a little ahead of the clock.
     let come = NoticeCursor::begin_of(pages::time_that_has_come(read) + PATIENCE).above();
-    let newest = read.feed.store.notices(user, Span::ALL.older_than(come).newest(1), read.tier)?.pop();
+    let newest = tables::notices(&read.feed.store, user, Span::ALL.older_than(come).newest(1), read.tier)?.pop();
     let (began, newest) = (Instant::now(), newest.map(|notice| notice.place.at));
     loop {
         let (complete, by_change) = streaming.notices_complete();
@@ -152,7 +153,7 @@ fn kept_since(read: Read<'_>) -> Millis {
 
 /// The place up to which a user has read the notices; `None` until one was set.
 pub fn marker(read: Read<'_>, user: UserId) -> Result<Option<NoticeCursor>> {
-    read.feed.store.notice_marker(user, read.tier)
+    tables::notice_marker(&read.feed.store, user, read.tier)
 }
 
 /// A place for the marker of notices; `unknown_cursor` as in [`sight::find_place`](crate::sight::find_place). With
@@ -198,7 +199,7 @@ fn scan_notices(read: Read<'_>, user: UserId, scan: Scan<NoticeId>, grouped: boo
     let mut rest = Scan { span: scan.span.newer_than(floor), limit: (scan.limit + 1).min(LAST_MORE), ..scan };
     let (mut groups, mut looked_at): (Vec<NoticeGroup>, _) = (Vec::new(), 0);
     loop {
-        let part = read.feed.store.notices(user, rest, read.tier)?;
+        let part = tables::notices(&read.feed.store, user, rest, read.tier)?;
         let end = part.last().map(|notice| notice.place).filter(|_| part.len() >= rest.limit);
         looked_at += part.len();
         for notice in seen_notices(read, user, part)? {
@@ -226,14 +227,14 @@ fn seen_notices(read: Read<'_>, user: UserId, mut notices: Vec<Notice>) -> Resul
     notices.retain(|notice| notice.place.id.kind != NoticeKind::Reaction || notice.reaction.is_some());
     let actors: BTreeSet<_> = notices.iter().map(|notice| notice.place.id.actor).collect();
     let pairs: Vec<_> = actors.iter().map(|actor| (user, *actor)).collect();
-    let silenced = read.feed.store.silences(&pairs, read.tier)?;
+    let silenced = barriers::tables::silences(&read.feed.store, &pairs, read.tier)?;
     let mut unseen: HashSet<UserId> = read.suspended_among(actors.iter().copied())?.into_iter().collect();
     unseen.extend(actors.iter().zip(silenced).filter(|(_, silenced)| *silenced).map(|(actor, _)| *actor));
     notices.retain(|notice| !unseen.contains(&notice.place.id.actor));
     let items: BTreeSet<_> =
         notices.iter().flat_map(|notice| notice.place.id.item.into_iter().chain(notice.on)).collect();
     let items: Vec<ContentId> = items.into_iter().collect();
-    let deleted = read.feed.store.deleted(&items, read.tier)?;
+    let deleted = items::tables::deleted(&read.feed.store, &items, read.tier)?;
     let mut gone: HashSet<ContentId> =
         items.iter().zip(deleted).filter(|(_, deleted)| *deleted).map(|(item, _)| *item).collect();
     let entries: Vec<Entry> = notices

@@ -1,5 +1,6 @@
 //! Notices that changes cause, for the streams of the users concerned.
 
+use super::tables;
 use crate::core::Core;
 use crate::sight;
 use crate::streaming::Personal;
@@ -20,7 +21,7 @@ pub(crate) fn tell_reaction(
     item: ContentId,
     (actor, kind, at): (UserId, ReactionKind, Millis),
 ) {
-    if let Some(reaction) = feed.store.reaction_byte(kind) {
+    if let Some(reaction) = tables::reaction_byte(&feed.store, kind) {
         let id = NoticeId { kind: NoticeKind::Reaction, reaction, actor, item: Some(item) };
         tell(feed, owner, at, id);
     }

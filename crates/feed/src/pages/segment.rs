@@ -5,6 +5,7 @@ use std::ops::ControlFlow;
 
 use crate::read::Read;
 use crate::streaming::ReadPlace;
+use crate::{items, users};
 use model::error::Result;
 use model::{ContentId, ContentPage, Cursor, Entry, Id, MAX_TO, Order, PageRequest, Position, Scan, Scanned, UserId};
 
@@ -90,7 +91,7 @@ impl Segment {
     /// Leaves out the entries on paths that their items were taken off.
     pub(crate) fn without_taken_off(mut self, read: Read<'_>) -> Result<Self> {
         let mut paths = self.entries.iter().map(|entry| (entry.cursor.id, entry.source));
-        let taken_off = read.feed.store.taken_off(&mut paths, read.tier)?;
+        let taken_off = items::tables::taken_off(&read.feed.store, &mut paths, read.tier)?;
         if !taken_off.is_empty() {
             self.entries.retain(|entry| !taken_off.contains(&(entry.cursor.id, entry.source)));
         }
@@ -332,6 +333,6 @@ impl<'a> ReadStart<'a> {
 impl Read<'_> {
     /// The suspended ones among authors.
     pub(crate) fn suspended_among(&self, mut authors: impl Iterator<Item = UserId>) -> Result<Vec<UserId>> {
-        self.feed.store.suspended_among(&mut authors, self.tier)
+        users::tables::suspended_among(&self.feed.store, &mut authors, self.tier)
     }
 }

@@ -1,5 +1,6 @@
 //! Pages of lists of users.
 
+use crate::erasure;
 use crate::pages::segment::{LAST_MORE, leads_on};
 use crate::read::Read;
 use crate::writer::entry_times::NEAR;
@@ -62,10 +63,10 @@ pub(crate) fn left_users(
     all: impl Fn(Scan<UserId>) -> Result<Vec<UserCursor>>,
 ) -> Result<Scanned<UserCursor, UserId>> {
     let store = &read.feed.store;
-    if !store.has_erasures() {
+    if !erasure::tables::has_erasures(store) {
         return all(scan).map(Scanned::from);
     }
-    seen_users(read, scan, all, |users| Ok(users.filter(|user| store.is_erasing(*user)).collect()))
+    seen_users(read, scan, all, |users| Ok(users.filter(|user| erasure::tables::is_erasing(store, *user)).collect()))
 }
 
 /// That of the clock, or of the newest item, if the server has given it a later one.

@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use super::tables;
 use crate::core::Core;
 use crate::feed::Feed;
 use crate::read::{Read, Visibility};
@@ -54,7 +55,7 @@ impl Change for NumberReactions {
 
     fn apply(self, txn: &mut Txn<'_>) -> Result<Self::Outcome> {
         let feed = txn.feed;
-        feed.store.number_reactions(&self.kinds)
+        tables::number_reactions(&feed.store, &self.kinds)
     }
 }
 
@@ -119,7 +120,7 @@ impl Change for React {
         }
         let users = reactions.iter().map(|reaction| Thing::User(reaction.user));
         txn.concerns(users.chain([Thing::Item(id)]));
-        let reacted = if reactions.is_empty() { Vec::new() } else { feed.store.react(id, &reactions)? };
+        let reacted = if reactions.is_empty() { Vec::new() } else { tables::react(&feed.store, id, &reactions)? };
         for (Reaction { user, kind, since }, reacted) in reactions.iter().zip(&reacted) {
             if let (Some(owner), Some(since), true) = (author, *since, reacted.changed && !imported) {
                 let (user, kind) = (*user, *kind);

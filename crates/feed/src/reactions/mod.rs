@@ -2,6 +2,7 @@
 
 pub(crate) mod changes;
 pub(crate) mod reads;
+pub mod tables;
 
 pub use changes::{ask, kind, react};
 pub use reads::{reacted_by, reactors};

@@ -1,5 +1,6 @@
 //! Lists that come of reactions.
 
+use super::tables;
 use crate::pages::segment::fill;
 use crate::read::Read;
 use crate::{pages, sight};
@@ -16,7 +17,7 @@ pub fn reacted_by(
 ) -> Result<ContentPage> {
     let is_seen = read.viewer == Some(user) || sight::sees_user(read, user)?;
     let all = |scan| match is_seen {
-        true => read.feed.store.reacted_by(user, kind, scan, read.tier),
+        true => tables::reacted_by(&read.feed.store, user, kind, scan, read.tier),
         false => Ok(Vec::new()),
     };
     let seen = |scan| fill(scan, read.feed.config.timeline.look_at, &|part| pages::seen_segment(read, part, &all));
@@ -30,6 +31,6 @@ pub fn reacted_by(
 /// A page of the users who reacted to an item, which is that of [`sight::find_live`](crate::sight::find_live), without
 /// those of whom the viewer sees nothing.
 pub fn reactors(read: Read<'_>, id: ContentId, kind: ReactionKind, request: &PageRequest<UserId>) -> Result<UserPage> {
-    let all = |scan| read.feed.store.reactors(id, kind, scan, read.tier);
+    let all = |scan| tables::reactors(&read.feed.store, id, kind, scan, read.tier);
     pages::users(read, request, |scan| pages::seen_users(read, scan, all, |users| sight::unseen_users(read, users)))
 }

@@ -5,9 +5,10 @@
 
 use std::sync::Arc;
 
-use crate::read::Read;
+use super::live::live_contents;
+use crate::read::{Read, Visibility};
 use crate::streaming::Viewer;
-use crate::{caches, sight};
+use crate::{barriers, caches, erasure, items, reactions, sight, users};
 use model::error::{Error, Result};
 use model::versions::Thing;
 use model::{
@@ -19,6 +20,23 @@ use model::{
 pub fn find_live(read: Read<'_>, id: &HostId) -> Result<ContentId> {
     let id = read.find_content(id)?;
     by_id(read.counted(&|_| Ok(())), id)?.map(|_| id).ok_or_else(Error::content_not_found)
+}
+
+/// The ids in the store of an item to which a user reacts or on which the user comments, and of the user. With
+/// [`Visibility::User`], `content_not_found` for every item that the user does not see, but `blocked` if nothing else than
+/// a block with its author keeps it from the user. With [`Visibility::Application`] only for a name that no change has
+/// mentioned; `invalid_id` as in [`Read::find`].
+pub fn find_item(read: Read<'_>, item: &HostId, user: &HostId, sight: Visibility) -> Result<(ContentId, UserId)> {
+    if sight == Visibility::Application {
+        return Ok((read.find_content(item)?, read.find(user)?));
+    }
+    // No refusal of a name comes before: it would tell which names the server knows.
+    let (item, user) = (read.known(item)?, read.known(user)?);
+    let content = unsuspended_contents(read, &[item])?.pop().ok_or_else(Error::content_not_found)?;
+    match sight::kept_from(read, user, &[content.entry()])?.pop().flatten() {
+        None => Ok((item, user)),
+        Some(kept) => Err(kept.into()),
+    }
 }
 
 /// The items among `ids` that the viewer sees, in their order. For each id that comes again, its item comes again.
@@ -34,7 +52,7 @@ pub fn contents(read: Read<'_>, ids: &[ContentId]) -> Result<Vec<Arc<SharedConte
 /// An item that is read by its id: one that the viewer sees; without a viewer any live one, also of a suspended author.
 pub fn by_id(read: Read<'_>, id: ContentId) -> Result<Option<Arc<SharedContent>>> {
     let found = if read.viewer.is_some() { contents(read, &[id])? } else { live_contents(read, &[id])? };
-    Ok(found.into_iter().find(|content| !read.feed.store.is_erasing(content.author)))
+    Ok(found.into_iter().find(|content| !erasure::tables::is_erasing(&read.feed.store, content.author)))
 }
 
 /// The items among `ids` that lists show, in their order: the live ones, but for those of suspended authors.
@@ -47,41 +65,16 @@ pub(crate) fn unsuspended_contents(read: Read<'_>, ids: &[ContentId]) -> Result<
     Ok(contents)
 }
 
-/// The live items among `ids`, also of suspended authors, as changes see them.
-pub(crate) fn live_contents(read: Read<'_>, ids: &[ContentId]) -> Result<Vec<Arc<SharedContent>>> {
-    let rows = |part: &[ContentId]| {
-        let contents = read.feed.store.contents(part, read.tier)?.into_iter();
-        Ok(contents.map(|content| content.map(|content| Arc::new(content.into()))).collect())
-    };
-    read.cached(&read.feed.contents, ids, |content| caches::content_bytes(content), rows)
-}
-
 /// Items with their counts, as they are shown alone.
 pub fn with_counts(read: Read<'_>, contents: Vec<Arc<SharedContent>>) -> Result<Vec<ItemView>> {
     let ids: Vec<_> = contents.iter().map(|content| content.id).collect();
-    let counts = read.feed.store.item_counts(&ids, read.tier)?;
+    let counts = items::tables::item_counts(&read.feed.store, &ids, read.tier)?;
     let suspended = read.suspended_among(contents.iter().map(|content| content.author))?;
     let shown = |(content, counts): (Arc<SharedContent>, _)| {
         let suspended = suspended.contains(&content.author);
         ItemView { content: without_erasing(read, content), counts, author: None, viewer: None, suspended }
     };
     Ok(contents.into_iter().zip(counts).map(shown).collect())
-}
-
-/// An item without the users who are being erased, among its paths and those whom it mentions.
-fn without_erasing(read: Read<'_>, content: Arc<SharedContent>) -> Arc<SharedContent> {
-    let store = &read.feed.store;
-    if !store.has_erasures() {
-        return content;
-    }
-    let named = content.to.iter().chain(&content.mentions).filter(|user| store.is_erasing(**user));
-    let without = |left: Option<Content>, user: &UserId| {
-        Some(left.unwrap_or_else(|| Content::clone(&content)).without_user(*user))
-    };
-    match named.fold(None, without) {
-        Some(left) => Arc::new(left.into()),
-        None => content,
-    }
 }
 
 /// Items with their counts and authors, as lists show them.
@@ -120,7 +113,7 @@ pub fn with_viewer(read: Read<'_>, mut items: Vec<ItemView>) -> Result<Vec<ItemV
 pub(crate) fn add_reactions(read: Read<'_>, viewer: UserId, items: &mut [ItemView]) -> Result<()> {
     let has_any = |item: &ItemView| !item.counts.reactions.is_empty();
     let asked: Vec<_> = items.iter().filter(|item| has_any(item)).map(|item| item.content.cursor()).collect();
-    let mut reacted = read.feed.store.reacted(viewer, &asked, read.tier)?.into_iter();
+    let mut reacted = reactions::tables::reacted(&read.feed.store, viewer, &asked, read.tier)?.into_iter();
     for item in items {
         let reactions = if has_any(item) { reacted.next() } else { None };
         item.viewer = Some(reactions.unwrap_or_default());
@@ -131,11 +124,11 @@ pub(crate) fn add_reactions(read: Read<'_>, viewer: UserId, items: &mut [ItemVie
 /// The facts of readers that an event of an item needs, in the order of the readers. Whether they silence the author only if it
 /// `has_further_paths`: readers whose sources it is do not.
 pub fn viewed(read: Read<'_>, entry: &Entry, has_further_paths: bool, readers: &[UserId]) -> Result<Vec<Viewer>> {
-    let reactions = read.feed.store.reacted_to(entry.cursor.id, readers, read.tier)?;
+    let reactions = reactions::tables::reacted_to(&read.feed.store, entry.cursor.id, readers, read.tier)?;
     let silences = match has_further_paths {
         true => {
             let pairs: Vec<_> = readers.iter().map(|reader| (*reader, entry.author)).collect();
-            read.feed.store.silences(&pairs, read.tier)?
+            barriers::tables::silences(&read.feed.store, &pairs, read.tier)?
         }
         false => vec![false; readers.len()],
     };
@@ -150,7 +143,23 @@ pub fn cards(read: Read<'_>, users: &[UserId]) -> Result<Vec<Arc<Card>>> {
             let Profile { nickname, avatar, .. } = profile.unwrap_or_default();
             Some(Arc::new(Card { user: ids.of(*user), nickname, avatar, json: KeptText::default() }))
         };
-        Ok(part.iter().zip(read.feed.store.profiles(part, read.tier)?).map(card).collect())
+        Ok(part.iter().zip(users::tables::profiles(&read.feed.store, part, read.tier)?).map(card).collect())
     };
     read.cached(&read.feed.cards, users, caches::card_bytes, rows)
+}
+
+/// An item without the users who are being erased, among its paths and those whom it mentions.
+fn without_erasing(read: Read<'_>, content: Arc<SharedContent>) -> Arc<SharedContent> {
+    let store = &read.feed.store;
+    if !erasure::tables::has_erasures(store) {
+        return content;
+    }
+    let named = content.to.iter().chain(&content.mentions).filter(|user| erasure::tables::is_erasing(store, **user));
+    let without = |left: Option<Content>, user: &UserId| {
+        Some(left.unwrap_or_else(|| Content::clone(&content)).without_user(*user))
+    };
+    match named.fold(None, without) {
+        Some(left) => Arc::new(left.into()),
+        None => content,
+    }
 }

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use crate::read::{Read, Visibility};
-use crate::{sight, users};
+use crate::{barriers, follows, sight, users};
 use model::error::{Code, Error, Result};
 use model::{ContentId, Entry, HostId, Id, PageRequest, Position, Span, UserId};
 
@@ -41,30 +41,13 @@ pub fn find_span<I: Id>(read: Read<'_>, request: &PageRequest<HostId>, sight: Vi
     Ok(PageRequest { span, limit: request.limit })
 }
 
-/// The ids in the store of an item to which a user reacts or on which the user comments, and of the user. With
-/// [`Visibility::User`], `content_not_found` for every item that the user does not see, but `blocked` if nothing else than
-/// a block with its author keeps it from the user. With [`Visibility::Application`] only for a name that no change has
-/// mentioned; `invalid_id` as in [`Read::find`].
-pub fn find_item(read: Read<'_>, item: &HostId, user: &HostId, sight: Visibility) -> Result<(ContentId, UserId)> {
-    if sight == Visibility::Application {
-        return Ok((read.find_content(item)?, read.find(user)?));
-    }
-    // No refusal of a name comes before: it would tell which names the server knows.
-    let (item, user) = (read.known(item)?, read.known(user)?);
-    let content = sight::unsuspended_contents(read, &[item])?.pop().ok_or_else(Error::content_not_found)?;
-    match kept_from(read, user, &[content.entry()])?.pop().flatten() {
-        None => Ok((item, user)),
-        Some(kept) => Err(kept.into()),
-    }
-}
-
 /// The refusal that keeps each of these entries of live items, whose authors are not suspended, from a viewer: `content_not_found`, or
 /// `blocked` if it is only a block; `None` if the viewer sees the item. This is the sight of a viewer: no hide and no block
 /// lies between, and the item is public, or the viewer is its author or one of its paths, or follows one.
 pub(crate) fn kept_from(read: Read<'_>, viewer: UserId, entries: &[Entry]) -> Result<Vec<Option<Code>>> {
     let authors = each_once(entries.iter().map(|entry| entry.author).filter(|author| *author != viewer));
-    let hiders = read.feed.store.hiders_among(viewer, &authors, read.tier)?;
-    let blocked = read.feed.store.blocked_among(viewer, &authors, read.tier)?;
+    let hiders = barriers::tables::hiders_among(&read.feed.store, viewer, &authors, read.tier)?;
+    let blocked = follows::tables::blocked_among(&read.feed.store, viewer, &authors, read.tier)?;
     let hidden = followers_only(read, viewer, entries)?;
     // Both are in the order of `authors`, which is ascending.
     let has = |users: &[UserId], author| users.binary_search(&author).is_ok();
@@ -100,10 +83,10 @@ pub(crate) fn followers_only(read: Read<'_>, viewer: UserId, entries: &[Entry]) 
 
 /// The sources that a viewer follows, and the viewer itself, without those that are suspended or hide from the viewer.
 fn followed_among(read: Read<'_>, viewer: UserId, sources: &[UserId]) -> Result<Vec<UserId>> {
-    let relations = read.feed.store.relations(viewer, sources, read.tier)?;
+    let relations = follows::tables::relations(&read.feed.store, viewer, sources, read.tier)?;
     let mut followed: Vec<_> =
         relations.iter().filter(|of| of.following_since.is_some() || of.target == viewer).map(|of| of.target).collect();
-    let hiders = read.feed.store.hiders_among(viewer, &followed, read.tier)?;
+    let hiders = barriers::tables::hiders_among(&read.feed.store, viewer, &followed, read.tier)?;
     let suspended = read.suspended_among(followed.iter().copied())?;
     followed.retain(|source| !hiders.contains(source) && !suspended.contains(source));
     Ok(followed)
@@ -119,8 +102,8 @@ pub(crate) fn unseen_users(read: Read<'_>, users: impl Iterator<Item = UserId> +
     let mut unseen = read.suspended_among(users.clone())?;
     if let Some(viewer) = read.viewer {
         let others: Vec<_> = users.filter(|user| *user != viewer).collect();
-        unseen.extend(read.feed.store.hiders_among(viewer, &others, read.tier)?);
-        unseen.extend(read.feed.store.blocked_among(viewer, &others, read.tier)?);
+        unseen.extend(barriers::tables::hiders_among(&read.feed.store, viewer, &others, read.tier)?);
+        unseen.extend(follows::tables::blocked_among(&read.feed.store, viewer, &others, read.tier)?);
     }
     Ok(unseen)
 }

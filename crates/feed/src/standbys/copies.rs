@@ -12,9 +12,10 @@ use parking_lot::Mutex;
 
 use super::Standbys;
 use super::wire::{CopyFile, CopyPlan};
+use crate::store::Store;
+use kv::is_file_of_engine;
 use model::error::{Code, Error, Result};
 use model::private;
-use store::{Store, is_file_of_engine};
 
 /// The folder.
 const FOLDER: &str = "standbys";
@@ -67,7 +68,7 @@ impl Standbys {
         let taken = store.copy_to(&place).and_then(|_| {
             let files = fs::read_dir(place.join(ENGINE)).and_then(|entries| entries.map(listed).collect());
             let files = files.map_err(|e| failed(&place, &e))?;
-            Ok(CopyPlan { id: id.clone(), state: store.log_facts()?, files })
+            Ok(CopyPlan { id: id.clone(), state: store.disk()?.log_facts()?, files })
         });
         if taken.is_ok() {
             present.insert(id, Copy { read_at: Instant::now(), reads: Weak::new() });

@@ -15,12 +15,13 @@ use std::time::{Duration, Instant, SystemTime};
 
 use parking_lot::Mutex;
 
+use crate::store::Store;
 use config::Config;
+use kv::LogReader;
 use model::clock::now;
 use model::error::{Code, Error, Result};
 use model::store::LogFacts;
 use model::{Millis, is_topic, private};
-use store::{LogReader, Store};
 
 pub use self::copies::CopiedFile;
 pub use self::wire::{CopyFile, CopyPlan, End, Frame, Head, Word};
@@ -142,7 +143,8 @@ impl Standbys {
     /// Whether the device has room for what is kept for standbys.
     fn keep_log(&self, store: &Store) -> bool {
         let called = self.called.lock().0.is_some_and(|at| at.elapsed() < self.keep_for);
-        store.keep_log(if called || self.started.elapsed() < AFTER_START { self.keep } else { 0 })
+        let bytes = if called || self.started.elapsed() < AFTER_START { self.keep } else { 0 };
+        store.disk().map_or(true, |disk| disk.keep_log(bytes))
     }
 
     /// Notes that a standby has called, for the next start, too.
@@ -162,14 +164,14 @@ impl Standbys {
 
     /// Lets a standby follow the log with this id behind a row.
     pub fn follow(self: &Arc<Self>, store: &Store, name: &str, log: u64, after: u64) -> Result<Following> {
-        let state = store.log_facts()?;
+        let state = store.disk()?.log_facts()?;
         if state.id != log {
             return Err(Error::refused(
                 Code::LogGone,
                 "the log is another one: this server was restored, or lost changes",
             ));
         }
-        let reader = store.read_log(after)?;
+        let reader = store.disk()?.read_log(after)?;
         self.note_call(store);
         let mut known = self.known.lock();
         // Its connection before may be lost without this server's knowledge.
@@ -187,7 +189,7 @@ impl Standbys {
     /// A standby has all rows up to this one on its device. Returns the last one here.
     pub fn report(&self, store: &Store, name: &str, applied: u64) -> Result<u64> {
         self.note_call(store);
-        let flushed = store.log_facts()?.flushed;
+        let flushed = store.disk()?.log_facts()?.flushed;
         let mut known = self.known.lock();
         let seen = see(&mut known, name)?;
         (seen.applied, seen.seen_at) = (applied, now());
@@ -203,7 +205,7 @@ impl Standbys {
         if known.is_empty() {
             return Ok(Vec::new());
         }
-        let flushed = store.log_facts()?.flushed;
+        let flushed = store.disk()?.log_facts()?.flushed;
         let oldest = now().saturating_sub(self.keep_for.as_millis() as Millis);
         known.retain(|_, seen| seen.following.is_some() || seen.seen_at >= oldest);
         let show = |(name, seen): (&String, &Seen)| KnownStandby {

@@ -8,9 +8,10 @@ use std::time::{Duration, Instant};
 use parking_lot::Mutex;
 
 use super::Standbys;
+use crate::store::Store;
+use kv::Origin;
 use model::clock::now;
 use model::error::{Code, Error, Result};
-use store::{Origin, Store};
 
 /// A server that is not told of the end of a hand-over takes changes again after so long.
 const LASTS: Duration = Duration::from_secs(60);
@@ -42,7 +43,8 @@ impl Standbys {
             return Err(Error::refused(Code::HandingOver, format_args!("the server hands over to {}", sealed.standby)));
         }
         *present = None;
-        let row = store.seal().inspect_err(|_| store.unseal())?;
+        let disk = store.disk()?;
+        let row = disk.seal().inspect_err(|_| disk.unseal())?;
         tracing::warn!(standby, row, "the server takes no changes: it hands over to its standby");
         let ticket = fastrand::u64(..);
         *present = Some(Sealed { standby: standby.to_owned(), ticket, since: Instant::now(), row });
@@ -60,7 +62,7 @@ impl Standbys {
             return Err(Code::NotHandingOver.into());
         }
         *present = None;
-        store.unseal();
+        store.disk()?.unseal();
         tracing::warn!("the server takes changes again: the hand-over was given up");
         Ok(())
     }
@@ -81,7 +83,7 @@ impl Standbys {
         if self.has_handed_over() {
             return Ok(());
         }
-        let origin = Origin { url: url.to_owned(), log: Some(store.log_facts()?.id), whole_at: Some(now()) };
+        let origin = Origin { url: url.to_owned(), log: Some(store.disk()?.log_facts()?.id), whole_at: Some(now()) };
         origin.write(&self.data).map_err(|e| {
             // It may be there all the same. The server goes on, so its next start must.
             let _ = fs::remove_file(Origin::file(&self.data));

@@ -2,9 +2,10 @@
 
 use std::ops::ControlFlow;
 
+use crate::events;
+use crate::store::Store;
 use model::error::Result;
 use model::store::MARK;
-use store::Store;
 
 /// The note with the histories of a directory, 16 bytes each: the id and the first number; the present one last.
 const NOTE: &str = "histories";
@@ -85,7 +86,7 @@ pub fn begin_history(store: &Store, id: Option<u64>) -> Result<()> {
         return Ok(());
     }
     let mut next = 0;
-    store.newest_logged(&mut |row| {
+    events::tables::newest_logged(store, &mut |row| {
         next = row.number() + 1;
         ControlFlow::Break(())
     })?;

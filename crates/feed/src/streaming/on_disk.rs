@@ -3,13 +3,14 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
+use crate::events;
+use crate::store::Store;
 use crate::streaming::histories::Histories;
 use crate::streaming::{Kind, NewestRows, Sequencer, Streaming};
 use model::error::Result;
 use model::store::{EVENTS_FROM, MARK};
 use model::sync::Mutex;
 use model::sync::atomic::{AtomicU64, Ordering};
-use store::Store;
 
 /// The number of the first change of all.
 pub(crate) const FIRST: u64 = 1;
@@ -36,7 +37,7 @@ impl OnDisk {
         streaming.sequencer().restore(newest_rows(store, first)?);
         // A node applies again what it has lost, under the same numbers.
         let is_node = store.note(MARK)?.is_some();
-        let gap = (store.is_set_back() && !is_node).then(|| streaming.sequencer().break_off());
+        let gap = (events::tables::is_set_back(store) && !is_node).then(|| streaming.sequencer().break_off());
         if gap.is_some() {
             tracing::warn!(
                 "changes that were sent to streams may be lost: the machine lost power, or the data directory is a \
@@ -46,7 +47,7 @@ impl OnDisk {
         let end = streaming.sequencer().end();
         let histories = Mutex::new(Histories::open(store, end, (gap.is_some(), keeps_changes))?);
         let gap_number = gap.as_ref().map(|gap| gap.number);
-        store.begin_run(gap)?;
+        events::tables::begin_run(store, gap)?;
         // Also if the gap could not be written: events before it are never sent.
         let told_from = gap_number.map_or(first, |gap| first.max(gap + 1));
         Ok(Self {
@@ -61,7 +62,7 @@ impl OnDisk {
 /// The newest rows of a log, of which those below `first` were removed; `None` of an empty log.
 fn newest_rows(store: &Store, first: u64) -> Result<Option<NewestRows>> {
     let (mut events, mut newest, mut from, mut rows) = (Vec::new(), None, 0, 0);
-    store.newest_logged(&mut |row| {
+    events::tables::newest_logged(store, &mut |row| {
         newest.get_or_insert_with(|| row.replaced_by(Kind::Mark));
         (from, rows) = (row.number(), rows + 1);
         events.extend(row.event());

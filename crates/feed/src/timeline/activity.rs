@@ -1,7 +1,7 @@
 //! Marks users as seen: a read of the home timeline keeps its reader active.
 
 use crate::read::Read;
-use crate::timeline;
+use crate::{inbox, timeline};
 use model::clock::now;
 use model::error::Result;
 use model::failpoint::Failpoint;
@@ -14,7 +14,7 @@ const REFRESH_PART: Millis = 16;
 #[inline]
 pub(crate) fn activity(read: Read<'_>, user: UserId) -> Result<Activity> {
     match read.feed.keeps_inbox_of(user) {
-        true => read.feed.store.activity(user, read.tier),
+        true => inbox::tables::activity(&read.feed.store, user, read.tier),
         false => Ok(Activity::Evicted),
     }
 }
@@ -38,7 +38,7 @@ pub fn mark_seen(read: Read<'_>, user: UserId) -> Result<Activity> {
     read.needs_disk()?;
     // Without room for a rebuild the activity stays as it is: reads are exact, only slower.
     let Some(mut room) = feed.backlog.reserve_low(1) else { return Ok(present) };
-    let touched = match feed.store.touch(user, now) {
+    let touched = match inbox::tables::touch(&feed.store, user, now) {
         // So it does if the store takes no writes at present.
         Err(error) if error.is_unavailable() => return Ok(present),
         touched => touched?,

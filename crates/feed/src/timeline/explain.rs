@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use crate::read::Read;
 use crate::timeline::home::{Reader, Timeline};
-use crate::{timeline, users};
+use crate::{erasure, follows, inbox, items, lists, timeline, users};
 use model::error::Result;
 use model::{Barrier, ContentId, Cursor, Entry, Order, PageRequest, Span, UserId};
 
@@ -67,15 +67,16 @@ pub struct PathExplanation {
 /// Says why an item is, or is not, in a user's timeline.
 pub fn explain(read: Read<'_>, user: UserId, id: ContentId) -> Result<Explanation> {
     let (store, tier) = (&read.feed.store, read.tier);
-    let floor = store.inbox(user, Span::ALL, Order::NewestFirst, tier, &mut |_| ControlFlow::Break(()))?;
+    let floor =
+        inbox::tables::inbox(store, user, Span::ALL, Order::NewestFirst, tier, &mut |_| ControlFlow::Break(()))?;
     let mut explanation = Explanation { reason: "no_content", floor, ..Explanation::default() };
-    let Some(content) = store.contents(&[id], tier)?.pop().flatten() else {
-        if store.deleted(&[id], tier)? == [true] {
+    let Some(content) = items::tables::contents(store, &[id], tier)?.pop().flatten() else {
+        if items::tables::deleted(store, &[id], tier)? == [true] {
             explanation.reason = "deleted";
         }
         return Ok(explanation);
     };
-    if store.is_erasing(content.author) {
+    if erasure::tables::is_erasing(store, content.author) {
         return Ok(Explanation { reason: "deleted", ..explanation });
     }
     let entry = content.shown_as();
@@ -84,14 +85,14 @@ pub fn explain(read: Read<'_>, user: UserId, id: ContentId) -> Result<Explanatio
     let span = Span::up_to(entry.cursor);
     let mut in_inbox = Vec::new();
     // This look may be the one that finds damage.
-    explanation.floor = store.inbox(user, span, Order::NewestFirst, tier, &mut |row| {
+    explanation.floor = inbox::tables::inbox(store, user, span, Order::NewestFirst, tier, &mut |row| {
         if row.cursor < entry.cursor {
             return ControlFlow::Break(());
         }
         in_inbox.push(row);
         ControlFlow::Continue(())
     })?;
-    for entry in content.entries().filter(|entry| !store.is_erasing(entry.source)) {
+    for entry in content.entries().filter(|entry| !erasure::tables::is_erasing(store, entry.source)) {
         let path = explain_path(read, user, entry, &in_inbox)?;
         let pulled = timeline.shows(entry.source) && timeline.pulls(entry, explanation.floor)?;
         explanation.paths.push(PathExplanation { pulled, ..path });
@@ -126,11 +127,11 @@ pub fn explain(read: Read<'_>, user: UserId, id: ContentId) -> Result<Explanatio
 
 fn explain_path(read: Read<'_>, user: UserId, entry: Entry, in_inbox: &[Entry]) -> Result<PathExplanation> {
     let (store, backlog, source) = (&read.feed.store, &read.feed.backlog, entry.source);
-    let to = store.relations(user, &[source], read.tier)?.pop();
-    let from = store.relations(source, &[user], read.tier)?.pop();
+    let to = follows::tables::relations(store, user, &[source], read.tier)?.pop();
+    let from = follows::tables::relations(store, source, &[user], read.tier)?.pop();
     let mut in_exclusive_list = false;
-    for list in store.lists(user, read.tier)?.iter().filter(|list| list.settings.exclusive) {
-        in_exclusive_list |= store.memberships(list.id, &[source], read.tier)? != [None];
+    for list in lists::tables::lists(store, user, read.tier)?.iter().filter(|list| list.settings.exclusive) {
+        in_exclusive_list |= lists::tables::memberships(store, list.id, &[source], read.tier)? != [None];
     }
     Ok(PathExplanation {
         source,
@@ -138,7 +139,7 @@ fn explain_path(read: Read<'_>, user: UserId, entry: Entry, in_inbox: &[Entry]) 
         requested: to.is_some_and(|relation| relation.requested_since.is_some()),
         muted: to.is_some_and(|relation| relation.barred_since(Barrier::Mute).is_some()),
         hidden: from.is_some_and(|relation| relation.barred_since(Barrier::Hide).is_some()),
-        blocked: !store.blocked_among(user, &[source], read.tier)?.is_empty(),
+        blocked: !follows::tables::blocked_among(store, user, &[source], read.tier)?.is_empty(),
         suspended: users::suspended_since(read, source)?.is_some(),
         in_exclusive_list,
         ruled_out: to.and_then(|relation| relation.rule).is_some_and(|rule| !rule.admits(entry.kind)),

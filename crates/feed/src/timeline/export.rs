@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use crate::read::Read;
-use crate::{follows, kinds, lists, notices, sight, users};
+use crate::{erasure, follows, items, kinds, lists, notices, reactions, sight, users};
 use model::error::{Code, Error, Result};
 use model::store::FINAL;
 use model::{
@@ -145,7 +145,7 @@ impl Export {
     pub fn read_on(&mut self, read: Read<'_>) -> Result<Option<ExportPart>> {
         let Some(step) = self.steps.pop_front() else { return Ok(None) };
         let part = self.take(step, read)?;
-        if read.feed.store.is_erasing(self.user) {
+        if erasure::tables::is_erasing(&read.feed.store, self.user) {
             return Err(Code::Erasing.into());
         }
         Ok(Some(part))
@@ -171,7 +171,7 @@ impl Export {
                 return self.items(read, &own);
             }
             Step::Reactions(kind, before) => {
-                let mut entries = store.reacted_by(user, kind, older(before, ROWS), read.tier)?;
+                let mut entries = reactions::tables::reacted_by(store, user, kind, older(before, ROWS), read.tier)?;
                 self.go_on(&entries, ROWS, |last| Step::Reactions(kind, Some(last.cursor)));
                 if let Some(viewer) = read.viewer {
                     let suspended = read.suspended_among(entries.iter().map(|entry| entry.author))?;
@@ -179,7 +179,7 @@ impl Export {
                     let mut kept = sight::kept_from(read, viewer, &entries)?.into_iter();
                     entries.retain(|_| kept.next().flatten().is_none());
                 }
-                entries.retain(|entry| !store.is_erasing(entry.author));
+                entries.retain(|entry| !erasure::tables::is_erasing(store, entry.author));
                 let (entries, ids) = read.named(entries)?;
                 let line = |entry: Entry| ExportLine::Reaction {
                     kind: read.reaction_kinds().name(kind).to_owned(),
@@ -189,7 +189,7 @@ impl Export {
                 entries.into_iter().map(line).collect()
             }
             Step::Users(side, before) => {
-                let found = store.members(user, side, older(before, ROWS), read.tier)?;
+                let found = follows::tables::members(store, user, side, older(before, ROWS), read.tier)?;
                 self.go_on(&found, ROWS, |last| Step::Users(side, Some(*last)));
                 let rules = match side {
                     Side::Following | Side::SentRequests => {
@@ -210,12 +210,12 @@ impl Export {
                 users(read, found, rules)?.into_iter().map(line).collect()
             }
             Step::Lists => {
-                let lists = store.lists(user, read.tier)?.into_iter().rev();
+                let lists = lists::tables::lists(store, user, read.tier)?.into_iter().rev();
                 lists.for_each(|list| self.steps.push_front(Step::Members(Arc::new(list), None)));
                 Vec::new()
             }
             Step::Members(list, before) => {
-                let found = store.list_members(list.id, older(before, ROWS), read.tier)?;
+                let found = lists::tables::list_members(store, list.id, older(before, ROWS), read.tier)?;
                 self.go_on(&found, ROWS, |last| Step::Members(Arc::clone(&list), Some(*last)));
                 let ids: Vec<_> = found.iter().map(|member| member.id).collect();
                 let rules = lists::member_rules(read, list.id, &ids)?;
@@ -259,7 +259,7 @@ impl Export {
             },
         ];
         lines.extend(users::suspended_since(read, user)?.map(|since| ExportLine::Suspension { since }));
-        let (place, ids) = read.named(read.feed.store.marker(user, read.tier)?)?;
+        let (place, ids) = read.named(users::tables::marker(&read.feed.store, user, read.tier)?)?;
         lines.extend(place.map(|place| ExportLine::Marker { cursor: ids.place(place) }));
         let (place, ids) = read.named(notices::marker(read, user)?)?;
         lines.extend(place.map(|place| ExportLine::NoticeMarker { cursor: ids.notice(place) }));
@@ -271,24 +271,25 @@ impl Export {
         let store = &read.feed.store;
         Ok(match source {
             Source::Outbox => {
-                let entries = store.outboxes(&[self.user], scan, read.tier)?.into_iter();
+                let entries = items::tables::outboxes(store, &[self.user], scan, read.tier)?.into_iter();
                 let is_own = |entry: &Entry| entry.author == self.user && Some(entry.kind) != KindId::built_in(COMMENT);
                 entries.map(|entry| (entry.cursor, is_own(&entry))).collect()
             }
             Source::Comments => {
-                let entries = store.user_comments(self.user, scan, read.tier)?;
+                let entries = items::tables::user_comments(store, self.user, scan, read.tier)?;
                 entries.into_iter().map(|entry| (entry.cursor, true)).collect()
             }
-            Source::Unlisted => {
-                store.unlisted(self.user, scan, read.tier)?.into_iter().map(|place| (place, true)).collect()
-            }
+            Source::Unlisted => items::tables::unlisted(store, self.user, scan, read.tier)?
+                .into_iter()
+                .map(|place| (place, true))
+                .collect(),
         })
     }
 
     /// The items of the user among these, but for those that were deleted for good.
     fn items(&self, read: Read<'_>, ids: &[ContentId]) -> Result<ExportPart> {
         let is_kept = |(item, deleted_at): &(Content, _)| item.author == self.user && *deleted_at != Some(FINAL);
-        let kept = read.feed.store.kept(ids)?.into_iter().flatten().filter(is_kept);
+        let kept = items::tables::kept(&read.feed.store, ids)?.into_iter().flatten().filter(is_kept);
         let (contents, deleted): (Vec<Content>, Vec<_>) = kept.unzip();
         let shown = sight::with_counts(read, contents.into_iter().map(|content| Arc::new(content.into())).collect())?;
         Ok(ExportPart::Items(shown, deleted))
@@ -303,7 +304,8 @@ fn older<I: Copy + Ord>(before: Option<Position<I>>, limit: usize) -> Scan<I> {
 /// Users with the rules for them, but for those who are being erased.
 fn users(read: Read<'_>, found: Vec<UserCursor>, rules: Vec<Option<Rule>>) -> Result<Vec<ExportedUser>> {
     let (found, ids) = read.named(found)?;
-    let users = found.into_iter().zip(rules).filter(|(user, _)| !read.feed.store.is_erasing(user.id));
+    let users =
+        found.into_iter().zip(rules).filter(|(user, _)| !erasure::tables::is_erasing(&read.feed.store, user.id));
     let shown = |(user, rule): (UserCursor, _)| {
         let (only, except) = kinds::rule_names(read, rule)?.fields();
         Ok(ExportedUser { user_id: ids.of(user.id), since: user.at, only, except })
@@ -315,13 +317,13 @@ fn users(read: Read<'_>, found: Vec<UserCursor>, rules: Vec<Option<Rule>>) -> Re
 fn list(read: Read<'_>, list: &UserList) -> Result<Vec<ExportLine>> {
     let (name, settings) = (list.name.clone(), &list.settings);
     let line = ExportLine::List { list: name.clone(), title: settings.title.clone(), exclusive: settings.exclusive };
-    let (place, ids) = read.named(read.feed.store.list_marker(list.id, read.tier)?)?;
+    let (place, ids) = read.named(lists::tables::list_marker(&read.feed.store, list.id, read.tier)?)?;
     let marker = place.map(|place| ExportLine::ListMarker { list: name, cursor: ids.place(place) });
     Ok([line].into_iter().chain(marker).collect())
 }
 
 fn notices(read: Read<'_>, mut notices: Vec<Notice>) -> Result<Vec<ExportLine>> {
-    notices.retain(|notice| !read.feed.store.is_erasing(notice.place.id.actor));
+    notices.retain(|notice| !erasure::tables::is_erasing(&read.feed.store, notice.place.id.actor));
     let (notices, ids) = read.named(notices)?;
     let line = |notice: Notice| ExportLine::Notice {
         kind: notice.place.id.kind.name(),

@@ -11,16 +11,17 @@
 
 use std::cell::Cell;
 
+use super::sources::listed_authors;
+use super::tables;
 use crate::caches::followees::List;
-use crate::pages::segment::{MOST_PATHS, MOST_UNREAD, ReadStart, Segment, merge};
+use crate::pages::segment::{MOST_PATHS, ReadStart, Segment, merge};
 use crate::read::Read;
-use crate::{sight, timeline};
+use crate::{barriers, inbox, items, sight, timeline};
 use model::error::{Error, Result};
 use model::store::Tier;
 use model::versions::{Dependencies, Thing};
 use model::{
-    Activity, ContentId, ContentPage, Cursor, Entry, ListId, Order, PageRequest, Scan, Scanned, ShownSources, Span,
-    Unread, UserId,
+    Activity, ContentId, ContentPage, Cursor, Entry, ListId, Order, PageRequest, Scan, Scanned, ShownSources, UserId,
 };
 
 /// Most authors of a reader whose page is read from memory. Each author is looked up, even if the inbox has the whole
@@ -60,29 +61,13 @@ pub(crate) fn pulled_page(read: Read<'_>, user: UserId, request: &PageRequest<Co
     Timeline::pulled(read, user, None)?.page(request)
 }
 
-/// Counts the items of the home timeline that are newer than the user's marker, all of them
-/// without one, up to [`MOST_UNREAD`], and as far as a page would look. Counts as the user being active. Costs no more
-/// than a page of this many items.
-pub fn unread(read: Read<'_>, user: UserId) -> Result<Unread> {
-    // The marker first: a move during this call may count or not.
-    let newer = Span { before: None, after: timeline::marker(read, user, None)? }.newest(MOST_UNREAD + 1);
-    Ok(counted(&look_at_timeline(read, user, Reader::User, |timeline| timeline.entries(newer))?))
-}
-
 /// A page of the timeline of a user's list: that of its members in place of the followees, pulled from their outboxes.
 pub fn list_page(read: Read<'_>, user: UserId, list: ListId, request: &PageRequest<ContentId>) -> Result<ContentPage> {
     look_at_list(read, user, list, |timeline| timeline.page(request))
 }
 
-/// Counts the items of the timeline of a list that are newer than its marker, as
-/// [`timeline::unread`](crate::timeline::unread) does.
-pub fn list_unread(read: Read<'_>, user: UserId, list: ListId) -> Result<Unread> {
-    let newer = Span { before: None, after: timeline::marker(read, user, Some(list))? }.newest(MOST_UNREAD + 1);
-    Ok(counted(&look_at_list(read, user, list, |timeline| timeline.entries(newer))?))
-}
-
 /// The result of `look` for a timeline that does not change meanwhile. `look` may run several times.
-fn look_at_timeline<T>(
+pub(super) fn look_at_timeline<T>(
     read: Read<'_>,
     user: UserId,
     reader: Reader,
@@ -92,7 +77,12 @@ fn look_at_timeline<T>(
 }
 
 /// The same for the timeline of a list.
-fn look_at_list<T>(read: Read<'_>, user: UserId, list: ListId, look: impl Fn(&Timeline<'_>) -> Result<T>) -> Result<T> {
+pub(super) fn look_at_list<T>(
+    read: Read<'_>,
+    user: UserId,
+    list: ListId,
+    look: impl Fn(&Timeline<'_>) -> Result<T>,
+) -> Result<T> {
     let open = || Timeline::pulled(read, user, Some(list));
     look_beside_changes(read, open, open, look)
 }
@@ -131,19 +121,6 @@ fn look_beside_changes<'t, T>(
     let timeline = open_still()?;
     let seen = look(&timeline)?;
     counted(&timeline, seen)
-}
-
-/// Authors whose content a user is shown in the home timeline: the followees without barriers and without the members
-/// of exclusive lists, and the user with `include_own`. With the rules of the follows.
-pub fn authors(read: Read<'_>, user: UserId) -> Result<ShownSources> {
-    Ok(listed_authors(read, user)?.sources)
-}
-
-fn listed_authors(read: Read<'_>, user: UserId) -> Result<List> {
-    read.feed.followees.get(user, || {
-        let authors = read.feed.store.authors(user, read.tier)?;
-        Ok(if read.feed.config.timeline.include_own { authors.with(user) } else { authors }.into())
-    })
 }
 
 /// A user's home timeline, as one attempt to read it sees it.
@@ -225,7 +202,7 @@ impl<'r> Timeline<'r> {
     }
 
     /// The live items of a scan.
-    fn entries(&self, scan: Scan<ContentId>) -> Result<Scanned<Entry, ContentId>> {
+    pub(super) fn entries(&self, scan: Scan<ContentId>) -> Result<Scanned<Entry, ContentId>> {
         self.start.entries(scan, &|scan| self.next_segment(scan))
     }
 
@@ -243,7 +220,7 @@ impl<'r> Timeline<'r> {
         let segment = self.without_silenced(segment)?;
         let segment = segment.each_item_once().without(|entries| {
             let ids: Vec<_> = entries.iter().map(|entry| entry.cursor.id).collect();
-            self.read.feed.store.deleted(&ids, self.read.tier)
+            items::tables::deleted(&self.read.feed.store, &ids, self.read.tier)
         })?;
         if self.list.is_none() {
             return Ok(segment);
@@ -259,7 +236,7 @@ impl<'r> Timeline<'r> {
         self.count_pulls(self.authors.len());
         // One more, because the last one is left out.
         let scan = Scan { limit: scan.limit.max(MOST_PATHS) + 1, ..scan };
-        let entries = self.read.feed.store.outboxes(&self.authors, scan, self.read.tier)?;
+        let entries = items::tables::outboxes(&self.read.feed.store, &self.authors, scan, self.read.tier)?;
         Ok(Segment::of_paths(entries, scan.limit).only(|entry| self.admits(entry)))
     }
 
@@ -274,7 +251,7 @@ impl<'r> Timeline<'r> {
         }
         segment.without(|entries| {
             let pairs: Vec<_> = entries.iter().map(|entry| (self.user, entry.author)).collect();
-            self.read.feed.store.silences(&pairs, self.read.tier)
+            barriers::tables::silences(&self.read.feed.store, &pairs, self.read.tier)
         })
     }
 
@@ -289,7 +266,7 @@ impl<'r> Timeline<'r> {
         let pending = feed.backlog.pending(&self.authors, span.scan(order, most), seen);
         let mut pending = pending.ok_or(Error::NotCached)?;
         let mut rows = self.start.rows(n);
-        let floor = feed.store.inbox(self.user, span, order, tier, &mut |entry| {
+        let floor = inbox::tables::inbox(&feed.store, self.user, span, order, tier, &mut |entry| {
             rows.look_at(entry, || {
                 self.shows(entry.source) && self.admits(&entry) && !has(&inbox.unsettled, entry.source)
             })
@@ -298,7 +275,8 @@ impl<'r> Timeline<'r> {
         let pulled = self.pulled_authors(inbox, floor)?;
         let above = || {
             self.count_pulls(pulled.len());
-            let outboxes = feed.store.outboxes(&pulled, span.newer_than(floor).scan(order, paths), tier)?;
+            let outboxes =
+                items::tables::outboxes(&feed.store, &pulled, span.newer_than(floor).scan(order, paths), tier)?;
             let [pending, outboxes] = [Segment::of_paths(pending, most), Segment::of_paths(outboxes, paths)]
                 .map(|segment| segment.only(|entry| self.admits(entry)));
             Ok(merge([pending, rows.above(floor), outboxes], order))
@@ -318,7 +296,7 @@ impl<'r> Timeline<'r> {
         let Read { feed, tier, .. } = self.read;
         let is_active = inbox.activity.is_active();
         let unpushed = timeline::unpushed_sources(self.read, &self.listed);
-        let mut pulled = feed.store.authors_with_unpushed(&unpushed, floor, is_active, tier)?;
+        let mut pulled = inbox::tables::authors_with_unpushed(&feed.store, &unpushed, floor, is_active, tier)?;
         pulled.extend(inbox.unsettled.iter().chain([&self.user]));
         pulled.retain(|author| self.shows(*author));
         pulled.sort_unstable();
@@ -352,19 +330,13 @@ impl<'r> Timeline<'r> {
 fn sources(read: Read<'_>, user: UserId, list: Option<ListId>) -> Result<(List, ShownSources)> {
     let listed = match list {
         None => listed_authors(read, user)?,
-        Some(list) => read.feed.store.list_authors(user, list, read.tier)?.into(),
+        Some(list) => tables::list_authors(&read.feed.store, user, list, read.tier)?.into(),
     };
     let suspended = timeline::suspended_sources(read, &listed)?;
     read.depends(listed.sources.iter().copied().map(Thing::User));
     let shown = listed.sources.clone();
     let shown = if suspended.is_empty() { shown } else { shown.without(&suspended) };
     Ok((listed, shown))
-}
-
-/// The count of unread entries, of which one more than the most was asked for.
-fn counted(newer: &Scanned<Entry, ContentId>) -> Unread {
-    let count = newer.found.len();
-    Unread { count: count.min(MOST_UNREAD), capped: count > MOST_UNREAD || newer.stopped.is_some() }
 }
 
 /// Whether an ascending list has a user.

@@ -5,7 +5,7 @@ use crate::read::{Read, Visibility};
 use crate::streaming::{ChangeTime, Personal};
 use crate::writer::command::{Change, MoveMarker};
 use crate::writer::txn::Txn;
-use crate::{ids, lists, sight, timeline, writer};
+use crate::{ids, lists, sight, timeline, users, writer};
 use model::error::{Code, Result};
 use model::{ContentId, Cursor, ListId, PageRequest, Span, UserId};
 
@@ -27,8 +27,8 @@ pub fn marker(read: Read<'_>, user: UserId, list: Option<ListId>) -> Result<Opti
 
 fn stored_marker(read: Read<'_>, user: UserId, list: Option<ListId>) -> Result<Option<Cursor>> {
     match list {
-        Some(list) => read.feed.store.list_marker(list, read.tier),
-        None => read.feed.store.marker(user, read.tier),
+        Some(list) => lists::tables::list_marker(&read.feed.store, list, read.tier),
+        None => users::tables::marker(&read.feed.store, user, read.tier),
     }
 }
 
@@ -89,8 +89,10 @@ impl Change for MoveMarker {
         };
         let place = counts.map_or(place, |counts| counts.max(place));
         let moved = match &name {
-            Some(name) => feed.store.move_list_marker(user, name, place, far)?.ok_or(Code::ListNotFound)?,
-            None => feed.store.move_marker(user, place, far)?,
+            Some(name) => {
+                lists::tables::move_list_marker(&feed.store, user, name, place, far)?.ok_or(Code::ListNotFound)?
+            }
+            None => users::tables::move_marker(&feed.store, user, place, far)?,
         };
         if before != Some(moved) {
             txn.once_written(move || feed.streaming.tell(user, Personal::Marker(moved, name.map(Into::into))));

@@ -3,11 +3,26 @@
 
 use std::sync::Arc;
 
+use super::tables;
 use crate::caches::followees::{Few, KEPT_OF, List};
+use crate::inbox;
 use crate::read::Read;
-use model::UserId;
 use model::error::Result;
 use model::versions::Thing;
+use model::{ShownSources, UserId};
+
+/// Authors whose content a user is shown in the home timeline: the followees without barriers and without the members
+/// of exclusive lists, and the user with `include_own`. With the rules of the follows.
+pub fn authors(read: Read<'_>, user: UserId) -> Result<ShownSources> {
+    Ok(listed_authors(read, user)?.sources)
+}
+
+pub(super) fn listed_authors(read: Read<'_>, user: UserId) -> Result<List> {
+    read.feed.followees.get(user, || {
+        let authors = tables::authors(&read.feed.store, user, read.tier)?;
+        Ok(if read.feed.config.timeline.include_own { authors.with(user) } else { authors }.into())
+    })
+}
 
 /// The suspended ones among the sources of a list, and those who are being erased, ascending.
 pub(crate) fn suspended_sources(read: Read<'_>, list: &List) -> Result<Vec<UserId>> {
@@ -29,13 +44,13 @@ pub(crate) fn suspended_sources(read: Read<'_>, list: &List) -> Result<Vec<UserI
 /// Those of the sources of a list who may have unpushed items, ascending.
 pub(crate) fn unpushed_sources(read: Read<'_>, list: &List) -> Few {
     let kept = &list.standing.unpushed;
-    let version = read.feed.store.unpushed_version();
+    let version = inbox::tables::unpushed_version(&read.feed.store);
     if let Some((since, found)) = &*kept.lock()
         && *since == version
     {
         return Arc::clone(found);
     }
-    let (version, found) = read.feed.store.may_have_unpushed(&list.sources);
+    let (version, found) = inbox::tables::may_have_unpushed(&read.feed.store, &list.sources);
     let is_few = is_few(&found, list);
     let found = Few::from(found);
     if is_few {
@@ -53,13 +68,13 @@ mod tests {
     use super::*;
     use crate::Feed;
     use crate::backlog::Backlog;
+    use crate::store::Store;
     use crate::streaming::Streaming;
     use crate::writer::command::SetSuspension;
     use config::Config;
     use model::ShownSources;
     use model::store::Tier;
     use model::{ContentId, Cursor, Entry, HostId, JobId, Reach, Work};
-    use store::Store;
 
     #[test]
     fn what_is_kept_goes_with_the_changes() {
@@ -85,7 +100,7 @@ mod tests {
         let give_up = |raw| {
             let entry = Entry::plain(Cursor { at: 1, id: ContentId::MIN }, user(raw));
             let job = JobId { lane: Work::FanOut { entry }.lane(), seq: raw };
-            store.begin_fan_out(job, entry, Reach::Nobody).expect("writes");
+            inbox::tables::begin_fan_out(&store, job, entry, Reach::Nobody).expect("writes");
         };
         assert_eq!(unpushed()[..], []);
         for raw in [2, 9, 5] {
@@ -98,7 +113,10 @@ mod tests {
         }
         give_up(6);
         assert_eq!(unpushed()[..], [2, 5, 6].map(user), "more than are kept");
-        let few = store.authors_with_unpushed(&unpushed(), None, true, Tier::Disk).expect("reads");
-        assert_eq!(few, store.authors_with_unpushed(&list.sources, None, true, Tier::Disk).expect("reads"));
+        let few = inbox::tables::authors_with_unpushed(&store, &unpushed(), None, true, Tier::Disk).expect("reads");
+        assert_eq!(
+            few,
+            inbox::tables::authors_with_unpushed(&store, &list.sources, None, true, Tier::Disk).expect("reads")
+        );
     }
 }

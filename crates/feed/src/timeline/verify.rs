@@ -8,9 +8,10 @@
 use std::collections::HashSet;
 use std::time::Duration;
 
+use super::tables;
 use crate::pages::segment::ReadStart;
 use crate::read::Read;
-use crate::timeline;
+use crate::{barriers, items, timeline};
 use model::error::Result;
 use model::{ContentId, ContentPage, Cursor, Entry, Order, PageRequest, Span, UserId};
 
@@ -151,15 +152,15 @@ fn look(read: Read<'_>, user: UserId, entry: Entry) -> Result<Verdict> {
 
 /// Whether a timeline has an item by definition.
 fn belongs(read: Read<'_>, user: UserId, entry: Entry) -> Result<bool> {
-    let content = read.feed.store.contents(&[entry.cursor.id], read.tier)?.pop().flatten();
+    let content = items::tables::contents(&read.feed.store, &[entry.cursor.id], read.tier)?.pop().flatten();
     let Some(content) = content.filter(|content| content.shown_as() == entry) else { return Ok(false) };
     let suspended = read.suspended_among(content.paths().chain([content.author]))?;
     if suspended.contains(&content.author) {
         return Ok(false);
     }
-    let authors = read.feed.store.authors(user, read.tier)?;
+    let authors = tables::authors(&read.feed.store, user, read.tier)?;
     let is_own = |source| read.feed.config.timeline.include_own && source == user;
     let counts = |source| !suspended.contains(&source) && (is_own(source) || authors.admits(source, content.kind_id));
-    let silences = || read.feed.store.silences(&[(user, content.author)], read.tier);
+    let silences = || barriers::tables::silences(&read.feed.store, &[(user, content.author)], read.tier);
     Ok(content.paths().any(counts) && (content.author == user || silences()? == [false]))
 }

@@ -2,11 +2,12 @@
 
 use std::collections::HashMap;
 
+use super::tables;
 use crate::feed::Feed;
-use crate::ids;
 use crate::read::Read;
 use crate::writer::command::{Change, PutProfiles};
 use crate::writer::txn::Txn;
+use crate::{follows, ids};
 use model::error::{Code, Result};
 use model::store::Tier;
 use model::versions::Thing;
@@ -15,8 +16,8 @@ use model::{HostId, Profile, UserCounts, UserId};
 /// A user's profile and counts. An unknown user has an empty profile and zero counts.
 pub fn user(read: Read<'_>, user: UserId) -> Result<(Profile, UserCounts)> {
     let store = &read.feed.store;
-    let profile = store.profiles(&[user], read.tier)?.pop().flatten().unwrap_or_default();
-    Ok((profile, store.user_counts(user, read.tier)?))
+    let profile = tables::profiles(store, &[user], read.tier)?.pop().flatten().unwrap_or_default();
+    Ok((profile, follows::tables::user_counts(store, user, read.tier)?))
 }
 
 /// Replaces a user's whole profile; returns it with the user's counts.
@@ -24,7 +25,7 @@ pub fn put_profile(feed: &Feed, user: HostId, profile: Profile) -> Result<(Profi
     feed.submit(PutProfiles { profiles: vec![(user.clone(), profile.clone())] })?
         .into_iter()
         .collect::<Result<Vec<_>>>()?;
-    let counts = feed.store.user_counts(feed.read().find(&user)?, Tier::Disk)?;
+    let counts = follows::tables::user_counts(&feed.store, feed.read().find(&user)?, Tier::Disk)?;
     Ok((profile, counts))
 }
 
@@ -45,7 +46,7 @@ impl Change for PutProfiles {
             }
         }
         let users: Vec<UserId> = ids::for_change(feed, taken.iter().map(|(_, user, _)| user))?;
-        let present = feed.store.profiles(&users, Tier::Disk)?;
+        let present = tables::profiles(&feed.store, &users, Tier::Disk)?;
         let mut present: HashMap<_, _> = users.iter().copied().zip(present).collect();
         let mut kept = Vec::with_capacity(taken.len());
         for ((place, _, profile), user) in taken.into_iter().zip(&users) {
@@ -58,7 +59,7 @@ impl Change for PutProfiles {
         }
         txn.concerns(kept.iter().map(|(user, _)| Thing::User(*user)));
         let changes: Vec<_> = kept.iter().map(|(user, _)| feed.cards.change(*user)).collect();
-        feed.store.put_profiles(&kept)?;
+        tables::put_profiles(&feed.store, &kept)?;
         txn.keep(changes);
         Ok(results)
     }

@@ -4,8 +4,9 @@ use std::cmp::Reverse;
 use std::collections::HashSet;
 use std::ops::ControlFlow;
 
+use super::tables;
 use crate::read::Read;
-use crate::users;
+use crate::{erasure, events, ids, items, users};
 use model::error::Result;
 use model::nickname::folded;
 use model::{HostId, Id as _, Profile, UserCounts, UserId};
@@ -32,17 +33,18 @@ pub type FoundUser = (HostId, Profile, UserCounts);
 pub fn search(read: Read<'_>, text: &str, limit: usize) -> Result<Vec<FoundUser>> {
     let store = &read.feed.store;
     let exact = text.parse::<HostId>().ok().map(|id| read.known::<UserId>(&id)).transpose()?;
-    let by_id = store.names_beginning(text, MOST)?.into_iter().filter_map(|(_, number)| UserId::of(number).ok());
+    let by_id =
+        ids::tables::names_beginning(store, text, MOST)?.into_iter().filter_map(|(_, number)| UserId::of(number).ok());
     let folded = folded(text);
-    let named = if folded.is_empty() { Vec::new() } else { store.users_named(&folded, MOST)? };
+    let named = if folded.is_empty() { Vec::new() } else { tables::users_named(store, &folded, MOST)? };
     first_users(read, exact.into_iter().chain(by_id).chain(named), limit)
 }
 
 /// The first `limit` of those users who made the newest changes, in this order. Without such changes, some users.
 pub fn of_late(read: Read<'_>, order: Late, limit: usize) -> Result<Vec<FoundUser>> {
     let store = &read.feed.store;
-    let (mut users, mut rows, kinds) = (Vec::new(), 0, store.kind_names()?);
-    store.newest_logged(&mut |row| {
+    let (mut users, mut rows, kinds) = (Vec::new(), 0, items::tables::kind_names(store)?);
+    events::tables::newest_logged(store, &mut |row| {
         users.extend(row.told(&kinds).map(|changed| changed.effect.user));
         rows += 1;
         if rows < MOST { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
@@ -52,7 +54,7 @@ pub fn of_late(read: Read<'_>, order: Late, limit: usize) -> Result<Vec<FoundUse
         users.sort_unstable_by_key(|user| Reverse(*user));
     }
     if users.is_empty() {
-        users = store.users_after(None, MOST)?;
+        users = tables::users_after(store, None, MOST)?;
     }
     if order != Late::Followers {
         return first_users(read, users.into_iter(), limit);
@@ -66,7 +68,7 @@ pub fn of_late(read: Read<'_>, order: Late, limit: usize) -> Result<Vec<FoundUse
 fn first_users(read: Read<'_>, users: impl Iterator<Item = UserId>, limit: usize) -> Result<Vec<FoundUser>> {
     let mut seen = HashSet::new();
     let mut found = Vec::new();
-    for user in users.filter(|user| *user != UserId::UNKNOWN && !read.feed.store.is_erasing(*user)) {
+    for user in users.filter(|user| *user != UserId::UNKNOWN && !erasure::tables::is_erasing(&read.feed.store, *user)) {
         if found.len() == limit {
             break;
         }

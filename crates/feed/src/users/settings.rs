@@ -1,5 +1,6 @@
 //! Settings of users.
 
+use super::tables;
 use crate::ids;
 use crate::read::Read;
 use crate::writer::command::{Change, PutSettings};
@@ -10,7 +11,7 @@ use model::{UserId, UserSettings};
 
 /// A user's settings.
 pub fn settings(read: Read<'_>, user: UserId) -> Result<UserSettings> {
-    read.feed.store.settings(user, read.tier)
+    tables::settings(&read.feed.store, user, read.tier)
 }
 
 impl Change for PutSettings {
@@ -20,10 +21,10 @@ impl Change for PutSettings {
     fn apply(self, txn: &mut Txn<'_>) -> Result<bool> {
         let feed = txn.feed;
         let Self { user, settings } = self;
-        if feed.store.settings(feed.read().find(&user)?, Tier::Disk)? == settings {
+        if tables::settings(&feed.store, feed.read().find(&user)?, Tier::Disk)? == settings {
             return Ok(false);
         }
-        feed.store.put_settings(ids::user_for_change(feed, &user)?, settings)?;
+        tables::put_settings(&feed.store, ids::user_for_change(feed, &user)?, settings)?;
         Ok(true)
     }
 }

@@ -1,5 +1,6 @@
 //! Suspensions: no user sees anything of a suspended user.
 
+use super::tables;
 use crate::ids;
 use crate::read::Read;
 use crate::streaming::Kind;
@@ -12,7 +13,7 @@ use model::{Millis, UserId};
 
 /// Since when a user is suspended; `None` for all others.
 pub fn suspended_since(read: Read<'_>, user: UserId) -> Result<Option<Millis>> {
-    read.feed.store.suspended_since(user, read.tier)
+    tables::suspended_since(&read.feed.store, user, read.tier)
 }
 
 impl Change for SetSuspension {
@@ -37,12 +38,12 @@ impl SetSuspension {
         txn.concerns([Thing::Everything, Thing::Suspended]);
         let event = feed.streaming.sequencer().take(Kind::Suspension).of_user(user);
         let after = suspended.then_some(since);
-        let is_changed = feed.store.set_suspension(user, after, event.clone())?;
+        let is_changed = tables::set_suspension(&feed.store, user, after, event.clone())?;
         if is_changed {
             txn.log(event);
             // After the event: streams go on behind it. All of them: nobody knows through which sources the user's items came.
             txn.once_logged(|| feed.streaming.streams().reset_all());
         }
-        if is_changed { Ok(after) } else { feed.store.suspended_since(user, Tier::Disk) }
+        if is_changed { Ok(after) } else { tables::suspended_since(&feed.store, user, Tier::Disk) }
     }
 }

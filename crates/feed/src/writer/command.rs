@@ -7,6 +7,7 @@ use std::ops::RangeInclusive;
 use serde::{Deserialize, Serialize};
 
 use crate::core::Core;
+use crate::erasure;
 use crate::read::{Read, Visibility};
 use crate::streaming::{ChangeTime, FIRST_LEVEL};
 use crate::writer::line::Line;
@@ -317,7 +318,7 @@ impl Command {
 
     /// Makes the change.
     pub(crate) fn make(self, txn: &mut Txn<'_>) -> Result<Box<dyn Outcome>> {
-        if txn.feed.store.has_erasures() {
+        if erasure::tables::has_erasures(&txn.feed.store) {
             refuse_erasing(txn.feed, self.users())?;
         }
         self.apply(txn)
@@ -432,12 +433,12 @@ pub(crate) fn no_outcome() -> Error {
 
 /// `erasing` if one of these users is being erased.
 pub(crate) fn refuse_erasing<'i>(feed: &Core, users: impl IntoIterator<Item = &'i HostId>) -> Result<()> {
-    if !feed.store.has_erasures() {
+    if !erasure::tables::has_erasures(&feed.store) {
         return Ok(());
     }
     for id in users {
         let user: UserId = feed.read().number_of(id)?;
-        if feed.store.is_erasing(user) {
+        if erasure::tables::is_erasing(&feed.store, user) {
             return Err(Error::refused(Code::Erasing, format_args!("user {id} is being erased")));
         }
     }

@@ -5,12 +5,13 @@
 //! Entries of one group of changes are seen at once, so they may have the same time; but those of a command log are grouped
 //! differently by each node, so there each is later than the one before.
 
+use crate::store::Store;
 use crate::streaming::ChangeTime;
 use crate::writer::txn::{EntryList, Txn};
+use crate::{follows, lists, reactions};
 use model::error::Result;
 use model::store::Tier;
 use model::{Millis, Position, Side, Span, UserCursor, UserId};
-use store::Store;
 
 /// Entries of lists of users that are less than this ahead of the clock count as come, milliseconds: where many entries come
 /// to one list within a millisecond, their times run ahead of the clock.
@@ -57,9 +58,9 @@ fn newest(store: &Store, list: EntryList, time: Millis) -> Result<Option<Millis>
     let ahead = Some(UserCursor { at: time + FAR, id: UserId::MIN });
     let near = Span { before: ahead, after: Position { at: time, id: UserId::MIN }.next_older() }.newest(1);
     let newest = match list {
-        EntryList::Of(user, side) => store.members(user, side, near, Tier::Disk),
-        EntryList::Members(list) => store.list_members(list, near, Tier::Disk),
-        EntryList::Reactors(item, kind) => store.reactors(item, kind, near, Tier::Disk),
+        EntryList::Of(user, side) => follows::tables::members(store, user, side, near, Tier::Disk),
+        EntryList::Members(list) => lists::tables::list_members(store, list, near, Tier::Disk),
+        EntryList::Reactors(item, kind) => reactions::tables::reactors(store, item, kind, near, Tier::Disk),
     };
     Ok(newest?.first().map(|newest| newest.at))
 }

@@ -6,12 +6,13 @@ use std::sync::Arc;
 
 use crate::core::Core;
 use crate::inbox::backlog::JobReservation;
+use crate::store::Store;
 use crate::streaming::{ChangeTime, ShownChange};
+use crate::{barriers, events, timeline};
 use model::error::Result;
 use model::store::{Push, Tier};
 use model::versions::Thing;
 use model::{Content, ContentId, Effect, Event, ListId, Millis, ReactionKind, Side, UserId};
-use store::Store;
 
 /// A list of users, ordered by time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -87,7 +88,11 @@ impl<'f> Txn<'f> {
         }
         // Nodes that keep no changes give the same numbers.
         let rows = self.feed.streaming.sequencer().number(effects);
-        if self.feed.config.changes.keep.as_millis() > 0 { self.feed.store.log_effects(&rows) } else { Ok(()) }
+        if self.feed.config.changes.keep.as_millis() > 0 {
+            events::tables::log_effects(&self.feed.store, &rows)
+        } else {
+            Ok(())
+        }
     }
 
     /// Notes things that the rows concern: reads of them that are under way when the rows are written read again.
@@ -184,8 +189,8 @@ fn tell_streams(feed: &Core, user: UserId, mut authors: Vec<UserId>) {
     // With `include_own` users always see their own items.
     authors.retain(|author| *author != user);
     let pairs: Vec<_> = authors.iter().map(|author| (user, *author)).collect();
-    let shown = store.authors_among(user, &authors, Tier::Disk);
-    match shown.and_then(|shown| Ok((shown, store.silences(&pairs, Tier::Disk)?))) {
+    let shown = timeline::tables::authors_among(store, user, &authors, Tier::Disk);
+    match shown.and_then(|shown| Ok((shown, barriers::tables::silences(store, &pairs, Tier::Disk)?))) {
         Ok((shown, silences)) => {
             let change = |(source, is_silenced): (&UserId, bool)| ShownChange {
                 source: *source,

@@ -154,7 +154,7 @@ pub(crate) async fn readyz(call: Call) -> Answer {
     if call.api.is_draining() {
         return Err(Code::Stopping.into());
     }
-    if call.api.feed().store().needs_restart() {
+    if call.api.feed().store().disk().is_ok_and(|disk| disk.health.has_ended()) {
         return Err(Code::StorageStopped.into());
     }
     if let Some(node) = &call.api.node {

@@ -2,8 +2,8 @@
 
 use super::*;
 use feed::backlog::Backlog;
+use feed::store::Store;
 use feed::streaming::Streaming;
-use store::Store;
 
 /// An API over an empty store with these settings.
 pub(crate) fn api_with(config: Config) -> Arc<Api> {

@@ -4,9 +4,9 @@ use std::fs;
 use std::sync::Arc;
 use std::time::Instant;
 
+use feed::store::Store;
 use model::clock::processor_time;
 use model::store::Usage;
-use store::Store;
 
 /// Figures of one instant.
 #[derive(Debug, Clone)]

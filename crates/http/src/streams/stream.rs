@@ -240,5 +240,5 @@ fn is_shown(feed: &Feed, user: UserId, sources: &ShownSources, event: &Event) ->
     if !comes || event.to.is_none() || author == user || sources.has(author) {
         return Ok(comes);
     }
-    Ok(feed.store().silences(&[(user, author)], Tier::Disk)? == [false])
+    Ok(feed::barriers::tables::silences(feed.store(), &[(user, author)], Tier::Disk)? == [false])
 }

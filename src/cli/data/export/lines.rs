@@ -9,9 +9,9 @@ use crate::cli::data::import::lines::{
     Deletion, Following, Item, Kinds, List, Marker, Member, Name, Pair, Reaction, Settings, Suspension, UserProfile,
 };
 use crate::cli::data::tables::Table;
+use feed::reader::{self, Reader, Ruled};
 use model::error::{Error, Result};
 use model::{Barrier, Content, HostId, Profile, ReactionKinds, RuleDraft, Time, UserId};
-use store::{Reader, Ruled};
 
 /// The rows that an export has.
 #[derive(Debug)]
@@ -26,58 +26,58 @@ pub(super) struct Scope<'a> {
 pub(super) fn write(table: Table, reader: &Reader, scope: &Scope<'_>, out: &mut Output<'_>) -> Result<()> {
     match table {
         Table::Names => {
-            let kind = |kind: &str| out.line(None, &Name { id: None, reaction: Some(kind.to_owned()) });
-            reader.kinds_of_reactions().try_for_each(kind)?;
-            reader.each_name(&mut |id| out.line(None, &Name { id: Some(id), reaction: None }))
+            let kind = |kind| out.line(None, &Name { id: None, reaction: Some(kind) });
+            reader.kinds_of_reactions().into_iter().try_for_each(kind)?;
+            reader::each_name(reader, &mut |id| out.line(None, &Name { id: Some(id), reaction: None }))
         }
-        Table::Settings => reader.each_settings(&mut |(user, settings)| {
+        Table::Settings => reader::each_settings(reader, &mut |(user, settings)| {
             let (approve_followers, default_audience) =
                 (Some(settings.approve_followers), Some(settings.default_audience));
             out.line(None, &Settings { user_id: reader.host(user)?, approve_followers, default_audience })
         }),
         Table::Blocks => barriers(reader, Barrier::Block, out),
-        Table::Follows => reader.each_follow(&mut |follow| following(reader, follow, out)),
-        Table::Requests => reader.each_request(&mut |request| following(reader, request, out)),
+        Table::Follows => reader::each_follow(reader, &mut |follow| following(reader, follow, out)),
+        Table::Requests => reader::each_request(reader, &mut |request| following(reader, request, out)),
         Table::Mutes => barriers(reader, Barrier::Mute, out),
         Table::Hides => barriers(reader, Barrier::Hide, out),
-        Table::Lists => reader.each_list(&mut |(user, list)| {
+        Table::Lists => reader::each_list(reader, &mut |(user, list)| {
             let (title, exclusive) = (list.settings.title, Some(list.settings.exclusive));
             out.line(None, &List { user_id: reader.host(user)?, list: list.name, title, exclusive })
         }),
-        Table::ListMembers => reader.each_member(&mut |list, Ruled { user, target, since, rule }| {
+        Table::ListMembers => reader::each_member(reader, &mut |list, Ruled { user, target, since, rule }| {
             let (user_id, source_id, (only, except)) = (reader.host(user)?, reader.host(target)?, kinds(rule));
             let (list, since) = (list.to_owned(), Some(since));
             out.line(since, &Member { user_id, list, source_id, since: since.map(Time), only, except })
         }),
         Table::Content => content(reader, scope, out),
         Table::Reactions => reactions(reader, scope, out),
-        Table::Deletions => reader.each_deletion(&mut |(item, at)| {
+        Table::Deletions => reader::each_deletion(reader, &mut |(item, at)| {
             let (deleted_at, purged) = (at.map(Time), at.is_none().then_some(true));
             out.line(at, &Deletion { content_id: reader.host(item)?, deleted_at, purged })
         }),
-        Table::Profiles => reader.each_profile(&mut |(user, Profile { nickname, avatar, extra })| {
+        Table::Profiles => reader::each_profile(reader, &mut |(user, Profile { nickname, avatar, extra })| {
             let extra = extra.as_deref().map(json).transpose()?;
             out.line(None, &UserProfile { user_id: reader.host(user)?, nickname, avatar, extra })
         }),
         Table::Markers => {
-            reader.each_marker(&mut |marker| {
+            reader::each_marker(reader, &mut |marker| {
                 let (cursor, list) = (format!("{}-{}", marker.at, marker.item), marker.list.map(str::to_owned));
                 let user_id = reader.host(marker.user)?;
                 out.line(Some(marker.at), &Marker { user_id, cursor, list, notices: None })
             })?;
-            reader.each_notice_marker(&mut |(user, place)| {
+            reader::each_notice_marker(reader, &mut |(user, place)| {
                 let (user_id, cursor) = (reader.host(user)?, place.to_string());
                 out.line(Some(place.at), &Marker { user_id, cursor, list: None, notices: Some(true) })
             })
         }
-        Table::Suspensions => reader.each_suspension(&mut |(user, since)| {
+        Table::Suspensions => reader::each_suspension(reader, &mut |(user, since)| {
             out.line(Some(since), &Suspension { user_id: reader.host(user)?, since: Some(Time(since)) })
         }),
     }
 }
 
 fn barriers(reader: &Reader, barrier: Barrier, out: &mut Output<'_>) -> Result<()> {
-    reader.each_barrier(barrier, &mut |(user, target, since)| {
+    reader::each_barrier(reader, barrier, &mut |(user, target, since)| {
         let (user_id, target_id) = (reader.host(user)?, reader.host(target)?);
         out.line(Some(since), &Pair { user_id, target_id, since: Some(Time(since)) })
     })
@@ -98,7 +98,7 @@ fn kinds(rule: RuleDraft) -> (Option<Kinds>, Option<Kinds>) {
 fn content(reader: &Reader, scope: &Scope<'_>, out: &mut Output<'_>) -> Result<()> {
     let (mut left_out, mut turn, mut last) = (0, 0, 0);
     let mut take = |(item, is_deleted): (Content, bool), turn, last: &mut usize, out: &mut Output<'_>| {
-        let its = reader.turn(&item)?;
+        let its = reader::turn(reader, &item)?;
         *last = its.max(*last);
         if its != turn {
             return Ok(());
@@ -111,7 +111,7 @@ fn content(reader: &Reader, scope: &Scope<'_>, out: &mut Output<'_>) -> Result<(
         out.line(time, &line_of(reader, item)?)
     };
     while turn <= last {
-        reader.each_item(&mut |item| take(item, turn, &mut last, out))?;
+        reader::each_item(reader, &mut |item| take(item, turn, &mut last, out))?;
         turn += 1;
     }
     if left_out > 0 {
@@ -154,7 +154,7 @@ fn json<T: DeserializeOwned>(json: &str) -> Result<T> {
 }
 
 fn reactions(reader: &Reader, scope: &Scope<'_>, out: &mut Output<'_>) -> Result<()> {
-    let left_out = reader.each_reaction(scope.kinds, scope.deleted, &mut |item, user, kind, since| {
+    let left_out = reader::each_reaction(reader, scope.kinds, scope.deleted, &mut |item, user, kind, since| {
         let (content_id, user_id, kind) = (reader.host(item)?, reader.host(user)?, kind.to_owned());
         out.line(Some(since), &Reaction { content_id, user_id, kind, since: Some(Time(since)) })
     })?;

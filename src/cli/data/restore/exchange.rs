@@ -8,9 +8,9 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{AtFlags, CWD, StatxAttributes, StatxFlags, statx};
 
 use feed::backup::Manifest;
+use kv::StandbyDirectory;
 use model::failpoint::{self, Failpoint};
 use model::private;
-use store::StandbyDirectory;
 
 /// The folder of a restore that is under way.
 pub(super) const RESTORING: &str = "RESTORING";

@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 
 use crate::cli::terminal::part::{Part, unwritten};
 use feed::backup::unpack;
+use kv::room_for;
 use model::error::{Error, Result};
 use model::private;
-use store::room_for;
 
 /// Level of compression.
 const LEVEL: i32 = 3;

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use crossbeam_channel::{Receiver, RecvTimeoutError};
 
 use super::Context;
+use crate::inbox::tables;
 
 /// Without an end of a job or a chunk for this time, all is written,
 const QUIET: Duration = Duration::from_millis(200);
@@ -18,7 +19,10 @@ pub(super) fn run(context: &Context, stopped: &Receiver<()>) {
     let (mut seen, mut written) = (None, None);
     let mut since = Instant::now();
     while stopped.recv_timeout(longest.min(QUIET)) == Err(RecvTimeoutError::Timeout) {
-        context.done(context.store.drop_damaged_inboxes(), "a damaged inbox was not dropped; a later round repeats it");
+        context.done(
+            tables::drop_damaged_inboxes(&context.store),
+            "a damaged inbox was not dropped; a later round repeats it",
+        );
         let now = Some((context.backlog.usage().done, context.tally.chunks.get()));
         let is_quiet = now == std::mem::replace(&mut seen, now);
         let pause = if is_quiet && now != written { longest.min(PAUSE) } else { longest };

@@ -6,11 +6,12 @@ use std::time::{Duration, Instant};
 use crossbeam_channel::{Receiver, RecvTimeoutError};
 
 use super::{Context, is_over};
+use crate::inbox::tables;
+use crate::store::Store;
 use model::clock::now;
 use model::error::Result;
 use model::store::{Idle, Tier};
 use model::{Members, Millis, Order, Span, UserId};
-use store::Store;
 
 /// Users read at once.
 const USERS: usize = 1000;
@@ -24,11 +25,11 @@ const TELL_EVERY: Duration = Duration::from_secs(5);
 /// newest entry, not to the time of the clock: a clock that is ahead for a moment would leave later items below the floor.
 pub(super) fn evict(store: &Store, user: UserId, seen_before: Millis) -> Result<bool> {
     let mut newest = None;
-    store.inbox(user, Span::ALL, Order::NewestFirst, Tier::Disk, &mut |entry| {
+    tables::inbox(store, user, Span::ALL, Order::NewestFirst, Tier::Disk, &mut |entry| {
         newest = Some(entry.cursor);
         ControlFlow::Break(())
     })?;
-    store.evict(user, seen_before, newest)
+    tables::evict(store, user, seen_before, newest)
 }
 
 /// Drops the inboxes that this node does not keep, or keeps no more. Must come before the workers start, because
@@ -56,7 +57,7 @@ fn each_idle(
 ) -> Result<()> {
     let mut after = None;
     loop {
-        let idle = store.idle(after, USERS, seen_before)?;
+        let idle = tables::idle(store, after, USERS, seen_before)?;
         if visit(&idle)?.is_break() || idle.next.is_none() {
             return Ok(());
         }

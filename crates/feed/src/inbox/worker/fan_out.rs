@@ -13,6 +13,8 @@ use crossbeam_channel::Receiver;
 
 use super::retry::guarded;
 use super::{Context, is_over};
+use crate::follows;
+use crate::inbox::tables;
 use model::clock::now;
 use model::error::{Error, Result};
 use model::store::{Delivery, Then};
@@ -83,11 +85,11 @@ impl Context {
             // It names a user who was erased.
             None if !self.backlog.is_pending(entry) => Progress { reach: Reach::Nobody, done_to: None },
             None => {
-                let followers = self.store.follower_count(entry.source)?;
+                let followers = follows::tables::follower_count(&self.store, entry.source)?;
                 let reach = self.reach(followers);
                 // A push to all leaves nothing unpushed, so it is recorded with its first chunk.
                 if reach != Reach::All {
-                    self.store.begin_fan_out(job.id, entry, reach)?;
+                    tables::begin_fan_out(&self.store, job.id, entry, reach)?;
                 }
                 if reach != Reach::Nobody && followers > self.config.fanout.chunk as u64 {
                     early = self.online_first(job.id, entry, reach)?;
@@ -119,7 +121,7 @@ impl Context {
     /// closes the job.
     pub(super) fn fan_out(&self, fan_out: &Arc<FanOut>, stopped: &Receiver<()>) {
         if fan_out.reach == Reach::Nobody {
-            return self.close(&fan_out.job, guarded(|| self.store.drop_job(fan_out.job.id)));
+            return self.close(&fan_out.job, guarded(|| tables::drop_job(&self.store, fan_out.job.id)));
         }
         loop {
             let mut state = fan_out.state.lock();
@@ -170,7 +172,8 @@ impl Context {
     /// The next chunk; puts the fan-out into the queue if there is more after it.
     fn take(&self, fan_out: &Arc<FanOut>, state: &mut State) -> Result<Chunk> {
         let start = state.taken_to;
-        let followers = self.store.followers_after(fan_out.entry.source, start, self.config.fanout.chunk)?;
+        let followers =
+            follows::tables::followers_after(&self.store, fan_out.entry.source, start, self.config.fanout.chunk)?;
         state.complete = followers.len() < self.config.fanout.chunk;
         state.closed = state.complete;
         state.taken_to = followers.last().copied().or(start);
@@ -188,7 +191,7 @@ impl Context {
             let recipients = self.recipients(fan_out.reach, followers)?;
             let then = fan_out.state.lock().plan(chunk.start, fan_out.reach);
             let delivery = Delivery { job: fan_out.job.id, entry: fan_out.entry, recipients: &recipients, then };
-            self.store.deliver(&delivery)?;
+            tables::deliver(&self.store, &delivery)?;
             self.tally.chunk(recipients.len());
             Ok(then)
         });
@@ -211,7 +214,7 @@ impl Context {
             self.close(&fan_out.job, Ok(()));
         } else if idle {
             // Two chunks each saw the other under way, so neither recorded the end.
-            self.close(&fan_out.job, guarded(|| self.store.drop_job(fan_out.job.id)));
+            self.close(&fan_out.job, guarded(|| tables::drop_job(&self.store, fan_out.job.id)));
         }
         true
     }
@@ -219,10 +222,10 @@ impl Context {
     pub(super) fn recipients(&self, reach: Reach, mut followers: Vec<UserId>) -> Result<Vec<UserId>> {
         followers.retain(|follower| self.keeps_inbox_of(*follower));
         if reach == Reach::All {
-            return self.store.not_evicted(followers);
+            return tables::not_evicted(&self.store, followers);
         }
         let seen_since = now().saturating_sub(self.config.timeline.active_for.as_millis());
-        Ok(self.store.split_active(&followers, seen_since)?.active)
+        Ok(tables::split_active(&self.store, &followers, seen_since)?.active)
     }
 }
 

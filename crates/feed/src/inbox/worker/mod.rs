@@ -20,6 +20,7 @@ use crossbeam_channel::{Receiver, Sender, TryRecvError, bounded};
 use self::fan_out::FanOut;
 use self::retry::guarded;
 use crate::inbox::backlog::Backlog;
+use crate::store::Store;
 use crate::streaming::Streaming;
 use crate::threads::Threads;
 use config::Config;
@@ -27,7 +28,6 @@ use model::error::Result;
 use model::failpoint;
 use model::failpoint::Failpoint;
 use model::{Job, LANES, Lane, Members, UserId, Work};
-use store::Store;
 
 pub use evict::evict_others;
 pub(crate) use trim::purge_item;

@@ -5,6 +5,8 @@
 //! the item again with the rest, which changes nothing.
 
 use super::Context;
+use crate::follows;
+use crate::inbox::tables;
 use model::clock::now;
 use model::error::Result;
 use model::store::{Delivery, Then};
@@ -30,7 +32,7 @@ impl Context {
             }
             debug_assert!(found.first().is_some_and(|first| *first >= from));
             let recipients = self.recipients(reach, found.clone())?;
-            self.store.deliver(&Delivery { job, entry, recipients: &recipients, then: Then::Nothing })?;
+            tables::deliver(&self.store, &Delivery { job, entry, recipients: &recipients, then: Then::Nothing })?;
             self.tally.chunk(recipients.len());
             served.append(&mut found);
         }
@@ -41,7 +43,7 @@ impl Context {
     fn look(&self, author: UserId, from: UserId, found: &mut Vec<UserId>) -> Result<Option<UserId>> {
         let online = self.streaming.presence().online_from(from, LOOK, now());
         let Some(first) = online.first() else { return Ok(None) };
-        let followers = self.store.followers_after(author, first.next_smaller(), LOOK)?;
+        let followers = follows::tables::followers_after(&self.store, author, first.next_smaller(), LOOK)?;
         let end = known_to(&online).min(known_to(&followers));
         found.extend(online.iter().filter(|id| **id <= end && followers.binary_search(id).is_ok()));
         // The next known follower spares reading the users online before it.

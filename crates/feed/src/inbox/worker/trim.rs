@@ -10,12 +10,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use crossbeam_channel::{Receiver, Sender, bounded, select};
 
 use super::{Context, is_over};
+use crate::store::Store;
 use crate::streaming::Streaming;
+use crate::{items, reactions, topics};
 use model::clock::now;
 use model::error::Result;
 use model::store::{Listeners, Tier, is_deleted_before};
 use model::{ContentId, Count, Cursor, Entry, Fill, Millis, Span, TopicId, UserId};
-use store::Store;
 
 /// Outboxes and topics that may wait for a trim. One more is left out; the next compaction names it
 /// again.
@@ -153,10 +154,10 @@ pub(super) fn run(context: &Context, stopped: &Receiver<()>) {
 fn trim_topic(context: &Context, topic: TopicId, stopped: &Receiver<()>) -> Result<()> {
     let room = topic_room(context.config.topics.limit);
     let enough = room + slack(context.config.topics.limit) + 1;
-    let newest = context.store.topic_content(topic, Span::ALL.newest(enough), enough, Tier::Disk)?;
+    let newest = topics::tables::topic_content(&context.store, topic, Span::ALL.newest(enough), enough, Tier::Disk)?;
     let archive = |beyond| {
         let _still = context.streaming.hold_changes();
-        context.store.archive_topic(topic, beyond, MOVED)
+        topics::tables::archive_topic(&context.store, topic, beyond, MOVED)
     };
     move_beyond(room, enough, &newest, &context.tally.topics_archived, stopped, archive)
 }
@@ -186,9 +187,9 @@ pub(crate) fn purge_item(
     let mut last = None;
     loop {
         let still = streaming.hold_changes();
-        let purged = store.purge_reactions(id, deleted_before, MOVED, last)?;
+        let purged = reactions::tables::purge_reactions(store, id, deleted_before, MOVED, last)?;
         if purged.len() < MOVED {
-            return store.purge(id, deleted_before);
+            return items::tables::purge(store, id, deleted_before);
         }
         drop(still);
         last = purged.last().copied();
@@ -206,10 +207,10 @@ fn trim_outbox(context: &Context, author: UserId, stopped: &Receiver<()>) -> Res
         return Ok(());
     }
     let enough = limit + slack(limit) + 1;
-    let newest = context.store.outboxes(&[author], Span::ALL.newest(enough), Tier::Disk)?;
+    let newest = items::tables::outboxes(&context.store, &[author], Span::ALL.newest(enough), Tier::Disk)?;
     let archive = |beyond| {
         let _still = context.streaming.hold_changes();
-        context.store.archive_outbox(author, beyond, MOVED)
+        items::tables::archive_outbox(&context.store, author, beyond, MOVED)
     };
     move_beyond(limit, enough, &newest, &context.tally.archived, stopped, archive)
 }

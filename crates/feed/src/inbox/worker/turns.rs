@@ -69,11 +69,11 @@ mod tests {
     use crate::inbox::backlog::Backlog;
     use crate::inbox::worker::turns::Turns;
     use crate::inbox::worker::{Candidates, Context, Workers};
+    use crate::store::Store;
     use crate::streaming::Streaming;
     use crate::{PublishItems, Relate};
     use config::Config;
     use model::{Draft, HostId, UserId};
-    use store::Store;
 
     const FOLLOWERS: u64 = 3000;
     const PATIENCE: Duration = Duration::from_secs(60);
@@ -158,7 +158,8 @@ mod tests {
                 std::ops::ControlFlow::Continue(())
             };
             let (span, order) = (model::Span::ALL, model::Order::OldestFirst);
-            store.inbox(user(reader), span, order, model::store::Tier::Disk, visit).expect("reads");
+            crate::inbox::tables::inbox(&store, user(reader), span, order, model::store::Tier::Disk, visit)
+                .expect("reads");
             ids
         };
         assert_eq!(inbox(1001).len(), 2 + 30);

@@ -1,0 +1,4 @@
+//! Barriers.
+
+pub(crate) mod changes;
+pub mod tables;

@@ -1,0 +1,72 @@
+//! Erasures that a directory knows, for another one that is restored in its place.
+
+use std::path::Path;
+
+use crate::ids;
+use crate::rows::tables::{self, ERASED, ERASURES, Keys, Table};
+use crate::rows::values;
+use crate::rows::walk::partitions_after;
+use crate::store::Store;
+use model::error::{Error, Result};
+use model::store::Tier;
+use model::{HostId, MAX_ID, Millis, UserId};
+
+/// Users read at a time.
+const AT_ONCE: usize = 1000;
+
+/// The hashes of the erasures that a directory knows, under way or over, with the times at which they began. The directory
+/// is only read, and need not have the present format.
+pub fn known_erasures(data_dir: &Path) -> Result<Vec<(String, Millis)>> {
+    let mut known = Vec::new();
+    kv::each_row_of(data_dir, &[ERASURES.name, ERASED.name], |table, key, value| {
+        known.push(match table == ERASURES.name {
+            true => {
+                let erasure = values::erasures::read_erasure(UserId::MIN, value)?;
+                (erasure.hash, erasure.since)
+            }
+            false => {
+                let hash = std::str::from_utf8(key).map_err(|_| Error::Corrupt("a key in erased".to_owned()))?;
+                let [since, ..] = values::erasures::read_erased(value)?;
+                (hash.to_owned(), since)
+            }
+        });
+        Ok(())
+    })?;
+    Ok(known)
+}
+
+/// Visits every user with any row, and the id that the host knows, in the order of the numbers, until a visit fails.
+pub fn each_user_named(store: &Store, mut visit: impl FnMut(UserId, &HostId) -> Result<()>) -> Result<()> {
+    let mut after = None;
+    loop {
+        let mut users = Vec::new();
+        for table in tables::ALL.iter().filter(|table| is_of_users(table)) {
+            users.extend(partitions_after(store, table, after, AT_ONCE)?);
+        }
+        users.sort_unstable();
+        users.dedup();
+        users.truncate(AT_ONCE);
+        let Some(last) = users.last() else { return Ok(()) };
+        after = Some(*last);
+        for user in users {
+            let raw = user.get();
+            let id = match raw > MAX_ID {
+                true => match ids::tables::names(store, &[raw], Tier::Disk)?.pop() {
+                    Some(name) if !name.is_empty() => HostId::Name(name.as_ref().into()),
+                    _ => continue,
+                },
+                false => HostId::Number(raw),
+            };
+            visit(user, &id)?;
+        }
+    }
+}
+
+/// Whether each row of a table belongs to the user with whose number it begins.
+fn is_of_users(table: &Table) -> bool {
+    match table.keys {
+        Keys::Row(what) | Keys::KindRow(what) | Keys::Pair(what) | Keys::One(what) => what == "user",
+        Keys::OfUser(_) | Keys::Counter => true,
+        _ => false,
+    }
+}

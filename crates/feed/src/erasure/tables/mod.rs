@@ -1,0 +1,11 @@
+//! The rows of erasures, and the rows that they remove.
+
+pub(crate) mod erasing;
+pub(crate) mod erasures;
+pub(crate) mod known;
+
+pub use self::erasing::erase;
+pub use self::erasures::{
+    begin_erasure, clear_inboxes, end_erasure, erased, erased_paths, erasures, has_erasures, is_erasing, to_erase,
+};
+pub use self::known::{each_user_named, known_erasures};

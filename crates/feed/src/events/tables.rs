@@ -1,0 +1,85 @@
+//! The log of events: a row for each number, written in its change.
+
+use std::ops::ControlFlow;
+
+use crate::rows::keys;
+use crate::rows::tables::{EVENTS, REPLICA};
+use crate::rows::values::events::{self, event, read_logged};
+use crate::store::Store;
+use kv::{Scope, WriteBatch};
+use model::error::{Error, Result};
+use model::store::{EVENTS_FROM, Tier};
+use model::{Content, Event, Logged};
+
+/// The first `limit` rows with this number or a higher one, ascending.
+pub fn logged(store: &Store, from: u64, limit: usize) -> Result<Vec<Logged>> {
+    store.now(Tier::Disk).beginning((EVENTS, Scope::Table), &[], &keys::id(from), limit, read)
+}
+
+/// The newest rows, from the last one on, until `visit` breaks.
+pub fn newest_logged(store: &Store, visit: &mut dyn FnMut(Logged) -> ControlFlow<()>) -> Result<()> {
+    let mut rows = store.now(Tier::Disk).rows(EVENTS, Scope::Table)?;
+    rows.seek_to_last();
+    while let Some((key, value)) = rows.item() {
+        if visit(read(key, value)?).is_break() {
+            return Ok(());
+        }
+        rows.prev();
+    }
+    rows.status()
+}
+
+/// Writes the rows of the effects of a change, in its group.
+pub fn log_effects(store: &Store, rows: &[Logged]) -> Result<()> {
+    let mut change = WriteBatch::default();
+    for row in rows {
+        change.put(EVENTS, keys::id(row.number()), events::logged(row));
+    }
+    // The change that it belongs to has one.
+    store.follow(None, change, |_| ())
+}
+
+/// Forgets the rows below this number, and notes it as [`EVENTS_FROM`].
+pub fn trim_events(store: &Store, from: u64) -> Result<()> {
+    let mut change = WriteBatch::default();
+    change.delete_range(EVENTS, keys::id(0), keys::id(from));
+    change.put(REPLICA, EVENTS_FROM, from.to_be_bytes());
+    // No failpoint: a start finds both, or neither.
+    store.commit(change, false)
+}
+
+/// Whether changes that streams have announced may be lost: after a power cut, after a start that gave up part of
+/// the log, or because the directory is a copy.
+pub fn is_set_back(store: &Store) -> bool {
+    store.disk().is_ok_and(|disk| disk.run.is_set_back())
+}
+
+/// Records that streams announce changes from now on; until then the record of the last run is kept. A `gap`, for a
+/// store that was set back, is written first, durably.
+pub fn begin_run(store: &Store, gap: Option<Event>) -> Result<()> {
+    if let Some(gap) = gap {
+        let mut change = WriteBatch::default();
+        change.put(EVENTS, keys::id(gap.number), event(&gap));
+        // No failpoint: until the gap is written, each start finds that it is missing.
+        if let Err(error) = store.commit(change, true) {
+            tracing::warn!(%error, "the gap in the log of events could not be written; the next start tries again");
+            return Ok(());
+        }
+    }
+    if let Ok(disk) = store.disk() {
+        disk.run.begin();
+    }
+    Ok(())
+}
+
+/// Adds the event of a change to it.
+pub(crate) fn put_event(change: &mut WriteBatch, of: Option<&Event>, content: &Content) {
+    if let Some(of) = of {
+        change.put(EVENTS, keys::id(of.number), event(&of.of(content)));
+    }
+}
+
+fn read(key: &[u8], value: &[u8]) -> Result<Logged> {
+    let number = keys::number(key).filter(|_| key.len() == keys::ID);
+    read_logged(number.ok_or_else(|| Error::Corrupt("a key in the log of events".to_owned()))?, value)
+}

@@ -1,0 +1,75 @@
+//! Names both ways: to their numbers, and back.
+//!
+//! A name gets its number from a change that mentions it. A change that is refused leaves no name.
+
+use std::sync::Arc;
+
+use crate::rows::tables::{NAMES, NAMES_BY_NUMBER};
+use crate::rows::{keys, values};
+use crate::store::Store;
+use kv::Scope;
+use model::MAX_ID;
+use model::error::{Error, Result};
+use model::store::Tier;
+
+/// The numbers of names, in their order; `None` for a name without a number.
+pub fn numbers(store: &Store, names: &[&str], tier: Tier) -> Result<Vec<Option<u64>>> {
+    store.memory.names.numbers.find(store, names, tier)
+}
+
+/// The number of each name, for a change. A name that has none gets one: new numbers ascend in the order of the names, above
+/// all numbers before. They stay if the change is made; see [`Store::end_change`].
+/// Acknowledges.
+pub fn give_numbers(store: &Store, names: &[&str]) -> Result<Vec<u64>> {
+    let known = Arc::clone(&store.memory.names);
+    store.memory.names.numbers.give(store, names, move |new| {
+        new.into_iter().for_each(|(name, number)| known.names.insert(number, name.into()));
+    })
+}
+
+/// The first `limit` written names that begin with `text`, in the order of their bytes, with their numbers.
+pub fn names_beginning(store: &Store, text: &str, limit: usize) -> Result<Vec<(Arc<str>, u64)>> {
+    let text = text.as_bytes();
+    store.now(Tier::Disk).beginning((NAMES, Scope::Table), text, text, limit, |name, number| {
+        let name = std::str::from_utf8(name).map_err(|_| Error::Corrupt(format!("a key in {NAMES}")))?;
+        Ok((name.into(), values::read_given(number)?))
+    })
+}
+
+/// The names of numbers, in their order; an empty one for a number whose name was erased with its user. What others
+/// have may still mention it, as the item of a marker or of a `ref_id`. `Corrupt` if one never had a name.
+pub fn names(store: &Store, numbers: &[u64], tier: Tier) -> Result<Vec<Arc<str>>> {
+    let mut names: Vec<_> = numbers.iter().map(|number| store.memory.names.names.get(number)).collect();
+    let missed: Vec<_> = (0..numbers.len()).filter(|place| names[*place].is_none()).collect();
+    if !missed.is_empty() {
+        let rows = store.get_many(NAMES_BY_NUMBER, missed.iter().map(|place| keys::id(numbers[*place])), tier)?;
+        for (place, row) in missed.into_iter().zip(rows) {
+            let number = numbers[place];
+            let text = row.as_deref().and_then(|row| std::str::from_utf8(row).ok());
+            let name: Arc<str> = text.ok_or_else(|| Error::Corrupt(format!("number {number} has no name")))?.into();
+            if row.is_some_and(|row| row.is_written()) {
+                store.memory.names.names.insert(number, Arc::clone(&name));
+            }
+            names[place] = Some(name);
+        }
+    }
+    Ok(names.into_iter().flatten().collect())
+}
+
+/// The name of a number, as [`names`] has it; `None` if it never had one.
+pub(crate) fn name(store: &Store, number: u64, tier: Tier) -> Result<Option<Arc<str>>> {
+    if let Some(name) = store.memory.names.names.get(&number) {
+        return Ok(Some(name));
+    }
+    match store.get(NAMES_BY_NUMBER, &keys::id(number), tier)? {
+        Some(_) => Ok(names(store, &[number], tier)?.pop()),
+        None => Ok(None),
+    }
+}
+
+/// The id of a user or an item for a report: the name of a number in quotes. A number without a name stays as it is.
+pub fn shown(store: &Store, id: impl Into<u64>) -> String {
+    let id = id.into();
+    let name = if id > MAX_ID { names(store, &[id], Tier::Disk).ok().and_then(|mut names| names.pop()) } else { None };
+    name.filter(|name| !name.is_empty()).map_or_else(|| id.to_string(), |name| format!("{name:?}"))
+}

@@ -1,0 +1,173 @@
+//! Users' activity.
+
+use std::collections::HashSet;
+
+use super::jobs::put_job;
+use super::rows::put_inbox;
+use crate::memory::mirror::Known;
+use crate::rows::tables::ACTIVITY;
+use crate::rows::{keys, values};
+use crate::store::Store;
+use kv::{Scope, WriteBatch};
+use model::error::{Error, Result};
+use model::failpoint::Write;
+use model::store::{Idle, Split, Tier, Touched};
+use model::{Activity, Cursor, Millis, UserId, Work};
+
+/// The activity of a user.
+pub fn activity(store: &Store, user: UserId, tier: Tier) -> Result<Activity> {
+    store
+        .memory
+        .inboxes
+        .activities
+        .get(user, || Ok(store.read(ACTIVITY, &keys::id(user.get()), tier, values::read_activity)?.unwrap_or_default()))
+}
+
+/// Records the time of a new user's first appearance, unless the user has an activity already. From that time on
+/// the user counts as idle; see [`idle`].
+pub fn meet(store: &Store, user: UserId, now: Millis) -> Result<()> {
+    write_first(store, user, Activity::Dormant { seen: Some(now) })
+}
+
+/// Records that a new user has no inbox here, unless the user has an activity already: the user counts as evicted.
+pub fn keep_no_inbox(store: &Store, user: UserId) -> Result<()> {
+    write_first(store, user, Activity::Evicted)
+}
+
+/// Marks a user as seen. A dormant or evicted user becomes returning, with a rebuild job in the same change. Calls
+/// for one user apply one after the other, also with [`split_active`] and [`evict`].
+pub fn touch(store: &Store, user: UserId, now: Millis) -> Result<Touched> {
+    // A reader can do without this: at most some wait for a device that stalls, and none once the stall is known.
+    let _turn = store.disk().ok().map(|disk| disk.health.begin_optional()).transpose()?;
+    let _lock = store.memory.loaded.activity_locks.of(user.get()).lock();
+    let mut batch = WriteBatch::default();
+    let present = activity(store, user, Tier::Disk)?;
+    let (activity, job) = match present.seen_again(now) {
+        Some(activity) => (activity, None),
+        None => {
+            let job = put_job(store, &mut batch, Work::Rebuild { user })?;
+            (present.returned(now, job.id), Some(job))
+        }
+    };
+    write_activity(store, Write::Touch, batch, user, activity)?;
+    Ok(Touched { activity, job })
+}
+
+/// Selects the users that get partial pushes. Those last seen before `seen_since` become dormant instead; the new
+/// state is visible before this returns.
+pub fn split_active(store: &Store, users: &[UserId], seen_since: Millis) -> Result<Split> {
+    let mut split = Split::default();
+    for (user, seen) in users.iter().zip(last_seen(store, users)?) {
+        match seen {
+            Some(seen) if seen >= seen_since => split.active.push(*user),
+            Some(_) => {
+                // A read may have marked the user as seen meanwhile, so look again under the lock.
+                let _lock = store.memory.loaded.activity_locks.of(user.get()).lock();
+                let activity = activity(store, *user, Tier::Disk)?;
+                if let Some(lapsed) = activity.lapsed(seen_since) {
+                    write_activity(store, Write::Lapse, WriteBatch::default(), *user, lapsed)?;
+                    split.lapsed.push(*user);
+                } else if activity.seen().is_some() {
+                    split.active.push(*user);
+                }
+            }
+            None => {}
+        }
+    }
+    Ok(split)
+}
+
+/// Leaves out evicted users. Costs next to nothing if there are none.
+pub fn not_evicted(store: &Store, users: Vec<UserId>) -> Result<Vec<UserId>> {
+    let maybe: Vec<_> = users.iter().filter(|user| store.memory.loaded.evicted.may_have(user.get())).collect();
+    if maybe.is_empty() {
+        return Ok(users);
+    }
+    let keys = maybe.iter().map(|user| keys::id(user.get()));
+    let rows = store.read_many(ACTIVITY, keys, Tier::Disk, values::read_activity)?;
+    let evicted = maybe.into_iter().zip(rows).filter(|(_, row)| *row == Some(Activity::Evicted));
+    let evicted: HashSet<_> = evicted.map(|(user, _)| *user).collect();
+    Ok(users.into_iter().filter(|user| !evicted.contains(user)).collect())
+}
+
+/// Finds, among the next `limit` users above `after`, those who have an inbox and were last seen, or first
+/// appeared, before `seen_before`.
+pub fn idle(store: &Store, after: Option<UserId>, limit: usize, seen_before: Millis) -> Result<Idle> {
+    // No user has the greatest id.
+    let from = keys::id(after.map_or(0, |after| after.get().saturating_add(1)));
+    let row = |key: &[u8], value: &[u8]| {
+        let user = keys::number(key).and_then(|raw| UserId::new(raw).ok());
+        let user = user.ok_or_else(|| Error::Corrupt(format!("a key in {ACTIVITY}")))?;
+        Ok((user, values::read_activity(value)?))
+    };
+    let found = store.now(Tier::Disk).beginning((ACTIVITY, Scope::Table), &[], &from, limit.max(1), row)?;
+    let next = found.last().filter(|_| found.len() >= limit).map(|(user, _)| *user);
+    let idle = found.into_iter().filter(|(_, activity)| activity.is_idle(seen_before));
+    Ok(Idle { users: idle.map(|(user, _)| user).collect(), next })
+}
+
+/// Evicts a user last seen before `seen_before` and raises the inbox's floor to `floor`, if any, in one change. False,
+/// and nothing changed, if the user was seen since or has no inbox.
+pub fn evict(store: &Store, user: UserId, seen_before: Millis, floor: Option<Cursor>) -> Result<bool> {
+    let _lock = store.memory.loaded.activity_locks.of(user.get()).lock();
+    if !activity(store, user, Tier::Disk)?.is_idle(seen_before) {
+        return Ok(false);
+    }
+    let mut batch = WriteBatch::default();
+    let _announced = floor.map(|floor| put_inbox(store, &mut batch, user, Some(floor), &[])).transpose()?;
+    write_activity(store, Write::Evict, batch, user, Activity::Evicted)?;
+    Ok(true)
+}
+
+/// Writes the activity of a user who has none.
+fn write_first(store: &Store, user: UserId, first: Activity) -> Result<()> {
+    if activity(store, user, Tier::Disk)? != Activity::default() {
+        return Ok(());
+    }
+    let _lock = store.memory.loaded.activity_locks.of(user.get()).lock();
+    match activity(store, user, Tier::Disk)? {
+        Activity::Dormant { seen: None } => write_activity(store, Write::Meet, WriteBatch::default(), user, first),
+        _ => Ok(()),
+    }
+}
+
+/// Adds the row to a change and writes it; the caller holds the user's activity lock.
+pub(crate) fn write_activity(
+    store: &Store,
+    what: Write,
+    mut batch: WriteBatch,
+    user: UserId,
+    activity: Activity,
+) -> Result<()> {
+    if activity == Activity::Evicted {
+        // Before the row is visible: a reader that finds a user here looks up the row.
+        store.memory.loaded.evicted.add(user.get());
+    }
+    // Before the row is visible, too: a fan-out that chooses after a read of the row chooses this user.
+    if let Some(seen) = activity.seen() {
+        store.memory.loaded.partial_push_recipients.set(user, seen);
+    }
+    batch.put(ACTIVITY, keys::id(user.get()), values::activity(activity));
+    let change = store.memory.inboxes.activities.change(user);
+    store.follow_up(what, batch)?;
+    change.written(activity);
+    if activity.seen().is_none() {
+        store.memory.loaded.partial_push_recipients.remove(user);
+    }
+    Ok(())
+}
+
+/// When each of `users` was last seen, in their order; `None` for those who get no partial pushes.
+fn last_seen(store: &Store, users: &[UserId]) -> Result<Vec<Option<Millis>>> {
+    let (mut looked, mut unknown) = (Vec::with_capacity(users.len()), Vec::new());
+    store.memory.loaded.partial_push_recipients.look(users, |user, known| {
+        looked.push(known);
+        unknown.extend((known == Known::Unknown).then(|| keys::id(user.get())));
+    });
+    let mut rows = store.read_many(ACTIVITY, unknown, Tier::Disk, values::read_activity)?.into_iter();
+    let seen = |known| match known {
+        Known::Unknown => rows.next().flatten().and_then(|activity| activity.seen()),
+        known => known.row(),
+    };
+    Ok(looked.into_iter().map(seen).collect())
+}

@@ -1,0 +1,78 @@
+//! Damaged inboxes. An inbox only makes reads fast: one that cannot be read counts as empty, with its floor at the top,
+//! so its timeline comes from outboxes. It is dropped, and its user evicted, so that the next read rebuilds it.
+//!
+//! A merge that meets damage leaves such a floor too. No other change raises a floor to the top.
+
+use std::sync::atomic::Ordering;
+
+use super::activity::write_activity;
+use super::rows::read_inbox;
+use crate::ids::tables::shown;
+use crate::rows::inbox::packed::pack;
+use crate::rows::keys;
+use crate::rows::tables::INBOXES;
+use crate::store::Store;
+use kv::WriteBatch;
+use model::error::{Error, Result};
+use model::failpoint::Write;
+use model::store::Tier;
+use model::{Activity, UserId};
+
+/// Drops the inboxes that reads found damaged, and evicts their users, so that their next reads rebuild the inboxes.
+/// After an error the next call, or another read, goes on.
+pub fn drop_damaged_inboxes(store: &Store) -> Result<()> {
+    let noted: Vec<_> = store.memory.inboxes.damaged.noted.lock().keys().copied().collect();
+    for user in noted {
+        let dropped = {
+            let _user = store.memory.inboxes.locks.of(user.get()).lock();
+            drop_if_damaged(store, user)
+        };
+        if !dropped.as_ref().is_err_and(Error::is_unavailable) {
+            store.memory.inboxes.damaged.noted.lock().remove(&user);
+        }
+        dropped?;
+    }
+    Ok(())
+}
+
+/// Drops the inbox of a user if it is damaged. The caller holds the user's lock, so no settle or rebuild comes
+/// between.
+pub(crate) fn drop_if_damaged(store: &Store, user: UserId) -> Result<()> {
+    if !read_inbox(store, user, Tier::Disk)?.is_damaged() {
+        return Ok(());
+    }
+    let _lock = store.memory.loaded.activity_locks.of(user.get()).lock();
+    let mut batch = WriteBatch::default();
+    batch.delete(INBOXES, keys::id(user.get()));
+    let _announced = store.memory.inboxes.rows.change(user);
+    write_activity(store, Write::Evict, batch, user, Activity::Evicted)?;
+    store.memory.inboxes.damaged.dropped.fetch_add(1, Ordering::Relaxed);
+    let cause = store.memory.inboxes.damaged.noted.lock().remove(&user);
+    tracing::warn!(
+        user = %shown(store, user.get()),
+        cause,
+        "a damaged inbox was dropped; pages stay right, and the user's next read rebuilds it"
+    );
+    Ok(())
+}
+
+/// Damages an inbox, for tests: its row (0), a change of it (1), or the row behind so many entries less one.
+#[doc(hidden)]
+pub fn damage_inbox(store: &Store, user: UserId, way: usize) -> Result<()> {
+    store.write_arrivals()?;
+    let (family, key, mut batch) = (INBOXES, keys::id(user.get()), WriteBatch::default());
+    let inbox = read_inbox(store, user, Tier::Disk)?;
+    let (floor, entries) = inbox.read();
+    let mut entries: Vec<_> = entries.map_while(Result::ok).take(way.saturating_sub(1)).collect();
+    match entries.last().copied() {
+        // One place twice.
+        Some(last) => {
+            entries.push(last);
+            batch.put(family, key, pack(floor, &entries, &[]));
+        }
+        None if way == 1 => batch.merge(family, key, [0xFF; 5]),
+        None => batch.put(family, key, [0xFF; 5]),
+    }
+    let _announced = store.memory.inboxes.rows.change(user);
+    store.commit(batch, true)
+}

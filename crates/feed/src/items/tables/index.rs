@@ -1,0 +1,138 @@
+//! Items with all that follows from them: their rows in lists, and their parts in counts.
+
+use super::rows::is_purged;
+use crate::memory::archived::Floors;
+use crate::memory::outbox_parts::OutboxPartsChange;
+use crate::memory::topics::TopicEndsChange;
+use crate::rows::changes::count_row;
+use crate::rows::keys;
+use crate::rows::mirrors::{Fact, Facts, counted_on, subject};
+use crate::rows::tables::{CONTENT, FOLLOWING, ITEM_COUNTS, TOPIC_IDS, Table, mirrors_of};
+use crate::rows::values;
+use crate::rows::values::{ItemSteps, Stored};
+use crate::store::Store;
+use kv::WriteBatch;
+use model::cache::CacheChange;
+use model::error::Result;
+use model::store::Tier;
+use model::{Content, ContentId, Entry, ItemCounter, ItemCounts, Millis};
+
+/// A change of some items. Until it is written, their outboxes, their topics and the counts of the items that they point at count
+/// as changing.
+#[must_use = "the change ends when this is dropped"]
+pub(crate) struct Indexing<'a> {
+    store: &'a Store,
+    pub(crate) changing: IndexChange,
+    floors: [Floors<'a>; 2],
+}
+
+/// The lists and counts of a change of items, which count as changing until it is written.
+#[must_use = "the change ends when this is dropped"]
+pub(crate) struct IndexChange {
+    topics: TopicEndsChange,
+    _parts: Vec<OutboxPartsChange>,
+    _counts: Vec<CacheChange<ContentId, ItemCounts>>,
+}
+
+impl Indexing<'_> {
+    /// Puts a row into a change, or removes it (`None`), in the table of its place if that has an archive.
+    fn set(&self, change: &mut WriteBatch, table: Table, key: &[u8], value: Option<&[u8]>) -> Result<()> {
+        match self.floors.iter().find(|floors| floors.table() == table) {
+            Some(floors) => floors.set(self.store, change, key, value),
+            None => {
+                change.set(table, key, value);
+                Ok(())
+            }
+        }
+    }
+}
+
+impl Facts for Indexing<'_> {
+    fn followed_since(&self, user: u64, target: u64) -> Result<Option<Millis>> {
+        self.store.followed_since(user, target)
+    }
+
+    fn entry(&self, item: ContentId) -> Result<Option<Entry>> {
+        self.store.entry(item)
+    }
+
+    fn has_purged(&self, item: ContentId) -> Result<bool> {
+        self.store.has_purged(item)
+    }
+
+    fn topic_id(&self, name: &str) -> Result<Option<u64>> {
+        Ok(self.changing.topics.id(name))
+    }
+}
+
+/// Announces to caches a change that makes items live, or removes them.
+pub(crate) fn indexing<'c>(
+    store: &Store,
+    contents: impl IntoIterator<Item = &'c Content> + Clone,
+) -> Result<Indexing<'_>> {
+    let counted = contents.clone().into_iter().filter_map(counted_on);
+    let counts = counted.map(|subject| store.memory.item_counts.change(subject)).collect();
+    let parts = store.memory.outboxes.parts.change(contents.clone());
+    let topics = store.memory.topics.change(store, contents)?;
+    let changing = IndexChange { topics, _parts: parts, _counts: counts };
+    Ok(Indexing { store, changing, floors: [store.memory.outboxes.rows.floors(), store.memory.topics.lists.floors()] })
+}
+
+/// Changes an item (`None` for no item), with all rows and counts that follow from it. If it is live before or afterwards, it is
+/// one of those given to [`indexing`].
+pub(crate) fn change_item(
+    _store: &Store,
+    change: &mut WriteBatch,
+    items: [Option<&Stored>; 2],
+    indexing: &Indexing<'_>,
+) -> Result<()> {
+    for (to, mirror) in mirrors_of(CONTENT) {
+        for difference in mirror.differences(indexing, items.map(|item| item.map(Fact::of_item)))? {
+            indexing.set(change, to, &difference.key, difference.value.as_deref())?;
+            count_row(change, to, &difference.key, [difference.was_there, difference.value.is_some()]);
+        }
+    }
+    let [before, after] = items;
+    if let Some(Stored { content, .. }) = after.or(before) {
+        change.set(CONTENT, keys::id(content.id.get()), after.map(values::content).transpose()?);
+        let is_live = |item: Option<&Stored>| i64::from(item.is_some_and(|item| item.deleted_at.is_none()));
+        let step = is_live(after) - is_live(before);
+        if step != 0
+            && let Some((subject, counter)) = subject(indexing, content)?.zip(ItemCounter::of_kind(&content.kind))
+        {
+            let mut steps = ItemSteps::default();
+            steps.pointing[counter as usize] = step;
+            count_item(change, subject, &steps);
+        }
+    }
+    Ok(())
+}
+
+/// Adds steps of an item's counters to a change.
+pub(crate) fn count_item(change: &mut WriteBatch, id: ContentId, steps: &ItemSteps) {
+    if *steps != ItemSteps::default() {
+        change.merge(ITEM_COUNTS, keys::id(id.get()), values::item_counts(steps));
+    }
+}
+
+/// As far as the rows can be read.
+impl Facts for Store {
+    fn followed_since(&self, user: u64, target: u64) -> Result<Option<Millis>> {
+        let row = self.get(FOLLOWING, &keys::pair(user, target), Tier::Disk)?;
+        Ok(row.and_then(|row| values::read_millis(&row).ok()))
+    }
+
+    fn entry(&self, item: ContentId) -> Result<Option<Entry>> {
+        let row = self.get(CONTENT, &keys::id(item.get()), Tier::Disk)?;
+        Ok(row.and_then(|row| values::read_content(item, &row).ok()).map(|stored| stored.content.entry()))
+    }
+
+    fn has_purged(&self, item: ContentId) -> Result<bool> {
+        is_purged(self, item, Tier::Disk)
+    }
+
+    fn topic_id(&self, name: &str) -> Result<Option<u64>> {
+        let row = self.get(TOPIC_IDS, name.as_bytes(), Tier::Disk)?;
+        Ok(row.and_then(|row| values::read_given(&row).ok()))
+    }
+}

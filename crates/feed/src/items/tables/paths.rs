@@ -1,0 +1,66 @@
+//! Paths that items were taken off: a row for each, which hides the item's entries of this path in inboxes.
+
+use super::index::{change_item, indexing};
+use super::rows::live;
+use crate::rows::tables::{EVENTS, TAKEN_OFF};
+use crate::rows::values::Stored;
+use crate::rows::walk::seconds;
+use crate::rows::{keys, values};
+use crate::store::Store;
+use kv::WriteBatch;
+use model::error::Result;
+use model::failpoint::Write;
+use model::store::Tier;
+use model::{ContentId, Event, Millis, UserId};
+
+/// Takes an item off one of its paths, at a time: the item loses the path, its outbox row there and its part in the
+/// source's count, in one change with the event. Entries in inboxes stay and are ignored. False, and nothing written, if
+/// the item is missing or deleted, or has no such path. Acknowledges.
+pub fn take_off(store: &Store, id: ContentId, source: UserId, at: Millis, event: &Event) -> Result<bool> {
+    let Some(stored) = live(store, id)?.filter(|stored| stored.content.paths().any(|path| path == source)) else {
+        return Ok(false);
+    };
+    let indexing = indexing(store, [&stored.content])?;
+    let mut change = WriteBatch::default();
+    let left = Stored { content: stored.content.clone().without_path(source), ..stored };
+    change_item(store, &mut change, [Some(&stored), Some(&left)], &indexing)?;
+    change.put(TAKEN_OFF, keys::pair(id, source), values::millis(at));
+    change.put(EVENTS, keys::id(event.number), values::events::event(event));
+    // Before the row is visible: who asks after the change finds the item here, and looks up the row.
+    store.memory.loaded.taken_off.add(id.get());
+    let changing = indexing.changing;
+    store.acknowledge(Write::Edit, change, Vec::new(), move |_| drop(changing))?;
+    Ok(true)
+}
+
+/// Removes the rows of an item in a change.
+pub(crate) fn delete_paths_taken_off(store: &Store, change: &mut WriteBatch, id: ContentId) -> Result<()> {
+    for source in sources_taken_off(store, id)? {
+        change.delete(TAKEN_OFF, keys::pair(id, source));
+    }
+    Ok(())
+}
+
+/// The sources of the paths that an item was taken off.
+pub(crate) fn sources_taken_off(store: &Store, id: ContentId) -> Result<Vec<UserId>> {
+    match store.memory.loaded.taken_off.may_have(id.get()) {
+        true => seconds(store.now(Tier::Disk), TAKEN_OFF, id, None, usize::MAX),
+        false => Ok(Vec::new()),
+    }
+}
+
+/// Those of some paths that their items were taken off. Costs next to nothing if none was.
+pub fn taken_off(
+    store: &Store,
+    paths: &mut dyn Iterator<Item = (ContentId, UserId)>,
+    tier: Tier,
+) -> Result<Vec<(ContentId, UserId)>> {
+    if store.memory.loaded.taken_off.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut asked: Vec<_> = paths.filter(|(id, _)| store.memory.loaded.taken_off.may_have(id.get())).collect();
+    let mut rows =
+        store.get_many(TAKEN_OFF, asked.iter().map(|(id, source)| keys::pair(*id, *source)), tier)?.into_iter();
+    asked.retain(|_| rows.next().flatten().is_some());
+    Ok(asked)
+}

@@ -1,0 +1,55 @@
+//! The users who are being erased.
+
+use std::collections::HashSet;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use parking_lot::RwLock;
+
+use crate::rows::keys;
+use crate::rows::tables::ERASURES;
+use crate::rows::walk::go_on;
+use kv::Database;
+use model::UserId;
+use model::error::{Error, Result};
+use model::store::Tier;
+
+/// The users who are being erased.
+#[derive(Default)]
+pub(crate) struct Erasing {
+    users: RwLock<HashSet<UserId>>,
+    any: AtomicBool,
+}
+
+impl Erasing {
+    /// Reads those of a directory.
+    pub(crate) fn load(&self, database: &Database) -> Result<()> {
+        database.now(Tier::Disk).each_row(ERASURES, &[], |key, _| {
+            let user = keys::split_id(key).and_then(|raw| UserId::new(raw).ok());
+            self.set(user.ok_or_else(|| Error::Corrupt("a key in erasures".to_owned()))?, true);
+            go_on(true)
+        })
+    }
+
+    pub(crate) fn set(&self, user: UserId, is_erasing: bool) {
+        let mut users = self.users.write();
+        if is_erasing {
+            users.insert(user)
+        } else {
+            users.remove(&user)
+        };
+        self.any.store(!users.is_empty(), Ordering::SeqCst);
+    }
+
+    /// How many they are.
+    pub(crate) fn count(&self) -> usize {
+        self.users.read().len()
+    }
+
+    pub(crate) fn any(&self) -> bool {
+        self.any.load(Ordering::SeqCst)
+    }
+
+    pub(crate) fn has(&self, user: UserId) -> bool {
+        self.any() && self.users.read().contains(&user)
+    }
+}

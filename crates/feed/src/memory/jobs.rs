@@ -1,0 +1,33 @@
+//! The numbers of jobs.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::rows::tables::JOBS;
+use crate::rows::{keys, values};
+use kv::{Database, Scope};
+use model::error::{Error, Result};
+use model::store::Tier;
+use model::{Job, JobId, Work};
+
+/// The number of the next job.
+pub(crate) struct NextJob(AtomicU64);
+
+impl NextJob {
+    /// Goes on behind the jobs of a directory.
+    pub(crate) fn load(database: &Database) -> Result<Self> {
+        let newest = all(database)?.iter().map(|job| job.id.seq).max().unwrap_or_default();
+        Ok(Self(AtomicU64::new(newest + 1)))
+    }
+
+    /// A number for a new job.
+    pub(crate) fn give(&self, work: &Work) -> JobId {
+        JobId { lane: work.lane(), seq: self.0.fetch_add(1, Ordering::Relaxed) }
+    }
+}
+
+/// All jobs that are written, by lane, then by age, oldest first.
+pub(crate) fn all(database: &Database) -> Result<Vec<Job>> {
+    database.now(Tier::Disk).beginning((JOBS, Scope::Table), &[], &[], usize::MAX, |key, value| {
+        values::read_job(keys::split_job(key).ok_or_else(|| Error::Corrupt("a key in jobs".to_owned()))?, value)
+    })
+}

@@ -1,0 +1,130 @@
+//! What is kept in memory of the rows: copies and filters of tables, caches, changes of inboxes that are not written yet.
+
+pub(crate) mod activities;
+pub(crate) mod archived;
+pub(crate) mod arrival_set;
+pub(crate) mod arrivals;
+pub(crate) mod erasing;
+pub(crate) mod inboxes;
+pub(crate) mod item_counts;
+pub(crate) mod jobs;
+pub(crate) mod key_filter;
+pub(crate) mod kinds;
+pub(crate) mod loading;
+pub(crate) mod mirror;
+pub(crate) mod names;
+pub(crate) mod newest_reactions;
+pub(crate) mod numbers;
+pub(crate) mod outbox_parts;
+pub(crate) mod rebuild;
+pub(crate) mod topics;
+pub(crate) mod unpushed;
+
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+
+use self::erasing::Erasing;
+use self::inboxes::Inboxes;
+use self::item_counts::ItemCountsCache;
+use self::jobs::NextJob;
+use self::kinds::AllKinds;
+use self::loading::{Loaded, Loader};
+use self::names::Names;
+use self::newest_reactions::NewestReactionsCache;
+use self::outbox_parts::Outboxes;
+use self::topics::Topics;
+use crate::options::Options;
+use crate::rows::filter::Rules;
+use kv::Database;
+use model::CacheUsage;
+use model::error::Result;
+use model::store::Usage;
+
+/// All that the views of one store keep in memory.
+pub(crate) struct Memory {
+    pub(crate) next_job: NextJob,
+    pub(crate) rules: Arc<Rules>,
+    /// Filters and copies of whole tables.
+    pub(crate) loaded: Arc<Loaded>,
+    /// Fills them.
+    loader: Mutex<Option<Loader>>,
+    pub(crate) erasing: Arc<Erasing>,
+    pub(crate) names: Arc<Names>,
+    pub(crate) topics: Topics,
+    pub(crate) kinds: AllKinds,
+    pub(crate) outboxes: Outboxes,
+    pub(crate) item_counts: ItemCountsCache,
+    pub(crate) newest_reactions: NewestReactionsCache,
+    pub(crate) inboxes: Inboxes,
+}
+
+impl Memory {
+    /// Begins with what a directory has.
+    pub(crate) fn load(database: &Database, rules: Arc<Rules>, options: &Options) -> Result<Self> {
+        let cache_memory = options.engine.cache_memory;
+        let memory = Self {
+            next_job: NextJob::load(database)?,
+            rules,
+            loaded: Arc::new(Loaded::new(&**database.kv())?),
+            loader: Mutex::default(),
+            erasing: Arc::default(),
+            names: Arc::new(Names::new(cache_memory)),
+            topics: Topics::new(cache_memory),
+            kinds: AllKinds::default(),
+            outboxes: Outboxes::new(cache_memory),
+            item_counts: item_counts::cache(cache_memory),
+            newest_reactions: newest_reactions::cache(cache_memory),
+            inboxes: Inboxes::new(cache_memory, options.arrivals),
+        };
+        memory.names.load(database)?;
+        memory.kinds.load(database)?;
+        memory.topics.load(database)?;
+        memory.erasing.load(database)?;
+        memory.outboxes.rows.look_for_floors(database)?;
+        if options.loads {
+            *memory.loader.lock() = Some(Loader::start(database.kv(), &memory.loaded)?);
+        }
+        Ok(memory)
+    }
+
+    /// Ends the thread that fills filters and copies.
+    pub(crate) fn stop(&self) {
+        if let Some(loader) = &mut *self.loader.lock() {
+            loader.stop();
+        }
+    }
+
+    /// The figures of an engine, with those of the memory.
+    pub(crate) fn usage(&self, engine: Usage) -> Usage {
+        let (unpushed, unpushed_left_out) = self.loaded.unpushed.rows.usage();
+        let (partial_push_recipients, partial_push_recipients_left_out) = self.loaded.partial_push_recipients.usage();
+        Usage {
+            arrivals: self.inboxes.arrivals.usage(),
+            caches: self.caches(),
+            damaged_inboxes: self.inboxes.damaged.dropped(),
+            unpushed,
+            unpushed_left_out,
+            partial_push_recipients,
+            partial_push_recipients_left_out,
+            filters: self.loaded.filters(),
+            ..engine
+        }
+    }
+
+    fn caches(&self) -> Vec<(&'static str, CacheUsage)> {
+        let [numbers, names] = self.names.usage();
+        let [topic_names, topic_ends] = self.topics.usage();
+        vec![
+            ("inboxes", self.inboxes.rows.usage()),
+            ("activities", self.inboxes.activities.usage()),
+            ("item_counts", self.item_counts.usage()),
+            ("reactions", self.newest_reactions.usage()),
+            ("outbox_parts", self.outboxes.parts.usage()),
+            ("numbers", numbers),
+            ("names", names),
+            ("topic_names", topic_names),
+            ("topic_ends", topic_ends),
+        ]
+    }
+}

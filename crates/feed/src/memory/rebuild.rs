@@ -1,0 +1,42 @@
+//! After a start that dropped the table of inboxes.
+
+use crate::rows::tables::{ACTIVITY, FOLLOWING};
+use crate::rows::walk::partitions_after;
+use crate::rows::{keys, values};
+use kv::{Database, WriteBatch};
+use model::Activity;
+use model::error::Result;
+use model::failpoint::Write;
+use model::store::Tier;
+
+/// Users in one change.
+const USERS: usize = 1000;
+
+/// If this start dropped the table of inboxes, evicts all users who follow somebody. The inboxes of all others are rightly empty.
+pub(crate) fn finish(database: &Database) -> Result<()> {
+    let rebuild = database.disk().ok().and_then(|disk| disk.rebuild.as_ref()).filter(|rebuild| rebuild.is_due());
+    let Some(rebuild) = rebuild else { return Ok(()) };
+    tracing::warn!(
+        "the table inboxes had a damaged file and was dropped; pages stay right, and the next read of each user rebuilds the inbox"
+    );
+    let (mut after, mut evicted) = (None, 0);
+    loop {
+        let users = partitions_after(database, FOLLOWING, after, USERS)?;
+        let Some(last) = users.last() else { break };
+        after = Some(*last);
+        let mut batch = WriteBatch::default();
+        for user in users {
+            let key = keys::id(user.get());
+            let activity = database.read(ACTIVITY, &key, Tier::Disk, values::read_activity)?;
+            if activity.unwrap_or_default().has_inbox() {
+                batch.put(ACTIVITY, key, values::activity(Activity::Evicted));
+                evicted += 1;
+            }
+        }
+        database.follow_up(Write::Evict, batch)?;
+    }
+    database.kv().sync()?;
+    rebuild.end()?;
+    tracing::info!(users = evicted, "all inboxes are dropped");
+    Ok(())
+}

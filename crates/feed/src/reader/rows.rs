@@ -1,0 +1,291 @@
+//! The rows of each table, in the order of their keys, as the domain sees them. An error of the visitor ends the walk.
+
+use std::collections::BTreeMap;
+
+use super::{Reader, text, unreadable};
+use crate::rows::tables::{
+    CONTENT, DELETED, FOLLOWING, LIST_MARKERS, LIST_MEMBERS, LISTS, MARKERS, NAMES_BY_NUMBER, NOTICE_MARKERS, PROFILES,
+    REACTIONS, REQUESTS, SETTINGS, SUSPENDED, Table, of_barrier,
+};
+use crate::rows::{keys, values};
+use kv::Scope;
+use model::error::Result;
+use model::store::{FINAL, Tier};
+use model::{
+    Barrier, Content, ContentId, HostId, HostNoticeId, MAX_ID, Millis, NoticeCursor, NoticeId, NoticeKind, Position,
+    Profile, ReactionKinds, RuleDraft, UserId, UserList, UserSettings,
+};
+
+/// A relation that may have a rule: a follow, a request, a member of a list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ruled {
+    /// The user who follows or asks, or has the list.
+    pub user: UserId,
+    /// The source.
+    pub target: UserId,
+    /// Since when.
+    pub since: Millis,
+    /// The kinds that it shows.
+    pub rule: RuleDraft,
+}
+
+/// The place up to which a user has read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Marker<'a> {
+    /// The user.
+    pub user: UserId,
+    /// The name of the list of which it is; `None` for the home timeline.
+    pub list: Option<&'a str>,
+    /// The time of the place.
+    pub at: Millis,
+    /// The item of the place, which need not exist.
+    pub item: HostId,
+}
+
+/// Most turns of items.
+const MOST_TURNS: usize = 4;
+/// Most items above one at which its turn looks: chains of comments are short, and some go in a circle.
+const MOST_ABOVE: usize = 64;
+
+/// A visitor of rows.
+pub(super) type Take<'t, T> = &'t mut dyn FnMut(T) -> Result<()>;
+
+/// All names, in the order in which the server first saw them.
+pub fn each_name(reader: &Reader, take: Take<'_, HostId>) -> Result<()> {
+    reader.each(NAMES_BY_NUMBER, |key, name| match user(NAMES_BY_NUMBER, key)? {
+        user if reader.hides(user) || name.is_empty() => Ok(()),
+        _ => take(HostId::Name(text(name, NAMES_BY_NUMBER)?.into())),
+    })
+}
+
+/// The settings of users who have other ones than the default.
+pub fn each_settings(reader: &Reader, take: Take<'_, (UserId, UserSettings)>) -> Result<()> {
+    each_of_user(reader, SETTINGS, values::read_settings, &mut |(user, settings)| {
+        if settings == UserSettings::default() { Ok(()) } else { take((user, settings)) }
+    })
+}
+
+/// Barriers of a kind: the user, the target, since when.
+pub fn each_barrier(reader: &Reader, barrier: Barrier, take: Take<'_, (UserId, UserId, Millis)>) -> Result<()> {
+    let (table, ..) = of_barrier(barrier);
+    reader.each(table, |key, value| match pair(table, key)? {
+        (user, target) if reader.hides(user) || reader.hides(target) => Ok(()),
+        (user, target) => take((user, target, values::read_millis(value)?)),
+    })
+}
+
+/// All follows.
+pub fn each_follow(reader: &Reader, take: Take<'_, Ruled>) -> Result<()> {
+    each_ruled(reader, FOLLOWING, take)
+}
+
+/// All requests to follow that wait.
+pub fn each_request(reader: &Reader, take: Take<'_, Ruled>) -> Result<()> {
+    each_ruled(reader, REQUESTS, take)
+}
+
+fn each_ruled(reader: &Reader, table: Table, take: Take<'_, Ruled>) -> Result<()> {
+    reader.each(table, |key, value| {
+        let (user, target) = pair(table, key)?;
+        if reader.hides(user) || reader.hides(target) {
+            return Ok(());
+        }
+        let membership = values::read_membership(value)?;
+        take(Ruled { user, target, since: membership.since, rule: reader.rule(membership.rule)? })
+    })
+}
+
+/// All lists of users.
+pub fn each_list(reader: &Reader, take: Take<'_, (UserId, UserList)>) -> Result<()> {
+    reader.each(LISTS, |key, value| {
+        if key == keys::HIGHEST_LIST || reader.hides(user(LISTS, key)?) {
+            return Ok(());
+        }
+        let (id, settings) = values::read_list(value)?;
+        let name = text(key.get(keys::ID..).unwrap_or_default(), LISTS)?.to_owned();
+        take((user(LISTS, key)?, UserList { id, name, settings }))
+    })
+}
+
+/// The members of all lists, list by list, with the name of the list.
+pub fn each_member(reader: &Reader, take: &mut dyn FnMut(&str, Ruled) -> Result<()>) -> Result<()> {
+    let mut rows = reader.store.now(Tier::Disk).rows(LIST_MEMBERS, Scope::Once)?;
+    each_list(reader, &mut |(user, list)| {
+        let first = keys::id(list.id.get());
+        rows.seek(first);
+        while let Some((key, value)) = rows.item().filter(|(key, _)| key.starts_with(&first)) {
+            let target = keys::second(key).ok_or_else(|| unreadable(LIST_MEMBERS))?;
+            if !reader.hides(target) {
+                let membership = values::read_membership(value)?;
+                let rule = reader.rule(membership.rule)?;
+                take(&list.name, Ruled { user, target, since: membership.since, rule })?;
+            }
+            rows.next();
+        }
+        rows.status()
+    })
+}
+
+/// All items that are live, or deleted and not purged, and whether each is deleted.
+pub fn each_item(reader: &Reader, take: Take<'_, (Content, bool)>) -> Result<()> {
+    reader.each(CONTENT, |key, value| {
+        let stored = values::read_content(item(CONTENT, key)?, value)?;
+        let is_deleted = stored.deleted_at.is_some();
+        if stored.deleted_at == Some(FINAL) || reader.hides(stored.content.author) {
+            return Ok(());
+        }
+        let mut content = stored.content;
+        let named: Vec<_> = content.to.iter().chain(&content.mentions).copied().collect();
+        for user in named.into_iter().filter(|user| reader.hides(*user)) {
+            content = content.without_user(user);
+        }
+        take((content, is_deleted))
+    })
+}
+
+/// In which turn, from 0 on, an item is written, so that it follows the item on which it is a comment or a repost: a
+/// server tells only of one that is published later. Items of one turn are in the order of [`each_item`].
+pub fn turn(reader: &Reader, item: &Content) -> Result<usize> {
+    let Some((_, mut subject)) = NoticeKind::of_item(item) else { return Ok(0) };
+    let (mut turn, mut below) = (1, item.id);
+    for _ in 0..MOST_ABOVE {
+        let Some(row) = reader.store.get(CONTENT, &keys::id(subject.get()), Tier::Disk)? else { break };
+        let Some((_, next)) = NoticeKind::of_item(&values::read_content(subject, &row)?.content) else { break };
+        turn += usize::from(subject > below);
+        (below, subject) = (subject, next);
+    }
+    Ok(turn.min(MOST_TURNS))
+}
+
+/// The deleted items with their times; `None` for the id of one that is purged, or of which something is.
+pub fn each_deletion(reader: &Reader, take: Take<'_, (ContentId, Option<Millis>)>) -> Result<()> {
+    reader.each(DELETED, |key, value| {
+        let id = item(DELETED, key)?;
+        let (at, _) = values::deletions::read_deletion(value)?;
+        if at != FINAL && reader.store.get(CONTENT, key, Tier::Disk)?.is_some() && !hides_item(reader, id)? {
+            take((id, Some(at)))
+        } else if reader.found(id.get())?.is_some() {
+            take((id, None))
+        } else {
+            // Without its name nobody can use the id again.
+            Ok(())
+        }
+    })
+}
+
+/// The reactions of these kinds to items that are live, or also to deleted ones that are not purged: the item, the user,
+/// the name of the kind, since when. In the order of the items, then of the numbers of the kinds. Returns how many of
+/// other kinds there are, by their names.
+pub fn each_reaction(
+    reader: &Reader,
+    kinds: &ReactionKinds,
+    to_deleted: bool,
+    take: &mut dyn FnMut(ContentId, UserId, &str, Millis) -> Result<()>,
+) -> Result<BTreeMap<String, u64>> {
+    let (reactions, mut left_out) = (reader.kinds_of_reactions(), BTreeMap::new());
+    // The item of the last row, and whether its reactions are passed over.
+    let mut last = None;
+    reader.each(REACTIONS, |key, value| {
+        let (_, byte, user) = keys::split_reaction(key).ok_or_else(|| unreadable(REACTIONS))?;
+        let (item, user) = (item(REACTIONS, key)?, UserId::new(user).map_err(|_| unreadable(REACTIONS))?);
+        let name = reactions.get(usize::from(byte)).ok_or_else(|| unreadable(REACTIONS))?;
+        let is_passed_over = match last {
+            Some((same, known)) if same == item => known,
+            _ => {
+                let deleted_at = deleted_at(reader, item)?;
+                deleted_at.is_some_and(|at| !to_deleted || at == FINAL) || hides_item(reader, item)?
+            }
+        };
+        last = Some((item, is_passed_over));
+        if is_passed_over || reader.hides(user) {
+            return Ok(());
+        }
+        match kinds.named(name) {
+            Some(_) => take(item, user, name, values::read_millis(value)?),
+            None => {
+                *left_out.entry(name.clone()).or_default() += 1;
+                Ok(())
+            }
+        }
+    })?;
+    Ok(left_out)
+}
+
+/// All profiles.
+pub fn each_profile(reader: &Reader, take: Take<'_, (UserId, Profile)>) -> Result<()> {
+    each_of_user(reader, PROFILES, values::read_profile, take)
+}
+
+/// The markers of home timelines, then those of lists.
+pub fn each_marker(reader: &Reader, take: &mut dyn FnMut(Marker<'_>) -> Result<()>) -> Result<()> {
+    each_of_user(reader, MARKERS, values::read_marker, &mut |(user, place)| {
+        take(Marker { user, list: None, at: place.at, item: named_or_last(reader, place.id)? })
+    })?;
+    each_list(reader, &mut |(user, list)| {
+        let Some(row) = reader.store.get(LIST_MARKERS, &keys::id(list.id.get()), Tier::Disk)? else { return Ok(()) };
+        let place = values::read_marker(&row)?;
+        take(Marker { user, list: Some(&list.name), at: place.at, item: named_or_last(reader, place.id)? })
+    })
+}
+
+/// The places up to which users have read their notices.
+pub fn each_notice_marker(reader: &Reader, take: Take<'_, (UserId, Position<HostNoticeId>)>) -> Result<()> {
+    each_of_user(reader, NOTICE_MARKERS, values::read_notice_marker, &mut |(user, place)| {
+        let NoticeId { actor, item, .. } = place.id;
+        let is_hidden = reader.hides(actor) || item.map_or(Ok(false), |item| hides_item(reader, item))?;
+        let NoticeCursor { at, id } = if is_hidden { place.without_actor() } else { place };
+        let NoticeId { kind, reaction, actor, item } = id;
+        let item = item.map(|item| named_or_last(reader, item)).transpose()?;
+        take((user, Position { at, id: NoticeId { kind, reaction, actor: named_or_last(reader, actor)?, item } }))
+    })
+}
+
+/// An id of a place. One without a name becomes the greatest number.
+fn named_or_last(reader: &Reader, id: impl Into<u64>) -> Result<HostId> {
+    Ok(reader.found(id.into())?.unwrap_or(HostId::Number(MAX_ID)))
+}
+
+/// All suspended users, with the times since when.
+pub fn each_suspension(reader: &Reader, take: Take<'_, (UserId, Millis)>) -> Result<()> {
+    each_of_user(reader, SUSPENDED, values::read_millis, take)
+}
+
+/// The rows of a table of one row a user.
+fn each_of_user<V>(
+    reader: &Reader,
+    table: Table,
+    read: impl Fn(&[u8]) -> Result<V>,
+    take: Take<'_, (UserId, V)>,
+) -> Result<()> {
+    reader.each(table, |key, value| match user(table, key)? {
+        user if reader.hides(user) => Ok(()),
+        user => take((user, read(value)?)),
+    })
+}
+
+/// Whether an item is one of a user of whom nothing is visited.
+fn hides_item(reader: &Reader, id: ContentId) -> Result<bool> {
+    if reader.erasing() == 0 {
+        return Ok(false);
+    }
+    let Some(row) = reader.store.get(CONTENT, &keys::id(id.get()), Tier::Disk)? else { return Ok(false) };
+    Ok(reader.hides(values::read_content(id, &row)?.content.author))
+}
+
+pub(super) fn user(table: Table, key: &[u8]) -> Result<UserId> {
+    keys::number(key).and_then(|raw| UserId::new(raw).ok()).ok_or_else(|| unreadable(table))
+}
+
+fn item(table: Table, key: &[u8]) -> Result<ContentId> {
+    keys::number(key).and_then(|raw| ContentId::new(raw).ok()).ok_or_else(|| unreadable(table))
+}
+
+fn pair(table: Table, key: &[u8]) -> Result<(UserId, UserId)> {
+    Ok((user(table, key)?, keys::second(key).ok_or_else(|| unreadable(table))?))
+}
+
+/// The time of the deletion of an item, if it is deleted.
+fn deleted_at(reader: &Reader, id: ContentId) -> Result<Option<Millis>> {
+    let read = |row: &[u8]| values::deletions::read_deletion(row).map(|(at, _)| at);
+    reader.store.read(DELETED, &keys::id(id.get()), Tier::Disk, read)
+}

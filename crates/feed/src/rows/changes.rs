@@ -1,0 +1,37 @@
+//! Changes of rows, with all that follows from them.
+
+use super::mirrors::{Fact, Given};
+use super::tables::{COUNTS, Table, mirrors_of};
+use super::{keys, values};
+use kv::WriteBatch;
+use model::error::Result;
+
+/// Changes a row from a value to another one (`None` for no row), with all rows and counts of users that follow from it.
+pub(crate) fn change_row(
+    batch: &mut WriteBatch,
+    table: Table,
+    key: impl AsRef<[u8]>,
+    values: [Option<Vec<u8>>; 2],
+    given: &Given,
+) -> Result<()> {
+    let key = key.as_ref();
+    let facts = values.each_ref().map(|value| value.as_deref().map(|value| Fact::new(key, value)));
+    for (to, mirror) in mirrors_of(table) {
+        for difference in mirror.differences(given, facts)? {
+            batch.set(to, &difference.key, difference.value.as_ref());
+            count_row(batch, to, &difference.key, [difference.was_there, difference.value.is_some()]);
+        }
+    }
+    count_row(batch, table, key, values.each_ref().map(Option::is_some));
+    let [_, after] = values;
+    batch.set(table, key, after);
+    Ok(())
+}
+
+/// Adds the step of a count that a row adds to, if it comes or goes.
+pub(crate) fn count_row(batch: &mut WriteBatch, table: Table, key: &[u8], is_there: [bool; 2]) {
+    let [before, after] = is_there.map(i64::from);
+    if let Some((counter, user)) = table.counter.zip(keys::number(key)).filter(|_| before != after) {
+        batch.merge(COUNTS, keys::count(user, counter), values::count(after - before));
+    }
+}

@@ -1,0 +1,176 @@
+//! The store: the rows of a directory, and all that is kept in memory of them. Most tables consist of partitions (a user, an item,
+//! a lane) with ordered rows.
+
+use std::fmt;
+use std::ops::Deref;
+use std::path::Path;
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+
+use crate::memory::{Memory, rebuild};
+use crate::rows::tables::REPLICA;
+use kv::{Database, Kv, WriteBatch};
+use model::Effect;
+use model::cache::memory::CacheMemory;
+use model::error::Result;
+use model::failpoint::Write;
+use model::store::{Copied, Tier, Usage};
+
+pub use crate::options::{InboxRoom, Options};
+pub use crate::rows::filter::Rules;
+
+/// A view of an open store. All views of one store share all but the changes that are not written yet.
+pub struct Store {
+    rows: Database,
+    pub(crate) memory: Arc<Memory>,
+    /// Of the view of the thread that makes changes: those of the present change.
+    effects: Option<Mutex<Vec<Effect>>>,
+}
+
+impl Deref for Store {
+    type Target = Database;
+
+    fn deref(&self) -> &Database {
+        &self.rows
+    }
+}
+
+impl fmt::Debug for Store {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.rows.fmt(f)
+    }
+}
+
+impl Store {
+    /// Opens a data directory, or makes one. Fails with a clear message if another process holds it or its format is
+    /// unknown.
+    pub fn open(options: &Options) -> Result<Self> {
+        let rules = Arc::new(Rules::new(options));
+        let rows = Database::open(&options.engine, Arc::clone(&rules) as Arc<_>)?;
+        Self::over(rows, rules, options)
+    }
+
+    /// A store on an engine without a directory, which has these rules.
+    pub fn on(engine: Arc<dyn Kv>, rules: Arc<Rules>, options: &Options) -> Result<Self> {
+        Self::over(Database::on(engine, Arc::clone(&rules) as Arc<_>), rules, options)
+    }
+
+    /// An empty store in memory, with options for small data.
+    pub fn in_memory() -> Result<Self> {
+        let options = Options { arrivals: 1 << 20, ..Options::new("") };
+        let options = options.with(|engine| engine.cache_memory = CacheMemory::new(8 << 20));
+        let rules = Arc::new(Rules::new(&options));
+        Self::on(kv::in_memory(Arc::clone(&rules) as Arc<_>), rules, &options)
+    }
+
+    fn over(rows: Database, rules: Arc<Rules>, options: &Options) -> Result<Self> {
+        rebuild::finish(&rows)?;
+        let memory = Memory::load(&rows, rules, options)?;
+        Ok(Self { rows, memory: Arc::new(memory), effects: None })
+    }
+
+    /// The same store for the thread that makes changes: see [`Database::grouping`].
+    pub fn grouping(&self) -> Arc<Self> {
+        Arc::new(Self { rows: self.rows.grouping(), memory: Arc::clone(&self.memory), effects: Some(Mutex::default()) })
+    }
+
+    /// The same store as others see it, without the rows of a group.
+    pub fn written(&self) -> Arc<Self> {
+        Arc::new(Self { rows: self.rows.written(), memory: Arc::clone(&self.memory), effects: None })
+    }
+
+    /// Writes a change that acknowledges. [`Store::effects`] returns its effects. `after` gets to know whether it is written.
+    pub(crate) fn acknowledge(
+        &self,
+        what: Write,
+        batch: WriteBatch,
+        effects: Vec<Effect>,
+        after: impl FnOnce(bool) + Send + 'static,
+    ) -> Result<()> {
+        self.rows.acknowledge(what, batch, after)?;
+        if let Some(of_change) = &self.effects {
+            of_change.lock().extend(effects);
+        }
+        Ok(())
+    }
+
+    /// The effects of the present change, in their order, once. Changes of items have events instead, but for
+    /// imported items.
+    pub fn effects(&self) -> Vec<Effect> {
+        self.effects.as_ref().map_or_else(Vec::new, |effects| std::mem::take(&mut *effects.lock()))
+    }
+
+    /// Ends a change of a group: see [`Database::end_change`].
+    pub fn end_change(&self, is_made: bool) {
+        if let Some(effects) = self.effects.as_ref().filter(|_| !is_made) {
+            effects.lock().clear();
+        }
+        self.rows.end_change(is_made);
+    }
+
+    /// Makes a copy of the directory: see [`Disk::copy_to`](kv::Disk::copy_to).
+    pub fn copy_to(&self, dir: &Path) -> Result<Copied> {
+        // Without this the copy has more jobs instead.
+        self.write_arrivals()?;
+        self.disk()?.copy_to(dir)
+    }
+
+    /// A note; `None` if there is none of this name.
+    pub fn note(&self, name: &str) -> Result<Option<Vec<u8>>> {
+        Ok(self.get(REPLICA, name.as_bytes(), Tier::Disk)?.map(|row| row.to_vec()))
+    }
+
+    /// Writes notes, or removes them (`None`), in one change. Durable no later than the next write that acknowledges.
+    pub fn put_notes(&self, notes: &[(&str, Option<&[u8]>)]) -> Result<()> {
+        let mut change = WriteBatch::default();
+        for (name, note) in notes {
+            change.set(REPLICA, name, *note);
+        }
+        self.commit(change, false)
+    }
+
+    /// Writes a note with the group of changes that [`Database::write_group`] writes next, if it has any. The last one counts.
+    pub fn note_group(&self, name: &str, note: &[u8]) -> Result<()> {
+        let mut row = WriteBatch::default();
+        row.put(REPLICA, name, note);
+        self.add_to_group(row)
+    }
+
+    /// Writes all changes of inboxes in memory, and the records of their jobs. After an error the next call, or a delivery, tries
+    /// it again.
+    pub fn write_arrivals(&self) -> Result<()> {
+        self.memory.inboxes.write(self)
+    }
+
+    /// Makes every write so far durable, whatever the settings say.
+    pub fn sync(&self) -> Result<()> {
+        self.kv().sync()
+    }
+
+    /// Rewrites all tables, which drops rows that are deleted or below a floor, and removes log that was
+    /// kept for standbys if none is to be kept.
+    pub fn compact(&self) -> Result<()> {
+        self.write_arrivals()?;
+        self.kv().compact()
+    }
+
+    /// Memory and disk that the store uses. May look at the disk.
+    pub fn usage(&self) -> Result<Usage> {
+        Ok(self.memory.usage(Database::usage(self)?))
+    }
+}
+
+impl Drop for Store {
+    /// Writes the changes of inboxes, so that the next start need not deliver their entries again.
+    fn drop(&mut self) {
+        // Only the last one of a directory.
+        if Arc::strong_count(&self.memory) > 1 {
+            return;
+        }
+        self.memory.stop();
+        if let Err(error) = self.write_arrivals() {
+            tracing::warn!(%error, "the inboxes could not be written; the next start delivers their entries again");
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! The sources of a timeline.
+
+use crate::barriers::tables::AGAINST_READER;
+use crate::lists::tables::exclusive_lists;
+use crate::rows::tables::{FOLLOWING, LIST_MEMBERS, Table};
+use crate::rows::walk::{seconds, seconds_with, with_row};
+use crate::rows::{keys, values};
+use crate::store::Store;
+use kv::At;
+use model::error::{Error, Result};
+use model::store::Tier;
+use model::{ListId, Rule, ShownSources, UserId};
+
+/// The authors whose content a reader sees, ascending: the followees, less those whom the reader mutes, those who hide
+/// from the reader, those with a block between, and the members of the reader's exclusive lists. All of these are of
+/// one instant. Costs no more than a few look-ups for each
+/// followee, however many barriers there are, and next to nothing if there are none. With the rules of the follows, and
+/// with the authors whom the reader silences.
+pub fn authors(store: &Store, reader: UserId, tier: Tier) -> Result<ShownSources> {
+    // With two instants, an unfollow and then an unmute between two reads would show items that were never to be
+    // seen.
+    let snapshot = store.kv().snapshot();
+    let at = store.at(&*snapshot, tier);
+    let (authors, rules) = sources(at, FOLLOWING, reader)?;
+    let (mut authors, silenced) = unbarred(at, reader, authors)?;
+    if !authors.is_empty() {
+        let lists = exclusive_lists(at, reader)?;
+        // Each of them may be long.
+        if tier == Tier::Memory && lists.len() > 1 {
+            return Err(Error::NotCached);
+        }
+        for list in lists {
+            (authors, _) = without_row(at, LIST_MEMBERS, list, authors, 0)?;
+        }
+    }
+    Ok(ShownSources::new(authors, rules).silencing(silenced))
+}
+
+/// Those of `users` whose content a reader sees, as [`authors`] has them. Each comes once.
+pub fn authors_among(store: &Store, reader: UserId, users: &[UserId], tier: Tier) -> Result<ShownSources> {
+    // One instant, as in `authors`.
+    let snapshot = store.kv().snapshot();
+    let at = store.at(&*snapshot, tier);
+    let mut users = users.to_vec();
+    users.sort_unstable();
+    users.dedup();
+    let (mut authors, mut rules) = (Vec::new(), Vec::new());
+    let follows = users.iter().map(|user| keys::pair(reader, *user));
+    let follows = at.get_many(FOLLOWING, follows)?;
+    for (user, row) in users.into_iter().zip(follows) {
+        let Some(row) = row else { continue };
+        authors.push(user);
+        rules.extend(values::read_rule(&row)?.map(|rule| (user, rule)));
+    }
+    for table in AGAINST_READER {
+        authors = with_row(at, table, reader, authors, false)?;
+    }
+    if !authors.is_empty() {
+        for list in exclusive_lists(at, reader)? {
+            authors = with_row(at, LIST_MEMBERS, list, authors, false)?;
+        }
+    }
+    Ok(ShownSources::new(authors, rules))
+}
+
+/// The members of a list whose content its user is shown, ascending: less those whom the user mutes and those who hide
+/// from the user, as in [`authors`]. All of one instant. With the rules of the
+/// members.
+pub fn list_authors(store: &Store, reader: UserId, list: ListId, tier: Tier) -> Result<ShownSources> {
+    let snapshot = store.kv().snapshot();
+    let at = store.at(&*snapshot, tier);
+    let (members, rules) = sources(at, LIST_MEMBERS, list)?;
+    let (members, silenced) = unbarred(at, reader, members)?;
+    Ok(ShownSources::new(members, rules).silencing(silenced))
+}
+
+/// Sources with their rules, ascending.
+type Rules = Vec<(UserId, Rule)>;
+
+/// The sources in a partition of follows or of members.
+fn sources(at: At<'_>, table: Table, first: impl Into<u64>) -> Result<(Vec<UserId>, Rules)> {
+    let mut rules = Vec::new();
+    let sources = seconds_with(at, (table, first.into()), None, usize::MAX, |source, row| {
+        rules.extend(values::read_rule(row)?.map(|rule| (source, rule)));
+        Ok(())
+    })?;
+    Ok((sources, rules))
+}
+
+/// Sources, ascending, without those whom a reader silences; and all whom the reader silences, unless there are too
+/// many.
+fn unbarred(at: At<'_>, reader: UserId, mut sources: Vec<UserId>) -> Result<(Vec<UserId>, Option<Vec<UserId>>)> {
+    let mut silenced = Some(Vec::new());
+    for table in AGAINST_READER {
+        let (left, barred) = without_row(at, table, reader, sources, ShownSources::MOST_SILENCED)?;
+        sources = left;
+        silenced = silenced.zip(barred).map(|(silenced, barred)| [silenced, barred].concat());
+    }
+    Ok((sources, silenced))
+}
+
+/// Those of `among`, ascending, without a row under `first`; and all with a row, ascending, if they are not more than
+/// `most` or than `among`. Costs no more than `most` rows and a few look-ups for each of `among`, however many rows
+/// there are, and next to nothing if there are none.
+fn without_row(
+    at: At<'_>,
+    table: Table,
+    first: impl Into<u64> + Copy,
+    mut among: Vec<UserId>,
+    most: usize,
+) -> Result<(Vec<UserId>, Option<Vec<UserId>>)> {
+    let most = among.len().max(most);
+    let barred = seconds(at, table, first, None, most.saturating_add(1))?;
+    if barred.len() > most {
+        return Ok((with_row(at, table, first, among, false)?, None));
+    }
+    among.retain(|second| barred.binary_search(second).is_err());
+    Ok((among, Some(barred)))
+}

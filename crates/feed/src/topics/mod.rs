@@ -1,0 +1,6 @@
+//! Lists of topics.
+
+pub(crate) mod reads;
+pub mod tables;
+
+pub use reads::page;

@@ -1,0 +1,259 @@
+//! The rows of an engine, and changes of them: single ones, or a group.
+
+use std::fmt;
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+
+use crate::access::at::At;
+use crate::access::group::{After, Group, end};
+use crate::access::highest::Highest;
+use crate::batch::WriteBatch;
+use crate::engine::disk::Disk;
+use crate::family::{Family, Schema};
+use crate::id;
+use crate::kv::{Kv, Reads, Row, Scope};
+use crate::options::Options;
+use model::error::{Error, Result};
+use model::failpoint;
+use model::failpoint::Write;
+use model::store::{Tier, Usage};
+
+/// A view of an open engine. All views of one engine share all but the changes that are not written yet.
+pub struct Database {
+    inner: Arc<Inner>,
+    /// Of the view of the thread that makes changes: those that are not written yet.
+    group: Option<Mutex<Group>>,
+}
+
+/// All that the views of one engine share.
+struct Inner {
+    kv: Arc<dyn Kv>,
+    /// The engine, if it is one in a data directory.
+    disk: Option<Arc<Disk>>,
+    schema: Arc<dyn Schema>,
+    /// Whether each change is on the device before it is acknowledged.
+    syncs: bool,
+    highest: Highest,
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        if let Some(disk) = &self.disk {
+            disk.stop();
+        }
+    }
+}
+
+impl fmt::Debug for Database {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Database")
+            .field("dir", &self.inner.disk.as_ref().map(|disk| disk.path()))
+            .finish_non_exhaustive()
+    }
+}
+
+impl Database {
+    /// Opens a data directory, or makes one. Fails with a clear message if another process holds it or its format is
+    /// unknown.
+    pub fn open(options: &Options, schema: Arc<dyn Schema>) -> Result<Self> {
+        let disk = Arc::new(Disk::open(options, &schema)?);
+        Ok(Self::over(Arc::clone(&disk) as Arc<_>, Some(disk), options.sync, schema))
+    }
+
+    /// The rows of an engine without a directory.
+    pub fn on(kv: Arc<dyn Kv>, schema: Arc<dyn Schema>) -> Self {
+        Self::over(kv, None, false, schema)
+    }
+
+    fn over(kv: Arc<dyn Kv>, disk: Option<Arc<Disk>>, syncs: bool, schema: Arc<dyn Schema>) -> Self {
+        let highest = Highest::load(schema.families(), |family| highest_id(&*kv, family));
+        Self { inner: Arc::new(Inner { kv, disk, schema, syncs, highest }), group: None }
+    }
+
+    /// The same rows for the thread that makes changes: what it acknowledges waits for [`Database::write_group`]. Its own reads
+    /// see it at once, others once it is written.
+    pub fn grouping(&self) -> Self {
+        Self { inner: Arc::clone(&self.inner), group: Some(Mutex::default()) }
+    }
+
+    /// The same rows as others see them, without those of a group.
+    pub fn written(&self) -> Self {
+        Self { inner: Arc::clone(&self.inner), group: None }
+    }
+
+    /// The engine.
+    pub fn kv(&self) -> &Arc<dyn Kv> {
+        &self.inner.kv
+    }
+
+    /// The engine in a data directory. Fails for one in memory.
+    pub fn disk(&self) -> Result<&Disk> {
+        let disk = self.inner.disk.as_deref();
+        disk.ok_or_else(|| Error::Storage("a store in memory has no files and no log".to_owned()))
+    }
+}
+
+/// Reads.
+impl Database {
+    /// The rows as they are now.
+    pub fn now(&self, tier: Tier) -> At<'_> {
+        self.at(&*self.inner.kv, tier)
+    }
+
+    /// The rows as of an instant.
+    pub fn at<'a>(&'a self, snapshot: &'a dyn Reads, tier: Tier) -> At<'a> {
+        At { highest: &self.inner.highest, group: self.group.as_ref(), reads: snapshot, tier }
+    }
+
+    /// Whether a table surely has no row with a key.
+    pub fn lacks(&self, family: &Family, key: &[u8]) -> bool {
+        self.inner.highest.lacks(family, key)
+    }
+
+    /// A row.
+    pub fn get(&self, family: &'static Family, key: &[u8], tier: Tier) -> Result<Option<Row<'_>>> {
+        self.now(tier).get(family, key)
+    }
+
+    /// The value of a row, decoded.
+    pub fn read<T>(
+        &self,
+        family: &'static Family,
+        key: &[u8],
+        tier: Tier,
+        decode: impl FnOnce(&[u8]) -> Result<T>,
+    ) -> Result<Option<T>> {
+        self.get(family, key, tier)?.map(|row| decode(&row)).transpose()
+    }
+
+    /// Rows in the order of their keys.
+    pub fn get_many<K: AsRef<[u8]>>(
+        &self,
+        family: &'static Family,
+        keys: impl IntoIterator<Item = K>,
+        tier: Tier,
+    ) -> Result<Vec<Option<Row<'_>>>> {
+        self.now(tier).get_many(family, keys)
+    }
+
+    /// The values of rows, decoded, in the order of their keys.
+    pub fn read_many<K: AsRef<[u8]>, T>(
+        &self,
+        family: &'static Family,
+        keys: impl IntoIterator<Item = K>,
+        tier: Tier,
+        decode: impl Fn(&[u8]) -> Result<T>,
+    ) -> Result<Vec<Option<T>>> {
+        let rows = self.get_many(family, keys, tier)?;
+        rows.into_iter().map(|row| row.map(|row| decode(&row)).transpose()).collect()
+    }
+
+    /// Memory and disk that the engine uses, and rows and bytes of each table by its estimates. May look at the disk.
+    pub fn usage(&self) -> Result<Usage> {
+        let tables = self.inner.schema.families().iter().map(|family| self.inner.kv.size(family));
+        Ok(Usage { tables: tables.collect::<Result<_>>()?, ..self.inner.kv.usage()? })
+    }
+}
+
+/// Changes.
+impl Database {
+    /// Writes a change that acknowledges, or puts it into the group; without `what`, the first rows of the present change. `after`
+    /// gets to know whether it is written.
+    pub fn acknowledge(
+        &self,
+        what: impl Into<Option<Write>>,
+        batch: WriteBatch,
+        after: impl FnOnce(bool) + Send + 'static,
+    ) -> Result<()> {
+        self.put(what.into(), batch, self.inner.syncs, Box::new(after))
+    }
+
+    /// Writes a change that is durable no later than the next one that acknowledges, or puts it into the group.
+    pub fn follow(
+        &self,
+        what: Option<Write>,
+        batch: WriteBatch,
+        after: impl FnOnce(bool) + Send + 'static,
+    ) -> Result<()> {
+        self.put(what, batch, false, Box::new(after))
+    }
+
+    /// Writes rows that each server has for itself. They wait for no group, and are durable no later than the next change that
+    /// acknowledges.
+    pub fn follow_up(&self, what: Write, batch: WriteBatch) -> Result<()> {
+        failpoint::begin(what).map_err(|cause| self.inner.kv.refused(cause))?;
+        self.commit(batch, false)?;
+        failpoint::end(what);
+        Ok(())
+    }
+
+    /// Writes rows at once, and with `sync` durably.
+    pub fn commit(&self, batch: WriteBatch, sync: bool) -> Result<()> {
+        self.inner.highest.raise(&batch);
+        self.inner.kv.write(&mut batch.changes(), batch.bytes(), sync)
+    }
+
+    fn put(&self, what: Option<Write>, change: WriteBatch, sync: bool, after: After) -> Result<()> {
+        let begun = what.map_or(Ok(()), |what| failpoint::begin(what).map_err(|cause| self.inner.kv.refused(cause)));
+        if let (Ok(()), Some(group)) = (&begun, &self.group) {
+            self.inner.highest.raise(&change);
+            return group.lock().add(what, change, sync, after);
+        }
+        let written = begun.and_then(|()| self.commit(change, sync));
+        end(what, after, written.is_ok());
+        written
+    }
+
+    /// Adds rows that are written with the changes of the group, and dropped if there are none.
+    pub fn add_to_group(&self, rows: WriteBatch) -> Result<()> {
+        self.group.as_ref().map_or(Ok(()), |group| group.lock().staged.add(rows))
+    }
+
+    /// Lets [`Database::write_group`] write nothing and return this error.
+    pub fn fail_group(&self, why: Error) {
+        if let Some(group) = &self.group {
+            group.lock().failed = Some(why);
+        }
+    }
+
+    /// Ends a change of a group. Nothing stays of one that fails: others get the numbers of its names, topics and kinds.
+    pub fn end_change(&self, is_made: bool) {
+        if let Some(group) = &self.group {
+            let rest = group.lock().end_change(is_made);
+            rest.give_up();
+        }
+    }
+
+    /// Writes the changes of a group at once, as one that acknowledges. On an error none of them is made. Without a group, each
+    /// change is written already.
+    pub fn write_group(&self) -> Result<()> {
+        let Some(group) = &self.group else { return Ok(()) };
+        let mut group = std::mem::take(&mut *group.lock());
+        if group.is_empty() {
+            return Ok(());
+        }
+        let written = match group.failed.take() {
+            Some(error) => Err(error),
+            None => self.inner.kv.write(&mut group.changes(), group.staged.bytes, group.sync),
+        };
+        match written.is_ok() {
+            true => group.into_rest().written(),
+            false => group.into_rest().give_up(),
+        }
+        written
+    }
+}
+
+/// The greatest id of a table of ids, 0 without any; `None` if it cannot be read.
+fn highest_id(kv: &dyn Kv, family: &'static Family) -> Option<u64> {
+    let mut rows = kv.walk(family, Tier::Disk, Scope::Table).ok()?;
+    rows.seek(false, None);
+    match rows.item() {
+        Some((key, _)) => id::first(key),
+        None => rows.status().ok().map(|()| 0),
+    }
+}
+
+#[cfg(test)]
+mod tests;

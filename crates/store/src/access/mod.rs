@@ -1,5 +1,0 @@
-//! Access to rows: by their keys, and by walks, with the changes of a group on top.
-
-pub(crate) mod at;
-pub(crate) mod staged;
-pub(crate) mod walk;

@@ -1,9 +1,0 @@
-//! The rows: tables, keys, values, changes, and what compactions drop.
-
-pub(crate) mod batch;
-pub(crate) mod filter;
-pub(crate) mod inbox;
-pub(crate) mod keys;
-pub(crate) mod mirrors;
-pub(crate) mod tables;
-pub(crate) mod values;
