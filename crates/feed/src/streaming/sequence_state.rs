@@ -1,34 +1,44 @@
 //! The state from which times, ids and numbers of events follow.
 
-use super::ids::IdMaker;
-use super::times::{Times, TimesCourse};
+use super::times::MOST_STEPS;
 use model::{ContentId, Cursor, Millis};
 
-/// All that the next times, made ids and numbers of events depend on. Two servers with equal courses that make the same
+/// All that the next times, made ids and numbers of events depend on. Two servers with equal states that make the same
 /// changes at the same times give the same ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SequenceState {
-    pub(super) times: TimesCourse,
+    /// The latest time given, or taken for an event.
+    pub(super) at: Millis,
+    /// The greatest cursor given, or of an item with a time of the host that had come.
+    pub(super) last: Cursor,
+    /// Times may still be a millisecond later this many times at once.
+    pub(super) steps: u64,
+    /// The time since boot up to which the stock of steps is filled.
+    pub(super) filled: Millis,
+    /// The last made id.
     pub(super) last_id: u64,
+    /// The number of the next event.
     pub(super) next: u64,
+    /// The latest time in any event so far.
     pub(super) top: Millis,
 }
 
 impl SequenceState {
-    /// The course of a server without changes, for changes from this time on.
+    /// The state of a server without changes, for changes from this time on.
     pub fn new(at: Millis) -> Self {
-        Self { times: Times::new(at).course, last_id: IdMaker::new(at).last(), next: 1, top: at }
+        let last = Cursor { at, id: ContentId::MIN };
+        Self { at, last, steps: MOST_STEPS, filled: 0, last_id: super::ids::first(at), next: 1, top: at }
     }
 
     /// This state as numbers.
     pub fn numbers(&self) -> [u64; 8] {
-        let TimesCourse { at, last, steps, filled } = self.times;
-        [at, last.at, last.id.get(), steps, filled, self.last_id, self.next, self.top]
+        let Self { at, last, steps, filled, last_id, next, top } = *self;
+        [at, last.at, last.id.get(), steps, filled, last_id, next, top]
     }
 
-    /// Reads [`SequenceState::numbers`]; `None` if they are not a course.
+    /// Reads [`SequenceState::numbers`]; `None` if they are not a state.
     pub fn of([at, last_at, id, steps, filled, last_id, next, top]: [u64; 8]) -> Option<Self> {
         let last = Cursor { at: last_at, id: ContentId::new(id).ok()? };
-        Some(Self { times: TimesCourse { at, last, steps, filled }, last_id, next, top })
+        Some(Self { at, last, steps, filled, last_id, next, top })
     }
 }
