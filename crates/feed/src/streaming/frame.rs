@@ -33,13 +33,12 @@ pub struct Frame {
     /// What is known of readers; until the delivery, also where it is the default. `None` if that is so for all readers:
     /// nobody reacted, and the author is the only path.
     viewers: Option<HashMap<UserId, Viewer>>,
-    memory: Memory,
     /// Its share of the memory.
     _share: Share,
 }
 
 impl Frame {
-    pub(super) fn new(event: &Event, text: String, memory: Memory) -> Self {
+    pub(super) fn new(event: &Event, text: String, memory: &Memory) -> Self {
         let _share = memory.hold(text.len());
         let viewers = event.to.is_some().then(HashMap::new);
         Self {
@@ -50,7 +49,6 @@ impl Frame {
             text,
             viewer_at: None,
             viewers,
-            memory,
             _share,
         }
     }
@@ -77,12 +75,12 @@ impl Frame {
     }
 
     /// Drops defaults: no reader is looked up any more.
-    pub(super) fn ready(mut self) -> Arc<Self> {
+    pub(super) fn ready(mut self, memory: &Memory) -> Arc<Self> {
         if let Some(viewers) = &mut self.viewers {
             viewers.retain(|_, viewer| *viewer != Viewer::default());
             viewers.shrink_to_fit();
         }
-        self._share = self.memory.hold(self.bytes());
+        self._share = memory.hold(self.bytes());
         Arc::new(self)
     }
 
@@ -118,10 +116,6 @@ impl Frame {
     pub(super) fn comes(&self, shown: &Shown) -> bool {
         let is_on = |paths: &[UserId]| paths.iter().any(|path| shown.admits(*path, self.kind));
         is_on(&self.paths) && !is_on(&self.still)
-    }
-
-    pub(super) fn memory(&self) -> &Memory {
-        &self.memory
     }
 }
 

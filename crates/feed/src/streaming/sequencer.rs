@@ -23,8 +23,8 @@ use super::sequence_state::SequenceState;
 use super::sequencer_state::{NewestRows, ReadPlace, State};
 use super::times::Crowded;
 use model::clock::now;
-use model::sync::atomic::{AtomicU64, Ordering};
 use model::sync::Mutex;
+use model::sync::atomic::{AtomicU64, Ordering};
 use model::{Changed, ContentId, Cursor, Effect, Event, EventKind, Logged, Millis, Publish};
 
 /// Gives times, ids and numbers to changes, and events to streams.
