@@ -20,7 +20,7 @@ use crossbeam_channel::Sender;
 use super::change_time::ChangeTime;
 use super::log::Slice;
 use super::sequence_state::SequenceState;
-use super::sequencer_state::{NewestRows, ReadPlace, State};
+use super::sequencer_state::{ReadPlace, State};
 use super::times::Crowded;
 use model::clock::now;
 use model::sync::Mutex;
@@ -41,14 +41,14 @@ pub struct Sequencer {
 impl Sequencer {
     /// An empty log.
     pub(super) fn new(hint: Sender<()>) -> Self {
-        let state = State::new(now());
+        let state = State::behind(None, now());
         let (end, open_from) = (state.log.end(), state.open_from());
         Self { state: Mutex::new(state), end: AtomicU64::new(end), open_from: AtomicU64::new(open_from), hint }
     }
 
-    /// Continues after the rows on disk. Without any the log begins. Must be the first call.
-    pub(crate) fn restore(&self, newest: Option<NewestRows>) {
-        self.change(|state| *state = newest.map_or_else(|| State::new(now()), |newest| State::behind(newest, now())));
+    /// Continues after the last row on disk, which is given as a mark. Without one the log begins. Must be the first call.
+    pub(crate) fn restore(&self, last: Option<Event>) {
+        self.change(|state| *state = State::behind(last, now()));
     }
 
     /// All that the next times, ids and numbers of events depend on.
@@ -76,9 +76,6 @@ impl Sequencer {
             gap
         })
     }
-
-    /// How many events are kept in memory.
-    pub const KEPT: usize = super::log::CAPACITY;
 
     /// Begins a group of changes at a time. No time given from now on is earlier.
     pub fn begin_group(&self, at: ChangeTime) {

@@ -24,17 +24,6 @@ impl ReadPlace {
     }
 }
 
-/// The newest rows of the log on disk.
-#[derive(Debug)]
-pub(crate) struct NewestRows {
-    /// The events among them, ascending, at most [`CAPACITY`](super::log::CAPACITY).
-    pub events: Vec<Event>,
-    /// The last row of all, as a mark.
-    pub last: Event,
-    /// From this number on all events are among them.
-    pub from: u64,
-}
-
 /// A group of changes under way.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Began {
@@ -62,27 +51,13 @@ pub(super) struct State {
 }
 
 impl State {
-    /// A log that begins now, with nothing before it.
-    pub(super) fn new(now: Millis) -> Self {
-        let begin = Event::new(0, EventKind::Mark, false, now, now);
-        Self::after(now, &begin.clone(), Log::new([begin], 0))
-    }
-
-    /// A log that continues after the rows on disk.
-    pub(super) fn behind(NewestRows { mut events, last, from }: NewestRows, now: Millis) -> Self {
+    /// A log that continues after the last row on disk, which is given as a mark. Without one it begins now.
+    pub(super) fn behind(last: Option<Event>, now: Millis) -> Self {
         // Later than every time given before.
-        let at = now.max(last.logged + 1);
-        if events.is_empty() {
-            // The place of any row leads back to it.
-            events.push(last.clone());
-        }
-        let mut log = Log::new(events, from);
-        log.pass(last.number);
-        Self::after(at, &last, log)
-    }
-
-    fn after(at: Millis, last: &Event, log: Log) -> Self {
+        let at = last.as_ref().map_or(now, |last| now.max(last.logged + 1));
+        let last = last.unwrap_or_else(|| Event::new(0, EventKind::Mark, false, now, now));
         let course = SequenceState { next: last.number + 1, top: last.top.max(at), ..SequenceState::new(at) };
+        let log = Log::behind(last);
         Self { course, is_reported: false, group: None, effect: 0, coming: Vec::new(), told: 0, log }
     }
 
