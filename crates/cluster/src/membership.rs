@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::log::{Log, NotAppended, NotRead, Record};
 use super::mark::Mark;
 use super::record::{Envelope, Genesis, Stamp, Token, Unread, chain, log_id, unread_level};
-use super::trail::{ANCHOR, OLD_END};
+use super::trail::OLD_END;
 use config::Agreed;
 use feed::streaming::{ChangeTime, FIRST_LEVEL, LEVEL, SequenceState};
 use feed::{Feed, begin_history};
@@ -84,8 +84,8 @@ impl LogMembership {
 
     pub(super) fn write(&self, store: &Store, mark: &Mark) -> Result<()> {
         let note = serde_json::to_vec(self).map_err(|e| Error::Corrupt(format!("a note cannot be written: {e}")))?;
-        store.put_notes(&[(ORIGIN, Some(&note)), (MARK, Some(&mark.bytes())), (FOUNDING, None)])?;
-        begin_history(store, Some(mark.log))?;
+        store.put_notes(&[(ORIGIN, Some(&note)), (MARK, Some(&mark.bytes()?)), (FOUNDING, None)])?;
+        begin_history(store, Some(mark.log.0))?;
         store.sync()
     }
 
@@ -126,7 +126,7 @@ impl LogMembership {
             };
         }
         let record = record_at(log, mark.last)?.ok_or_else(|| gone("the log has no record there"))?;
-        let is_same = chain(mark.before, &record) == mark.hash && mark.log == self.log.0;
+        let is_same = chain(mark.before, &record) == mark.hash && mark.log == self.log;
         if is_same {
             Ok(mark)
         } else {
@@ -276,12 +276,12 @@ impl LogMembership {
     pub fn place(store: &Store) -> Result<(String, u64)> {
         let note = store.note(MARK)?.ok_or_else(not_a_node)?;
         let mark = Mark::read(&note)?;
-        Ok((Token(mark.log).into(), mark.last + 1))
+        Ok((mark.log.into(), mark.last + 1))
     }
 
     /// Takes a store out of its cluster: from then on its server serves alone.
     pub fn leave(store: &Store) -> Result<()> {
-        store.put_notes(&[(ORIGIN, None), (MARK, None), (ANCHOR, None), (FOUNDING, None)])?;
+        store.put_notes(&[(ORIGIN, None), (MARK, None), (FOUNDING, None)])?;
         begin_history(store, None)?;
         store.sync()
     }

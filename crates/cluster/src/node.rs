@@ -19,7 +19,7 @@ use super::position::Position;
 use super::record::Token;
 use super::runs::Runs;
 use super::shared::Shared;
-use super::trail::{ANCHOR, Trail};
+use super::trail::Trail;
 use super::writer::Writer;
 use config::Config;
 use feed::Feed;
@@ -115,11 +115,11 @@ impl Node {
         feed.streaming().set_final_before(mark.final_before);
         tracing::info!(
             node = config.cluster.node.as_str(),
-            log = String::from(Token(mark.log)),
+            log = String::from(mark.log),
             position = mark.last + 1,
             "joined the cluster"
         );
-        let trail = Trail::new(&mark, feed.store().note(ANCHOR)?.as_deref());
+        let trail = Trail::new(&mark);
         let shared = Arc::new(Shared::new(mark));
         let (timeout, session) = (config.cluster.timeout.get(), Token::random()?.0);
         let runs = Runs::new(name.clone(), &config.cluster);
@@ -214,7 +214,7 @@ impl Node {
     #[inline]
     pub fn shown(&self) -> Position {
         let mark = self.shared.mark.lock();
-        Position { log: mark.log, place: mark.last + 1 + u64::from(mark.done > 0) }
+        Position { log: mark.log.0, place: mark.last + 1 + u64::from(mark.done > 0) }
     }
 
     /// Waits as [`Node::reach`] does, or as [`Node::barrier`] for a position of another log.
@@ -241,7 +241,7 @@ impl Node {
 
     /// The id of its log.
     pub fn log_id(&self) -> String {
-        Token(self.shared.mark.lock().log).into()
+        self.shared.mark.lock().log.into()
     }
 
     /// Waits until the node has stopped itself, and returns why.
@@ -260,7 +260,7 @@ impl Node {
         let (shared, vitals, health) = (&*self.shared, &self.shared.vitals, self.health());
         let end = self.log.bounds(LOOK).ok().map(|bounds| bounds.end);
         Status {
-            log: Token(mark.log).into(),
+            log: mark.log.into(),
             position,
             time: mark.time,
             clock_ahead: shared.clock_drift.ahead(),

@@ -214,14 +214,14 @@ pub(super) fn read_command(text: &RawValue) -> Result<Command> {
 
 /// The hash of a log that has this as its next record; `before` is the hash up to there. The time at which the log took the
 /// record counts: a record that is lost and sent again has the same bytes, and another time.
-pub(super) fn chain(before: u64, record: &Record) -> u64 {
-    xxh3_64_with_seed(&record.bytes, xxh3_64_with_seed(&record.time.to_be_bytes(), before))
+pub(super) fn chain(Token(before): Token, record: &Record) -> Token {
+    Token(xxh3_64_with_seed(&record.bytes, xxh3_64_with_seed(&record.time.to_be_bytes(), before)))
 }
 
 /// The id of the log that begins with this record. The log makes it: neither a directory nor a copy of the record in another
 /// topic can give it to a second log.
 pub(super) fn log_id(first: &Record) -> Token {
-    Token(chain(0, first))
+    chain(Token(0), first)
 }
 
 #[cfg(test)]
@@ -287,14 +287,14 @@ mod tests {
     fn a_chain_depends_on_every_record_before_and_on_its_time() {
         let record = |offset, time, text: &str| Record { offset, time, bytes: text.into() };
         let chained = |records: [(u64, Millis, &str); 2]| {
-            records.into_iter().fold(0, |hash, (offset, time, text)| chain(hash, &record(offset, time, text)))
+            records.into_iter().fold(Token(0), |hash, (offset, time, text)| chain(hash, &record(offset, time, text)))
         };
         let one = chained([(1, 50, "a"), (2, 60, "b")]);
-        assert_eq!(one, GOLDEN, "marks on disk have such hashes");
+        assert_eq!(one, Token(GOLDEN), "marks on disk have such hashes");
         for other in [[(1, 50, "b"), (2, 60, "a")], [(1, 50, "a"), (2, 61, "b")], [(1, 51, "a"), (2, 60, "b")]] {
             assert_ne!(chained(other), one);
         }
-        assert_ne!(chain(0, &record(1, 50, "ab")), one);
+        assert_ne!(chain(Token(0), &record(1, 50, "ab")), one);
     }
 
     #[test]

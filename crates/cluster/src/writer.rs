@@ -96,7 +96,7 @@ impl Writer {
         session: u64,
         timeout: Duration,
     ) -> Self {
-        let id = Token(shared.mark.lock().log);
+        let id = shared.mark.lock().log;
         Self {
             log,
             shared,

@@ -103,7 +103,7 @@ impl Applier {
     }
 
     fn note(&self, mark: &Mark) -> Result<()> {
-        self.making.store().note_group(MARK, &mark.bytes())
+        self.making.store().note_group(MARK, &mark.bytes()?)
     }
 
     /// The jobs of a command for which there must be room: its settles. Before the node has caught up nobody waits for it, so

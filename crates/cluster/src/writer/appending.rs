@@ -77,7 +77,7 @@ impl Writer {
             let Mark { last, hash, level, .. } = *self.shared.mark.lock();
             let mut record = Envelope {
                 node: self.name.clone().map(|name| Run { name, since: self.since() }),
-                seen: Some((last, Token(hash))),
+                seen: Some((last, hash)),
                 ..Envelope::empty(level, self.id, Token(self.session), 0, ChangeTime::Clock.now())
             };
             let (flight, until) = queue.take_record(&mut record);

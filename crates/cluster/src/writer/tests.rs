@@ -62,7 +62,7 @@ impl Running {
 
     fn with_timeout(timeout: Duration, waits_first: bool) -> Self {
         let log = Arc::new(Script { waits_first: waits_first.into(), ..Script::default() });
-        let shared = Shared::new(Mark { last: 3, hash: 4, ..Mark::first(Token(7)) });
+        let shared = Shared::new(Mark { last: 3, hash: Token(4), ..Mark::first(Token(7)) });
         shared.clock_drift.note(1, AHEAD as u64, None, 0);
         let name = Some(serde_json::from_value("a".into()).expect("a name"));
         let writer = Arc::new(Writer::new(Arc::clone(&log) as Arc<_>, Arc::new(shared), name, 9, timeout));

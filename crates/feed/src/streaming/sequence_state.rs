@@ -1,11 +1,14 @@
 //! The state from which times, ids and numbers of events follow.
 
+use serde::{Deserialize, Serialize};
+
 use super::times::MOST_STEPS;
-use model::{ContentId, Cursor, Millis};
+use model::{ContentId, Cursor, InvalidId, Millis};
 
 /// All that the next times, made ids and numbers of events depend on. Two servers with equal states that make the same
 /// changes at the same times give the same ones.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(into = "[u64; 8]", try_from = "[u64; 8]")]
 pub struct SequenceState {
     /// The latest time given, or taken for an event.
     pub(super) at: Millis,
@@ -29,16 +32,20 @@ impl SequenceState {
         let last = Cursor { at, id: ContentId::MIN };
         Self { at, last, steps: MOST_STEPS, filled: 0, last_id: super::ids::first(at), next: 1, top: at }
     }
+}
 
-    /// This state as numbers.
-    pub fn numbers(&self) -> [u64; 8] {
-        let Self { at, last, steps, filled, last_id, next, top } = *self;
+impl From<SequenceState> for [u64; 8] {
+    fn from(state: SequenceState) -> Self {
+        let SequenceState { at, last, steps, filled, last_id, next, top } = state;
         [at, last.at, last.id.get(), steps, filled, last_id, next, top]
     }
+}
 
-    /// Reads [`SequenceState::numbers`]; `None` if they are not a state.
-    pub fn of([at, last_at, id, steps, filled, last_id, next, top]: [u64; 8]) -> Option<Self> {
-        let last = Cursor { at: last_at, id: ContentId::new(id).ok()? };
-        Some(Self { at, last, steps, filled, last_id, next, top })
+impl TryFrom<[u64; 8]> for SequenceState {
+    type Error = InvalidId;
+
+    fn try_from([at, last_at, id, steps, filled, last_id, next, top]: [u64; 8]) -> Result<Self, InvalidId> {
+        let last = Cursor { at: last_at, id: ContentId::new(id)? };
+        Ok(Self { at, last, steps, filled, last_id, next, top })
     }
 }
