@@ -12,7 +12,7 @@ use super::comparison::{Asked, Comparer};
 use super::log::{Log, NotRead, Record};
 use super::mark::Mark;
 use super::membership::LogMembership;
-use super::record::{Envelope, Stamp, Token, Unread, chain, unread_level};
+use super::record::{Envelope, Note, Stamp, Token, Unread, chain, unread_level};
 use super::runs::Runs;
 use super::shared::Shared;
 use super::trail::Trail;
@@ -208,8 +208,11 @@ impl Applier {
             }
             self.shared.commands.fetch_add(last.saturating_sub(present.done), Ordering::Relaxed);
         }
-        if let Some(agreed) = envelope.agreed.filter(|agreed| is_new && *agreed != self.agreed) {
-            return Err(self.take_over(whole, agreed));
+        let note = envelope.note.filter(|_| is_new);
+        if let Some(Note::Agreed(agreed)) = &note
+            && *agreed != self.agreed
+        {
+            return Err(self.take_over(whole, agreed.clone()));
         }
         let time = whole.time;
         let is_own = is_new && envelope.session.0 == self.writer.session;
@@ -221,10 +224,12 @@ impl Applier {
             self.writer.begins_at(at);
             self.writer.applied(envelope.number, outcomes);
         }
-        if let Some((run, digests)) = envelope.node.zip(envelope.digests).filter(|_| is_new && !is_own) {
-            self.shared.comparisons.reported(run.name, digests);
+        match (note, envelope.node) {
+            (Some(Note::Compare(id)), _) => return Ok(Some(Asked { id, position: at + 1, time })),
+            (Some(Note::Digests(digests)), Some(run)) if !is_own => self.shared.comparisons.reported(run.name, digests),
+            _ => {}
         }
-        Ok(envelope.compare.filter(|_| is_new).map(|id| Asked { id, position: at + 1, time }))
+        Ok(None)
     }
 
     /// Takes over new settings, which are in force from the next start on.

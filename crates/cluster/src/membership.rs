@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::log::{Log, NotAppended, NotRead, Record};
 use super::mark::Mark;
-use super::record::{Envelope, Genesis, Stamp, Token, Unread, chain, log_id, unread_level};
+use super::record::{Envelope, Genesis, Note, Stamp, Token, Unread, chain, log_id, unread_level};
 use super::trail::OLD_END;
 use config::Agreed;
 use feed::streaming::{ChangeTime, FIRST_LEVEL, LEVEL, SequenceState};
@@ -238,8 +238,9 @@ impl LogMembership {
             }
             None => return Err(Error::Setup("the topic is not the command log of a cluster".to_owned())),
         }
+        let note = agreed.map(Note::Agreed);
         let bytes =
-            Envelope { agreed, ..Envelope::empty(level, id, Token::random()?, 1, ChangeTime::Clock.now()) }.bytes()?;
+            Envelope { note, ..Envelope::empty(level, id, Token::random()?, 1, ChangeTime::Clock.now()) }.bytes()?;
         let began = Instant::now();
         loop {
             // Of several equal records only the first counts.
@@ -294,8 +295,8 @@ fn not_a_node() -> Error {
 /// The first record of a new log.
 fn first_bytes(base: Option<&Feed>, agreed: Agreed) -> Result<Vec<u8>> {
     let sent = base.map_or_else(|| ChangeTime::Clock.now(), |feed| feed.streaming().time_of_changes());
-    let genesis = Some(Genesis { has_base: base.is_some(), agreed });
-    Envelope { genesis, ..Envelope::empty(FIRST_LEVEL, Token::random()?, Token(0), 1, sent) }.bytes()
+    let note = Some(Note::Genesis(Genesis { has_base: base.is_some(), agreed }));
+    Envelope { note, ..Envelope::empty(FIRST_LEVEL, Token::random()?, Token(0), 1, sent) }.bytes()
 }
 
 /// Whether a store has begun the log with this first record, by an attempt that did not come to its end.
@@ -312,8 +313,10 @@ fn genesis(first: &[u8]) -> Result<(Envelope, Genesis)> {
         }
         Unread::Foreign(why) => foreign(&why),
     })?;
-    let genesis = envelope.genesis.take().ok_or_else(|| foreign("its first record does not begin one"))?;
-    Ok((envelope, genesis))
+    match envelope.note.take() {
+        Some(Note::Genesis(genesis)) => Ok((envelope, genesis)),
+        _ => Err(foreign("its first record does not begin one")),
+    }
 }
 
 fn first_record(log: &dyn Log) -> Result<Record> {

@@ -45,21 +45,25 @@ pub(super) struct Envelope {
     /// to there stops.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) seen: Option<(u64, Token)>,
-    /// Settings that all nodes take over at this place. They start again for that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) agreed: Option<Agreed>,
-    /// The beginning of the log: only in its first record.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) genesis: Option<Genesis>,
-    /// Asks each node for the digests of its store at this place of the log.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) compare: Option<Token>,
-    /// The digests of the writer, for the other nodes to compare with their own.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) digests: Option<Digests>,
+    pub(super) note: Option<Note>,
     /// The changes, in their order. None in a barrier.
     #[serde(default)]
     pub(super) commands: Vec<Box<RawValue>>,
+}
+
+/// What a record tells all nodes beside its changes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Note {
+    /// The beginning of the log: only in its first record.
+    Genesis(Genesis),
+    /// Settings that all nodes take over at this place. They start again for that.
+    Agreed(Agreed),
+    /// Each node takes the digests of its store at this place of the log, for a comparison with this id.
+    Compare(Token),
+    /// The digests of the writer, for the other nodes to compare with their own.
+    Digests(Digests),
 }
 
 /// A run of a node.
@@ -162,8 +166,7 @@ impl Envelope {
     /// Whether it is the barrier with which a session begins. No record of the session came before it, so it need not be
     /// remembered.
     pub(super) fn only_begins_a_session(&self) -> bool {
-        let asks = self.agreed.is_some() || self.compare.is_some() || self.digests.is_some();
-        self.number == 1 && !asks && self.commands.is_empty()
+        self.number == 1 && self.note.is_none() && self.commands.is_empty()
     }
 
     /// The time of the record in the log, which took it at this time by its own clock. The time of the log never falls,
@@ -241,9 +244,12 @@ mod tests {
         let whole = golden
             .replace("\"session", r#""node":{"name":"a","since":4},"session"#)
             .replace("50,", r#"50,"until":60,"#)
-            .replace("],\"commands", r#"],"compare":"0000000000000008","digests":{"of":"0000000000000007","tables":{"t":"0000000000000006"}},"commands"#);
+            .replace(
+                "],\"commands",
+                r#"],"note":{"digests":{"of":"0000000000000007","tables":{"t":"0000000000000006"}}},"commands"#,
+            );
         let read = Envelope::read(whole.as_bytes()).expect("reads");
-        assert_eq!((read.compare, read.until, read.digests.is_some()), (Some(Token(8)), Some(60), true));
+        assert!(read.until == Some(60) && matches!(read.note, Some(Note::Digests(_))));
         assert_eq!(String::from_utf8(read.bytes().expect("writes")), Ok(whole));
         for level in [1, 9] {
             let present = format!("\"level\":{FIRST_LEVEL}");

@@ -32,7 +32,7 @@ use parking_lot::{Condvar, Mutex};
 use self::flights::{Flights, told};
 use self::queue::{Queue, never_sent};
 use super::log::Log;
-use super::record::{Digests, MOST_BYTES, Token, write_command};
+use super::record::{Digests, MOST_BYTES, Note, Token, write_command};
 use super::shared::Shared;
 use config::NodeName;
 use feed::{Command, Outcome, Propose, answer_due};
@@ -182,14 +182,21 @@ impl Writer {
     /// another question that waits for the same record.
     pub(super) fn ask_comparison(&self, id: Token) -> Result<Token> {
         self.shared.vitals.health().can_wait()?;
-        self.fill(|queue| Ok(*queue.compare.get_or_insert(id)))
+        self.fill(|queue| {
+            let waiting =
+                queue.notes.iter().find_map(|note| if let Note::Compare(id) = note { Some(*id) } else { None });
+            if waiting.is_none() {
+                queue.notes.push_back(Note::Compare(id));
+            }
+            Ok(waiting.unwrap_or(id))
+        })
     }
 
     /// Tells the other nodes the digests of this one, with the next record.
     pub(super) fn report(&self, digests: Digests) {
         // An error: the node stops.
         let _ = self.fill(|queue| {
-            queue.digests = Some(digests);
+            queue.notes.push_back(Note::Digests(digests));
             Ok(())
         });
     }
