@@ -30,9 +30,10 @@ pub struct Frame {
     text: String,
     /// The byte of the text where the viewer's reactions go, if the event shows an item.
     viewer_at: Option<usize>,
-    /// What is known of readers; until the delivery, also where it is the default. `None` if that is so for all readers:
-    /// nobody reacted, and the author is the only path.
-    viewers: Option<HashMap<UserId, Viewer>>,
+    /// Whether readers must be looked up: somebody has reacted, or the author is not the only path.
+    asks: bool,
+    /// What is known of readers, unless it is the default.
+    viewers: HashMap<UserId, Viewer>,
     /// Its share of the memory.
     _share: Share,
 }
@@ -40,7 +41,6 @@ pub struct Frame {
 impl Frame {
     pub(super) fn new(event: &Event, text: String, memory: &Memory) -> Self {
         let _share = memory.hold(text.len());
-        let viewers = event.to.is_some().then(HashMap::new);
         Self {
             author: event.entry.author,
             paths: event.paths().collect(),
@@ -48,7 +48,8 @@ impl Frame {
             still: Box::default(),
             text,
             viewer_at: None,
-            viewers,
+            asks: event.to.is_some(),
+            viewers: HashMap::new(),
             _share,
         }
     }
@@ -56,7 +57,7 @@ impl Frame {
     /// A frame of an event that shows an item: the viewer's reactions go at this byte of the text. `reacted` says
     /// whether anybody reacted.
     pub fn with_viewer(self, at: usize, reacted: bool) -> Self {
-        Self { viewer_at: Some(at), viewers: self.viewers.or(reacted.then(HashMap::new)), ..self }
+        Self { viewer_at: Some(at), asks: self.asks || reacted, ..self }
     }
 
     /// A frame of an event that an item was taken off a path, and is on these still.
@@ -64,22 +65,14 @@ impl Frame {
         Self { still: paths.into(), ..self }
     }
 
-    /// Adds what is known of some readers.
-    pub fn add_viewers(&mut self, viewers: impl IntoIterator<Item = (UserId, Viewer)>) {
-        self.viewers.get_or_insert_default().extend(viewers);
+    /// Whether readers must be looked up before the delivery.
+    pub fn asks(&self) -> bool {
+        self.asks
     }
 
-    /// Whether this reader still has to be looked up.
-    pub(super) fn lacks(&self, reader: UserId) -> bool {
-        self.viewers.as_ref().is_some_and(|viewers| !viewers.contains_key(&reader))
-    }
-
-    /// Drops defaults: no reader is looked up any more.
-    pub(super) fn ready(mut self, memory: &Memory) -> Arc<Self> {
-        if let Some(viewers) = &mut self.viewers {
-            viewers.retain(|_, viewer| *viewer != Viewer::default());
-            viewers.shrink_to_fit();
-        }
+    /// The event with what is known of readers.
+    pub(super) fn ready(mut self, viewers: &[(UserId, Viewer)], memory: &Memory) -> Arc<Self> {
+        self.viewers = viewers.iter().copied().filter(|(_, viewer)| *viewer != Viewer::default()).collect();
         self._share = memory.hold(self.bytes());
         Arc::new(self)
     }
@@ -89,27 +82,18 @@ impl Frame {
         let Some((before, after)) = self.viewer_at.and_then(|at| self.text.split_at_checked(at)) else {
             return (&self.text, None, "");
         };
-        (before, Some(self.viewer(reader).reactions), after)
-    }
-
-    fn viewer(&self, reader: UserId) -> Viewer {
-        self.viewers.as_ref().and_then(|viewers| viewers.get(&reader)).copied().unwrap_or_default()
+        (before, Some(self.viewers.get(&reader).copied().unwrap_or_default().reactions), after)
     }
 
     /// Bytes that it takes.
     pub(super) fn bytes(&self) -> usize {
         const VIEWER: usize = size_of::<(UserId, Viewer)>() + 2;
-        self.text.len() + VIEWER * self.viewers.as_ref().map_or(0, HashMap::capacity)
+        self.text.len() + VIEWER * self.viewers.capacity()
     }
 
     /// The paths of its item.
     pub(super) fn paths(&self) -> &[UserId] {
         &self.paths
-    }
-
-    /// Whether it is for a reader who is shown one of its paths.
-    pub(super) fn is_for(&self, reader: UserId) -> bool {
-        !self.viewer(reader).silences
     }
 
     /// Whether one of its paths is shown, by a rule that admits its kind.

@@ -88,7 +88,7 @@ mod tests {
     fn frame(author: u64, memory: &Memory) -> Item {
         let event = Event::new(1, EventKind::Edit, false, 1, 1);
         let event = Event { entry: Entry::plain(Cursor::OLDEST, user(author)), broadcast: true, ..event };
-        Item::Frame(Frame::new(&event, "x".repeat(100), memory).ready(memory))
+        Item::Frame(Frame::new(&event, "x".repeat(100), memory).ready(&[], memory))
     }
 
     fn push(queue: &mut Queue, author: u64, memory: &Memory) -> bool {

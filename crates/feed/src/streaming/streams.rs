@@ -9,7 +9,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
-use super::frame::{Frame, Item};
+use super::frame::{Frame, Item, Viewer};
 use super::memory::Memory;
 use super::personal::Note;
 use super::presence::Presence;
@@ -46,15 +46,6 @@ pub struct StreamsUsage {
     pub refused: u64,
     /// Memory of waiting events, bytes.
     pub memory: Fill,
-}
-
-/// An event that was not delivered, because these readers must be looked up first.
-#[derive(Debug)]
-pub struct Unasked {
-    /// The event.
-    pub frame: Box<Frame>,
-    /// The readers; at the next try there may be others.
-    pub readers: Vec<UserId>,
 }
 
 /// Why a stream was not opened.
@@ -191,25 +182,30 @@ impl Streams {
         &self.memory
     }
 
+    /// The readers who are shown a path of an event, each once.
+    pub fn listeners(&self, frame: &Frame) -> Vec<UserId> {
+        listed(&self.state.lock().by_source, frame)
+    }
+
     /// Puts an event of the log into the queues of the streams that show one of its paths. Events must come in the order
-    /// of their positions. If some readers are not looked up yet, does nothing and names them.
-    pub fn deliver(&self, position: u64, frame: Frame) -> Result<(), Unasked> {
+    /// of their positions. `viewers` are all who listened to it before, if readers were looked up: who has begun to listen since
+    /// does not get it.
+    pub fn deliver(&self, position: u64, frame: Frame, viewers: Option<&[(UserId, Viewer)]>) {
         let mut wakers = Wakers::default();
         let mut guard = self.state.lock();
         let State { readers, by_source, usage, .. } = &mut *guard;
-        let unknown: Vec<_> = listed(by_source, &frame).copied().filter(|reader| frame.lacks(*reader)).collect();
-        if !unknown.is_empty() {
-            return Err(Unasked { frame: Box::new(frame), readers: unknown });
-        }
-        let frame = frame.ready(&self.memory);
+        let to = match viewers {
+            Some(viewers) => viewers.iter().filter(|(_, viewer)| !viewer.silences).map(|(user, _)| *user).collect(),
+            None => listed(by_source, &frame),
+        };
+        let frame = frame.ready(viewers.unwrap_or_default(), &self.memory);
         let item = Item::Frame(Arc::clone(&frame));
-        for user in listed(by_source, &frame).filter(|reader| frame.is_for(**reader)) {
-            if let Some(reader) = readers.get_mut(user).filter(|reader| frame.comes(&reader.shown)) {
+        for user in to {
+            if let Some(reader) = readers.get_mut(&user).filter(|reader| frame.comes(&reader.shown)) {
                 let restart = &mut || self.restart(&mut usage.resets);
                 usage.events += reader.put((position, &item), &self.memory, restart, &mut wakers.0);
             }
         }
-        Ok(())
     }
 
     /// Puts a text into the queues of a user's streams, which `actor` caused.
@@ -279,17 +275,13 @@ fn unlist(by_source: &mut HashMap<UserId, HashSet<UserId>>, user: UserId, author
 }
 
 /// The readers who are shown a path of an event, each once.
-fn listed<'s>(by_source: &'s HashMap<UserId, HashSet<UserId>>, frame: &'s Frame) -> impl Iterator<Item = &'s UserId> {
-    let paths = frame.paths();
-    let of = |path: &UserId| by_source.get(path);
-    paths.iter().enumerate().filter_map(move |(place, path)| Some((place, of(path)?))).flat_map(
-        move |(place, readers)| {
-            let is_new = move |reader: &&UserId| {
-                !paths[..place].iter().any(|other| of(other).is_some_and(|others| others.contains(*reader)))
-            };
-            readers.iter().filter(is_new)
-        },
-    )
+fn listed(by_source: &HashMap<UserId, HashSet<UserId>>, frame: &Frame) -> Vec<UserId> {
+    let lists: Vec<_> = frame.paths().iter().filter_map(|path| by_source.get(path)).collect();
+    let is_new = |place: usize, reader: &UserId| !lists[..place].iter().any(|list| list.contains(reader));
+    let new = |(place, list): (usize, &&HashSet<UserId>)| -> Vec<UserId> {
+        list.iter().copied().filter(|reader| is_new(place, reader)).collect()
+    };
+    lists.iter().enumerate().flat_map(new).collect()
 }
 
 impl State {
