@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::record::Token;
-use feed::streaming::{FIRST_LEVEL, SequenceState};
+use super::record::{FIRST_LEVEL, Token};
+use feed::streaming::SequenceState;
 use model::Millis;
 use model::error::{Error, Result};
 

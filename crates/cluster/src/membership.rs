@@ -7,10 +7,10 @@ use serde::{Deserialize, Serialize};
 
 use super::log::{Log, NotAppended, NotRead, Record};
 use super::mark::Mark;
-use super::record::{Envelope, Genesis, Note, Stamp, Token, Unread, chain, log_id, unread_level};
+use super::record::{Envelope, FIRST_LEVEL, Genesis, LEVEL, Note, Stamp, Token, Unread, chain, log_id, unread_level};
 use super::trail::OLD_END;
 use config::Agreed;
-use feed::streaming::{ChangeTime, FIRST_LEVEL, LEVEL, SequenceState};
+use feed::streaming::{ChangeTime, SequenceState};
 use feed::{Feed, begin_history};
 use model::error::{Error, Result};
 use model::store::MARK;

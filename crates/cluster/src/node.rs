@@ -16,14 +16,13 @@ use super::log::Log;
 use super::look::{self, look};
 use super::membership::LogMembership;
 use super::position::Position;
-use super::record::Token;
+use super::record::{LEVEL, Token};
 use super::runs::Runs;
 use super::shared::Shared;
 use super::trail::Trail;
 use super::writer::Writer;
 use config::Config;
 use feed::Feed;
-use feed::streaming::LEVEL;
 use model::error::{Code, Error, Result};
 use model::{Histogram, Millis, threads};
 

@@ -251,14 +251,6 @@ impl Writer {
 
     /// Lets a command wait for the next record. Its caller waits since an instant.
     fn begin(&self, command: &Command, since: Instant) -> Result<Proposal> {
-        let (needed, level) = (command.level(), self.shared.mark.lock().level);
-        if needed > level {
-            let detail = format!(
-                "this change needs level {needed} of the command log, and level {level} is in force. Once all nodes are \
-                 updated, run \"tideline cluster upgrade\""
-            );
-            return Err(Error::refused(Code::LogUnavailable, detail));
-        }
         let longest = 2 * self.timeout;
         let patience = answer_due().map_or(longest, |due| longest.min(due.saturating_duration_since(since)));
         if patience.is_zero() {

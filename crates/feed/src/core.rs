@@ -8,7 +8,7 @@ use crate::caches::rows::RowsAtOnce;
 use crate::caches::{Cards, ContentCache};
 use crate::inbox::backlog::Backlog;
 use crate::streaming::on_disk::OnDisk;
-use crate::streaming::{ChangeTime, LEVEL, Streaming};
+use crate::streaming::{ChangeTime, Streaming};
 use config::Config;
 use model::error::Result;
 use model::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -172,7 +172,7 @@ impl Core {
     pub(crate) fn now_of_changes(&self) -> ChangeTime {
         match self.is_node() {
             false => ChangeTime::Clock,
-            true => ChangeTime::Log { time: self.streaming.time_of_changes(), level: LEVEL },
+            true => ChangeTime::Log(self.streaming.time_of_changes()),
         }
     }
 

@@ -56,8 +56,7 @@ impl Applier {
         after: impl Fn(u64) -> Mark,
     ) -> Result<Result<Vec<Made>>, End> {
         let (mut made, mut group): (Vec<Made>, Option<Group<'_>>) = Default::default();
-        let Mark { time, level, .. } = after(place.command + 1);
-        let time = ChangeTime::Log { time, level };
+        let time = ChangeTime::Log(after(place.command + 1).time);
         for (text, done) in commands.iter().zip(1..).skip(place.command as usize) {
             let place = Refusal { command: done, ..*place };
             if self.refused.contains(&place) {

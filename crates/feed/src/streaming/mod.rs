@@ -35,7 +35,7 @@ use model::clock::now;
 use model::sync::atomic::{AtomicU64, Ordering};
 use model::{Millis, UserId};
 
-pub use change_time::{ChangeTime, FIRST_LEVEL, LEVEL};
+pub use change_time::ChangeTime;
 pub use frame::{Frame, Item, Viewer};
 pub use log::Slice;
 pub use memory::{Memory, Share};
