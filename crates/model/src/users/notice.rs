@@ -10,41 +10,27 @@ use crate::items::content::Content;
 use crate::items::counts::{COMMENT, REPOST};
 use crate::items::kind::Audience;
 use crate::items::reaction_kinds::ReactionKind;
+use crate::words::words;
 
-/// Declares the kinds of notices with their codes in rows and cursors and their names in the API.
-macro_rules! notices {
-    ($($(#[doc = $doc:literal])* $kind:ident = $code:literal $name:literal,)+) => {
-        /// What happened to a user.
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        pub enum NoticeKind { $($(#[doc = $doc])* $kind = $code),+ }
-
-        impl NoticeKind {
-            /// Every kind, in the order of their codes.
-            pub const ALL: [Self; [$($name),+].len()] = [$(Self::$kind),+];
-
-            /// The name in the API.
-            pub fn name(self) -> &'static str {
-                match self { $(Self::$kind => $name),+ }
-            }
-        }
-    };
-}
-
-notices! {
-    /// The actor follows the user.
-    Follow = 1 "follow",
-    /// The actor has asked to follow the user.
-    FollowRequest = 2 "follow_request",
-    /// The actor has approved the request of the user, who follows the actor since then.
-    RequestApproved = 3 "request_approved",
-    /// The actor has reacted to an item of the user.
-    Reaction = 4 "reaction",
-    /// The actor has published a comment on an item of the user.
-    Comment = 5 "comment",
-    /// The actor has published a repost of an item of the user.
-    Repost = 6 "repost",
-    /// The actor has published an item that mentions the user.
-    Mention = 7 "mention",
+words! {
+    /// What happened to a user.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum NoticeKind {
+        /// The actor follows the user.
+        Follow = 1 => "follow",
+        /// The actor has asked to follow the user.
+        FollowRequest = 2 => "follow_request",
+        /// The actor has approved the request of the user, who follows the actor since then.
+        RequestApproved = 3 => "request_approved",
+        /// The actor has reacted to an item of the user.
+        Reaction = 4 => "reaction",
+        /// The actor has published a comment on an item of the user.
+        Comment = 5 => "comment",
+        /// The actor has published a repost of an item of the user.
+        Repost = 6 => "repost",
+        /// The actor has published an item that mentions the user.
+        Mention = 7 => "mention",
+    }
 }
 
 impl NoticeKind {

@@ -5,32 +5,20 @@ use super::rule::Rule;
 use crate::effect::{Effect, EffectKind};
 use crate::ids::id::UserId;
 use crate::ids::position::Millis;
+use crate::words::words;
 
-/// The follows between a user and a target.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum RelationKind {
-    /// Neither follows the other.
-    None,
-    /// The user follows the target.
-    Following,
-    /// The target follows the user.
-    FollowedBy,
-    /// Each follows the other.
-    Mutual,
-}
-
-impl RelationKind {
-    /// Every kind.
-    pub const ALL: [Self; 4] = [Self::None, Self::Following, Self::FollowedBy, Self::Mutual];
-
-    /// The name in the API.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::None => "none",
-            Self::Following => "following",
-            Self::FollowedBy => "followed_by",
-            Self::Mutual => "mutual",
-        }
+words! {
+    /// The follows between a user and a target.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum RelationKind {
+        /// Neither follows the other.
+        None => "none",
+        /// The user follows the target.
+        Following => "following",
+        /// The target follows the user.
+        FollowedBy => "followed_by",
+        /// Each follows the other.
+        Mutual => "mutual",
     }
 }
 
