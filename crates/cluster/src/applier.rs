@@ -136,7 +136,7 @@ impl Applier {
 
     /// Writes the mark without a change. If that fails, the next start applies some commands again.
     fn write_mark(&self) {
-        let mark = self.mark_now(self.shared.mark.lock().clone());
+        let mark = self.mark_now(self.shared.mark.borrow().clone());
         if let Err(error) = mark.bytes().and_then(|mark| self.feed.store().put_notes(&[(MARK, Some(&mark))])) {
             tracing::debug!(%error, "the place in the command log could not be written");
         }
@@ -149,7 +149,7 @@ impl Applier {
 
     /// Applies a record. Returns the comparison for which it asks.
     fn apply(&mut self, record: &Record) -> Result<Option<Asked>, End> {
-        let present = self.shared.mark.lock().clone();
+        let present = self.shared.mark.borrow().clone();
         let at = record.offset;
         if at <= present.last {
             return Ok(None);
@@ -245,7 +245,7 @@ impl Applier {
     /// The record after the present one is applied, or passed over.
     fn go_on(&mut self, mark: Mark) {
         let (last, hash) = (mark.last, mark.hash);
-        *self.shared.mark.lock() = mark;
+        self.shared.mark.send_replace(mark);
         self.trail.push(last, hash);
         self.shared.position.send_replace(last + 1);
     }

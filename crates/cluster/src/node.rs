@@ -212,7 +212,7 @@ impl Node {
     /// another, before its position is reached.
     #[inline]
     pub fn shown(&self) -> Position {
-        let mark = self.shared.mark.lock();
+        let mark = self.shared.mark.borrow();
         Position { log: mark.log.0, place: mark.last + 1 + u64::from(mark.done > 0) }
     }
 
@@ -240,7 +240,7 @@ impl Node {
 
     /// The id of its log.
     pub fn log_id(&self) -> String {
-        self.shared.mark.lock().log.into()
+        self.shared.mark.borrow().log.into()
     }
 
     /// Waits until the node has stopped itself, and returns why.
@@ -255,7 +255,7 @@ impl Node {
 
     /// The node in figures. May wait for the log for two seconds.
     pub fn status(&self) -> Status {
-        let (position, mark) = (self.position(), self.shared.mark.lock().clone());
+        let (position, mark) = (self.position(), self.shared.mark.borrow().clone());
         let (shared, vitals, health) = (&*self.shared, &self.shared.vitals, self.health());
         let end = self.log.bounds(LOOK).ok().map(|bounds| bounds.end);
         Status {

@@ -63,13 +63,19 @@ pub(super) struct Writer {
     /// The offset of the first record of this run; 0 until it is applied.
     since: AtomicU64,
     timeout: Duration,
-    queue: Mutex<Queue>,
+    state: Mutex<State>,
     filled: Condvar,
-    flights: Mutex<Flights>,
     /// Whether a record was kept at a place that this node has passed: then the log was cut, or made anew.
     pub(super) doubts: AtomicBool,
     /// Waits of reads for a barrier.
     pub(super) barriers: Histogram,
+}
+
+/// Commands on their way.
+#[derive(Default)]
+struct State {
+    queue: Queue,
+    flights: Flights,
 }
 
 /// A command that waits for its outcome.
@@ -96,7 +102,7 @@ impl Writer {
         session: u64,
         timeout: Duration,
     ) -> Self {
-        let id = shared.mark.lock().log;
+        let id = shared.mark.borrow().log;
         Self {
             log,
             shared,
@@ -105,9 +111,8 @@ impl Writer {
             session,
             since: AtomicU64::new(0),
             timeout,
-            queue: Mutex::default(),
+            state: Mutex::default(),
             filled: Condvar::new(),
-            flights: Mutex::default(),
             doubts: AtomicBool::new(false),
             barriers: Histogram::of_durations(&WAITS),
         }
@@ -130,9 +135,9 @@ impl Writer {
 
     /// For how long the oldest record that is not served waits; zero if none does.
     pub(super) fn oldest_wait(&self) -> Duration {
-        let queued = self.queue.lock().since;
-        let sent = self.flights.lock().by_number.first_key_value().map(|(_, flight)| flight.since);
-        sent.or(queued).map_or(Duration::ZERO, |since| since.elapsed())
+        let State { queue, flights } = &*self.state.lock();
+        let sent = flights.by_number.first_key_value().map(|(_, flight)| flight.since);
+        sent.or(queue.since).map_or(Duration::ZERO, |since| since.elapsed())
     }
 
     /// Whether records of this node are served slowly. To know whether that goes on, a slow node without a record under
@@ -150,8 +155,8 @@ impl Writer {
 
     /// Commands that wait, and are under way.
     pub(super) fn waiting(&self) -> usize {
-        let waiting = self.queue.lock().waiting.len();
-        waiting + self.flights.lock().by_number.values().map(|flight| flight.tells.len()).sum::<usize>()
+        let State { queue, flights } = &*self.state.lock();
+        queue.waiting.len() + flights.by_number.values().map(|flight| flight.tells.len()).sum::<usize>()
     }
 
     /// Waits until this node has applied all that any node acknowledged before the call; `log_unavailable` if that
@@ -203,11 +208,11 @@ impl Writer {
 
     /// Puts something into the queue for the next record.
     fn fill<T>(&self, fill: impl FnOnce(&mut Queue) -> Result<T>) -> Result<T> {
-        let mut queue = self.queue.lock();
+        let queue = &mut self.state.lock().queue;
         if queue.closed {
             return Err(Code::Stopping.into());
         }
-        let filled = fill(&mut queue)?;
+        let filled = fill(queue)?;
         queue.since.get_or_insert_with(Instant::now);
         self.filled.notify_one();
         Ok(filled)
@@ -215,7 +220,7 @@ impl Writer {
 
     /// The time by the clock of this node at which an own record was sent first. `None` once it is decided.
     pub(super) fn sent_at(&self, number: u64) -> Option<Millis> {
-        self.flights.lock().by_number.get(&number).map(|flight| flight.sent)
+        self.state.lock().flights.by_number.get(&number).map(|flight| flight.sent)
     }
 
     /// An own record is applied. Called once for each number that is applied, ascending.
@@ -230,20 +235,21 @@ impl Writer {
 
     /// Changes the flights, and answers the commands whose fate is known then.
     fn change(&self, change: impl FnOnce(&mut Flights)) {
-        let (mut flights, vitals) = (self.flights.lock(), &self.shared.vitals);
-        change(&mut flights);
+        let (mut state, vitals) = (self.state.lock(), &self.shared.vitals);
+        let flights = &mut state.flights;
+        change(flights);
         let now_served = flights.served();
         // The first one has waited until the node had caught up.
         if let Some(waited) = flights.answer().filter(|_| vitals.has_served()) {
             vitals.is_slow.store(waited >= SLOW, Ordering::Relaxed);
         }
-        drop(flights);
+        drop(state);
         vitals.served.send_if_modified(|served| std::mem::replace(served, now_served) != now_served);
     }
 
     /// Ends [`Writer::run`]; commands that wait are refused.
     pub(super) fn close(&self) {
-        let mut queue = self.queue.lock();
+        let queue = &mut self.state.lock().queue;
         queue.closed = true;
         queue.waiting.drain(..).for_each(|waiting| told(&waiting.tell, Err(Code::Stopping.into())));
         self.filled.notify_all();
@@ -281,7 +287,7 @@ impl Writer {
         for part in [patience / 2, patience] {
             match outcome.recv_timeout(part.saturating_sub(since.elapsed())) {
                 Ok(outcome) => return outcome,
-                Err(RecvTimeoutError::Timeout) if self.queue.lock().withdraw(ticket) => return Err(never_sent()),
+                Err(RecvTimeoutError::Timeout) if self.state.lock().queue.withdraw(ticket) => return Err(never_sent()),
                 Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {}
             }
         }

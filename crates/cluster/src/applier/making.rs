@@ -97,8 +97,8 @@ impl Applier {
     fn write(&self, group: Group<'_>, after: Mark) -> Result<()> {
         let after = self.mark_now(after);
         self.note(&after)?;
-        let before = std::mem::replace(&mut *self.shared.mark.lock(), after);
-        group.end().inspect_err(|_| *self.shared.mark.lock() = before)
+        let before = self.shared.mark.send_replace(after);
+        group.end().inspect_err(|_| _ = self.shared.mark.send_replace(before))
     }
 
     fn note(&self, mark: &Mark) -> Result<()> {

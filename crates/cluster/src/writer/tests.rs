@@ -146,7 +146,7 @@ fn a_command_that_is_not_sent_in_time_is_refused_for_certain() {
         assert_eq!(code, Code::LogUnavailable, "{detail}");
         assert!(detail.contains("nothing has changed"), "{detail}");
     }
-    assert_eq!(running.writer.queue.lock().bytes, 0);
+    assert_eq!(running.writer.state.lock().queue.bytes, 0);
     running.apply(1);
     running.log.opens.store(true, Ordering::SeqCst);
     let fate = under_way.join().expect("no panic").map_err(|error| error.code());
@@ -235,7 +235,7 @@ fn a_large_record_has_more_time() {
     let text = serde_json::value::to_raw_value(&"x".repeat(12_000_000)).expect("writes");
     let (tell, _outcome) = sync_channel(1);
     {
-        running.writer.queue.lock().push(text, tell, [Instant::now() + NEVER; 2]);
+        running.writer.state.lock().queue.push(text, tell, [Instant::now() + NEVER; 2]);
         running.writer.filled.notify_one();
     }
     running.wait_for(2);
@@ -249,10 +249,10 @@ fn more_than_may_wait_is_refused() {
     let running = Running::new(true);
     drop(running.propose());
     running.wait_for(1);
-    running.writer.queue.lock().bytes = MOST_WAITING_BYTES;
+    running.writer.state.lock().queue.bytes = MOST_WAITING_BYTES;
     let (code, _) = refusal(running.propose());
     assert_eq!(code, Code::Overloaded);
-    running.writer.queue.lock().bytes = 0;
+    running.writer.state.lock().queue.bytes = 0;
 }
 
 #[test]
