@@ -8,20 +8,16 @@ use super::log::Log;
 /// How often.
 pub(super) const EVERY: Duration = Duration::from_secs(3600);
 
-/// A finding about the topic: a lesser danger, or a reason why the log can lose acknowledged records.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Found {
-    Danger(String),
-    Fault(String),
-}
+/// A lesser danger, or a reason why the log can lose acknowledged records.
+pub(super) type Found = Result<String, String>;
 
 /// Looks until the other end of `stop` is gone. Tells what it did not find the time before.
 pub(super) fn look(log: &dyn Log, every: Duration, stop: &Receiver<()>, mut tell: impl FnMut(&Found)) {
     let mut known = Vec::new();
     while stop.recv_timeout(every) == Err(RecvTimeoutError::Timeout) {
-        let found = match log.dangers() {
-            Ok(dangers) => dangers.into_iter().map(Found::Danger).collect(),
-            Err(error) => vec![Found::Fault(error.to_string())],
+        let found: Vec<Found> = match log.dangers() {
+            Ok(dangers) => dangers.into_iter().map(Ok).collect(),
+            Err(error) => vec![Err(error.to_string())],
         };
         found.iter().filter(|found| !known.contains(*found)).for_each(&mut tell);
         known = found;
@@ -31,8 +27,8 @@ pub(super) fn look(log: &dyn Log, every: Duration, stop: &Receiver<()>, mut tell
 /// Writes it into the server log.
 pub(super) fn tell(found: &Found) {
     match found {
-        Found::Danger(danger) => tracing::warn!("{danger}"),
-        Found::Fault(fault) => tracing::error!("the settings of the command log: {fault}"),
+        Ok(danger) => tracing::warn!("{danger}"),
+        Err(fault) => tracing::error!("the settings of the command log: {fault}"),
     }
 }
 
@@ -88,7 +84,7 @@ mod tests {
         let log = Changing { looks: Mutex::new(looks.into()), stop: Mutex::new(Some(stop)) };
         let mut told = Vec::new();
         look(&log, Duration::from_millis(1), &stopped, |found| told.push(found.clone()));
-        let b = || Found::Danger(danger("b"));
-        assert_eq!(told, [Found::Danger(danger("a")), b(), Found::Fault("unclean".to_owned()), b()]);
+        let b = || Ok(danger("b"));
+        assert_eq!(told, [Ok(danger("a")), b(), Err("unclean".to_owned()), b()]);
     }
 }

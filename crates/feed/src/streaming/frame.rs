@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::memory::{Memory, Share};
 use super::personal::Note;
 use super::shown::Shown;
-use model::{Cursor, Event, KindId, Reactions, UserId};
+use model::{Cursor, Event, Reactions, UserId};
 
 /// What an event needs to know of a reader.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -20,11 +20,7 @@ pub struct Viewer {
 /// An event as it is sent: one text for all streams, without the viewer's reactions to its item.
 #[derive(Debug)]
 pub struct Frame {
-    author: UserId,
-    /// The paths of its item.
-    paths: Box<[UserId]>,
-    /// The kind of its item.
-    kind: KindId,
+    event: Event,
     /// Paths on which the item is still: who is shown one of these does not get the event. For an item taken off a path.
     still: Box<[UserId]>,
     text: String,
@@ -42,9 +38,7 @@ impl Frame {
     pub(super) fn new(event: &Event, text: String, memory: &Memory) -> Self {
         let _share = memory.hold(text.len());
         Self {
-            author: event.entry.author,
-            paths: event.paths().collect(),
-            kind: event.entry.kind,
+            event: event.clone(),
             still: Box::default(),
             text,
             viewer_at: None,
@@ -92,14 +86,14 @@ impl Frame {
     }
 
     /// The paths of its item.
-    pub(super) fn paths(&self) -> &[UserId] {
-        &self.paths
+    pub(super) fn paths(&self) -> impl Iterator<Item = UserId> {
+        self.event.paths()
     }
 
     /// Whether one of its paths is shown, by a rule that admits its kind.
     pub(super) fn comes(&self, shown: &Shown) -> bool {
-        let is_on = |paths: &[UserId]| paths.iter().any(|path| shown.admits(*path, self.kind));
-        is_on(&self.paths) && !is_on(&self.still)
+        let is_shown = |path: UserId| shown.admits(path, self.event.entry.kind);
+        self.paths().any(is_shown) && !self.still.iter().copied().any(is_shown)
     }
 }
 
@@ -119,7 +113,9 @@ impl Item {
     /// Whether it is for a reader who is shown this.
     pub(super) fn is_for(&self, shown: &Shown) -> bool {
         match self {
-            Self::Frame(frame) => frame.comes(shown) && shown.silenced.binary_search(&frame.author).is_err(),
+            Self::Frame(frame) => {
+                frame.comes(shown) && shown.silenced.binary_search(&frame.event.entry.author).is_err()
+            }
             Self::Note(note) => !note.is_of(&shown.silenced),
             Self::Reset(_) => true,
         }

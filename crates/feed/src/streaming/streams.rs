@@ -276,7 +276,7 @@ fn unlist(by_source: &mut HashMap<UserId, HashSet<UserId>>, user: UserId, author
 
 /// The readers who are shown a path of an event, each once.
 fn listed(by_source: &HashMap<UserId, HashSet<UserId>>, frame: &Frame) -> Vec<UserId> {
-    let lists: Vec<_> = frame.paths().iter().filter_map(|path| by_source.get(path)).collect();
+    let lists: Vec<_> = frame.paths().filter_map(|path| by_source.get(&path)).collect();
     let is_new = |place: usize, reader: &UserId| !lists[..place].iter().any(|list| list.contains(reader));
     let new = |(place, list): (usize, &&HashSet<UserId>)| -> Vec<UserId> {
         list.iter().copied().filter(|reader| is_new(place, reader)).collect()
