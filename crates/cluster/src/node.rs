@@ -203,14 +203,12 @@ impl Node {
     }
 
     /// The offset after the last record that is applied.
-    #[inline]
     pub fn position(&self) -> u64 {
         *self.shared.position.borrow()
     }
 
     /// A position that has all that this node can have shown until now: the commands of a record are seen one after
     /// another, before its position is reached.
-    #[inline]
     pub fn shown(&self) -> Position {
         let mark = self.shared.mark.borrow();
         Position { log: mark.log.0, place: mark.last + 1 + u64::from(mark.done > 0) }
@@ -223,7 +221,6 @@ impl Node {
 
     /// Whether changes and strict reads of this node take longer than they should, as far as it knows; then another node
     /// should take them.
-    #[inline]
     pub fn is_slow(&self) -> bool {
         self.writer.is_slow()
     }

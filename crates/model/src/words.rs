@@ -16,7 +16,6 @@ macro_rules! words {
             pub const ALL: [Self; [$($word),+].len()] = [$(Self::$Value),+];
 
             /// Its word.
-            #[inline]
             pub fn name(self) -> &'static str {
                 match self {
                     $(Self::$Value => $word,)+

@@ -159,7 +159,6 @@ impl Streaming {
     }
 
     /// Waits until there may be something to do, at most for `timeout`.
-    #[inline]
     pub fn wait(&self, timeout: Duration) {
         // The caller checks in either case.
         let _ = self.hints.recv_timeout(timeout);

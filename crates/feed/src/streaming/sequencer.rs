@@ -187,7 +187,6 @@ impl Sequencer {
     }
 
     /// The place of a read that begins now.
-    #[inline]
     pub fn read_place(&self) -> ReadPlace {
         // In this order: what is in the log up to `open_from` is then before `end`, too.
         let open_from = self.open_from.load(Ordering::SeqCst);
@@ -220,7 +219,6 @@ impl Sequencer {
     }
 
     /// The end of the log: a number above those of all events so far, and a cursor that leads back to it.
-    #[inline]
     pub fn mark(&self) -> (u64, Cursor) {
         let state = self.state.lock();
         let last = state.log.last();

@@ -70,19 +70,16 @@ macro_rules! id_type {
             pub const LAST_NUMBER: Self = Self(MAX_ID);
 
             /// Takes any number but 0: of the host, or of a name.
-            #[inline]
             pub const fn new(raw: u64) -> Result<Self, InvalidId> {
                 if raw >= 1 { Ok(Self(raw)) } else { Err(InvalidId) }
             }
 
             /// Whether it is the number of a name.
-            #[inline]
             pub const fn is_name(self) -> bool {
                 self.0 > MAX_ID
             }
 
             /// The number itself.
-            #[inline]
             pub const fn get(self) -> u64 {
                 self.0
             }
@@ -112,14 +109,12 @@ macro_rules! id_type {
 
         impl TryFrom<u64> for $name {
             type Error = InvalidId;
-            #[inline]
             fn try_from(raw: u64) -> Result<Self, InvalidId> {
                 Self::new(raw)
             }
         }
 
         impl From<$name> for u64 {
-            #[inline]
             fn from(id: $name) -> u64 {
                 id.0
             }

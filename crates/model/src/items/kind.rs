@@ -15,7 +15,6 @@ impl KindId {
     pub const POST: Self = Self(0);
 
     /// The number of a kind that is [built in](BUILT_IN_KINDS).
-    #[inline]
     pub fn built_in(name: &str) -> Option<Self> {
         BUILT_IN_KINDS.iter().position(|kind| *kind == name).map(|place| Self(place as u8))
     }
@@ -46,7 +45,6 @@ words! {
 
 impl Audience {
     /// Whether it is [`Audience::Public`].
-    #[inline]
     pub fn is_public(&self) -> bool {
         *self == Self::Public
     }

@@ -44,7 +44,6 @@ pub struct Relation {
 
 impl Relation {
     /// The relation of two users without follows and barriers.
-    #[inline]
     pub fn none(user: UserId, target: UserId) -> Self {
         Self {
             user,
@@ -82,14 +81,12 @@ impl Relation {
     }
 
     /// Since when the user's barrier against the target stands, if it does.
-    #[inline]
     pub fn barred_since(&self, barrier: Barrier) -> Option<Millis> {
         self.barriers[barrier as usize]
     }
 
     /// The relation with a barrier raised since then, or lifted.
     #[must_use]
-    #[inline]
     pub fn with_barrier(mut self, barrier: Barrier, since: Option<Millis>) -> Self {
         self.barriers[barrier as usize] = since;
         self
