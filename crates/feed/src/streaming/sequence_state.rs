@@ -2,7 +2,6 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::times::MOST_STEPS;
 use model::{ContentId, Cursor, InvalidId, Millis};
 
 /// All that the next times, made ids and numbers of events depend on. Two servers with equal states that make the same
@@ -24,14 +23,6 @@ pub struct SequenceState {
     pub(super) next: u64,
     /// The latest time in any event so far.
     pub(super) top: Millis,
-}
-
-impl SequenceState {
-    /// The state of a server without changes, for changes from this time on.
-    pub fn new(at: Millis) -> Self {
-        let last = Cursor { at, id: ContentId::MIN };
-        Self { at, last, steps: MOST_STEPS, filled: 0, last_id: super::ids::first(at), next: 1, top: at }
-    }
 }
 
 impl From<SequenceState> for [u64; 8] {

@@ -4,11 +4,12 @@
 //! time is a millisecond later: a *step*. There is one step for each millisecond that passes, and a stock of them, so that
 //! times do not run away from the clock.
 
+use super::ids;
 use super::sequence_state::SequenceState;
 use model::{ContentId, Cursor, Millis};
 
 /// Most steps at once; so times run at most this many milliseconds ahead of the clock.
-pub(super) const MOST_STEPS: u64 = 10_000;
+const MOST_STEPS: u64 = 10_000;
 /// How far the clock may be behind the times given without a warning, milliseconds.
 pub(super) const FAR: Millis = 15_000;
 
@@ -17,6 +18,12 @@ pub(super) const FAR: Millis = 15_000;
 pub struct Crowded;
 
 impl SequenceState {
+    /// The state of a server without changes, for changes from this time on.
+    pub fn new(at: Millis) -> Self {
+        let last = Cursor { at, id: ContentId::MIN };
+        Self { at, last, steps: MOST_STEPS, filled: 0, last_id: ids::first(at), next: 1, top: at }
+    }
+
     /// Follows the clock, never back. Returns by how much the clock is behind.
     pub(super) fn look(&mut self, now: Millis, uptime: Millis) -> Millis {
         self.at = self.at.max(now);
