@@ -124,12 +124,9 @@ impl From<Token> for String {
 impl TryFrom<String> for Token {
     type Error = &'static str;
     fn try_from(text: String) -> Result<Self, &'static str> {
-        const EXPECTED: &str = "expected 16 hexadecimal digits";
-        let is_hex = text.len() == 16 && text.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b));
-        if !is_hex {
-            return Err(EXPECTED);
-        }
-        u64::from_str_radix(&text, 16).map(Token).map_err(|_| EXPECTED)
+        let token = u64::from_str_radix(&text, 16).map(Token).ok();
+        // One spelling only.
+        token.filter(|token| String::from(*token) == text).ok_or("expected 16 hexadecimal digits")
     }
 }
 
