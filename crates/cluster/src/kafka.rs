@@ -81,10 +81,10 @@ impl Clients {
 struct Progress {
     /// The last sign of life of the log.
     heard: Option<Instant>,
-    /// A place at which the log has a record that does not come, and since when that is known.
-    behind: Option<(u64, Instant)>,
-    /// The place at which the patient reader reads.
-    slow: Option<u64>,
+    /// Since when it is known that the log has the next record, which does not come.
+    behind: Option<Instant>,
+    /// Whether the patient reader asks for that record.
+    is_slow: bool,
 }
 
 impl Kafka {
@@ -120,19 +120,17 @@ impl Kafka {
             return Ok(());
         }
         let now = Instant::now();
-        let (_, since) = progress.behind.filter(|(place, _)| *place == from).unwrap_or((from, now));
-        progress.behind = Some((from, since));
-        let is_slow = progress.slow == Some(from);
-        if since.elapsed() < if is_slow { STUCK + FOR_LARGE } else { STUCK } {
+        let since = *progress.behind.get_or_insert(now);
+        if since.elapsed() < if progress.is_slow { STUCK + FOR_LARGE } else { STUCK } {
             return Ok(());
         }
-        progress.behind = Some((from, now));
-        if is_slow {
+        progress.behind = Some(now);
+        if progress.is_slow {
             self.patient_reader()?.rest();
         } else {
             tracing::warn!(from, end, "the command log has records that do not come; they are asked for anew");
             self.quick.reader.rest();
-            progress.slow = Some(from);
+            progress.is_slow = true;
         }
         Ok(())
     }
@@ -155,21 +153,16 @@ impl Log for Kafka {
 
     fn read(&self, from: u64, timeout: Duration) -> Result<Vec<Record>, NotRead> {
         let mut progress = self.progress.lock();
-        if progress.slow.take_if(|slow| *slow != from).is_some() {
-            self.patient_reader()?.rest();
-        }
-        let is_slow = progress.slow.is_some();
-        let reader = if is_slow { self.patient_reader()? } else { &self.quick.reader };
+        let reader = if progress.is_slow { self.patient_reader()? } else { &self.quick.reader };
         let records = reader.read(from, timeout, || keeps_all_but_the_oldest(&self.cluster))?;
         if records.is_empty() {
             self.live(&mut progress, from)?;
-        } else {
-            progress.heard = Some(Instant::now());
-            if is_slow {
-                reader.rest();
-                progress.slow = None;
-            }
+            return Ok(records);
         }
+        if progress.is_slow {
+            reader.rest();
+        }
+        *progress = Progress { heard: Some(Instant::now()), ..Progress::default() };
         Ok(records)
     }
 
