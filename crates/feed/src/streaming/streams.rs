@@ -17,6 +17,7 @@ use super::queue::Queue;
 use super::reader::{Id, Reader};
 use super::sequencer::Sequencer;
 use super::shown::{Shown, ShownChange};
+use model::error::{Code, Error, Result};
 use model::sync::Mutex;
 use model::{Cursor, Event, Fill, ShownSources, UserId};
 
@@ -46,15 +47,6 @@ pub struct StreamsUsage {
     pub refused: u64,
     /// Memory of waiting events, bytes.
     pub memory: Fill,
-}
-
-/// Why a stream was not opened.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum NotOpened {
-    /// The server stops.
-    Closed,
-    /// The reader has as many as allowed.
-    TooMany,
 }
 
 /// All open streams.
@@ -99,7 +91,7 @@ impl Streams {
         opened
     }
 
-    /// Opens a stream, if the user has fewer than `most`. It gets every event that enters the log from here on, and
+    /// Opens a stream; `stream_limit` if the user has `most` already, `stopping` once all are closed. It gets every event that enters the log from here on, and
     /// none before. The first stream of a user needs the sources that the user is shown now; `None` without them. While
     /// `sources` returns them, no change of them is put into the lists.
     pub fn open<'s>(
@@ -107,14 +99,15 @@ impl Streams {
         user: UserId,
         most: usize,
         sources: impl FnOnce() -> Option<&'s ShownSources>,
-    ) -> Result<Option<Stream>, NotOpened> {
+    ) -> Result<Option<Stream>> {
         let mut state = self.state.lock();
         if state.closed {
-            return Err(NotOpened::Closed);
+            return Err(Code::Stopping.into());
         }
         if state.readers.get(&user).is_some_and(|reader| reader.queues.len() >= most) {
             state.usage.refused += 1;
-            return Err(NotOpened::TooMany);
+            let detail = format_args!("a user cannot have more than {most} open streams (server.max_streams_per_user)");
+            return Err(Error::refused(Code::StreamLimit, detail));
         }
         if !state.readers.contains_key(&user) {
             let Some(sources) = sources() else { return Ok(None) };
