@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use crate::ids::host_id::HostId;
-use crate::ids::id::{ContentId, Id, UserId, parse_digits};
+use crate::ids::id::{ContentId, Id, InvalidId, UserId, parse_digits};
 use crate::ids::position::{MAX_MILLIS, Placed, Position};
 use crate::items::content::Content;
 use crate::items::counts::{COMMENT, REPOST};
@@ -150,36 +150,30 @@ impl fmt::Display for HostNoticeId {
     }
 }
 
-/// Why a text is not the id of a notice.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("expected the cursor of a notice")]
-pub struct InvalidNotice;
-
 impl Placed for HostNoticeId {
     const FORM: &'static str = "<milliseconds>-<kind>-<reaction>-<bytes of the actor>-<actor>-<item>";
     const EXAMPLE: &'static str = "1689089522000-4-0-3-200-32850";
 }
 
 impl FromStr for HostNoticeId {
-    type Err = InvalidNotice;
-    fn from_str(text: &str) -> Result<Self, InvalidNotice> {
-        let mut parts = text.splitn(4, '-');
-        let mut number = || parts.next().and_then(parse_digits).ok_or(InvalidNotice);
-        let (kind, reaction, length) = (number()?, number()?, number()?);
-        let byte = |number: u64| u8::try_from(number).map_err(|_| InvalidNotice);
-        let (actor, item) = parts
-            .next()
-            .zip(usize::try_from(length).ok())
-            .and_then(|(rest, length)| rest.split_at_checked(length))
-            .and_then(|(actor, rest)| Some((actor, rest.strip_prefix('-')?)))
-            .ok_or(InvalidNotice)?;
-        let id = |text: &str| text.parse::<HostId>().map_err(|_| InvalidNotice);
-        Ok(Self {
-            kind: NoticeKind::of(byte(kind)?).ok_or(InvalidNotice)?,
-            reaction: byte(reaction)?,
-            actor: id(actor)?,
-            item: (!item.is_empty()).then(|| id(item)).transpose()?,
-        })
+    type Err = InvalidId;
+    fn from_str(text: &str) -> Result<Self, InvalidId> {
+        let read = || {
+            let mut parts = text.splitn(4, '-');
+            let mut number = || parts.next().and_then(parse_digits);
+            let (kind, reaction, length) = (number()?, number()?, number()?);
+            let (actor, item) = parts.next()?.split_at_checked(usize::try_from(length).ok()?)?;
+            Some(Self {
+                kind: NoticeKind::of(u8::try_from(kind).ok()?)?,
+                reaction: u8::try_from(reaction).ok()?,
+                actor: actor.parse().ok()?,
+                item: match item.strip_prefix('-')? {
+                    "" => None,
+                    item => Some(item.parse().ok()?),
+                },
+            })
+        };
+        read().ok_or(InvalidId)
     }
 }
 
