@@ -146,7 +146,7 @@ impl Node {
         node.spawn("applier", move || applier.run())?;
         node.spawn("appender", move || writer.run())?;
         // No stop waits for it: brokers may take long to answer.
-        let looks = move || look(&*looked_at, look::EVERY, &end, look::tell);
+        let looks = move || look(|| looked_at.dangers(), look::EVERY, &end, look::tell);
         threads::start("log settings", looks).map(|_| node)
     }
 
