@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use cluster::Compared;
 use feed::PutProfiles;
-use feed::streaming::{ChangeTime, LEVEL};
+use feed::streaming::ChangeTime;
 use model::{HostId, Profile};
 
 use super::nodes::{NODES, Nodes, barrier, meet};
@@ -54,7 +54,7 @@ fn nodes_find_out_by_themselves_that_one_of_them_differs() {
     let command = PutProfiles { profiles: vec![(HostId::Number(1), profile)] }.into();
     let feed = &nodes.case.system.feed;
     let time = nodes.case.system.node().status().time;
-    made(feed, command, ChangeTime::Log { time, level: LEVEL }).expect("applies");
+    made(feed, command, ChangeTime::Log(time)).expect("applies");
     assert_eq!(compared(&mut nodes), [1, 2, 1]);
     nodes.go_to(1);
     nodes.replace();

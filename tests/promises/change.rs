@@ -99,7 +99,7 @@ impl Sent {
         fields.push(format!("\"topics\":{}", serde_json::json!(body.topics)));
         let list = |users: &[HostId]| users.iter().map(json).collect::<Vec<_>>().join(",");
         fields.push(format!("\"to\":[{}],\"mentions\":[{}]", list(&self.to), list(&self.mentioned)));
-        fields.extend(body.audience.map(|audience| format!("\"audience\":\"{}\"", audience.word())));
+        fields.extend(body.audience.map(|audience| format!("\"audience\":\"{}\"", audience.name())));
         fields.extend(body.extra.as_ref().map(|extra| format!("\"extra\":{extra}")));
         fields.into_iter()
     }

@@ -7,7 +7,7 @@ use std::thread;
 use config::{Config, Duration};
 use fastrand::Rng;
 use feed::store::Store;
-use feed::streaming::{ChangeTime, LEVEL};
+use feed::streaming::ChangeTime;
 use feed::{
     AnswerRequest, ChangeMembers, Command, DeleteItem, DeleteList, EditItem, EndErasure, EraseRows, EraseUser, Feed,
     GiveNumbers, Group, ImportFollows, ImportItems, ImportLine, Made, MoveMarker, MoveNoticeMarker, PublishItems,
@@ -219,7 +219,7 @@ impl Log {
     fn next(&mut self) -> (ChangeTime, Command) {
         self.now += pick(&mut self.random, &[0, 0, 1, 1, 7, 400]);
         let step = if self.random.bool() { self.erasing.1.take() } else { None };
-        (ChangeTime::Log { time: self.now, level: LEVEL }, step.unwrap_or_else(|| self.command()))
+        (ChangeTime::Log(self.now), step.unwrap_or_else(|| self.command()))
     }
 
     /// Takes over ids made here, so that later commands name them.

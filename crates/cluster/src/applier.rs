@@ -12,10 +12,10 @@ use super::comparison::{Asked, Comparer};
 use super::log::{Log, NotRead, Record};
 use super::mark::Mark;
 use super::membership::LogMembership;
-use super::record::{Envelope, Stamp, Token, Unread, chain, unread_level};
+use super::record::{Envelope, Note, Stamp, Token, Unread, chain, unread_level};
 use super::runs::Runs;
 use super::shared::Shared;
-use super::trail::{ANCHOR, Trail};
+use super::trail::Trail;
 use super::writer::Writer;
 use config::{Agreed, Refusal};
 use feed::streaming::ChangeTime;
@@ -136,29 +136,27 @@ impl Applier {
 
     /// Writes the mark without a change. If that fails, the next start applies some commands again.
     fn write_mark(&self) {
-        let store = self.feed.store();
-        let mark = self.mark_now(self.shared.mark.lock().clone());
-        let anchor = self.trail.anchor(mark.log);
-        if let Err(error) = store.put_notes(&[(MARK, Some(&mark.bytes())), (ANCHOR, Some(&anchor))]) {
+        let mark = self.mark_now(self.shared.mark.borrow().clone());
+        if let Err(error) = mark.bytes().and_then(|mark| self.feed.store().put_notes(&[(MARK, Some(&mark))])) {
             tracing::debug!(%error, "the place in the command log could not be written");
         }
     }
 
-    /// A mark with the course of now.
+    /// A mark with the course and the trail of now.
     fn mark_now(&self, mark: Mark) -> Mark {
-        Mark { course: self.feed.streaming().sequencer().course(), ..mark }
+        Mark { course: self.feed.streaming().sequencer().course(), anchor: self.trail.anchor(), ..mark }
     }
 
     /// Applies a record. Returns the comparison for which it asks.
     fn apply(&mut self, record: &Record) -> Result<Option<Asked>, End> {
-        let present = self.shared.mark.lock().clone();
+        let present = self.shared.mark.borrow().clone();
         let at = record.offset;
         if at <= present.last {
             return Ok(None);
         }
         let hash = chain(present.hash, record);
         let envelope = match Envelope::read(&record.bytes) {
-            _ if Stamp::of(record).is_none_or(|stamp| stamp.log != Token(present.log)) => None,
+            _ if Stamp::of(record).is_none_or(|stamp| stamp.log != present.log) => None,
             Ok(envelope) => Some(envelope),
             Err(Unread::Level(level)) => {
                 let (who, way_out) = unread_level(level);
@@ -173,7 +171,7 @@ impl Applier {
         };
         self.compare(at, envelope.seen)?;
         self.runs.note(at, &envelope, (self.writer.session, self.writer.since())).map_err(End::Fault)?;
-        let is_new = present.sessions.is_new(envelope.session.0, envelope.number);
+        let is_new = present.sessions.is_new(envelope.session, envelope.number);
         let mut whole = Mark {
             last: at,
             before: present.hash,
@@ -186,7 +184,7 @@ impl Applier {
         let mut outcomes = Vec::new();
         if is_new {
             if !envelope.only_begins_a_session() {
-                whole.sessions.note(envelope.session.0, envelope.number, whole.time);
+                whole.sessions.note(envelope.session, envelope.number, whole.time);
             }
             if envelope.is_late(record.time) {
                 outcomes.extend(envelope.commands.drain(..).map(|_| Err(too_late())));
@@ -203,14 +201,18 @@ impl Applier {
                     true => whole.clone(),
                     false => Mark { done, time: whole.time, level: whole.level, ..present.clone() },
                 };
-                let made = self.make(&Refusal { offset: at, command: done, hash }, &envelope.commands, after)?;
+                let made =
+                    self.make(&Refusal { offset: at, command: done, hash: hash.0 }, &envelope.commands, after)?;
                 done += made.len() as u64;
                 outcomes.extend(made);
             }
             self.shared.commands.fetch_add(last.saturating_sub(present.done), Ordering::Relaxed);
         }
-        if let Some(agreed) = envelope.agreed.filter(|agreed| is_new && *agreed != self.agreed) {
-            return Err(self.take_over(whole, agreed));
+        let note = envelope.note.filter(|_| is_new);
+        if let Some(Note::Agreed(agreed)) = &note
+            && *agreed != self.agreed
+        {
+            return Err(self.take_over(whole, agreed.clone()));
         }
         let time = whole.time;
         let is_own = is_new && envelope.session.0 == self.writer.session;
@@ -222,16 +224,18 @@ impl Applier {
             self.writer.begins_at(at);
             self.writer.applied(envelope.number, outcomes);
         }
-        if let Some((run, digests)) = envelope.node.zip(envelope.digests).filter(|_| is_new && !is_own) {
-            self.shared.comparisons.reported(run.name, digests);
+        match (note, envelope.node) {
+            (Some(Note::Compare(id)), _) => return Ok(Some(Asked { id, position: at + 1, time })),
+            (Some(Note::Digests(digests)), Some(run)) if !is_own => self.shared.comparisons.reported(run.name, digests),
+            _ => {}
         }
-        Ok(envelope.compare.filter(|_| is_new).map(|id| Asked { id, position: at + 1, time }))
+        Ok(None)
     }
 
     /// Takes over new settings, which are in force from the next start on.
     fn take_over(&self, mut mark: Mark, agreed: Agreed) -> End {
         mark.final_before = self.agreed.final_before(mark.time, mark.final_before);
-        let membership = LogMembership { log: Token(mark.log), agreed };
+        let membership = LogMembership { log: mark.log, agreed };
         End::Fault(match membership.write(self.feed.store(), &self.mark_now(mark)) {
             Ok(()) => "the cluster has agreed on other settings. Start it again: it uses them then".to_owned(),
             Err(error) => format!("new settings of the cluster cannot be written: {error}"),
@@ -241,7 +245,7 @@ impl Applier {
     /// The record after the present one is applied, or passed over.
     fn go_on(&mut self, mark: Mark) {
         let (last, hash) = (mark.last, mark.hash);
-        *self.shared.mark.lock() = mark;
+        self.shared.mark.send_replace(mark);
         self.trail.push(last, hash);
         self.shared.position.send_replace(last + 1);
     }

@@ -12,7 +12,7 @@ use std::sync::mpsc::sync_channel;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use parking_lot::Mutex;
+use parking_lot::{MappedMutexGuard, Mutex, MutexGuard};
 use tokio::sync::watch;
 
 use super::record::{Digests, Token};
@@ -52,10 +52,13 @@ const SOON: Duration = Duration::from_secs(3600);
 
 /// The newest comparisons of a node.
 #[derive(Debug)]
-pub(super) struct Comparisons {
-    kept: Mutex<VecDeque<Kept>>,
+pub(super) struct Comparisons(Mutex<State>);
+
+#[derive(Debug)]
+struct State {
+    kept: VecDeque<Kept>,
     /// When this node asks for one, unless there is one before.
-    due: Mutex<Instant>,
+    due: Instant,
 }
 
 #[derive(Debug)]
@@ -70,7 +73,7 @@ struct Kept {
 
 impl Default for Comparisons {
     fn default() -> Self {
-        Self { kept: Mutex::default(), due: Mutex::new(after(SOON)) }
+        Self(Mutex::new(State { kept: VecDeque::new(), due: after(SOON) }))
     }
 }
 
@@ -81,12 +84,16 @@ fn after(time: Duration) -> Instant {
 
 impl Comparisons {
     pub(super) fn get(&self, id: Token) -> Option<Comparison> {
-        self.kept.lock().iter().find(|kept| kept.id == id).map(|kept| kept.comparison.clone())
+        self.find(id).map(|kept| kept.comparison.clone())
+    }
+
+    fn find(&self, id: Token) -> Option<MappedMutexGuard<'_, Kept>> {
+        MutexGuard::try_map(self.0.lock(), |state| state.kept.iter_mut().find(|kept| kept.id == id)).ok()
     }
 
     fn begin(&self, id: Token, comparison: Comparison) {
-        *self.due.lock() = after(EVERY);
-        let mut kept = self.kept.lock();
+        let State { kept, due } = &mut *self.0.lock();
+        *due = after(EVERY);
         kept.retain(|known| known.id != id);
         if kept.len() == KEPT {
             kept.pop_front();
@@ -96,28 +103,27 @@ impl Comparisons {
 
     /// The result of this node.
     fn end(&self, id: Token, state: Compared) {
-        if let Some(kept) = self.kept.lock().iter_mut().find(|kept| kept.id == id) {
-            kept.comparison.state = state;
-            std::mem::take(&mut kept.told).into_iter().for_each(|(node, digests)| kept.judge(node, digests));
-        }
+        let Some(mut kept) = self.find(id) else { return };
+        kept.comparison.state = state;
+        std::mem::take(&mut kept.told).into_iter().for_each(|(node, digests)| kept.judge(node, digests));
     }
 
     /// The result of another node.
     pub(super) fn reported(&self, node: NodeName, digests: Digests) {
-        if let Some(kept) = self.kept.lock().iter_mut().find(|kept| kept.id == digests.of) {
+        if let Some(mut kept) = self.find(digests.of) {
             kept.judge(node, digests);
         }
     }
 
     /// Whether this node is to ask for a comparison.
     pub(super) fn is_due(&self) -> bool {
-        *self.due.lock() <= Instant::now()
+        self.0.lock().due <= Instant::now()
     }
 
     /// At the newest comparison of which this node has a result: how many nodes have other tables.
     pub(super) fn differing(&self) -> usize {
-        let kept = self.kept.lock();
-        let newest = kept.iter().rev().find(|kept| matches!(kept.comparison.state, Compared::Done(_)));
+        let state = self.0.lock();
+        let newest = state.kept.iter().rev().find(|kept| matches!(kept.comparison.state, Compared::Done(_)));
         newest.map_or(0, |kept| kept.differing.len())
     }
 }

@@ -1,11 +1,11 @@
 //! The health of a node: the findings of its threads, and the refusals that follow.
 
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use parking_lot::Mutex;
 use tokio::sync::watch;
 
+use model::Millis;
+use model::clock::uptime;
 use model::error::{Code, Error, Result};
 
 /// The state of a node as callers meet it: the worst that is true of it.
@@ -88,33 +88,31 @@ impl Vitals {
 }
 
 /// How long callers wait for the log as if it answered. Brokers that lose their leader need about as long.
-const GRACE: Duration = Duration::from_secs(6);
+const GRACE: Millis = 6000;
 
-/// The time since which the log has not answered.
+/// The time since which the log has not answered, milliseconds since boot; 0 if it answers.
 #[derive(Debug, Default)]
-pub(super) struct Outage(Mutex<Option<Instant>>);
+pub(super) struct Outage(AtomicU64);
 
 impl Outage {
     /// The log has not answered; true for the first time in a row.
     pub(super) fn note(&self) -> bool {
-        let mut since = self.0.lock();
-        let is_first = since.is_none();
-        since.get_or_insert_with(Instant::now);
-        is_first
+        self.0.compare_exchange(0, uptime().max(1), Ordering::Relaxed, Ordering::Relaxed).is_ok()
     }
 
     /// The log has answered; true if it had not before.
     pub(super) fn end(&self) -> bool {
-        self.0.lock().take().is_some()
+        self.0.swap(0, Ordering::Relaxed) > 0
     }
 
     /// Whether the last answer is missing.
     pub(super) fn is_on(&self) -> bool {
-        self.0.lock().is_some()
+        self.0.load(Ordering::Relaxed) > 0
     }
 
     /// Whether that lasts, so that callers should not wait.
     pub(super) fn lasts(&self) -> bool {
-        self.0.lock().is_some_and(|since| since.elapsed() >= GRACE)
+        let since = self.0.load(Ordering::Relaxed);
+        since > 0 && uptime().saturating_sub(since) >= GRACE
     }
 }

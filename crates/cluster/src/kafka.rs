@@ -56,14 +56,24 @@ pub fn connect(cluster: &Cluster) -> Result<Arc<dyn Log>> {
 /// large record, four, and four for each broker.
 pub(crate) struct Kafka {
     cluster: Cluster,
-    appender: Appender,
-    /// For large records, which take longer than a leader that answers may be silent.
-    patient: OnceLock<Appender>,
-    reader: Reader,
-    /// For a large record over a slow connection. It also asks whether the log is there while such a record keeps the
-    /// connection of the other one busy.
-    patient_reader: OnceLock<Reader>,
+    quick: Clients,
+    /// For a large record over a slow connection, which takes longer than a leader that answers may be silent.
+    patient: OnceLock<Clients>,
     progress: Mutex<Progress>,
+}
+
+/// The two sides of the log, which let the leader be silent for the same time.
+struct Clients {
+    appender: Appender,
+    /// The patient one also asks whether the log is there while a large record keeps the connection of the other one busy.
+    reader: Reader,
+}
+
+impl Clients {
+    /// `longer` is the time that a record may take to the leader or from it, beyond the usual.
+    fn new(cluster: &Cluster, longer: Duration) -> Result<Self> {
+        Ok(Self { appender: Appender::new(cluster, longer)?, reader: Reader::new(cluster, longer)? })
+    }
 }
 
 /// The progress of reading.
@@ -71,23 +81,30 @@ pub(crate) struct Kafka {
 struct Progress {
     /// The last sign of life of the log.
     heard: Option<Instant>,
-    /// A place at which the log has a record that does not come, and since when that is known.
-    behind: Option<(u64, Instant)>,
-    /// The place at which the patient reader reads.
-    slow: Option<u64>,
+    /// Since when it is known that the log has the next record, which does not come.
+    behind: Option<Instant>,
+    /// Whether the patient reader asks for that record.
+    is_slow: bool,
 }
 
 impl Kafka {
     /// Makes the clients, and waits for no broker. Fails if a setting or a file of the connection is wrong.
     pub(crate) fn open(cluster: Cluster) -> Result<Self> {
-        let (appender, reader) = (Appender::new(&cluster, Duration::ZERO)?, Reader::new(&cluster, Duration::ZERO)?);
-        let (patient, patient_reader, progress) = (OnceLock::new(), OnceLock::new(), Mutex::default());
-        Ok(Self { cluster, appender, patient, reader, patient_reader, progress })
+        let quick = Clients::new(&cluster, Duration::ZERO)?;
+        Ok(Self { cluster, quick, patient: OnceLock::new(), progress: Mutex::default() })
+    }
+
+    fn patient(&self) -> Result<&Clients> {
+        if let Some(there) = self.patient.get() {
+            return Ok(there);
+        }
+        let new = Clients::new(&self.cluster, FOR_LARGE)?;
+        Ok(self.patient.get_or_init(|| new))
     }
 
     fn patient_reader(&self) -> Result<&Reader, NotRead> {
-        let made = made(&self.patient_reader, || Reader::new(&self.cluster, FOR_LARGE));
-        made.map_err(|error| NotRead::Unreachable(error.to_string()))
+        let patient = self.patient().map_err(|error| NotRead::Unreachable(error.to_string()))?;
+        Ok(&patient.reader)
     }
 
     /// Fails if a log that has been silent for a while does not answer. Decides who reads on.
@@ -96,38 +113,27 @@ impl Kafka {
             return Ok(());
         }
         // Of the two, one may be busy with a record.
-        let end = self.reader.bounds(SIGN).or_else(|_| self.patient_reader()?.bounds(SIGN))?.end;
+        let end = self.quick.reader.bounds(SIGN).or_else(|_| self.patient_reader()?.bounds(SIGN))?.end;
         progress.heard = Some(Instant::now());
         if end <= from {
             progress.behind = None;
             return Ok(());
         }
         let now = Instant::now();
-        let (_, since) = progress.behind.filter(|(place, _)| *place == from).unwrap_or((from, now));
-        progress.behind = Some((from, since));
-        let is_slow = progress.slow == Some(from);
-        if since.elapsed() < if is_slow { STUCK + FOR_LARGE } else { STUCK } {
+        let since = *progress.behind.get_or_insert(now);
+        if since.elapsed() < if progress.is_slow { STUCK + FOR_LARGE } else { STUCK } {
             return Ok(());
         }
-        progress.behind = Some((from, now));
-        if is_slow {
+        progress.behind = Some(now);
+        if progress.is_slow {
             self.patient_reader()?.rest();
         } else {
             tracing::warn!(from, end, "the command log has records that do not come; they are asked for anew");
-            self.reader.rest();
-            progress.slow = Some(from);
+            self.quick.reader.rest();
+            progress.is_slow = true;
         }
         Ok(())
     }
-}
-
-/// The client in a place; made now if there is none.
-fn made<T>(place: &OnceLock<T>, make: impl FnOnce() -> Result<T>) -> Result<&T> {
-    if let Some(there) = place.get() {
-        return Ok(there);
-    }
-    let new = make()?;
-    Ok(place.get_or_init(|| new))
 }
 
 impl fmt::Debug for Kafka {
@@ -138,35 +144,30 @@ impl fmt::Debug for Kafka {
 
 impl Log for Kafka {
     fn append(&self, bytes: &[u8], timeout: Duration) -> Result<u64, NotAppended> {
-        if bytes.len() < LARGE {
-            return self.appender.append(bytes, timeout);
-        }
-        let patient = made(&self.patient, || Appender::new(&self.cluster, FOR_LARGE));
-        patient.map_err(|error| NotAppended::Refused(error.to_string()))?.append(bytes, timeout)
+        let clients = match bytes.len() < LARGE {
+            true => &self.quick,
+            false => self.patient().map_err(|error| NotAppended::Refused(error.to_string()))?,
+        };
+        clients.appender.append(bytes, timeout)
     }
 
     fn read(&self, from: u64, timeout: Duration) -> Result<Vec<Record>, NotRead> {
         let mut progress = self.progress.lock();
-        if progress.slow.take_if(|slow| *slow != from).is_some() {
-            self.patient_reader()?.rest();
-        }
-        let is_slow = progress.slow.is_some();
-        let reader = if is_slow { self.patient_reader()? } else { &self.reader };
+        let reader = if progress.is_slow { self.patient_reader()? } else { &self.quick.reader };
         let records = reader.read(from, timeout, || keeps_all_but_the_oldest(&self.cluster))?;
         if records.is_empty() {
             self.live(&mut progress, from)?;
-        } else {
-            progress.heard = Some(Instant::now());
-            if is_slow {
-                reader.rest();
-                progress.slow = None;
-            }
+            return Ok(records);
         }
+        if progress.is_slow {
+            reader.rest();
+        }
+        *progress = Progress { heard: Some(Instant::now()), ..Progress::default() };
         Ok(records)
     }
 
     fn bounds(&self, timeout: Duration) -> Result<Range<u64>, NotRead> {
-        self.reader.bounds(timeout)
+        self.quick.reader.bounds(timeout)
     }
 
     fn dangers(&self) -> Result<Vec<String>> {

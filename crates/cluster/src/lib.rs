@@ -24,8 +24,7 @@ pub use log::{Log, NotAppended, NotRead, Record};
 pub use membership::{Founded, LogMembership};
 pub use node::{Node, SLOW, Status};
 pub use position::Position;
-
-pub use feed::streaming::{FIRST_LEVEL, LEVEL};
+pub use record::LEVEL;
 
 use std::sync::Arc;
 

@@ -3,25 +3,26 @@
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Duration;
 
-use super::log::Log;
+use model::error::Result;
 
 /// How often.
 pub(super) const EVERY: Duration = Duration::from_secs(3600);
 
-/// A finding about the topic: a lesser danger, or a reason why the log can lose acknowledged records.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Found {
-    Danger(String),
-    Fault(String),
-}
+/// A lesser danger, or a reason why the log can lose acknowledged records.
+pub(super) type Found = std::result::Result<String, String>;
 
 /// Looks until the other end of `stop` is gone. Tells what it did not find the time before.
-pub(super) fn look(log: &dyn Log, every: Duration, stop: &Receiver<()>, mut tell: impl FnMut(&Found)) {
+pub(super) fn look(
+    mut dangers: impl FnMut() -> Result<Vec<String>>,
+    every: Duration,
+    stop: &Receiver<()>,
+    mut tell: impl FnMut(&Found),
+) {
     let mut known = Vec::new();
     while stop.recv_timeout(every) == Err(RecvTimeoutError::Timeout) {
-        let found = match log.dangers() {
-            Ok(dangers) => dangers.into_iter().map(Found::Danger).collect(),
-            Err(error) => vec![Found::Fault(error.to_string())],
+        let found: Vec<Found> = match dangers() {
+            Ok(dangers) => dangers.into_iter().map(Ok).collect(),
+            Err(error) => vec![Err(error.to_string())],
         };
         found.iter().filter(|found| !known.contains(*found)).for_each(&mut tell);
         known = found;
@@ -31,52 +32,17 @@ pub(super) fn look(log: &dyn Log, every: Duration, stop: &Receiver<()>, mut tell
 /// Writes it into the server log.
 pub(super) fn tell(found: &Found) {
     match found {
-        Found::Danger(danger) => tracing::warn!("{danger}"),
-        Found::Fault(fault) => tracing::error!("the settings of the command log: {fault}"),
+        Ok(danger) => tracing::warn!("{danger}"),
+        Err(fault) => tracing::error!("the settings of the command log: {fault}"),
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::collections::VecDeque;
-    use std::ops::Range;
-    use std::sync::mpsc::{Sender, channel};
+    use std::sync::mpsc::channel;
 
-    use parking_lot::Mutex;
-
-    use super::super::log::{NotAppended, NotRead, Record};
     use super::*;
-    use model::error::{Error, Result};
-
-    /// A log with other settings at each look. After the last one it ends the looks.
-    #[derive(Debug)]
-    struct Changing {
-        looks: Mutex<VecDeque<Result<Vec<String>>>>,
-        stop: Mutex<Option<Sender<()>>>,
-    }
-
-    impl Log for Changing {
-        fn append(&self, _: &[u8], _: Duration) -> Result<u64, NotAppended> {
-            Err(NotAppended::Refused(String::new()))
-        }
-
-        fn read(&self, _: u64, _: Duration) -> Result<Vec<Record>, NotRead> {
-            Ok(Vec::new())
-        }
-
-        fn bounds(&self, _: Duration) -> Result<Range<u64>, NotRead> {
-            Ok(0..0)
-        }
-
-        fn dangers(&self) -> Result<Vec<String>> {
-            let mut looks = self.looks.lock();
-            let look = looks.pop_front().unwrap_or_else(|| Ok(Vec::new()));
-            if looks.is_empty() {
-                *self.stop.lock() = None;
-            }
-            look
-        }
-    }
+    use model::error::Error;
 
     #[test]
     fn a_change_of_the_settings_is_told_once() {
@@ -85,10 +51,16 @@ mod tests {
         let looks =
             [Ok(vec![danger("a")]), Ok(vec![danger("a"), danger("b")]), fault(), fault(), Ok(vec![danger("b")])];
         let (stop, stopped) = channel();
-        let log = Changing { looks: Mutex::new(looks.into()), stop: Mutex::new(Some(stop)) };
+        // Other settings at each look. The last one ends the looks.
+        let (mut looks, mut stop) = (looks.into_iter().peekable(), Some(stop));
+        let dangers = || {
+            let look = looks.next().unwrap_or_else(|| Ok(Vec::new()));
+            stop.take_if(|_| looks.peek().is_none());
+            look
+        };
         let mut told = Vec::new();
-        look(&log, Duration::from_millis(1), &stopped, |found| told.push(found.clone()));
-        let b = || Found::Danger(danger("b"));
-        assert_eq!(told, [Found::Danger(danger("a")), b(), Found::Fault("unclean".to_owned()), b()]);
+        look(dangers, Duration::from_millis(1), &stopped, |found| told.push(found.clone()));
+        let b = || Ok(danger("b"));
+        assert_eq!(told, [Ok(danger("a")), b(), Err("unclean".to_owned()), b()]);
     }
 }

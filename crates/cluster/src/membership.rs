@@ -7,11 +7,11 @@ use serde::{Deserialize, Serialize};
 
 use super::log::{Log, NotAppended, NotRead, Record};
 use super::mark::Mark;
-use super::record::{Envelope, Genesis, Stamp, Token, Unread, chain, log_id, unread_level};
-use super::trail::{ANCHOR, OLD_END};
+use super::record::{Envelope, FIRST_LEVEL, Genesis, LEVEL, Note, Stamp, Token, Unread, chain, log_id, unread_level};
+use super::trail::OLD_END;
 use config::Agreed;
 use feed::store::Store;
-use feed::streaming::{ChangeTime, FIRST_LEVEL, LEVEL, SequenceState};
+use feed::streaming::{ChangeTime, SequenceState};
 use feed::{Feed, begin_history};
 use model::error::{Error, Result};
 use model::store::MARK;
@@ -84,8 +84,8 @@ impl LogMembership {
 
     pub(super) fn write(&self, store: &Store, mark: &Mark) -> Result<()> {
         let note = serde_json::to_vec(self).map_err(|e| Error::Corrupt(format!("a note cannot be written: {e}")))?;
-        store.put_notes(&[(ORIGIN, Some(&note)), (MARK, Some(&mark.bytes())), (FOUNDING, None)])?;
-        begin_history(store, Some(mark.log))?;
+        store.put_notes(&[(ORIGIN, Some(&note)), (MARK, Some(&mark.bytes()?)), (FOUNDING, None)])?;
+        begin_history(store, Some(mark.log.0))?;
         store.sync()
     }
 
@@ -126,7 +126,7 @@ impl LogMembership {
             };
         }
         let record = record_at(log, mark.last)?.ok_or_else(|| gone("the log has no record there"))?;
-        let is_same = chain(mark.before, &record) == mark.hash && mark.log == self.log.0;
+        let is_same = chain(mark.before, &record) == mark.hash && mark.log == self.log;
         if is_same {
             Ok(mark)
         } else {
@@ -239,8 +239,9 @@ impl LogMembership {
             }
             None => return Err(Error::Setup("the topic is not the command log of a cluster".to_owned())),
         }
+        let note = agreed.map(Note::Agreed);
         let bytes =
-            Envelope { agreed, ..Envelope::empty(level, id, Token::random()?, 1, ChangeTime::Clock.now()) }.bytes()?;
+            Envelope { note, ..Envelope::empty(level, id, Token::random()?, 1, ChangeTime::Clock.now()) }.bytes()?;
         let began = Instant::now();
         loop {
             // Of several equal records only the first counts.
@@ -277,12 +278,12 @@ impl LogMembership {
     pub fn place(store: &Store) -> Result<(String, u64)> {
         let note = store.note(MARK)?.ok_or_else(not_a_node)?;
         let mark = Mark::read(&note)?;
-        Ok((Token(mark.log).into(), mark.last + 1))
+        Ok((mark.log.into(), mark.last + 1))
     }
 
     /// Takes a store out of its cluster: from then on its server serves alone.
     pub fn leave(store: &Store) -> Result<()> {
-        store.put_notes(&[(ORIGIN, None), (MARK, None), (ANCHOR, None), (FOUNDING, None)])?;
+        store.put_notes(&[(ORIGIN, None), (MARK, None), (FOUNDING, None)])?;
         begin_history(store, None)?;
         store.sync()
     }
@@ -295,8 +296,8 @@ fn not_a_node() -> Error {
 /// The first record of a new log.
 fn first_bytes(base: Option<&Feed>, agreed: Agreed) -> Result<Vec<u8>> {
     let sent = base.map_or_else(|| ChangeTime::Clock.now(), |feed| feed.streaming().time_of_changes());
-    let genesis = Some(Genesis { has_base: base.is_some(), agreed });
-    Envelope { genesis, ..Envelope::empty(FIRST_LEVEL, Token::random()?, Token(0), 1, sent) }.bytes()
+    let note = Some(Note::Genesis(Genesis { has_base: base.is_some(), agreed }));
+    Envelope { note, ..Envelope::empty(FIRST_LEVEL, Token::random()?, Token(0), 1, sent) }.bytes()
 }
 
 /// Whether a store has begun the log with this first record, by an attempt that did not come to its end.
@@ -313,8 +314,10 @@ fn genesis(first: &[u8]) -> Result<(Envelope, Genesis)> {
         }
         Unread::Foreign(why) => foreign(&why),
     })?;
-    let genesis = envelope.genesis.take().ok_or_else(|| foreign("its first record does not begin one"))?;
-    Ok((envelope, genesis))
+    match envelope.note.take() {
+        Some(Note::Genesis(genesis)) => Ok((envelope, genesis)),
+        _ => Err(foreign("its first record does not begin one")),
+    }
 }
 
 fn first_record(log: &dyn Log) -> Result<Record> {

@@ -16,14 +16,13 @@ use super::log::Log;
 use super::look::{self, look};
 use super::membership::LogMembership;
 use super::position::Position;
-use super::record::Token;
+use super::record::{LEVEL, Token};
 use super::runs::Runs;
 use super::shared::Shared;
-use super::trail::{ANCHOR, Trail};
+use super::trail::Trail;
 use super::writer::Writer;
 use config::Config;
 use feed::Feed;
-use feed::streaming::LEVEL;
 use model::error::{Code, Error, Result};
 use model::{Histogram, Millis, threads};
 
@@ -115,11 +114,11 @@ impl Node {
         feed.streaming().set_final_before(mark.final_before);
         tracing::info!(
             node = config.cluster.node.as_str(),
-            log = String::from(Token(mark.log)),
+            log = String::from(mark.log),
             position = mark.last + 1,
             "joined the cluster"
         );
-        let trail = Trail::new(&mark, feed.store().note(ANCHOR)?.as_deref());
+        let trail = Trail::new(&mark);
         let shared = Arc::new(Shared::new(mark));
         let (timeout, session) = (config.cluster.timeout.get(), Token::random()?.0);
         let runs = Runs::new(name.clone(), &config.cluster);
@@ -147,7 +146,7 @@ impl Node {
         node.spawn("applier", move || applier.run())?;
         node.spawn("appender", move || writer.run())?;
         // No stop waits for it: brokers may take long to answer.
-        let looks = move || look(&*looked_at, look::EVERY, &end, look::tell);
+        let looks = move || look(|| looked_at.dangers(), look::EVERY, &end, look::tell);
         threads::start("log settings", looks).map(|_| node)
     }
 
@@ -204,17 +203,15 @@ impl Node {
     }
 
     /// The offset after the last record that is applied.
-    #[inline]
     pub fn position(&self) -> u64 {
         *self.shared.position.borrow()
     }
 
     /// A position that has all that this node can have shown until now: the commands of a record are seen one after
     /// another, before its position is reached.
-    #[inline]
     pub fn shown(&self) -> Position {
-        let mark = self.shared.mark.lock();
-        Position { log: mark.log, place: mark.last + 1 + u64::from(mark.done > 0) }
+        let mark = self.shared.mark.borrow();
+        Position { log: mark.log.0, place: mark.last + 1 + u64::from(mark.done > 0) }
     }
 
     /// Waits as [`Node::reach`] does, or as [`Node::barrier`] for a position of another log.
@@ -224,7 +221,6 @@ impl Node {
 
     /// Whether changes and strict reads of this node take longer than they should, as far as it knows; then another node
     /// should take them.
-    #[inline]
     pub fn is_slow(&self) -> bool {
         self.writer.is_slow()
     }
@@ -241,7 +237,7 @@ impl Node {
 
     /// The id of its log.
     pub fn log_id(&self) -> String {
-        Token(self.shared.mark.lock().log).into()
+        self.shared.mark.borrow().log.into()
     }
 
     /// Waits until the node has stopped itself, and returns why.
@@ -256,11 +252,11 @@ impl Node {
 
     /// The node in figures. May wait for the log for two seconds.
     pub fn status(&self) -> Status {
-        let (position, mark) = (self.position(), self.shared.mark.lock().clone());
+        let (position, mark) = (self.position(), self.shared.mark.borrow().clone());
         let (shared, vitals, health) = (&*self.shared, &self.shared.vitals, self.health());
         let end = self.log.bounds(LOOK).ok().map(|bounds| bounds.end);
         Status {
-            log: Token(mark.log).into(),
+            log: mark.log.into(),
             position,
             time: mark.time,
             clock_ahead: shared.clock_drift.ahead(),

@@ -19,7 +19,6 @@ impl Position {
 
     /// A position that has all that both have. Of two logs, none has.
     #[must_use]
-    #[inline]
     pub fn and(self, other: Self) -> Self {
         if self.log == other.log { Self { place: self.place.max(other.place), ..self } } else { Self::ELSEWHERE }
     }
@@ -29,7 +28,6 @@ impl Position {
 const ID: usize = 16;
 
 impl fmt::Display for Position {
-    #[inline]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:0ID$x}{:x}", self.log, self.place)
     }

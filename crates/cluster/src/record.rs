@@ -9,10 +9,16 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 use super::log::Record;
 use config::{Agreed, NodeName};
 use feed::Command;
-use feed::streaming::{FIRST_LEVEL, LEVEL};
 use model::Millis;
 use model::error::{Error, Result};
 
+/// The level of a new command log, and the lowest one that is read. Until the first release, another meaning of a change
+/// raises this: no server has to read the logs before, and none may apply them.
+pub(super) const FIRST_LEVEL: u32 = 4;
+/// The highest level of a command log that this version reads. A log has one level in force, which never falls. Nodes write
+/// it, so that nodes of the version before can read along until all of them are updated; then `tideline cluster upgrade`
+/// brings the new level into force. Builds for tests read one more, so that this can be tried.
+pub const LEVEL: u32 = if cfg!(feature = "failpoints") { FIRST_LEVEL + 1 } else { FIRST_LEVEL };
 /// Most bytes of a record: the body of a batch, written anew as JSON, fits.
 pub(super) const MOST_BYTES: usize = 32 << 20;
 /// How far the log may be ahead of the clock of a writer. One broker whose clock is far ahead must not date all later
@@ -45,21 +51,25 @@ pub(super) struct Envelope {
     /// to there stops.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) seen: Option<(u64, Token)>,
-    /// Settings that all nodes take over at this place. They start again for that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) agreed: Option<Agreed>,
-    /// The beginning of the log: only in its first record.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) genesis: Option<Genesis>,
-    /// Asks each node for the digests of its store at this place of the log.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) compare: Option<Token>,
-    /// The digests of the writer, for the other nodes to compare with their own.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) digests: Option<Digests>,
+    pub(super) note: Option<Note>,
     /// The changes, in their order. None in a barrier.
     #[serde(default)]
     pub(super) commands: Vec<Box<RawValue>>,
+}
+
+/// What a record tells all nodes beside its changes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Note {
+    /// The beginning of the log: only in its first record.
+    Genesis(Genesis),
+    /// Settings that all nodes take over at this place. They start again for that.
+    Agreed(Agreed),
+    /// Each node takes the digests of its store at this place of the log, for a comparison with this id.
+    Compare(Token),
+    /// The digests of the writer, for the other nodes to compare with their own.
+    Digests(Digests),
 }
 
 /// A run of a node.
@@ -114,12 +124,9 @@ impl From<Token> for String {
 impl TryFrom<String> for Token {
     type Error = &'static str;
     fn try_from(text: String) -> Result<Self, &'static str> {
-        const EXPECTED: &str = "expected 16 hexadecimal digits";
-        let is_hex = text.len() == 16 && text.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b));
-        if !is_hex {
-            return Err(EXPECTED);
-        }
-        u64::from_str_radix(&text, 16).map(Token).map_err(|_| EXPECTED)
+        let token = u64::from_str_radix(&text, 16).map(Token).ok();
+        // One spelling only.
+        token.filter(|token| String::from(*token) == text).ok_or("expected 16 hexadecimal digits")
     }
 }
 
@@ -162,8 +169,7 @@ impl Envelope {
     /// Whether it is the barrier with which a session begins. No record of the session came before it, so it need not be
     /// remembered.
     pub(super) fn only_begins_a_session(&self) -> bool {
-        let asks = self.agreed.is_some() || self.compare.is_some() || self.digests.is_some();
-        self.number == 1 && !asks && self.commands.is_empty()
+        self.number == 1 && self.note.is_none() && self.commands.is_empty()
     }
 
     /// The time of the record in the log, which took it at this time by its own clock. The time of the log never falls,
@@ -214,14 +220,14 @@ pub(super) fn read_command(text: &RawValue) -> Result<Command> {
 
 /// The hash of a log that has this as its next record; `before` is the hash up to there. The time at which the log took the
 /// record counts: a record that is lost and sent again has the same bytes, and another time.
-pub(super) fn chain(before: u64, record: &Record) -> u64 {
-    xxh3_64_with_seed(&record.bytes, xxh3_64_with_seed(&record.time.to_be_bytes(), before))
+pub(super) fn chain(Token(before): Token, record: &Record) -> Token {
+    Token(xxh3_64_with_seed(&record.bytes, xxh3_64_with_seed(&record.time.to_be_bytes(), before)))
 }
 
 /// The id of the log that begins with this record. The log makes it: neither a directory nor a copy of the record in another
 /// topic can give it to a second log.
 pub(super) fn log_id(first: &Record) -> Token {
-    Token(chain(0, first))
+    chain(Token(0), first)
 }
 
 #[cfg(test)]
@@ -241,9 +247,12 @@ mod tests {
         let whole = golden
             .replace("\"session", r#""node":{"name":"a","since":4},"session"#)
             .replace("50,", r#"50,"until":60,"#)
-            .replace("],\"commands", r#"],"compare":"0000000000000008","digests":{"of":"0000000000000007","tables":{"t":"0000000000000006"}},"commands"#);
+            .replace(
+                "],\"commands",
+                r#"],"note":{"digests":{"of":"0000000000000007","tables":{"t":"0000000000000006"}}},"commands"#,
+            );
         let read = Envelope::read(whole.as_bytes()).expect("reads");
-        assert_eq!((read.compare, read.until, read.digests.is_some()), (Some(Token(8)), Some(60), true));
+        assert!(read.until == Some(60) && matches!(read.note, Some(Note::Digests(_))));
         assert_eq!(String::from_utf8(read.bytes().expect("writes")), Ok(whole));
         for level in [1, 9] {
             let present = format!("\"level\":{FIRST_LEVEL}");
@@ -287,14 +296,14 @@ mod tests {
     fn a_chain_depends_on_every_record_before_and_on_its_time() {
         let record = |offset, time, text: &str| Record { offset, time, bytes: text.into() };
         let chained = |records: [(u64, Millis, &str); 2]| {
-            records.into_iter().fold(0, |hash, (offset, time, text)| chain(hash, &record(offset, time, text)))
+            records.into_iter().fold(Token(0), |hash, (offset, time, text)| chain(hash, &record(offset, time, text)))
         };
         let one = chained([(1, 50, "a"), (2, 60, "b")]);
-        assert_eq!(one, GOLDEN, "marks on disk have such hashes");
+        assert_eq!(one, Token(GOLDEN), "marks on disk have such hashes");
         for other in [[(1, 50, "b"), (2, 60, "a")], [(1, 50, "a"), (2, 61, "b")], [(1, 51, "a"), (2, 60, "b")]] {
             assert_ne!(chained(other), one);
         }
-        assert_ne!(chain(0, &record(1, 50, "ab")), one);
+        assert_ne!(chain(Token(0), &record(1, 50, "ab")), one);
     }
 
     #[test]

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
-use parking_lot::Mutex;
 use tokio::sync::watch;
 
 use super::clock_drift::ClockDrift;
@@ -15,7 +14,7 @@ use super::mark::Mark;
 #[derive(Debug)]
 pub(super) struct Shared {
     /// The mark as it is when the commands under way are written.
-    pub(super) mark: Mutex<Mark>,
+    pub(super) mark: watch::Sender<Mark>,
     /// The offset after the last record that is applied as a whole.
     pub(super) position: watch::Sender<u64>,
     /// Told to stop.
@@ -47,7 +46,7 @@ impl Shared {
             passed_over: AtomicU64::new(0),
             comparisons: Arc::default(),
             clock_drift: ClockDrift::default(),
-            mark: Mutex::new(mark),
+            mark: watch::Sender::new(mark),
         }
     }
 

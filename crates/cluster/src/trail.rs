@@ -9,13 +9,11 @@ use std::time::{Duration, Instant};
 
 use super::log::{Log, NotRead};
 use super::mark::Mark;
-use super::record::chain;
+use super::record::{Token, chain};
 
 /// How long a start asks a log again that seems to end too early.
 pub(super) const OLD_END: Duration = Duration::from_secs(if cfg!(test) { 0 } else { 5 });
 
-/// The note with the first place. A node that has started again reads from there, too.
-pub(super) const ANCHOR: &str = "anchor";
 /// Places that are kept.
 const MOST: usize = 4096;
 /// Longest wait for one answer of the log, and the pause after none.
@@ -23,25 +21,24 @@ const PART: Duration = Duration::from_millis(200);
 
 /// Offsets, each with the hash of the log up to it. The last one is the place of the node.
 #[derive(Debug)]
-pub(super) struct Trail(VecDeque<(u64, u64)>);
+pub(super) struct Trail(VecDeque<(u64, Token)>);
 
 impl Trail {
-    /// From a mark, and from the note that an earlier run has left.
-    pub(super) fn new(mark: &Mark, note: Option<&[u8]>) -> Self {
+    /// From a mark. A node that has started again reads from the first place of an earlier run on, too.
+    pub(super) fn new(mark: &Mark) -> Self {
         let place = mark.last.checked_sub(1).map(|before| (before, mark.before));
         let least = place.map_or(mark.last, |(before, _)| before);
-        let anchor = note.and_then(|note| read(note, mark.log)).filter(|(offset, _)| *offset < least);
+        let anchor = Some(mark.anchor).filter(|(offset, _)| *offset < least);
         Self(anchor.into_iter().chain(place).chain([(mark.last, mark.hash)]).collect())
     }
 
-    /// The first place as a note.
-    pub(super) fn anchor(&self, log: u64) -> Vec<u8> {
-        let (offset, hash) = self.0.front().copied().unwrap_or_default();
-        [log, offset, hash].into_iter().flat_map(u64::to_be_bytes).collect()
+    /// The first place.
+    pub(super) fn anchor(&self) -> (u64, Token) {
+        self.0.front().copied().unwrap_or_default()
     }
 
     /// A record is applied.
-    pub(super) fn push(&mut self, offset: u64, hash: u64) {
+    pub(super) fn push(&mut self, offset: u64, hash: Token) {
         if self.0.len() == MOST {
             self.0.pop_front();
         }
@@ -49,7 +46,7 @@ impl Trail {
     }
 
     /// Whether the log had another hash up to an offset, as far as that is known.
-    pub(super) fn differs(&self, offset: u64, hash: u64) -> bool {
+    pub(super) fn differs(&self, offset: u64, hash: Token) -> bool {
         let place = self.0.binary_search_by_key(&offset, |(offset, _)| *offset);
         place.is_ok_and(|place| self.0[place].1 != hash)
     }
@@ -93,10 +90,4 @@ impl Trail {
         }
         Err("the records there are other ones".to_owned())
     }
-}
-
-/// The place in a note; `None` if it is one of another log.
-fn read(note: &[u8], log: u64) -> Option<(u64, u64)> {
-    let number = |at: usize| Some(u64::from_be_bytes(note.get(8 * at..8 * at + 8)?.try_into().ok()?));
-    (number(0)? == log).then_some((number(1)?, number(2)?))
 }

@@ -32,7 +32,7 @@ use parking_lot::{Condvar, Mutex};
 use self::flights::{Flights, told};
 use self::queue::{Queue, never_sent};
 use super::log::Log;
-use super::record::{Digests, MOST_BYTES, Token, write_command};
+use super::record::{Digests, MOST_BYTES, Note, Token, write_command};
 use super::shared::Shared;
 use config::NodeName;
 use feed::{Command, Outcome, Propose, answer_due};
@@ -63,13 +63,19 @@ pub(super) struct Writer {
     /// The offset of the first record of this run; 0 until it is applied.
     since: AtomicU64,
     timeout: Duration,
-    queue: Mutex<Queue>,
+    state: Mutex<State>,
     filled: Condvar,
-    flights: Mutex<Flights>,
     /// Whether a record was kept at a place that this node has passed: then the log was cut, or made anew.
     pub(super) doubts: AtomicBool,
     /// Waits of reads for a barrier.
     pub(super) barriers: Histogram,
+}
+
+/// Commands on their way.
+#[derive(Default)]
+struct State {
+    queue: Queue,
+    flights: Flights,
 }
 
 /// A command that waits for its outcome.
@@ -96,7 +102,7 @@ impl Writer {
         session: u64,
         timeout: Duration,
     ) -> Self {
-        let id = Token(shared.mark.lock().log);
+        let id = shared.mark.borrow().log;
         Self {
             log,
             shared,
@@ -105,9 +111,8 @@ impl Writer {
             session,
             since: AtomicU64::new(0),
             timeout,
-            queue: Mutex::default(),
+            state: Mutex::default(),
             filled: Condvar::new(),
-            flights: Mutex::default(),
             doubts: AtomicBool::new(false),
             barriers: Histogram::of_durations(&WAITS),
         }
@@ -130,9 +135,9 @@ impl Writer {
 
     /// For how long the oldest record that is not served waits; zero if none does.
     pub(super) fn oldest_wait(&self) -> Duration {
-        let queued = self.queue.lock().since;
-        let sent = self.flights.lock().by_number.first_key_value().map(|(_, flight)| flight.since);
-        sent.or(queued).map_or(Duration::ZERO, |since| since.elapsed())
+        let State { queue, flights } = &*self.state.lock();
+        let sent = flights.by_number.first_key_value().map(|(_, flight)| flight.since);
+        sent.or(queue.since).map_or(Duration::ZERO, |since| since.elapsed())
     }
 
     /// Whether records of this node are served slowly. To know whether that goes on, a slow node without a record under
@@ -150,8 +155,8 @@ impl Writer {
 
     /// Commands that wait, and are under way.
     pub(super) fn waiting(&self) -> usize {
-        let waiting = self.queue.lock().waiting.len();
-        waiting + self.flights.lock().by_number.values().map(|flight| flight.tells.len()).sum::<usize>()
+        let State { queue, flights } = &*self.state.lock();
+        queue.waiting.len() + flights.by_number.values().map(|flight| flight.tells.len()).sum::<usize>()
     }
 
     /// Waits until this node has applied all that any node acknowledged before the call; `log_unavailable` if that
@@ -182,25 +187,32 @@ impl Writer {
     /// another question that waits for the same record.
     pub(super) fn ask_comparison(&self, id: Token) -> Result<Token> {
         self.shared.vitals.health().can_wait()?;
-        self.fill(|queue| Ok(*queue.compare.get_or_insert(id)))
+        self.fill(|queue| {
+            let waiting =
+                queue.notes.iter().find_map(|note| if let Note::Compare(id) = note { Some(*id) } else { None });
+            if waiting.is_none() {
+                queue.notes.push_back(Note::Compare(id));
+            }
+            Ok(waiting.unwrap_or(id))
+        })
     }
 
     /// Tells the other nodes the digests of this one, with the next record.
     pub(super) fn report(&self, digests: Digests) {
         // An error: the node stops.
         let _ = self.fill(|queue| {
-            queue.digests = Some(digests);
+            queue.notes.push_back(Note::Digests(digests));
             Ok(())
         });
     }
 
     /// Puts something into the queue for the next record.
     fn fill<T>(&self, fill: impl FnOnce(&mut Queue) -> Result<T>) -> Result<T> {
-        let mut queue = self.queue.lock();
+        let queue = &mut self.state.lock().queue;
         if queue.closed {
             return Err(Code::Stopping.into());
         }
-        let filled = fill(&mut queue)?;
+        let filled = fill(queue)?;
         queue.since.get_or_insert_with(Instant::now);
         self.filled.notify_one();
         Ok(filled)
@@ -208,7 +220,7 @@ impl Writer {
 
     /// The time by the clock of this node at which an own record was sent first. `None` once it is decided.
     pub(super) fn sent_at(&self, number: u64) -> Option<Millis> {
-        self.flights.lock().by_number.get(&number).map(|flight| flight.sent)
+        self.state.lock().flights.by_number.get(&number).map(|flight| flight.sent)
     }
 
     /// An own record is applied. Called once for each number that is applied, ascending.
@@ -223,20 +235,21 @@ impl Writer {
 
     /// Changes the flights, and answers the commands whose fate is known then.
     fn change(&self, change: impl FnOnce(&mut Flights)) {
-        let (mut flights, vitals) = (self.flights.lock(), &self.shared.vitals);
-        change(&mut flights);
+        let (mut state, vitals) = (self.state.lock(), &self.shared.vitals);
+        let flights = &mut state.flights;
+        change(flights);
         let now_served = flights.served();
         // The first one has waited until the node had caught up.
         if let Some(waited) = flights.answer().filter(|_| vitals.has_served()) {
             vitals.is_slow.store(waited >= SLOW, Ordering::Relaxed);
         }
-        drop(flights);
+        drop(state);
         vitals.served.send_if_modified(|served| std::mem::replace(served, now_served) != now_served);
     }
 
     /// Ends [`Writer::run`]; commands that wait are refused.
     pub(super) fn close(&self) {
-        let mut queue = self.queue.lock();
+        let queue = &mut self.state.lock().queue;
         queue.closed = true;
         queue.waiting.drain(..).for_each(|waiting| told(&waiting.tell, Err(Code::Stopping.into())));
         self.filled.notify_all();
@@ -244,14 +257,6 @@ impl Writer {
 
     /// Lets a command wait for the next record. Its caller waits since an instant.
     fn begin(&self, command: &Command, since: Instant) -> Result<Proposal> {
-        let (needed, level) = (command.level(), self.shared.mark.lock().level);
-        if needed > level {
-            let detail = format!(
-                "this change needs level {needed} of the command log, and level {level} is in force. Once all nodes are \
-                 updated, run \"tideline cluster upgrade\""
-            );
-            return Err(Error::refused(Code::LogUnavailable, detail));
-        }
         let longest = 2 * self.timeout;
         let patience = answer_due().map_or(longest, |due| longest.min(due.saturating_duration_since(since)));
         if patience.is_zero() {
@@ -282,7 +287,7 @@ impl Writer {
         for part in [patience / 2, patience] {
             match outcome.recv_timeout(part.saturating_sub(since.elapsed())) {
                 Ok(outcome) => return outcome,
-                Err(RecvTimeoutError::Timeout) if self.queue.lock().withdraw(ticket) => return Err(never_sent()),
+                Err(RecvTimeoutError::Timeout) if self.state.lock().queue.withdraw(ticket) => return Err(never_sent()),
                 Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {}
             }
         }

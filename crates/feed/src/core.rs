@@ -9,7 +9,7 @@ use crate::caches::{Cards, ContentCache};
 use crate::inbox::backlog::Backlog;
 use crate::store::Store;
 use crate::streaming::on_disk::OnDisk;
-use crate::streaming::{ChangeTime, LEVEL, Streaming};
+use crate::streaming::{ChangeTime, Streaming};
 use crate::{notices, reactions};
 use config::Config;
 use model::error::Result;
@@ -173,7 +173,7 @@ impl Core {
     pub(crate) fn now_of_changes(&self) -> ChangeTime {
         match self.is_node() {
             false => ChangeTime::Clock,
-            true => ChangeTime::Log { time: self.streaming.time_of_changes(), level: LEVEL },
+            true => ChangeTime::Log(self.streaming.time_of_changes()),
         }
     }
 

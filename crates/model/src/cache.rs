@@ -24,7 +24,6 @@ pub const OVERHEAD: u64 = 48;
 struct Bytes<V>(fn(&V) -> u64);
 
 impl<K, V> Weighter<K, V> for Bytes<V> {
-    #[inline]
     fn weight(&self, _: &K, value: &V) -> u64 {
         OVERHEAD + (self.0)(value)
     }
@@ -36,7 +35,6 @@ struct Evictions(Arc<AtomicU64>);
 impl<K, V> Lifecycle<K, V> for Evictions {
     type RequestState = ();
 
-    #[inline]
     fn on_evict(&self, _: &mut (), _: K, _: V) {
         self.0.fetch_add(1, Ordering::Relaxed);
     }
@@ -70,7 +68,6 @@ impl Hits {
         self.0[place].0.fetch_add(n, Ordering::Relaxed);
     }
 
-    #[inline]
     fn sum(&self) -> u64 {
         self.0.iter().map(|count| count.0.load(Ordering::Relaxed)).sum()
     }
@@ -79,7 +76,6 @@ impl Hits {
 impl<K: Eq + Hash, V: Clone> Cache<K, V> {
     /// An empty cache for `limit` bytes. A value takes `bytes` of them and [`OVERHEAD`] more. `usual` is about the
     /// `bytes` of most values.
-    #[inline]
     pub fn new(limit: u64, usual: u64, bytes: fn(&V) -> u64) -> Self {
         let evictions = Evictions::default();
         let about = (limit / (OVERHEAD + usual)) as usize;
@@ -88,7 +84,6 @@ impl<K: Eq + Hash, V: Clone> Cache<K, V> {
     }
 
     /// The value of a key, if cached.
-    #[inline]
     pub fn get<Q: Hash + Equivalent<K> + ?Sized>(&self, key: &Q) -> Option<V> {
         self.get_if(key, |_| true)
     }
@@ -101,7 +96,6 @@ impl<K: Eq + Hash, V: Clone> Cache<K, V> {
     }
 
     /// The values of several keys.
-    #[inline]
     fn get_each(&self, keys: &[K]) -> Vec<Option<V>> {
         let found: Vec<_> = keys.iter().map(|key| self.entries.get(key)).collect();
         self.count(keys.len(), found.iter().flatten().count());
@@ -118,19 +112,16 @@ impl<K: Eq + Hash, V: Clone> Cache<K, V> {
     }
 
     /// Keeps a value, and may drop others for it.
-    #[inline]
     pub fn insert(&self, key: K, value: V) {
         self.entries.insert(key, value);
     }
 
     /// Drops the value of a key.
-    #[inline]
     pub fn remove(&self, key: &K) {
         self.entries.remove(key);
     }
 
     /// Drops everything.
-    #[inline]
     pub fn clear(&self) {
         self.entries.clear();
     }
@@ -148,7 +139,6 @@ impl<K: Eq + Hash, V: Clone> Cache<K, V> {
 }
 
 impl<K, V> fmt::Debug for Cache<K, V> {
-    #[inline]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Cache").field("limit", &self.limit).finish_non_exhaustive()
     }
@@ -178,7 +168,6 @@ struct Changes {
 
 impl Changes {
     /// A number that differs after each change; `None` while one is under way.
-    #[inline]
     fn version(&self) -> Option<u64> {
         (self.under_way == 0).then_some(self.ended)
     }
@@ -186,7 +175,6 @@ impl Changes {
 
 impl<K: Copy + Eq + Hash + Into<u64>, V: Clone> ReadThrough<K, V> {
     /// An empty cache for `limit` bytes; `usual` and `bytes` as in [`Cache::new`].
-    #[inline]
     pub fn new(limit: u64, usual: u64, bytes: fn(&V) -> u64) -> Self {
         Self(Arc::new(Kept { values: Cache::new(limit, usual, bytes), changes: Striped::default() }))
     }
@@ -246,7 +234,6 @@ impl<K: Copy + Eq + Hash + Into<u64>, V: Clone> ReadThrough<K, V> {
     }
 
     /// The cache in figures.
-    #[inline]
     pub fn usage(&self) -> CacheUsage {
         self.0.values.usage()
     }
@@ -258,7 +245,6 @@ impl<K: Copy + Eq + Hash + Into<u64>, V: Clone> ReadThrough<K, V> {
 
     /// A number for [`ReadThrough::keep`], which differs after each change; `None` while one is under way. Must come before
     /// the value is loaded.
-    #[inline]
     pub fn version(&self, key: K) -> Option<u64> {
         self.0.changes.of(key.into()).lock().version()
     }
@@ -274,7 +260,6 @@ impl<K: Copy + Eq + Hash + Into<u64>, V: Clone> ReadThrough<K, V> {
     }
 
     /// Announces a change of a value; it ends when the result is dropped.
-    #[inline]
     pub fn change(&self, key: K) -> CacheChange<K, V> {
         self.0.changes.of(key.into()).lock().under_way += 1;
         self.0.values.remove(&key);
@@ -291,14 +276,12 @@ pub struct CacheChange<K: Copy + Eq + Hash + Into<u64>, V: Clone> {
 
 impl<K: Copy + Eq + Hash + Into<u64>, V: Clone> CacheChange<K, V> {
     /// Ends the change, and caches the written value. The caller ensures that a value has one change at a time.
-    #[inline]
     pub fn written(self, value: V) {
         self.cache.values.insert(self.key, value);
     }
 }
 
 impl<K: Copy + Eq + Hash + Into<u64>, V: Clone> Drop for CacheChange<K, V> {
-    #[inline]
     fn drop(&mut self) {
         let mut changes = self.cache.changes.of(self.key.into()).lock();
         changes.under_way -= 1;

@@ -65,7 +65,6 @@ struct Clock {
 }
 
 impl Clock {
-    #[inline]
     fn new(wall: Millis, uptime: Millis) -> Self {
         Self { wall, uptime, doubted: None }
     }

@@ -2,90 +2,76 @@
 
 use crate::ids::id::{ContentId, UserId};
 use crate::ids::position::Millis;
+use crate::words::words;
 
-/// Declares the kinds of effects with their codes in rows and their names in the API.
-macro_rules! effects {
-    ($($(#[doc = $doc:literal])* $kind:ident = $code:literal $name:literal,)+) => {
-        /// What a change did.
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-        pub enum EffectKind { $($(#[doc = $doc])* $kind = $code),+ }
-
-        impl EffectKind {
-            /// Every kind, in the order of their codes.
-            pub const ALL: [Self; [$($name),+].len()] = [$(Self::$kind),+];
-
-            /// The name in the API.
-            pub fn name(self) -> &'static str {
-                match self { $(Self::$kind => $name),+ }
-            }
-        }
-    };
-}
-
-effects! {
-    /// The user published the item; with its kind.
-    Published = 1 "content.published",
-    /// The item of the user was edited.
-    Edited = 2 "content.edited",
-    /// The item of the user was deleted.
-    Deleted = 3 "content.deleted",
-    /// The delete of the item of the user was taken back.
-    Restored = 4 "content.restored",
-    /// The item of the user was taken off the target, one of its paths.
-    TakenOff = 5 "content.taken_off",
-    /// The user asked to follow the target.
-    FollowRequested = 6 "follow.requested",
-    /// The request ended without a follow: it was declined or taken back.
-    RequestRemoved = 7 "follow.request_removed",
-    /// The user follows the target; a request between the two has ended.
-    FollowCreated = 8 "follow.created",
-    /// The rule of the user's follow or request changed.
-    FollowChanged = 9 "follow.changed",
-    /// The user follows the target no more.
-    FollowRemoved = 10 "follow.removed",
-    /// The user mutes the target.
-    MuteCreated = 11 "mute.created",
-    /// The user mutes the target no more.
-    MuteRemoved = 12 "mute.removed",
-    /// The user hides its content from the target.
-    HideCreated = 13 "hide.created",
-    /// The user hides its content from the target no more.
-    HideRemoved = 14 "hide.removed",
-    /// The user blocks the target.
-    BlockCreated = 15 "block.created",
-    /// The user blocks the target no more.
-    BlockRemoved = 16 "block.removed",
-    /// The user reacted to the item; with the kind of the reaction.
-    ReactionCreated = 17 "reaction.created",
-    /// The user took a reaction back; with its kind.
-    ReactionRemoved = 18 "reaction.removed",
-    /// The profile of the user was put.
-    ProfileChanged = 19 "profile.changed",
-    /// The settings of the user were put.
-    SettingsChanged = 20 "settings.changed",
-    /// The user was suspended.
-    UserSuspended = 21 "user.suspended",
-    /// The suspension of the user was taken back.
-    UserUnsuspended = 22 "user.unsuspended",
-    /// The list of the user was made, or its settings changed.
-    ListChanged = 23 "list.changed",
-    /// The list of the user was deleted, with its members.
-    ListDeleted = 24 "list.deleted",
-    /// The target is a member of the list of the user.
-    MemberCreated = 25 "list_member.created",
-    /// The rule of a member of the list of the user changed.
-    MemberChanged = 26 "list_member.changed",
-    /// The target is no member of the list of the user any more.
-    MemberRemoved = 27 "list_member.removed",
-    /// The marker of the user, or of the list of the user, moved.
-    MarkerMoved = 28 "marker.moved",
-    /// The marker of the notices of the user moved.
-    NoticeMarkerMoved = 29 "notice_marker.moved",
-    /// The item of the user was deleted for good.
-    Purged = 30 "content.purged",
-    /// The user is erased, with all that the user had: no further change tells of it. With a hash of the id, which stays when
-    /// the user is [`UserId::UNKNOWN`], because every row that names the user is removed.
-    UserErased = 31 "user.erased",
+words! {
+    /// What a change did.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+    pub enum EffectKind {
+        /// The user published the item; with its kind.
+        Published = 1 => "content.published",
+        /// The item of the user was edited.
+        Edited = 2 => "content.edited",
+        /// The item of the user was deleted.
+        Deleted = 3 => "content.deleted",
+        /// The delete of the item of the user was taken back.
+        Restored = 4 => "content.restored",
+        /// The item of the user was taken off the target, one of its paths.
+        TakenOff = 5 => "content.taken_off",
+        /// The user asked to follow the target.
+        FollowRequested = 6 => "follow.requested",
+        /// The request ended without a follow: it was declined or taken back.
+        RequestRemoved = 7 => "follow.request_removed",
+        /// The user follows the target; a request between the two has ended.
+        FollowCreated = 8 => "follow.created",
+        /// The rule of the user's follow or request changed.
+        FollowChanged = 9 => "follow.changed",
+        /// The user follows the target no more.
+        FollowRemoved = 10 => "follow.removed",
+        /// The user mutes the target.
+        MuteCreated = 11 => "mute.created",
+        /// The user mutes the target no more.
+        MuteRemoved = 12 => "mute.removed",
+        /// The user hides its content from the target.
+        HideCreated = 13 => "hide.created",
+        /// The user hides its content from the target no more.
+        HideRemoved = 14 => "hide.removed",
+        /// The user blocks the target.
+        BlockCreated = 15 => "block.created",
+        /// The user blocks the target no more.
+        BlockRemoved = 16 => "block.removed",
+        /// The user reacted to the item; with the kind of the reaction.
+        ReactionCreated = 17 => "reaction.created",
+        /// The user took a reaction back; with its kind.
+        ReactionRemoved = 18 => "reaction.removed",
+        /// The profile of the user was put.
+        ProfileChanged = 19 => "profile.changed",
+        /// The settings of the user were put.
+        SettingsChanged = 20 => "settings.changed",
+        /// The user was suspended.
+        UserSuspended = 21 => "user.suspended",
+        /// The suspension of the user was taken back.
+        UserUnsuspended = 22 => "user.unsuspended",
+        /// The list of the user was made, or its settings changed.
+        ListChanged = 23 => "list.changed",
+        /// The list of the user was deleted, with its members.
+        ListDeleted = 24 => "list.deleted",
+        /// The target is a member of the list of the user.
+        MemberCreated = 25 => "list_member.created",
+        /// The rule of a member of the list of the user changed.
+        MemberChanged = 26 => "list_member.changed",
+        /// The target is no member of the list of the user any more.
+        MemberRemoved = 27 => "list_member.removed",
+        /// The marker of the user, or of the list of the user, moved.
+        MarkerMoved = 28 => "marker.moved",
+        /// The marker of the notices of the user moved.
+        NoticeMarkerMoved = 29 => "notice_marker.moved",
+        /// The item of the user was deleted for good.
+        Purged = 30 => "content.purged",
+        /// The user is erased, with all that the user had: no further change tells of it. With a hash of the id, which stays when
+        /// the user is [`UserId::UNKNOWN`], because every row that names the user is removed.
+        UserErased = 31 => "user.erased",
+    }
 }
 
 /// What a change did to one thing.

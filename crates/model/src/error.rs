@@ -203,13 +203,11 @@ codes! {
 
 impl Code {
     /// Whether the same request may succeed soon, so that the answer has `Retry-After`.
-    #[inline]
     pub fn is_passing(self) -> bool {
         matches!(self.status(), 429 | 503)
     }
 
     /// `Content exists` for `content_exists`.
-    #[inline]
     pub fn title(self) -> String {
         let mut title = self.name().replace('_', " ");
         if let Some(first) = title.get_mut(..1) {
@@ -220,7 +218,6 @@ impl Code {
 }
 
 impl fmt::Display for Code {
-    #[inline]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
     }
@@ -261,13 +258,11 @@ impl Error {
     }
 
     /// The refusal of a request for content that does not exist.
-    #[inline]
     pub fn content_not_found() -> Self {
         Code::ContentNotFound.into()
     }
 
     /// The code of a refusal.
-    #[inline]
     pub fn code(&self) -> Option<Code> {
         match self {
             Self::Refused { code, .. } => Some(*code),
@@ -277,7 +272,6 @@ impl Error {
 
     /// Whether the status is 503: a queue is full, the server is stopping, the disk takes no writes, or the storage
     /// engine has stopped.
-    #[inline]
     pub fn is_unavailable(&self) -> bool {
         self.code().is_some_and(|code| code.status() == 503)
     }
@@ -285,7 +279,6 @@ impl Error {
 
 impl From<Code> for Error {
     /// With the detail of the code itself.
-    #[inline]
     fn from(code: Code) -> Self {
         Self::refused(code, code.detail())
     }

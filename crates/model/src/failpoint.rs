@@ -4,130 +4,112 @@
 //! environment sets the actions of places, in the syntax of the `fail` crate:
 //! `FAILPOINTS='deliver.after=3*off->return(abort)'`. `docs/contribute/failpoints.md` lists places and actions.
 
-macro_rules! named {
-    ($(#[$about:meta])* pub enum $Name:ident { $($(#[$doc:meta])+ $Variant:ident = $text:literal,)+ }) => {
-        $(#[$about])*
-        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-        pub enum $Name {
-            $($(#[$doc])+ $Variant,)+
-        }
+use crate::words::words;
 
-        impl $Name {
-            /// All of them.
-            pub const ALL: &[Self] = &[$(Self::$Variant),+];
-
-            /// The name in the environment and in `docs/contribute/failpoints.md`.
-            pub fn name(self) -> &'static str {
-                match self {
-                    $(Self::$Variant => $text,)+
-                }
-            }
-        }
-    };
-}
-
-named! {
+words! {
     /// A change that the store writes: one durable step. Each has a place before it, `publish.before`,
     /// and one after it, `publish.after`.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum Write {
         /// Items with their outbox rows and jobs.
-        Publish = "publish",
+        Publish => "publish",
         /// An item's new state.
-        Edit = "edit",
+        Edit => "edit",
         /// An item's deletion.
-        Delete = "delete",
+        Delete => "delete",
         /// An item taken back from its deletion, with its job.
-        Restore = "restore",
+        Restore => "restore",
         /// The end of a deleted item's content.
-        Purge = "purge",
+        Purge => "purge",
         /// Reactions to an item, put or taken away, with its counts.
-        React = "react",
+        React => "react",
         /// Follows, unfollows and requests to follow, with their jobs.
-        Relate = "relate",
+        Relate => "relate",
         /// A mute, a hide or a block raised or lifted.
-        Barrier = "barrier",
+        Barrier => "barrier",
         /// Records of users: profiles, settings, a marker, a suspension, a list with its members.
-        Record = "record",
+        Record => "record",
         /// A user seen, with a rebuild job if it was dormant.
-        Touch = "touch",
+        Touch => "touch",
         /// A user that became dormant.
-        Lapse = "lapse",
+        Lapse => "lapse",
         /// A user met for the first time; its eviction counts from then.
-        Meet = "meet",
+        Meet => "meet",
         /// An inbox dropped: the floor at its newest entry, or a damaged row removed, and the user evicted.
-        Evict = "evict",
+        Evict => "evict",
         /// Outbox entries moved to the archive, with the outbox's floor.
-        Archive = "archive",
+        Archive => "archive",
         /// The reach of a fan-out.
-        BeginFanOut = "begin_fan_out",
+        BeginFanOut => "begin_fan_out",
         /// Changes of inboxes by fan-outs and settled pairs.
-        Deliver = "deliver",
+        Deliver => "deliver",
         /// The progress and the ends of jobs whose changes of inboxes are written.
-        EndJobs = "end_jobs",
+        EndJobs => "end_jobs",
         /// An active user with the settle jobs of its pairs.
-        Rebuild = "rebuild",
+        Rebuild => "rebuild",
         /// Items of a topic moved to the archive, with the floor of its list.
-        ArchiveTopic = "archive_topic",
+        ArchiveTopic => "archive_topic",
         /// The begin, a part or the end of the erasure of a user.
-        Erase = "erase",
+        Erase => "erase",
     }
 }
 
-named! {
+words! {
     /// A place between durable steps that is not beside a write of the store.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum Failpoint {
         /// The data directory is claimed and has its format; the engine is not open.
-        StartClaimed = "start.claimed",
+        StartClaimed => "start.claimed",
         /// A part of the erasure of a user is removed.
-        ErasedPart = "erasure.part",
+        ErasedPart => "erasure.part",
         /// The engine has replayed its log; no job has been read.
-        StartOpened = "start.opened",
+        StartOpened => "start.opened",
         /// The backlog has the jobs that an earlier run left; no worker runs.
-        StartRestored = "start.restored",
+        StartRestored => "start.restored",
         /// The jobs of a publish are queued; it has not been answered.
-        PublishQueued = "publish.queued",
+        PublishQueued => "publish.queued",
         /// The jobs of follows and unfollows are queued; they have not been answered.
-        RelateQueued = "relate.queued",
+        RelateQueued => "relate.queued",
         /// The rebuild job of a returning reader is queued; the read has not begun.
-        TouchQueued = "touch.queued",
+        TouchQueued => "touch.queued",
         /// A worker has taken a job from its lane.
-        JobTaken = "job.taken",
+        JobTaken => "job.taken",
         /// A job is gone from disk; the backlog still has it.
-        JobDone = "job.done",
+        JobDone => "job.done",
         /// The backlog has removed a job; its lane continues.
-        JobFinished = "job.finished",
+        JobFinished => "job.finished",
         /// A backup is copied; it has no name yet.
-        BackupCopied = "copy.made",
+        BackupCopied => "copy.made",
         /// A backup has its name; it is not verified.
-        BackupTaken = "copy.taken",
+        BackupTaken => "copy.taken",
         /// The links to a backup are opened for its verification; nothing is read.
-        BackupOpened = "copy.opened",
+        BackupOpened => "copy.opened",
         /// A backup is verified; its verdict is not written.
-        BackupChecked = "copy.checked",
+        BackupChecked => "copy.checked",
         /// The verdict of a backup is written; older backups are not removed.
-        BackupJudged = "copy.judged",
+        BackupJudged => "copy.judged",
         /// A backup that is to be removed has lost its name; its files are there.
-        BackupGone = "copy.gone",
+        BackupGone => "copy.gone",
         /// A new copy of a standby is whole; the one before has left its place.
-        StandbyMoved = "swap.moved",
+        StandbyMoved => "swap.moved",
         /// A new copy of a standby has its place; the directory still has the id of the log before.
-        StandbySwapped = "swap.placed",
+        StandbySwapped => "swap.placed",
         /// A standby has its record as a directory of its own; it is still named a standby.
-        StandbyPromoted = "promotion.recorded",
+        StandbyPromoted => "promotion.recorded",
         /// A restore is whole and checked; the data before has its place.
-        RestoreMade = "exchange.made",
+        RestoreMade => "exchange.made",
         /// An entry of the data before has left its place.
-        RestoreAside = "exchange.aside",
+        RestoreAside => "exchange.aside",
         /// The restored engine has its place; `FORMAT` has not.
-        RestorePlaced = "exchange.placed",
+        RestorePlaced => "exchange.placed",
         /// All of a restore has its place; its folder is there.
-        RestoreWhole = "exchange.whole",
+        RestoreWhole => "exchange.whole",
         /// The workers have stopped; the log has not been flushed.
-        StopWorkers = "stop.workers",
+        StopWorkers => "stop.workers",
         /// The log is flushed; the write buffers are not.
-        StopSynced = "stop.synced",
+        StopSynced => "stop.synced",
         /// The write buffers are flushed; the engine is not closed.
-        StopFlushed = "stop.flushed",
+        StopFlushed => "stop.flushed",
     }
 }
 

@@ -15,20 +15,17 @@ pub struct Lane(u16);
 
 impl Lane {
     /// The lane of a user's jobs. Fibonacci hashing, so that neighbouring ids spread.
-    #[inline]
     pub fn of(user: UserId) -> Self {
         const BITS: u32 = LANES.trailing_zeros();
         Self((user.get().wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (64 - BITS)) as u16)
     }
 
     /// The lane with this number, below [`LANES`].
-    #[inline]
     pub fn new(number: u16) -> Option<Self> {
         (number < LANES).then_some(Self(number))
     }
 
     /// Its number.
-    #[inline]
     pub fn number(self) -> u16 {
         self.0
     }
@@ -67,7 +64,6 @@ pub enum Work {
 
 impl Work {
     /// The lane the work belongs to.
-    #[inline]
     pub fn lane(&self) -> Lane {
         match self {
             Self::FanOut { entry } => Lane::of(entry.source),

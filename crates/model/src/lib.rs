@@ -21,6 +21,7 @@ pub mod sync;
 pub mod threads;
 mod users;
 pub mod versions;
+mod words;
 
 pub use effect::{Changed, Effect, EffectKind};
 pub use figures::*;

@@ -25,14 +25,12 @@ pub struct HostIds(Vec<(u64, Arc<str>)>);
 
 impl HostIds {
     /// From the names of their numbers, ascending.
-    #[inline]
     pub fn new(names: Vec<(u64, Arc<str>)>) -> Self {
         Self(names)
     }
 
     /// These ids, and the name of a place in a request that has no number.
     #[must_use]
-    #[inline]
     pub fn with_unknown(mut self, place: Option<&Position<HostId>>) -> Self {
         if let Some(HostId::Name(name)) = place.map(|place| &place.id) {
             // Above all others.
@@ -60,7 +58,6 @@ impl HostIds {
         if id <= MAX_ID { Some(ShownId::Number(id)) } else { self.name(id).map(|name| ShownId::Name(name)) }
     }
 
-    #[inline]
     fn name(&self, id: u64) -> Option<&Arc<str>> {
         if id <= MAX_ID {
             return None;

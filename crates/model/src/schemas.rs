@@ -210,7 +210,7 @@ impl<I> ToSchema for Position<I> {
 }
 
 fn audience() -> Object {
-    let mut words = enumeration(&[Audience::Public, Audience::Followers].map(|audience| audience.word()));
+    let mut words = enumeration(&Audience::ALL.map(Audience::name));
     let about = "Who sees the item: everybody, or its author and the followers of one of its paths. A path through a source \
                  that is suspended, or that hides from the viewer, does not count";
     words.description = Some(about.to_owned());

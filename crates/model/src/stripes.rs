@@ -6,7 +6,6 @@
 pub struct Striped<T, const N: usize = 1024>(Box<[T]>);
 
 impl<T: Default, const N: usize> Default for Striped<T, N> {
-    #[inline]
     fn default() -> Self {
         Self((0..N).map(|_| T::default()).collect())
     }
@@ -14,7 +13,6 @@ impl<T: Default, const N: usize> Default for Striped<T, N> {
 
 impl<T, const N: usize> Striped<T, N> {
     /// The `T` of a number.
-    #[inline]
     pub fn of(&self, number: u64) -> &T {
         &self.0[Self::index(number)]
     }
@@ -32,7 +30,6 @@ impl<T, const N: usize> Striped<T, N> {
         indices.into_iter().map(|index| &self.0[index]).map(lock).collect()
     }
 
-    #[inline]
     fn index(number: u64) -> usize {
         (number.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32) as usize % N
     }

@@ -1,13 +1,13 @@
 //! Versions of users and items, in bounded memory. They tell whether an earlier answer is still right.
 //!
-//! A group of changes counts itself for each thing that it concerns, before it is written and once it is seen everywhere. A
-//! reader adds up the counts of all things that its answer depends on, before it reads them. As long as the sum of begun changes
-//! is the same, none has begun. This is the validation of a sequence lock, over many counts.
+//! A group of changes has a number, and each thing that it concerns gets this number as its version, before the group is written. A
+//! reader adds up the versions of all things that its answer depends on, before it reads them. As long as the sum is the same, no
+//! change of them has begun. This is the validation of a sequence lock, over many versions.
 
 use crate::sync::atomic::{AtomicU64, Ordering};
 use crate::{ContentId, UserId};
 
-/// Counts for items, users and readers. More things than these share some: then a change of one looks like a change of the
+/// Versions of items, users and readers. More things than these share some: then a change of one looks like a change of the
 /// others, too. Readers have their own half: changes of what a reader is shown are rare, and a read under way is made again.
 const HALF: usize = 1 << 16;
 const COUNTS: usize = 2 * HALF;
@@ -50,31 +50,28 @@ impl Thing {
 /// The versions of all things.
 #[derive(Debug)]
 pub struct Versions {
-    /// Apart from the others, because a look at a kept page reads some hundred of these alone.
-    begun: Box<[AtomicU64]>,
-    ended: Box<[AtomicU64]>,
+    /// The number of the last group that concerned each.
+    last: Box<[AtomicU64]>,
+    /// The number of the last group, and of the last one that is seen everywhere.
+    begun: AtomicU64,
+    ended: AtomicU64,
 }
 
 impl Default for Versions {
     fn default() -> Self {
-        let zeros = || (0..COUNTS).map(|_| AtomicU64::new(0)).collect();
-        Self { begun: zeros(), ended: zeros() }
+        let last = (0..COUNTS).map(|_| AtomicU64::new(0)).collect();
+        Self { last, begun: AtomicU64::new(0), ended: AtomicU64::new(0) }
     }
 }
 
-/// A change under way.
-#[must_use = "the change ends when this is dropped"]
+/// A group of changes under way.
+#[must_use = "the changes end when this is dropped"]
 #[derive(Debug)]
-pub struct Changing<'a> {
-    versions: &'a Versions,
-    places: Vec<u32>,
-}
+pub struct Changing<'a>(&'a Versions);
 
 impl Drop for Changing<'_> {
     fn drop(&mut self) {
-        for place in &self.places {
-            self.versions.ended[Versions::index(*place)].fetch_add(1, Ordering::Release);
-        }
+        self.0.ended.store(self.0.begun.load(Ordering::Acquire), Ordering::Release);
     }
 }
 
@@ -82,8 +79,8 @@ impl Drop for Changing<'_> {
 #[derive(Debug, Clone, Default)]
 pub struct Dependencies {
     places: Vec<u32>,
-    /// The sum of begun changes.
-    begun: u64,
+    /// The sum of their versions.
+    sum: u64,
     /// Whether one of the things was being changed, or has no version, or there are too many.
     is_changing: bool,
 }
@@ -109,31 +106,28 @@ impl Versions {
         place as usize % COUNTS
     }
 
-    /// Begins a change of things. To be called before the first write of it; it ends when the result is dropped, which must
-    /// come after the last write and before the answer.
+    /// Begins a group of changes of things; only one at a time. To be called before the first write of it; it ends when the result
+    /// is dropped, which must come after the last write and before the answer.
     pub fn change(&self, things: impl IntoIterator<Item = Thing>) -> Changing<'_> {
-        let mut changing = Changing { versions: self, places: Vec::new() };
+        let number = self.begun.fetch_add(1, Ordering::AcqRel) + 1;
         for thing in things {
-            let place = thing.place();
-            // Counted before it is kept: a panic between the two leaves a change that never ends, which is safe.
-            self.begun[Self::index(place)].fetch_add(1, Ordering::AcqRel);
-            changing.places.push(place);
+            self.last[Self::index(thing.place())].store(number, Ordering::Release);
         }
-        changing
+        Changing(self)
     }
 
     /// Adds a thing to those that an answer depends on. To be called before the thing is read.
     #[inline]
     pub fn depend(&self, on: &mut Dependencies, thing: Thing) {
         let place = thing.place();
-        // In this order: if both are equal, no change was under way between the two.
-        let ended = self.ended[Self::index(place)].load(Ordering::Acquire);
-        let begun = self.begun[Self::index(place)].load(Ordering::Acquire);
-        on.is_changing |= begun != ended || on.places.len() >= MOST || thing == Thing::User(UserId::UNKNOWN);
+        // In this order: if the last change of it is not later, it was not under way between the two.
+        let ended = self.ended.load(Ordering::Acquire);
+        let last = self.last[Self::index(place)].load(Ordering::Acquire);
+        on.is_changing |= last > ended || on.places.len() >= MOST || thing == Thing::User(UserId::UNKNOWN);
         if on.is_changing {
             return;
         }
-        on.begun = on.begun.wrapping_add(begun);
+        on.sum = on.sum.wrapping_add(last);
         on.places.push(place);
     }
 
@@ -148,11 +142,8 @@ impl Versions {
     /// Whether no change of any of these things has begun since.
     #[inline]
     pub fn are_unchanged(&self, since: &Dependencies) -> bool {
-        // Counts only grow, so equal sums are equal counts.
-        let begun = since
-            .places
-            .iter()
-            .fold(0_u64, |sum, place| sum.wrapping_add(self.begun[Self::index(*place)].load(Ordering::Acquire)));
-        begun == since.begun
+        // Versions only grow, so equal sums are equal versions.
+        let last = |place: &u32| self.last[Self::index(*place)].load(Ordering::Acquire);
+        since.places.iter().fold(0_u64, |sum, place| sum.wrapping_add(last(place))) == since.sum
     }
 }

@@ -37,7 +37,7 @@ impl Applier {
     /// Compares the log as another node has seen it with the log as this node has applied it. If they differ, one of the
     /// two has applied records that the log has lost. Only that one stops, and the log alone tells which.
     pub(super) fn compare(&mut self, at: u64, seen: Option<(u64, Token)>) -> Result<(), End> {
-        let Some((offset, Token(hash))) = seen else { return Ok(()) };
+        let Some((offset, hash)) = seen else { return Ok(()) };
         // The writer had applied a record at this offset before it wrote this one: so it had another log.
         let is_ahead = offset >= at;
         if !is_ahead && !self.trail.differs(offset, hash) {

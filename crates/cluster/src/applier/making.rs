@@ -56,8 +56,7 @@ impl Applier {
         after: impl Fn(u64) -> Mark,
     ) -> Result<Result<Vec<Made>>, End> {
         let (mut made, mut group): (Vec<Made>, Option<Group<'_>>) = Default::default();
-        let Mark { time, level, .. } = after(place.command + 1);
-        let time = ChangeTime::Log { time, level };
+        let time = ChangeTime::Log(after(place.command + 1).time);
         for (text, done) in commands.iter().zip(1..).skip(place.command as usize) {
             let place = Refusal { command: done, ..*place };
             if self.refused.contains(&place) {
@@ -98,12 +97,12 @@ impl Applier {
     fn write(&self, group: Group<'_>, after: Mark) -> Result<()> {
         let after = self.mark_now(after);
         self.note(&after)?;
-        let before = std::mem::replace(&mut *self.shared.mark.lock(), after);
-        group.end().inspect_err(|_| *self.shared.mark.lock() = before)
+        let before = self.shared.mark.send_replace(after);
+        group.end().inspect_err(|_| _ = self.shared.mark.send_replace(before))
     }
 
     fn note(&self, mark: &Mark) -> Result<()> {
-        self.making.store().note_group(MARK, &mark.bytes())
+        self.making.store().note_group(MARK, &mark.bytes()?)
     }
 
     /// The jobs of a command for which there must be room: its settles. Before the node has caught up nobody waits for it, so

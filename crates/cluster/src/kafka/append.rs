@@ -1,9 +1,10 @@
 //! Appends of records: one message in flight, of which the fate is known or said to be unknown.
 
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use parking_lot::{Condvar, Mutex};
+use parking_lot::Mutex;
 use rdkafka::client::ClientContext;
 use rdkafka::config::RDKafkaLogLevel;
 use rdkafka::error::{KafkaError, RDKafkaErrorCode as Code};
@@ -33,12 +34,14 @@ pub(super) struct Appender {
 }
 
 /// All attempts until now.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Attempts {
     /// The number of the last one.
     last: usize,
     /// The bytes of the last append, if its fate is unknown, and the number of its first attempt.
     open: Option<(usize, Vec<u8>)>,
+    /// The reports of the library, each with the number of its attempt.
+    reports: Receiver<(usize, Report)>,
 }
 
 /// The result of an attempt.
@@ -54,45 +57,27 @@ struct Failure {
     passes: bool,
 }
 
-/// The reports of the library on messages, taken by its thread.
+/// Takes the reports of the library on messages, on its thread.
 struct Reports {
     watch: Watch,
-    waited: Mutex<Waited>,
-    came: Condvar,
+    taken: Sender<(usize, Report)>,
 }
 
-/// The attempts of the record in wait, which all have the same bytes, and their outcome.
-#[derive(Default)]
-struct Waited {
-    first: usize,
-    last: usize,
-    outcome: Option<Result<i64, Report>>,
-}
+/// The offset of a message, or why it has none, and when that was known.
+type Report = Result<i64, (KafkaError, Instant)>;
 
-impl Waited {
-    /// Begins another attempt. Its record may have been acknowledged meanwhile.
-    fn begin(&mut self, first: usize, number: usize) {
-        let is_same = self.first == first;
-        self.outcome = self.outcome.take().filter(|outcome| is_same && outcome.is_ok());
-        (self.first, self.last) = (first, number);
-    }
-
-    /// Takes a report; false if nobody waits for it. However late, an acknowledgement of any attempt is one of the record.
-    /// A failure is that of the last attempt alone.
-    fn take(&mut self, number: usize, report: Result<i64, Report>) -> bool {
-        let is_known = matches!(self.outcome, Some(Ok(_)));
-        let counts = if report.is_ok() { (self.first..=self.last).contains(&number) } else { number == self.last };
-        if counts && !is_known {
-            self.outcome = Some(report);
+impl Attempts {
+    /// The report on the last attempt, or an acknowledgement of one since `first`, all of the same bytes: however late, it
+    /// is one of the record. `None` if none comes in time.
+    fn report(&self, first: usize, deadline: Instant) -> Option<Report> {
+        loop {
+            let (number, report) =
+                self.reports.recv_timeout(deadline.saturating_duration_since(Instant::now())).ok()?;
+            if number == self.last || number >= first && report.is_ok() {
+                return Some(report);
+            }
         }
-        counts
     }
-}
-
-/// A report of failure.
-struct Report {
-    error: KafkaError,
-    at: Instant,
 }
 
 impl Appender {
@@ -122,9 +107,10 @@ impl Appender {
             ("queue.buffering.max.messages", "16"),
             ("queue.buffering.max.kbytes", "131072"),
         ];
-        let reports = Reports { watch: Watch::new("writer"), waited: Mutex::default(), came: Condvar::new() };
-        let producer = client(cluster, &settings, reports)?;
-        Ok(Self { producer, topic: cluster.topic.clone(), attempts: Mutex::default() })
+        let (taken, reports) = channel();
+        let producer = client(cluster, &settings, Reports { watch: Watch::new("writer"), taken })?;
+        let attempts = Mutex::new(Attempts { last: 0, open: None, reports });
+        Ok(Self { producer, topic: cluster.topic.clone(), attempts })
     }
 
     /// [`crate::log::Log::append`].
@@ -138,8 +124,7 @@ impl Appender {
         let deadline = Instant::now() + timeout;
         let mut perhaps = open.is_some();
         loop {
-            attempts.last += 1;
-            let failure = match self.attempt((first, attempts.last), bytes, deadline) {
+            let failure = match self.attempt(&mut attempts, first, bytes, deadline) {
                 Ok(offset) => {
                     self.producer.client().context().watch.answered();
                     return Ok(offset);
@@ -167,32 +152,28 @@ impl Appender {
     }
 
     /// Sends the record, unless an attempt before has been acknowledged.
-    fn attempt(&self, (first, number): (usize, usize), bytes: &[u8], deadline: Instant) -> Outcome {
-        let reports = self.producer.client().context();
-        let sent = Instant::now();
-        let is_there = {
-            let mut waited = reports.waited.lock();
-            waited.begin(first, number);
-            waited.outcome.is_some()
-        };
-        if !is_there {
-            self.send(number, bytes)?;
+    fn attempt(&self, attempts: &mut Attempts, first: usize, bytes: &[u8], deadline: Instant) -> Outcome {
+        let (watch, sent) = (&self.producer.client().context().watch, Instant::now());
+        let known = attempts.reports.try_iter().find(|(number, report)| *number >= first && report.is_ok());
+        attempts.last += 1;
+        if known.is_none() {
+            self.send(attempts.last, bytes)?;
         }
-        match reports.wait(deadline) {
+        match known.map(|(_, report)| report).or_else(|| attempts.report(first, deadline)) {
             Some(Ok(offset)) => u64::try_from(offset).map_err(|_| Failure {
                 why: "the log acknowledged a record without its offset".into(),
                 perhaps: true,
                 passes: false,
             }),
-            Some(Err(report)) => {
-                let failure = judge(&report.error, report.at - sent);
-                Err(Failure { why: failure.why + &reports.watch.since(sent), ..failure })
+            Some(Err((error, at))) => {
+                let failure = judge(&error, at - sent);
+                Err(Failure { why: failure.why + &watch.since(sent), ..failure })
             }
             None => {
                 // A message that waits for a leader is given up. One that was sent stays: by its timeout the library
                 // finds out that the leader hangs.
                 self.producer.purge(PurgeConfig::default().queue().non_blocking());
-                let cause = reports.watch.since(sent);
+                let cause = watch.since(sent);
                 Err(Failure {
                     why: format!("the log did not acknowledge the record in time{cause}"),
                     perhaps: true,
@@ -232,19 +213,6 @@ fn judge(error: &KafkaError, after: Duration) -> Failure {
     Failure { why, perhaps: !is_refusal || after >= FIRST, passes }
 }
 
-impl Reports {
-    /// The outcome of the attempt in wait, if it comes in time.
-    fn wait(&self, deadline: Instant) -> Option<Result<i64, Report>> {
-        let mut waited = self.waited.lock();
-        while waited.outcome.is_none() {
-            if self.came.wait_until(&mut waited, deadline).timed_out() {
-                break;
-            }
-        }
-        waited.outcome.take()
-    }
-}
-
 impl ClientContext for Reports {
     fn log(&self, level: RDKafkaLogLevel, fac: &str, text: &str) {
         self.watch.log(level, fac, text);
@@ -261,11 +229,10 @@ impl ProducerContext for Reports {
     fn delivery(&self, result: &DeliveryResult<'_>, number: usize) {
         let report = match result {
             Ok(message) => Ok(message.offset()),
-            Err((error, _)) => Err(Report { error: error.clone(), at: Instant::now() }),
+            Err((error, _)) => Err((error.clone(), Instant::now())),
         };
-        if self.waited.lock().take(number, report) {
-            self.came.notify_all();
-        }
+        // An error: the appender is gone.
+        let _ = self.taken.send((number, report));
     }
 }
 

@@ -22,44 +22,48 @@ const KINDS: usize = 64;
 pub(super) struct Watch {
     /// The part of the log that the client serves.
     client: &'static str,
-    told: Mutex<HashMap<String, Instant>>,
-    last: Mutex<Option<(Instant, String)>>,
+    faults: Mutex<Faults>,
+}
+
+#[derive(Debug, Default)]
+struct Faults {
+    /// When each kind was told last.
+    told: HashMap<String, Instant>,
+    last: Option<(Instant, String)>,
 }
 
 impl Watch {
     pub(super) fn new(client: &'static str) -> Self {
-        Self { client, told: Mutex::default(), last: Mutex::default() }
+        Self { client, faults: Mutex::default() }
     }
 
     /// The last fault since a moment, as an addition to a sentence.
     pub(super) fn since(&self, moment: Instant) -> String {
-        let last = self.last.lock();
-        last.as_ref().filter(|(at, _)| *at >= moment).map_or(String::new(), |(_, fault)| format!(" ({fault})"))
+        let faults = self.faults.lock();
+        faults.last.as_ref().filter(|(at, _)| *at >= moment).map_or(String::new(), |(_, fault)| format!(" ({fault})"))
     }
 
     /// To be called after an answer. Tells it if there were faults and are none any more.
     pub(super) fn answered(&self) {
-        let is_well = self.last.lock().as_ref().is_some_and(|(at, _)| at.elapsed() >= WELL);
-        if is_well && !mem::take(&mut *self.told.lock()).is_empty() {
-            *self.last.lock() = None;
+        let mut faults = self.faults.lock();
+        let is_well = faults.last.as_ref().is_some_and(|(at, _)| at.elapsed() >= WELL);
+        if is_well && !mem::take(&mut *faults).told.is_empty() {
             tracing::info!(client = self.client, "the command log: its brokers answer again");
         }
     }
 
-    /// Whether a fault is to be told as a warning now.
-    fn is_news(&self, kind: String) -> bool {
-        let mut told = self.told.lock();
-        let now = Instant::now();
-        if told.len() >= KINDS {
-            told.clear();
+    /// Notes a fault. Returns whether it is to be told as a warning now.
+    fn is_news(&self, kind: String, reason: &str) -> bool {
+        let (mut faults, now) = (self.faults.lock(), Instant::now());
+        faults.last = Some((now, reason.to_owned()));
+        if faults.told.len() >= KINDS {
+            faults.told.clear();
         }
-        match told.get(&kind) {
-            Some(before) if now - *before < QUIET => false,
-            _ => {
-                told.insert(kind, now);
-                true
-            }
+        let is_known = faults.told.get(&kind).is_some_and(|before| now - *before < QUIET);
+        if !is_known {
+            faults.told.insert(kind, now);
         }
+        !is_known
     }
 }
 
@@ -83,10 +87,7 @@ impl ClientContext for Watch {
         // Beside the first one each broker has a fault of its own, with the cause. The group is not used.
         let is_idle =
             matches!(code, Some(RDKafkaErrorCode::AllBrokersDown | RDKafkaErrorCode::GroupAuthorizationFailed));
-        if !is_idle {
-            *self.last.lock() = Some((Instant::now(), reason.to_owned()));
-        }
-        if !is_idle && self.is_news(format!("{code:?} {}", broker.trim_end_matches(':'))) {
+        if !is_idle && self.is_news(format!("{code:?} {}", broker.trim_end_matches(':')), reason) {
             tracing::warn!(client, "the command log: {reason}; repetitions are at level debug for 5 minutes");
         } else {
             tracing::debug!(client, "the command log: {reason}");
@@ -103,9 +104,9 @@ mod tests {
     #[test]
     fn a_fault_is_news_once_and_the_last_one_is_kept() {
         let watch = Watch::new("reader");
-        assert!(watch.is_news("a".into()) && watch.is_news("b".into()) && !watch.is_news("a".into()));
-        (0..KINDS).for_each(|kind| assert!(watch.is_news(kind.to_string())));
-        assert!(watch.told.lock().len() <= KINDS);
+        assert!(watch.is_news("a".into(), "") && watch.is_news("b".into(), "") && !watch.is_news("a".into(), ""));
+        (0..KINDS).for_each(|kind| assert!(watch.is_news(kind.to_string(), "")));
+        assert!(watch.faults.lock().told.len() <= KINDS);
 
         let before = Instant::now();
         assert_eq!(watch.since(before), "");

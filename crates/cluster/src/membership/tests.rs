@@ -82,7 +82,7 @@ fn apply_all(store: &Store, shelf: &Shelf) {
     for record in shelf.0.lock().iter().skip(1) {
         (mark.last, mark.before, mark.hash) = (record.offset, mark.hash, chain(mark.hash, record));
     }
-    store.put_notes(&[(MARK, Some(&mark.bytes()))]).expect("writes");
+    store.put_notes(&[(MARK, Some(&mark.bytes().expect("writes")))]).expect("writes");
 }
 
 /// A node that has applied a log of six records.
@@ -169,7 +169,7 @@ fn a_node_whose_log_has_another_meaning_does_not_go_on() {
     let mark = membership.begin(&shelf, &store).expect("goes on");
     for (level, message) in [(1, "an earlier version of Tideline wrote"), (9, "a later version of Tideline wrote")] {
         let mark = Mark { level, ..mark.clone() };
-        store.put_notes(&[(MARK, Some(&mark.bytes()))]).expect("writes");
+        store.put_notes(&[(MARK, Some(&mark.bytes().expect("writes")))]).expect("writes");
         stops(&shelf, &store, &membership, message);
     }
 }

@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 use super::super::log::NotAppended;
 use super::super::mark::Mark;
 use super::super::record::{Envelope, Run, Token};
-use super::Writer;
 use super::flights::told;
+use super::{State, Writer};
 use feed::streaming::ChangeTime;
 use model::error::{Code, Error};
 
@@ -57,7 +57,7 @@ impl Writer {
                         let _ = self.ask();
                         self.next()
                     } else {
-                        Some(sending).filter(|_| !self.queue.lock().closed)
+                        Some(sending).filter(|_| !self.state.lock().queue.closed)
                     }
                 }
             };
@@ -68,26 +68,26 @@ impl Writer {
     /// The next record that can be written. Waits for a reason to append one; `None` after [`Writer::close`].
     fn next(&self) -> Option<Sending> {
         loop {
-            let mut queue = self.queue.lock();
-            self.filled.wait_while(&mut queue, |queue| !queue.closed && !queue.wants_record());
-            if queue.closed {
+            let mut state = self.state.lock();
+            self.filled.wait_while(&mut state, |State { queue, .. }| !queue.closed && !queue.wants_record());
+            if state.queue.closed {
                 return None;
             }
             let began = Instant::now();
-            let Mark { last, hash, level, .. } = *self.shared.mark.lock();
+            let Mark { last, hash, level, .. } = *self.shared.mark.borrow();
             let mut record = Envelope {
                 node: self.name.clone().map(|name| Run { name, since: self.since() }),
-                seen: Some((last, Token(hash))),
+                seen: Some((last, hash)),
                 ..Envelope::empty(level, self.id, Token(self.session), 0, ChangeTime::Clock.now())
             };
-            let (flight, until) = queue.take_record(&mut record);
-            drop(queue);
+            let (flight, until) = state.queue.take_record(&mut record);
+            state.flights.by_number.insert(record.number, flight);
+            drop(state);
             record.until = until.map(|until| {
                 let left = u64::try_from(until.saturating_duration_since(began).as_millis()).unwrap_or(u64::MAX);
                 record.sent.saturating_add(left).saturating_add_signed(self.shared.clock_drift.ahead())
             });
             let (number, commands) = (record.number, record.commands.len() as u64);
-            self.flights.lock().by_number.insert(number, flight);
             match record.bytes() {
                 Ok(bytes) => return Some(Sending { number, bytes, commands, last, began, may_be_there: false }),
                 Err(error) => self.leave_out(number, commands, &error),
@@ -125,7 +125,7 @@ impl Writer {
 
     /// Answers the commands of a record that is not in the log, and never will be.
     fn refuse(&self, number: u64, error: &Error) {
-        let flight = self.flights.lock().by_number.remove(&number);
+        let flight = self.state.lock().flights.by_number.remove(&number);
         flight.into_iter().flat_map(|flight| flight.tells).for_each(|tell| told(&tell, Err(error.clone())));
     }
 }

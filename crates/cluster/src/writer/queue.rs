@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use serde_json::value::RawValue;
 
-use super::super::record::{Digests, Envelope, Token};
+use super::super::record::{Envelope, Note};
 use super::flights::{Flight, Tell, told};
 use model::error::{Code, Error};
 
@@ -31,10 +31,8 @@ pub(super) struct Queue {
     ticket: u64,
     /// Whether a read waits for the next record.
     pub(super) barrier: bool,
-    /// The comparison for which the next record asks.
-    pub(super) compare: Option<Token>,
-    /// The digests that the next record tells.
-    pub(super) digests: Option<Digests>,
+    /// What the next records tell, one each.
+    pub(super) notes: VecDeque<Note>,
     /// The number of the last record that was taken out.
     pub(super) taken: u64,
     /// Since when something waits for the next one.
@@ -55,7 +53,7 @@ impl Queue {
 
     /// Whether anything waits for the next record.
     pub(super) fn wants_record(&self) -> bool {
-        !self.waiting.is_empty() || self.barrier || self.compare.is_some() || self.digests.is_some()
+        !self.waiting.is_empty() || self.barrier || !self.notes.is_empty()
     }
 
     /// Takes back a command, if it waits.
@@ -91,9 +89,9 @@ impl Queue {
         }
         self.barrier = false;
         self.taken += 1;
-        (record.number, record.compare, record.digests) = (self.taken, self.compare.take(), self.digests.take());
+        (record.number, record.note) = (self.taken, self.notes.pop_front());
         let since = self.since.unwrap_or(now);
-        self.since = self.since.filter(|_| !self.waiting.is_empty());
+        self.since = self.since.filter(|_| self.wants_record());
         (Flight { sent: record.sent, since, tells, outcomes: None }, until)
     }
 }

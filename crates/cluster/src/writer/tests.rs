@@ -62,7 +62,7 @@ impl Running {
 
     fn with_timeout(timeout: Duration, waits_first: bool) -> Self {
         let log = Arc::new(Script { waits_first: waits_first.into(), ..Script::default() });
-        let shared = Shared::new(Mark { last: 3, hash: 4, ..Mark::first(Token(7)) });
+        let shared = Shared::new(Mark { last: 3, hash: Token(4), ..Mark::first(Token(7)) });
         shared.clock_drift.note(1, AHEAD as u64, None, 0);
         let name = Some(serde_json::from_value("a".into()).expect("a name"));
         let writer = Arc::new(Writer::new(Arc::clone(&log) as Arc<_>, Arc::new(shared), name, 9, timeout));
@@ -146,7 +146,7 @@ fn a_command_that_is_not_sent_in_time_is_refused_for_certain() {
         assert_eq!(code, Code::LogUnavailable, "{detail}");
         assert!(detail.contains("nothing has changed"), "{detail}");
     }
-    assert_eq!(running.writer.queue.lock().bytes, 0);
+    assert_eq!(running.writer.state.lock().queue.bytes, 0);
     running.apply(1);
     running.log.opens.store(true, Ordering::SeqCst);
     let fate = under_way.join().expect("no panic").map_err(|error| error.code());
@@ -235,7 +235,7 @@ fn a_large_record_has_more_time() {
     let text = serde_json::value::to_raw_value(&"x".repeat(12_000_000)).expect("writes");
     let (tell, _outcome) = sync_channel(1);
     {
-        running.writer.queue.lock().push(text, tell, [Instant::now() + NEVER; 2]);
+        running.writer.state.lock().queue.push(text, tell, [Instant::now() + NEVER; 2]);
         running.writer.filled.notify_one();
     }
     running.wait_for(2);
@@ -249,10 +249,10 @@ fn more_than_may_wait_is_refused() {
     let running = Running::new(true);
     drop(running.propose());
     running.wait_for(1);
-    running.writer.queue.lock().bytes = MOST_WAITING_BYTES;
+    running.writer.state.lock().queue.bytes = MOST_WAITING_BYTES;
     let (code, _) = refusal(running.propose());
     assert_eq!(code, Code::Overloaded);
-    running.writer.queue.lock().bytes = 0;
+    running.writer.state.lock().queue.bytes = 0;
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use crate::core::Core;
 use crate::read::Read;
-use crate::streaming::{Event, Kind, NotOpened, Online, Stream};
+use crate::streaming::{Event, Kind, Online, Stream};
 use crate::{items, sight, timeline};
 use model::clock::now;
 use model::error::{Code, Error, Result};
@@ -78,14 +78,7 @@ fn open_stream(feed: &Core, user: UserId, most: usize) -> Result<Stream> {
         let since = feed.versions.now([Thing::Sources(user)]);
         let sources = timeline::authors(feed.read(), user)?;
         let are_present = || still.is_some() || since.are_settled() && feed.is_unchanged(&since);
-        let opened = feed.streaming.streams().open(user, most, || are_present().then_some(&sources));
-        let opened = opened.map_err(|why| match why {
-            NotOpened::Closed => Code::Stopping.into(),
-            NotOpened::TooMany => Error::refused(
-                Code::StreamLimit,
-                format_args!("a user cannot have more than {most} open streams (server.max_streams_per_user)"),
-            ),
-        })?;
+        let opened = feed.streaming.streams().open(user, most, || are_present().then_some(&sources))?;
         if let Some(stream) = opened {
             return Ok(stream);
         }

@@ -5,7 +5,7 @@ use std::collections::{HashMap, VecDeque};
 use model::{Cursor, Event, EventKind};
 
 /// Events that are kept; with their index some 10 MiB.
-pub(super) const CAPACITY: usize = 1 << 16;
+const CAPACITY: usize = 1 << 16;
 
 /// A part of the log.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,11 +32,10 @@ pub(super) struct Log {
 }
 
 impl Log {
-    /// A log with these events, ascending; from the number `from` on none is missing.
-    pub(super) fn new(events: impl IntoIterator<Item = Event>, from: u64) -> Self {
-        let mut log = Self { events: VecDeque::new(), from, end: from, publishes: HashMap::new() };
-        events.into_iter().for_each(|event| log.push(event));
-        log
+    /// A log that continues after this event. The place of the event leads back to it.
+    pub(super) fn behind(last: Event) -> Self {
+        let from = last.number + 1;
+        Self { events: VecDeque::from([last]), from, end: from, publishes: HashMap::new() }
     }
 
     pub(super) fn push(&mut self, event: Event) {

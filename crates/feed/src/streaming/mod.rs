@@ -1,7 +1,7 @@
 //! Streaming: the order of events, the open streams, and the users online.
 //!
-//! Everything here is in memory. [`Sequencer`] gives events one order and keeps the newest, so that a client can
-//! resume; after a restart it gets them from the store. [`Streams`] has a bounded queue for each open stream.
+//! Everything here is in memory. [`Sequencer`] gives events one order and keeps those since the start, the newest ones,
+//! so that a client can resume; earlier ones are in the store. [`Streams`] has a bounded queue for each open stream.
 //! [`Presence`] knows who is online.
 //!
 //! One thread moves events from the sequencer to the queues. It is woken through a channel of one place: a hint that
@@ -35,7 +35,7 @@ use model::clock::now;
 use model::sync::atomic::{AtomicU64, Ordering};
 use model::{Millis, UserId};
 
-pub use change_time::{ChangeTime, FIRST_LEVEL, LEVEL};
+pub use change_time::ChangeTime;
 pub use frame::{Frame, Item, Viewer};
 pub use log::Slice;
 pub use memory::{Memory, Share};
@@ -43,10 +43,9 @@ pub use personal::{Note, Personal};
 pub use presence::{Online, Presence};
 pub use sequence_state::SequenceState;
 pub use sequencer::Sequencer;
-pub(crate) use sequencer_state::NewestRows;
 pub use sequencer_state::ReadPlace;
 pub use shown::ShownChange;
-pub use streams::{NotOpened, Stream, Streams, StreamsUsage, Unasked};
+pub use streams::{Stream, Streams, StreamsUsage};
 pub use times::Crowded;
 
 pub use model::{Event, EventKind as Kind};
@@ -160,7 +159,6 @@ impl Streaming {
     }
 
     /// Waits until there may be something to do, at most for `timeout`.
-    #[inline]
     pub fn wait(&self, timeout: Duration) {
         // The caller checks in either case.
         let _ = self.hints.recv_timeout(timeout);

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::events;
 use crate::store::Store;
 use crate::streaming::histories::Histories;
-use crate::streaming::{Kind, NewestRows, Sequencer, Streaming};
+use crate::streaming::{Kind, Streaming};
 use model::error::Result;
 use model::store::{EVENTS_FROM, MARK};
 use model::sync::Mutex;
@@ -14,8 +14,6 @@ use model::sync::atomic::{AtomicU64, Ordering};
 
 /// The number of the first change of all.
 pub(crate) const FIRST: u64 = 1;
-/// Most rows that a start reads for the events in memory.
-const LOOKED_AT: usize = 1 << 19;
 
 /// The state of the log on disk.
 #[derive(Debug)]
@@ -34,7 +32,12 @@ impl OnDisk {
     pub(crate) fn open(store: &Arc<Store>, streaming: &Streaming, keeps_changes: bool) -> Result<Self> {
         let note = store.note(EVENTS_FROM)?.unwrap_or_default();
         let first = note.iter().fold(0, |number, byte| number << 8 | u64::from(*byte));
-        streaming.sequencer().restore(newest_rows(store, first)?);
+        let mut last = None;
+        events::tables::newest_logged(&store, &mut |row| {
+            last = Some(row.replaced_by(Kind::Mark));
+            ControlFlow::Break(())
+        })?;
+        streaming.sequencer().restore(last);
         // A node applies again what it has lost, under the same numbers.
         let is_node = store.note(MARK)?.is_some();
         let gap = (events::tables::is_set_back(store) && !is_node).then(|| streaming.sequencer().break_off());
@@ -57,26 +60,6 @@ impl OnDisk {
             histories,
         })
     }
-}
-
-/// The newest rows of a log, of which those below `first` were removed; `None` of an empty log.
-fn newest_rows(store: &Store, first: u64) -> Result<Option<NewestRows>> {
-    let (mut events, mut newest, mut from, mut rows) = (Vec::new(), None, 0, 0);
-    events::tables::newest_logged(store, &mut |row| {
-        newest.get_or_insert_with(|| row.replaced_by(Kind::Mark));
-        (from, rows) = (row.number(), rows + 1);
-        events.extend(row.event());
-        match events.len() < Sequencer::KEPT && rows < LOOKED_AT {
-            true => ControlFlow::Continue(()),
-            false => ControlFlow::Break(()),
-        }
-    })?;
-    events.reverse();
-    if first == 0 && events.len() < Sequencer::KEPT && rows < LOOKED_AT {
-        // There were never others.
-        from = 0;
-    }
-    Ok(newest.map(|last| NewestRows { events, last, from }))
 }
 
 impl OnDisk {

@@ -1,9 +1,8 @@
 //! What concerns a user alone: notices, and moves of the user's markers. The user's streams tell it once, as it comes.
 
-use std::collections::VecDeque;
+use crossbeam_channel::{Receiver, Sender, unbounded};
 
 use super::memory::{Memory, Share};
-use model::sync::Mutex;
 use model::{Cursor, NoticeCursor, UserId};
 
 /// Most that wait for the thread that moves events to the queues.
@@ -21,25 +20,25 @@ pub enum Personal {
 }
 
 /// What waits to be told, each with its user.
-#[derive(Debug, Default)]
-pub(super) struct Waiting(Mutex<VecDeque<(UserId, Personal)>>);
+#[derive(Debug)]
+pub(super) struct Waiting(Sender<(UserId, Personal)>, Receiver<(UserId, Personal)>);
+
+impl Default for Waiting {
+    fn default() -> Self {
+        let (push, take) = unbounded();
+        Self(push, take)
+    }
+}
 
 impl Waiting {
     /// Adds something; false if too much waits.
     pub(super) fn push(&self, user: UserId, what: Personal) -> bool {
-        let mut waiting = self.0.lock();
-        let has_room = waiting.len() < CAPACITY;
-        if has_room {
-            waiting.push_back((user, what));
-        }
-        has_room
+        self.0.len() < CAPACITY && self.0.send((user, what)).is_ok()
     }
 
     /// Takes the oldest, at most this many.
     pub(super) fn take(&self, most: usize) -> Vec<(UserId, Personal)> {
-        let mut waiting = self.0.lock();
-        let many = waiting.len().min(most);
-        waiting.drain(..many).collect()
+        self.1.try_iter().take(most).collect()
     }
 }
 
@@ -49,15 +48,14 @@ pub struct Note {
     text: String,
     /// The user who caused it: it is not sent once the receiver silences this one.
     actor: Option<UserId>,
-    memory: Memory,
     /// Its share of the memory.
     _share: Share,
 }
 
 impl Note {
-    pub(super) fn new(text: String, actor: Option<UserId>, memory: Memory) -> Self {
+    pub(super) fn new(text: String, actor: Option<UserId>, memory: &Memory) -> Self {
         let _share = memory.hold(text.len());
-        Self { text, actor, memory, _share }
+        Self { text, actor, _share }
     }
 
     /// The text.
@@ -68,10 +66,6 @@ impl Note {
     /// Whether one of these users, in ascending order, caused it.
     pub(super) fn is_of(&self, users: &[UserId]) -> bool {
         self.actor.is_some_and(|actor| users.binary_search(&actor).is_ok())
-    }
-
-    pub(super) fn memory(&self) -> &Memory {
-        &self.memory
     }
 }
 

@@ -72,14 +72,12 @@ impl Presence {
     }
 
     /// Ends a user's heartbeat; returns how the user is online then.
-    #[inline]
     pub fn leave(&self, user: UserId, now: Millis) -> Online {
         let mut state = self.at(now);
         state.end(user);
         state.users.get(&user).copied().unwrap_or_default()
     }
 
-    #[inline]
     pub(super) fn connect(&self, user: UserId) {
         let mut state = self.state.lock();
         state.users.entry(user).or_default().streams += 1;

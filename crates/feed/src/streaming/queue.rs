@@ -1,10 +1,9 @@
 //! The events that one open stream still has to send.
 
 use std::collections::VecDeque;
-use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
-use super::frame::{Frame, Item};
+use super::frame::Item;
 use super::memory::Memory;
 use super::shown::Shown;
 use model::Cursor;
@@ -12,7 +11,7 @@ use model::Cursor;
 /// Most events that wait for one client.
 pub(super) const CAPACITY: usize = 1000;
 
-/// The events of one stream, in order. Its reader's lock guards it.
+/// The events of one stream, in order.
 #[derive(Debug)]
 pub(super) struct Queue {
     /// Some may be of sources that are not shown any more. This is checked when an item is sent, so that a change of what
@@ -21,69 +20,46 @@ pub(super) struct Queue {
     /// The position of the first event that is the stream's.
     from: u64,
     waker: Option<Waker>,
-    closed: bool,
 }
-
-/// There is no room: a reset is needed.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) struct Full;
 
 impl Queue {
     /// For the events from this position on.
     pub(super) fn new(from: u64) -> Self {
-        Self { items: VecDeque::new(), from, waker: None, closed: false }
+        Self { items: VecDeque::new(), from, waker: None }
     }
 
     /// Whether the event at this position is one of the stream's.
     pub(super) fn wants(&self, position: u64) -> bool {
-        self.from <= position && !self.closed
+        self.from <= position
     }
 
-    /// Adds an event, for a reader who is shown this.
-    pub(super) fn push(&mut self, frame: &Arc<Frame>, shown: &Shown) -> Result<(), Full> {
-        self.put(Item::Frame(Arc::clone(frame)), frame.memory(), shown)
-    }
-
-    /// Adds an item that counts in this memory, unless the stream has ended.
-    pub(super) fn put(&mut self, item: Item, memory: &Memory, shown: &Shown) -> Result<(), Full> {
-        if self.closed {
-            return Ok(());
-        }
+    /// Adds an item that counts in this memory, for a reader who is shown this. False if there is no room: a reset is needed.
+    #[must_use]
+    pub(super) fn put(&mut self, item: &Item, memory: &Memory, shown: &Shown) -> bool {
         let is_full = |items: &VecDeque<Item>| items.len() >= CAPACITY || (memory.is_short() && !items.is_empty());
         if is_full(&self.items) {
             self.items.retain(|item| item.is_for(shown));
         }
-        if is_full(&self.items) {
-            return Err(Full);
+        let has_room = !is_full(&self.items);
+        if has_room {
+            self.items.push_back(item.clone());
         }
-        self.items.push_back(item);
-        Ok(())
+        has_room
     }
 
     /// Replaces all items by a reset, and takes no event before this position.
     pub(super) fn reset(&mut self, (from, cursor): (u64, Cursor)) {
-        if !self.closed {
-            self.from = from;
-            self.items = VecDeque::from([Item::Reset(cursor)]);
-        }
+        self.from = from;
+        self.items = VecDeque::from([Item::Reset(cursor)]);
     }
 
-    /// Ends the stream.
-    pub(super) fn close(&mut self) {
-        self.closed = true;
-        self.items = VecDeque::new();
-    }
-
-    /// The waker, if there is something to take.
+    /// Who waits for the next item.
     pub(super) fn waker(&mut self) -> Option<Waker> {
-        if self.items.is_empty() && !self.closed { None } else { self.waker.take() }
+        self.waker.take()
     }
 
-    /// The next item for a reader who is shown this; `None` once closed.
+    /// The next item for a reader who is shown this.
     pub(super) fn poll(&mut self, context: &mut Context<'_>, shown: &Shown) -> Poll<Option<Item>> {
-        if self.closed {
-            return Poll::Ready(None);
-        }
         while let Some(item) = self.items.pop_front() {
             if item.is_for(shown) {
                 return Poll::Ready(Some(item));
@@ -96,6 +72,7 @@ impl Queue {
 
 #[cfg(test)]
 mod tests {
+    use super::super::frame::Frame;
     use super::super::memory::MEMORY;
     use super::*;
     use model::{Entry, Event, EventKind, UserId};
@@ -108,37 +85,37 @@ mod tests {
         Shown { sources: sources.iter().map(|raw| user(*raw)).collect(), ..Shown::default() }
     }
 
-    fn frame(author: u64, memory: &Memory) -> Arc<Frame> {
+    fn frame(author: u64, memory: &Memory) -> Item {
         let event = Event::new(1, EventKind::Edit, false, 1, 1);
         let event = Event { entry: Entry::plain(Cursor::OLDEST, user(author)), broadcast: true, ..event };
-        Frame::new(&event, "x".repeat(100), memory.clone()).ready()
+        Item::Frame(Frame::new(&event, "x".repeat(100), memory).ready(&[], memory))
     }
 
-    fn push(queue: &mut Queue, author: u64, memory: &Memory) -> Result<(), Full> {
-        queue.push(&frame(author, memory), &shown(&[author]))
+    fn push(queue: &mut Queue, author: u64, memory: &Memory) -> bool {
+        queue.put(&frame(author, memory), memory, &shown(&[author]))
     }
 
     #[test]
     fn a_full_queue_keeps_nothing_and_gives_its_memory_back() {
         let (mut queue, memory) = (Queue::new(5), Memory::default());
         for _ in 0..CAPACITY {
-            assert_eq!(push(&mut queue, 1, &memory), Ok(()));
+            assert!(push(&mut queue, 1, &memory));
         }
         assert_eq!(memory.fill().used, 100 * CAPACITY as u64);
-        assert_eq!(push(&mut queue, 1, &memory), Err(Full));
+        assert!(!push(&mut queue, 1, &memory));
         assert!(queue.wants(5) && !queue.wants(4));
         queue.reset((9, Cursor::OLDEST));
         assert!(queue.wants(9) && !queue.wants(8));
         assert_eq!(memory.fill().used, 0);
-        assert_eq!(push(&mut queue, 2, &memory), Ok(()));
+        assert!(push(&mut queue, 2, &memory));
     }
 
     #[test]
     fn where_memory_is_short_only_those_who_lag_lose() {
         let (mut lagging, mut quick, memory) = (Queue::new(0), Queue::new(0), Memory::default());
-        assert_eq!(push(&mut lagging, 1, &memory), Ok(()));
+        assert!(push(&mut lagging, 1, &memory));
         let _all = memory.hold(MEMORY as usize);
-        assert_eq!(push(&mut quick, 1, &memory), Ok(()));
-        assert_eq!(push(&mut lagging, 1, &memory), Err(Full));
+        assert!(push(&mut quick, 1, &memory));
+        assert!(!push(&mut lagging, 1, &memory));
     }
 }

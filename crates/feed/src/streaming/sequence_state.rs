@@ -1,34 +1,42 @@
 //! The state from which times, ids and numbers of events follow.
 
-use super::ids::IdMaker;
-use super::times::{Times, TimesCourse};
-use model::{ContentId, Cursor, Millis};
+use serde::{Deserialize, Serialize};
 
-/// All that the next times, made ids and numbers of events depend on. Two servers with equal courses that make the same
+use model::{ContentId, Cursor, InvalidId, Millis};
+
+/// All that the next times, made ids and numbers of events depend on. Two servers with equal states that make the same
 /// changes at the same times give the same ones.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(into = "[u64; 8]", try_from = "[u64; 8]")]
 pub struct SequenceState {
-    pub(super) times: TimesCourse,
+    /// The latest time given, or taken for an event.
+    pub(super) at: Millis,
+    /// The greatest cursor given, or of an item with a time of the host that had come.
+    pub(super) last: Cursor,
+    /// Times may still be a millisecond later this many times at once.
+    pub(super) steps: u64,
+    /// The time since boot up to which the stock of steps is filled.
+    pub(super) filled: Millis,
+    /// The last made id.
     pub(super) last_id: u64,
+    /// The number of the next event.
     pub(super) next: u64,
+    /// The latest time in any event so far.
     pub(super) top: Millis,
 }
 
-impl SequenceState {
-    /// The course of a server without changes, for changes from this time on.
-    pub fn new(at: Millis) -> Self {
-        Self { times: Times::new(at).course, last_id: IdMaker::new(at).last(), next: 1, top: at }
+impl From<SequenceState> for [u64; 8] {
+    fn from(state: SequenceState) -> Self {
+        let SequenceState { at, last, steps, filled, last_id, next, top } = state;
+        [at, last.at, last.id.get(), steps, filled, last_id, next, top]
     }
+}
 
-    /// This state as numbers.
-    pub fn numbers(&self) -> [u64; 8] {
-        let TimesCourse { at, last, steps, filled } = self.times;
-        [at, last.at, last.id.get(), steps, filled, self.last_id, self.next, self.top]
-    }
+impl TryFrom<[u64; 8]> for SequenceState {
+    type Error = InvalidId;
 
-    /// Reads [`SequenceState::numbers`]; `None` if they are not a course.
-    pub fn of([at, last_at, id, steps, filled, last_id, next, top]: [u64; 8]) -> Option<Self> {
-        let last = Cursor { at: last_at, id: ContentId::new(id).ok()? };
-        Some(Self { times: TimesCourse { at, last, steps, filled }, last_id, next, top })
+    fn try_from([at, last_at, id, steps, filled, last_id, next, top]: [u64; 8]) -> Result<Self, InvalidId> {
+        let last = Cursor { at: last_at, id: ContentId::new(id)? };
+        Ok(Self { at, last, steps, filled, last_id, next, top })
     }
 }

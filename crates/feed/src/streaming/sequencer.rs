@@ -14,18 +14,17 @@
 //! later items with times given here. Readers take the lock only for items about as new as the end of the log.
 
 use std::collections::HashSet;
-use std::ops::{Deref, DerefMut};
 
 use crossbeam_channel::Sender;
 
 use super::change_time::ChangeTime;
 use super::log::Slice;
 use super::sequence_state::SequenceState;
-use super::sequencer_state::{NewestRows, ReadPlace, State};
+use super::sequencer_state::{ReadPlace, State};
 use super::times::Crowded;
 use model::clock::now;
+use model::sync::Mutex;
 use model::sync::atomic::{AtomicU64, Ordering};
-use model::sync::{Mutex, MutexGuard};
 use model::{Changed, ContentId, Cursor, Effect, Event, EventKind, Logged, Millis, Publish};
 
 /// Gives times, ids and numbers to changes, and events to streams.
@@ -39,86 +38,48 @@ pub struct Sequencer {
     hint: Sender<()>,
 }
 
-/// The state, locked. At the end of a change its figures are shown, and streams are woken if the log has grown.
-struct Change<'a> {
-    of: &'a Sequencer,
-    state: MutexGuard<'a, State>,
-}
-
-impl Deref for Change<'_> {
-    type Target = State;
-
-    fn deref(&self) -> &State {
-        &self.state
-    }
-}
-
-impl DerefMut for Change<'_> {
-    fn deref_mut(&mut self) -> &mut State {
-        &mut self.state
-    }
-}
-
-impl Drop for Change<'_> {
-    /// Before the unlock.
-    fn drop(&mut self) {
-        let end = self.state.log.end();
-        let before = self.of.end.swap(end, Ordering::SeqCst);
-        self.of.open_from.store(self.state.open_from(), Ordering::SeqCst);
-        if end != before {
-            super::hint(&self.of.hint);
-        }
-    }
-}
-
 impl Sequencer {
     /// An empty log.
     pub(super) fn new(hint: Sender<()>) -> Self {
-        let state = State::new(now());
+        let state = State::behind(None, now());
         let (end, open_from) = (state.log.end(), state.open_from());
         Self { state: Mutex::new(state), end: AtomicU64::new(end), open_from: AtomicU64::new(open_from), hint }
     }
 
-    /// Continues after the rows on disk. Without any the log begins. Must be the first call.
-    pub(crate) fn restore(&self, newest: Option<NewestRows>) {
-        *self.change() = newest.map_or_else(|| State::new(now()), |newest| State::behind(newest, now()));
+    /// Continues after the last row on disk, which is given as a mark. Without one the log begins. Must be the first call.
+    pub(crate) fn restore(&self, last: Option<Event>) {
+        self.change(|state| *state = State::behind(last, now()));
     }
 
     /// All that the next times, ids and numbers of events depend on.
     pub fn course(&self) -> SequenceState {
-        self.state.lock().course()
+        self.state.lock().course
     }
 
     /// Goes on from a course, also back. No change may be under way.
     pub fn take_course(&self, course: &SequenceState) {
-        self.change().take_course(course);
+        self.change(|state| state.take_course(*course));
     }
 
     /// Lets times and ids go on from this time if they are far ahead of it, and returns by how much they were. Cursors then do
     /// not rise any more, so a gap must follow. No change may be under way.
     pub fn set_back(&self, to: Millis) -> Option<Millis> {
-        self.change().set_back(to)
+        self.change(|state| state.set_back(to))
     }
 
     /// Adds a gap to the log in memory and returns it: changes that streams have sent may be lost, so no client can
     /// resume before it. Must come right after `Sequencer::restore` or [`Sequencer::set_back`].
     pub fn break_off(&self) -> Event {
-        let mut state = self.change();
-        let gap = state.take(EventKind::Gap, false, 0);
-        state.log.push(gap.clone());
-        gap
+        self.change(|state| {
+            let gap = state.take(EventKind::Gap, false, 0);
+            state.log.push(gap.clone());
+            gap
+        })
     }
-
-    /// How many events are kept in memory.
-    pub const KEPT: usize = super::log::CAPACITY;
 
     /// Begins a group of changes at a time. No time given from now on is earlier.
     pub fn begin_group(&self, at: ChangeTime) {
-        let mut state = self.change();
-        let now = at.now();
-        let behind = state.times.look(now, at.uptime());
-        state.begin_group(now, at == ChangeTime::Clock);
-        drop(state);
+        let behind = self.change(|state| state.begin_group(at));
         if let Some(behind_ms) = behind {
             tracing::warn!(
                 behind_ms,
@@ -128,8 +89,17 @@ impl Sequencer {
         }
     }
 
-    fn change(&self) -> Change<'_> {
-        Change { of: self, state: self.state.lock() }
+    /// Changes the state. Then its figures are shown, and streams are woken if the log has grown.
+    fn change<T>(&self, change: impl FnOnce(&mut State) -> T) -> T {
+        let mut state = self.state.lock();
+        let changed = change(&mut state);
+        let end = state.log.end();
+        let before = self.end.swap(end, Ordering::SeqCst);
+        self.open_from.store(state.open_from(), Ordering::SeqCst);
+        if end != before {
+            super::hint(&self.hint);
+        }
+        changed
     }
 
     /// Sets ids that the server with this number has never given. At a further attempt, because some were taken all the same,
@@ -137,16 +107,15 @@ impl Sequencer {
     pub fn make_ids<'i>(&self, ids: impl IntoIterator<Item = &'i mut ContentId>, server: u16, attempt: u32) {
         let mut state = self.state.lock();
         if attempt > 0 {
-            state.ids.skip(attempt - 1);
+            state.course.skip_ids(attempt - 1);
         }
-        let at = state.times.at();
-        ids.into_iter().for_each(|id| *id = state.ids.next(at, server));
+        ids.into_iter().for_each(|id| *id = state.course.next_id(server));
     }
 
     /// Sets missing times, and takes a number for each item, in the order of their ids. One call gives one time, and cursors with
     /// given times rise from call to call. Fails, and takes no number, while the times given are too far ahead of the clock.
     pub fn begin(&self, items: &mut [Publish]) -> Result<(), Crowded> {
-        let mut state = self.change();
+        let mut state = self.state.lock();
         state.time(items)?;
         let mut order: Vec<usize> = (0..items.len()).collect();
         order.sort_unstable_by_key(|index| items[*index].content.id);
@@ -154,7 +123,7 @@ impl Sequencer {
             let item = &mut items[index];
             let cursor = item.content.cursor();
             if item.time_given {
-                state.times.pass(cursor);
+                state.course.pass(cursor);
             }
             item.event = Some(state.take(EventKind::Publish, !item.time_given, cursor.at));
         }
@@ -169,9 +138,9 @@ impl Sequencer {
     /// Sets missing times as [`Sequencer::begin`] does, and takes one number for all items: that of a gap, a change
     /// without events. Returns the event for the log in memory: it has the smallest cursor given.
     pub fn gap(&self, items: &mut [Publish]) -> Result<Event, Crowded> {
-        let mut state = self.change();
+        let mut state = self.state.lock();
         state.time(items)?;
-        items.iter().filter(|item| item.time_given).for_each(|item| state.times.pass(item.content.cursor()));
+        items.iter().filter(|item| item.time_given).for_each(|item| state.course.pass(item.content.cursor()));
         let given = items.iter().filter(|item| !item.time_given).map(|item| item.content.cursor()).min();
         let latest = items.iter().map(|item| item.content.published_at).max().unwrap_or_default();
         let event = state.take(EventKind::Gap, false, latest);
@@ -190,15 +159,15 @@ impl Sequencer {
 
     /// Ends a group of changes. If they are on disk, all their events and effects are in the log.
     pub fn end_group(&self, is_written: bool) {
-        self.change().end_group(is_written);
+        self.change(|state| state.end_group(is_written));
     }
 
     /// Gives numbers to the effects of a change.
     pub(crate) fn number(&self, effects: Vec<Effect>) -> Vec<Logged> {
         let mut state = self.state.lock();
-        let (first, at) = (state.take_row(effects.len() as u64), state.times.at());
-        state.top = state.top.max(at);
-        let top = state.top;
+        let (first, at) = (state.take_row(effects.len() as u64), state.course.at);
+        state.course.top = state.course.top.max(at);
+        let top = state.course.top;
         drop(state);
         let row = |(number, effect)| Logged::Effect { changed: Changed { number, at, effect }, top };
         (first..).zip(effects).map(row).collect()
@@ -214,11 +183,10 @@ impl Sequencer {
 
     /// Whether an item with this id gets no time at present: those given are too far ahead of the clock.
     pub fn is_crowded(&self, id: u64) -> bool {
-        self.state.lock().times.is_crowded(id)
+        self.state.lock().course.is_crowded(id)
     }
 
     /// The place of a read that begins now.
-    #[inline]
     pub fn read_place(&self) -> ReadPlace {
         // In this order: what is in the log up to `open_from` is then before `end`, too.
         let open_from = self.open_from.load(Ordering::SeqCst);
@@ -242,16 +210,15 @@ impl Sequencer {
     /// log then has this cursor or a greater one, also if it is published later. No later change lies before `time`; so
     /// from now on none gets an earlier time, whatever the clock does.
     pub fn open(&self, place: ReadPlace, time: Millis) -> Cursor {
-        self.change().open(place, time)
+        self.change(|state| state.open(place, time))
     }
 
     /// The latest time given here, which may be ahead of the clock.
     pub fn latest_given(&self) -> Millis {
-        self.state.lock().times.at()
+        self.state.lock().course.at
     }
 
     /// The end of the log: a number above those of all events so far, and a cursor that leads back to it.
-    #[inline]
     pub fn mark(&self) -> (u64, Cursor) {
         let state = self.state.lock();
         let last = state.log.last();

@@ -2,10 +2,10 @@
 
 use std::collections::HashSet;
 
-use super::ids::IdMaker;
+use super::change_time::ChangeTime;
 use super::log::Log;
 use super::sequence_state::SequenceState;
-use super::times::{Crowded, FAR, Times};
+use super::times::{Crowded, FAR};
 use model::{ContentId, Cursor, Event, EventKind, Millis, Publish};
 
 /// A place in the order of events at which a read begins.
@@ -24,17 +24,6 @@ impl ReadPlace {
     }
 }
 
-/// The newest rows of the log on disk.
-#[derive(Debug)]
-pub(crate) struct NewestRows {
-    /// The events among them, ascending, at most [`CAPACITY`](super::log::CAPACITY).
-    pub events: Vec<Event>,
-    /// The last row of all, as a mark.
-    pub last: Event,
-    /// From this number on all events are among them.
-    pub from: u64,
-}
-
 /// A group of changes under way.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Began {
@@ -46,12 +35,10 @@ pub(super) struct Began {
 /// Locked as a whole.
 #[derive(Debug)]
 pub(super) struct State {
-    pub(super) times: Times,
-    pub(super) ids: IdMaker,
-    /// The number of the next event.
-    next: u64,
-    /// The latest time in any event so far.
-    pub(super) top: Millis,
+    /// What the next times, made ids and numbers follow from.
+    pub(super) course: SequenceState,
+    /// Whether it was reported that the clock is behind.
+    is_reported: bool,
     /// The group that is under way.
     pub(super) group: Option<Began>,
     /// The number of the last effect.
@@ -60,85 +47,52 @@ pub(super) struct State {
     pub(super) coming: Vec<Event>,
     /// The latest time of which a reader was told that no later item gets an earlier one.
     told: Millis,
-    /// Whether no time is given that lies before `told`. Set by the first group at the clock, for ever.
-    keeps_to_told: bool,
     pub(super) log: Log,
 }
 
 impl State {
-    /// A log that begins now, with nothing before it.
-    pub(super) fn new(now: Millis) -> Self {
-        let begin = Event::new(0, EventKind::Mark, false, now, now);
-        Self::after(now, &begin.clone(), Log::new([begin], 0))
-    }
-
-    /// A log that continues after the rows on disk.
-    pub(super) fn behind(NewestRows { mut events, last, from }: NewestRows, now: Millis) -> Self {
+    /// A log that continues after the last row on disk, which is given as a mark. Without one it begins now.
+    pub(super) fn behind(last: Option<Event>, now: Millis) -> Self {
         // Later than every time given before.
-        let at = now.max(last.logged + 1);
-        if events.is_empty() {
-            // The place of any row leads back to it.
-            events.push(last.clone());
-        }
-        let mut log = Log::new(events, from);
-        log.pass(last.number);
-        Self::after(at, &last, log)
-    }
-
-    fn after(at: Millis, last: &Event, log: Log) -> Self {
-        Self {
-            times: Times::new(at),
-            ids: IdMaker::new(at),
-            next: last.number + 1,
-            top: last.top.max(at),
-            group: None,
-            effect: 0,
-            coming: Vec::new(),
-            told: 0,
-            keeps_to_told: false,
-            log,
-        }
-    }
-
-    /// All that the next times, ids and numbers depend on.
-    pub(super) fn course(&self) -> SequenceState {
-        SequenceState { times: self.times.course, last_id: self.ids.last(), next: self.next, top: self.top }
+        let at = last.as_ref().map_or(now, |last| now.max(last.logged + 1));
+        let last = last.unwrap_or_else(|| Event::new(0, EventKind::Mark, false, now, now));
+        let course = SequenceState { next: last.number + 1, top: last.top.max(at), ..SequenceState::new(at) };
+        let log = Log::behind(last);
+        Self { course, is_reported: false, group: None, effect: 0, coming: Vec::new(), told: 0, log }
     }
 
     /// Goes on from a course, also back. No change may be under way.
-    pub(super) fn take_course(&mut self, course: &SequenceState) {
-        self.times.course = course.times;
-        self.ids.continue_from(course.last_id);
-        (self.next, self.top) = (course.next, course.top);
+    pub(super) fn take_course(&mut self, course: SequenceState) {
+        self.course = course;
         self.effect = self.effect.min(course.next - 1);
     }
 
     /// Begins a group at a time. At the clock, no time is given any more that readers are told is over; the times of a command
-    /// log keep to that by themselves.
-    pub(super) fn begin_group(&mut self, at: Millis, is_clock: bool) {
-        if is_clock {
-            self.keeps_to_told = true;
-            self.times.reach(self.told);
+    /// log keep to that by themselves. The first time that the clock is far behind, returns by how much.
+    pub(super) fn begin_group(&mut self, at: ChangeTime) -> Option<Millis> {
+        let now = at.now();
+        let behind = self.course.look(now, at.uptime());
+        if at == ChangeTime::Clock {
+            self.course.at = self.course.at.max(self.told);
         }
-        self.group = Some(Began { at, open: self.times.next(self.told) });
+        self.group = Some(Began { at: now, open: self.course.next_cursor(self.told) });
+        let was_reported = std::mem::replace(&mut self.is_reported, behind > FAR);
+        Some(behind).filter(|_| self.is_reported && !was_reported)
     }
 
     /// A time before which no item gets its time any more, except those that are in the log.
     pub(super) fn open_from(&self) -> Millis {
-        self.group.map_or_else(|| self.times.next(self.told), |group| group.open).at
+        self.group.map_or_else(|| self.course.next_cursor(self.told), |group| group.open).at
     }
 
     /// See [`Sequencer::open`](super::Sequencer::open).
     pub(super) fn open(&mut self, place: ReadPlace, time: Millis) -> Cursor {
         self.told = self.told.max(time);
-        if self.keeps_to_told {
-            self.times.reach(self.told);
-        }
         if place.end < self.log.begin() {
             return Cursor { at: place.open_from, id: ContentId::MIN };
         }
         let since = self.log.first_given(place.end).or(self.group.map(|group| group.open));
-        since.unwrap_or_else(|| self.times.next(self.told))
+        since.unwrap_or_else(|| self.course.next_cursor(self.told))
     }
 
     /// Whether an item is one of those that are coming, or entered the log since a read began.
@@ -149,8 +103,8 @@ impl State {
     /// Lets times and ids go on from this time if they are far ahead of it; returns by how much they were. No change
     /// may be under way.
     pub(super) fn set_back(&mut self, to: Millis) -> Option<Millis> {
-        let ahead = self.times.at().checked_sub(to).filter(|ahead| *ahead > FAR)?;
-        self.take_course(&SequenceState { next: self.next, ..SequenceState::new(to) });
+        let ahead = self.course.at.checked_sub(to).filter(|ahead| *ahead > FAR)?;
+        self.take_course(SequenceState { next: self.course.next, ..SequenceState::new(to) });
         Some(ahead)
     }
 
@@ -159,7 +113,7 @@ impl State {
     pub(super) fn time(&mut self, items: &mut [Publish]) -> Result<(), Crowded> {
         let timed = items.iter().filter(|item| !item.time_given).map(|item| item.content.id);
         if let Some((smallest, greatest)) = timed.clone().min().zip(timed.max()) {
-            let given = self.times.give(smallest, greatest)?;
+            let given = self.course.give(smallest, greatest)?;
             for item in items.iter_mut().filter(|item| !item.time_given) {
                 item.content.published_at = given;
             }
@@ -169,18 +123,18 @@ impl State {
 
     /// Takes a number for a change that is about to be made. `latest` is the latest time in it.
     pub(super) fn take(&mut self, kind: EventKind, given: bool, latest: Millis) -> Event {
-        let logged = self.times.at();
-        self.top = self.top.max(logged).max(latest);
-        let event = Event::new(self.next, kind, given, logged, self.top);
-        self.next += 1;
+        let logged = self.course.at;
+        self.course.top = self.course.top.max(logged).max(latest);
+        let event = Event::new(self.course.next, kind, given, logged, self.course.top);
+        self.course.next += 1;
         event
     }
 
     /// Takes numbers in a row for effects; returns the first one.
     pub(super) fn take_row(&mut self, many: u64) -> u64 {
-        let first = self.next;
-        self.next += many;
-        self.effect = self.next - 1;
+        let first = self.course.next;
+        self.course.next += many;
+        self.effect = self.course.next - 1;
         first
     }
 

@@ -9,29 +9,31 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
-use super::frame::{Frame, Item};
+use super::frame::{Frame, Item, Viewer};
 use super::memory::Memory;
 use super::personal::Note;
 use super::presence::Presence;
+use super::queue::Queue;
 use super::reader::{Id, Reader};
 use super::sequencer::Sequencer;
 use super::shown::{Shown, ShownChange};
+use model::error::{Code, Error, Result};
 use model::sync::Mutex;
-use model::sync::atomic::{AtomicU64, Ordering};
 use model::{Cursor, Event, Fill, ShownSources, UserId};
 
+/// Locked before the sequencer.
 #[derive(Debug, Default)]
 struct State {
     next: Id,
-    open: u64,
-    readers: HashMap<UserId, Arc<Reader>>,
+    readers: HashMap<UserId, Reader>,
     /// Readers, not streams: all streams of one reader show the same authors.
     by_source: HashMap<UserId, HashSet<UserId>>,
     closed: bool,
+    usage: StreamsUsage,
 }
 
 /// The streams in figures.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct StreamsUsage {
     /// Open streams.
     pub open: u64,
@@ -47,24 +49,6 @@ pub struct StreamsUsage {
     pub memory: Fill,
 }
 
-/// An event that was not delivered, because these readers must be looked up first.
-#[derive(Debug)]
-pub struct Unasked {
-    /// The event.
-    pub frame: Box<Frame>,
-    /// The readers; at the next try there may be others.
-    pub readers: Vec<UserId>,
-}
-
-/// Why a stream was not opened.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum NotOpened {
-    /// The server stops.
-    Closed,
-    /// The reader has as many as allowed.
-    TooMany,
-}
-
 /// All open streams.
 #[derive(Debug)]
 pub struct Streams {
@@ -72,10 +56,6 @@ pub struct Streams {
     sequencer: Arc<Sequencer>,
     presence: Arc<Presence>,
     memory: Memory,
-    opening: AtomicU64,
-    events: AtomicU64,
-    resets: AtomicU64,
-    refused: AtomicU64,
 }
 
 /// One open stream. Its reader is online until it is dropped.
@@ -83,7 +63,6 @@ pub struct Streams {
 pub struct Stream {
     id: Id,
     user: UserId,
-    reader: Arc<Reader>,
     start: (u64, Cursor),
     state: Arc<Mutex<State>>,
     presence: Arc<Presence>,
@@ -101,27 +80,18 @@ impl Drop for Wakers {
 
 impl Streams {
     pub(super) fn new(sequencer: Arc<Sequencer>, presence: Arc<Presence>) -> Self {
-        Self {
-            state: Arc::default(),
-            sequencer,
-            presence,
-            memory: Memory::default(),
-            opening: AtomicU64::new(0),
-            events: AtomicU64::new(0),
-            resets: AtomicU64::new(0),
-            refused: AtomicU64::new(0),
-        }
+        Self { state: Arc::default(), sequencer, presence, memory: Memory::default() }
     }
 
     /// Counts a user whose stream is being opened.
     pub(crate) fn opening<T>(&self, open: impl FnOnce() -> T) -> T {
-        self.opening.fetch_add(1, Ordering::Relaxed);
+        self.state.lock().usage.opening += 1;
         let opened = open();
-        self.opening.fetch_sub(1, Ordering::Relaxed);
+        self.state.lock().usage.opening -= 1;
         opened
     }
 
-    /// Opens a stream, if the user has fewer than `most`. It gets every event that enters the log from here on, and
+    /// Opens a stream; `stream_limit` if the user has `most` already, `stopping` once all are closed. It gets every event that enters the log from here on, and
     /// none before. The first stream of a user needs the sources that the user is shown now; `None` without them. While
     /// `sources` returns them, no change of them is put into the lists.
     pub fn open<'s>(
@@ -129,38 +99,31 @@ impl Streams {
         user: UserId,
         most: usize,
         sources: impl FnOnce() -> Option<&'s ShownSources>,
-    ) -> Result<Option<Stream>, NotOpened> {
-        let mut guard = self.state.lock();
-        let state = &mut *guard;
+    ) -> Result<Option<Stream>> {
+        let mut state = self.state.lock();
         if state.closed {
-            return Err(NotOpened::Closed);
+            return Err(Code::Stopping.into());
         }
-        if state.readers.get(&user).is_some_and(|reader| reader.streams() >= most) {
-            self.refused.fetch_add(1, Ordering::Relaxed);
-            return Err(NotOpened::TooMany);
+        if state.readers.get(&user).is_some_and(|reader| reader.queues.len() >= most) {
+            state.usage.refused += 1;
+            let detail = format_args!("a user cannot have more than {most} open streams (server.max_streams_per_user)");
+            return Err(Error::refused(Code::StreamLimit, detail));
         }
-        let reader = match state.readers.get(&user) {
-            Some(reader) => Arc::clone(reader),
-            None => {
-                let Some(sources) = sources() else { return Ok(None) };
-                for source in sources.iter() {
-                    state.by_source.entry(*source).or_default().insert(user);
-                }
-                let reader = Arc::new(Reader::new(Shown::of(sources)));
-                state.readers.insert(user, Arc::clone(&reader));
-                reader
+        if !state.readers.contains_key(&user) {
+            let Some(sources) = sources() else { return Ok(None) };
+            for source in sources.iter() {
+                state.by_source.entry(*source).or_default().insert(user);
             }
-        };
+            state.readers.insert(user, Reader { shown: Shown::of(sources), ..Reader::default() });
+        }
         // Under the lock, so that the delivery of events after this place waits.
-        let start = self.sequencer.mark();
-        let id = state.next;
+        let (id, start) = (state.next, self.sequencer.mark());
         state.next += 1;
-        state.open += 1;
-        reader.open(id, start.0);
-        drop(guard);
+        state.usage.open += 1;
+        state.readers.entry(user).or_default().queues.insert(id, Queue::new(start.0));
+        drop(state);
         self.presence.connect(user);
-        let (state, presence) = (Arc::clone(&self.state), Arc::clone(&self.presence));
-        Ok(Some(Stream { id, user, reader, start, state, presence }))
+        Ok(Some(Stream { id, user, start, state: Arc::clone(&self.state), presence: Arc::clone(&self.presence) }))
     }
 
     /// Whether no stream is open.
@@ -178,13 +141,13 @@ impl Streams {
     pub fn change(&self, user: UserId, changes: &[ShownChange]) {
         let mut guard = self.state.lock();
         let state = &mut *guard;
-        let Some(reader) = state.readers.get(&user) else { return };
-        changes.iter().for_each(|change| reader.change(change));
-        for ShownChange { source, is_shown, .. } in changes {
-            if *is_shown {
-                state.by_source.entry(*source).or_default().insert(user);
+        let Some(reader) = state.readers.get_mut(&user) else { return };
+        for change in changes {
+            reader.shown.apply(change);
+            if change.is_shown {
+                state.by_source.entry(change.source).or_default().insert(user);
             } else {
-                unlist(&mut state.by_source, user, *source);
+                unlist(&mut state.by_source, user, change.source);
             }
         }
     }
@@ -192,9 +155,8 @@ impl Streams {
     /// Ends all streams of a user whose authors are not known any more, or who is erased; its clients may reconnect.
     pub fn end(&self, user: UserId) {
         let mut wakers = Wakers::default();
-        if let Some(reader) = self.state.lock().forget(user) {
-            reader.close(&mut wakers.0);
-        }
+        let reader = self.state.lock().forget(user);
+        wakers.0.extend(reader.into_iter().flat_map(|mut reader| reader.wakers().collect::<Vec<_>>()));
     }
 
     /// Whether any reader is shown one of these sources.
@@ -205,7 +167,7 @@ impl Streams {
 
     /// Makes a text ready to be delivered.
     pub fn frame(&self, event: &Event, text: String) -> Frame {
-        Frame::new(event, text, self.memory.clone())
+        Frame::new(event, text, &self.memory)
     }
 
     /// The memory of waiting events.
@@ -213,57 +175,67 @@ impl Streams {
         &self.memory
     }
 
+    /// The readers who are shown a path of an event, each once.
+    pub fn listeners(&self, frame: &Frame) -> Vec<UserId> {
+        listed(&self.state.lock().by_source, frame)
+    }
+
     /// Puts an event of the log into the queues of the streams that show one of its paths. Events must come in the order
-    /// of their positions. If some readers are not looked up yet, does nothing and names them.
-    pub fn deliver(&self, position: u64, frame: Frame) -> Result<(), Unasked> {
+    /// of their positions. `viewers` are all who listened to it before, if readers were looked up: who has begun to listen since
+    /// does not get it.
+    pub fn deliver(&self, position: u64, frame: Frame, viewers: Option<&[(UserId, Viewer)]>) {
         let mut wakers = Wakers::default();
-        let state = self.state.lock();
-        let readers: Vec<_> = state.listed(&frame).copied().filter(|reader| frame.lacks(*reader)).collect();
-        if !readers.is_empty() {
-            return Err(Unasked { frame: Box::new(frame), readers });
-        }
-        let frame = frame.ready();
-        let (mut pushed, event) = (0, (position, Arc::clone(&frame)));
-        for user in state.listed(&frame).filter(|reader| frame.is_for(**reader)) {
-            if let Some(reader) = state.readers.get(user) {
-                pushed += reader.push(&event, &|| self.restart(), &mut wakers.0);
+        let mut guard = self.state.lock();
+        let State { readers, by_source, usage, .. } = &mut *guard;
+        let to = match viewers {
+            Some(viewers) => viewers.iter().filter(|(_, viewer)| !viewer.silences).map(|(user, _)| *user).collect(),
+            None => listed(by_source, &frame),
+        };
+        let frame = frame.ready(viewers.unwrap_or_default(), &self.memory);
+        let item = Item::Frame(Arc::clone(&frame));
+        for user in to {
+            if let Some(reader) = readers.get_mut(&user).filter(|reader| frame.comes(&reader.shown)) {
+                let restart = &mut || self.restart(&mut usage.resets);
+                usage.events += reader.put((position, &item), &self.memory, restart, &mut wakers.0);
             }
         }
-        self.events.fetch_add(pushed, Ordering::Relaxed);
-        Ok(())
     }
 
     /// Puts a text into the queues of a user's streams, which `actor` caused.
     pub fn tell(&self, user: UserId, actor: Option<UserId>, text: String) {
         let mut wakers = Wakers::default();
-        let state = self.state.lock();
-        let Some(reader) = state.readers.get(&user) else { return };
-        let note = Arc::new(Note::new(text, actor, self.memory.clone()));
-        let pushed = reader.tell(&note, &|| self.restart(), &mut wakers.0);
-        self.events.fetch_add(pushed, Ordering::Relaxed);
+        let mut guard = self.state.lock();
+        let State { readers, usage, .. } = &mut *guard;
+        let Some(reader) = readers.get_mut(&user) else { return };
+        // No stream began after it.
+        let note = (u64::MAX, &Item::Note(Arc::new(Note::new(text, actor, &self.memory))));
+        usage.events += reader.put(note, &self.memory, &mut || self.restart(&mut usage.resets), &mut wakers.0);
     }
 
     /// Resets the streams of a user.
     pub fn reset(&self, user: UserId) {
+        self.reset_if(|reader| reader == user);
+    }
+
+    /// Resets every stream.
+    pub fn reset_all(&self) {
+        self.reset_if(|_| true);
+    }
+
+    fn reset_if(&self, is_meant: impl Fn(UserId) -> bool) {
         let mut wakers = Wakers::default();
-        let state = self.state.lock();
-        if let Some(reader) = state.readers.get(&user) {
-            reader.reset(&|| self.restart(), &mut wakers.0);
+        let mut guard = self.state.lock();
+        let State { readers, usage, .. } = &mut *guard;
+        for (_, reader) in readers.iter_mut().filter(|(user, _)| is_meant(**user)) {
+            reader.reset(&mut || self.restart(&mut usage.resets), &mut wakers.0);
         }
     }
 
     /// Events in the log by now are left out, too. So this stream and one that is opened there continue from the same
     /// place.
-    fn restart(&self) -> (u64, Cursor) {
-        self.resets.fetch_add(1, Ordering::Relaxed);
+    fn restart(&self, resets: &mut u64) -> (u64, Cursor) {
+        *resets += 1;
         self.sequencer.mark()
-    }
-
-    /// Resets every stream.
-    pub fn reset_all(&self) {
-        let mut wakers = Wakers::default();
-        let state = self.state.lock();
-        state.readers.values().for_each(|reader| reader.reset(&|| self.restart(), &mut wakers.0));
     }
 
     /// Ends all streams, and allows no more.
@@ -271,7 +243,7 @@ impl Streams {
         let mut wakers = Wakers::default();
         let mut state = self.state.lock();
         state.closed = true;
-        state.readers.values().for_each(|reader| reader.close(&mut wakers.0));
+        wakers.0.extend(state.readers.values_mut().flat_map(Reader::wakers));
     }
 
     /// Readers with an open stream, each once.
@@ -281,17 +253,7 @@ impl Streams {
 
     /// The streams in figures.
     pub fn usage(&self) -> StreamsUsage {
-        let state = self.state.lock();
-        let open = state.open;
-        drop(state);
-        StreamsUsage {
-            open,
-            opening: self.opening.load(Ordering::Relaxed),
-            events: self.events.load(Ordering::Relaxed),
-            resets: self.resets.load(Ordering::Relaxed),
-            refused: self.refused.load(Ordering::Relaxed),
-            memory: self.memory.fill(),
-        }
+        StreamsUsage { memory: self.memory.fill(), ..self.state.lock().usage }
     }
 }
 
@@ -305,25 +267,21 @@ fn unlist(by_source: &mut HashMap<UserId, HashSet<UserId>>, user: UserId, author
     }
 }
 
-impl State {
-    /// The readers who are shown a path of an event, each once.
-    fn listed<'s>(&'s self, frame: &'s Frame) -> impl Iterator<Item = &'s UserId> {
-        let paths = frame.paths();
-        let of = |path: &UserId| self.by_source.get(path);
-        paths.iter().enumerate().filter_map(move |(place, path)| Some((place, of(path)?))).flat_map(
-            move |(place, readers)| {
-                let is_new = move |reader: &&UserId| {
-                    !paths[..place].iter().any(|other| of(other).is_some_and(|others| others.contains(*reader)))
-                };
-                readers.iter().filter(is_new)
-            },
-        )
-    }
+/// The readers who are shown a path of an event, each once.
+fn listed(by_source: &HashMap<UserId, HashSet<UserId>>, frame: &Frame) -> Vec<UserId> {
+    let lists: Vec<_> = frame.paths().filter_map(|path| by_source.get(&path)).collect();
+    let is_new = |place: usize, reader: &UserId| !lists[..place].iter().any(|list| list.contains(reader));
+    let new = |(place, list): (usize, &&HashSet<UserId>)| -> Vec<UserId> {
+        list.iter().copied().filter(|reader| is_new(place, reader)).collect()
+    };
+    lists.iter().enumerate().flat_map(new).collect()
+}
 
+impl State {
     /// Forgets a reader.
-    fn forget(&mut self, user: UserId) -> Option<Arc<Reader>> {
+    fn forget(&mut self, user: UserId) -> Option<Reader> {
         let reader = self.readers.remove(&user)?;
-        reader.sources().into_iter().for_each(|author| unlist(&mut self.by_source, user, author));
+        reader.shown.sources.iter().for_each(|author| unlist(&mut self.by_source, user, *author));
         Some(reader)
     }
 }
@@ -336,18 +294,25 @@ impl Stream {
 
     /// The next item; `None` once the stream is to end.
     pub fn poll(&self, context: &mut Context<'_>) -> Poll<Option<Item>> {
-        self.reader.poll(self.id, context)
+        let mut state = self.state.lock();
+        if state.closed {
+            return Poll::Ready(None);
+        }
+        let Some(Reader { shown, queues }) = state.readers.get_mut(&self.user) else { return Poll::Ready(None) };
+        queues.get_mut(&self.id).map_or(Poll::Ready(None), |queue| queue.poll(context, shown))
     }
 }
 
 impl Drop for Stream {
     fn drop(&mut self) {
         let mut state = self.state.lock();
-        state.open -= 1;
-        self.reader.leave(self.id);
-        // The reader may have been forgotten and replaced by another.
-        let is_its = |reader: &Arc<Reader>| Arc::ptr_eq(reader, &self.reader);
-        if self.reader.streams() == 0 && state.readers.get(&self.user).is_some_and(is_its) {
+        state.usage.open -= 1;
+        // The reader may have been forgotten, and replaced by another, which has other streams.
+        let is_last = state
+            .readers
+            .get_mut(&self.user)
+            .is_some_and(|reader| reader.queues.remove(&self.id).is_some() && reader.queues.is_empty());
+        if is_last {
             state.forget(self.user);
         }
         drop(state);

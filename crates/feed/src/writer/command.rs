@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::core::Core;
 use crate::erasure;
 use crate::read::{Read, Visibility};
-use crate::streaming::{ChangeTime, FIRST_LEVEL};
+use crate::streaming::ChangeTime;
 use crate::writer::line::Line;
 use crate::writer::txn::Txn;
 use model::error::{Code, Error, Result};
@@ -26,9 +26,7 @@ pub trait Change: Into<Command> {
     type Outcome: Outcome;
 
     /// Makes the change with one write of the store that acknowledges, or with none. In a command log
-    /// the result depends only on the state at the start, the settings, and the changes, times and levels since.
-    /// Another version of this code must come to the same result at the same level: what changes the meaning of a change
-    /// asks [`ChangeTime::level`](crate::streaming::ChangeTime::level), and keeps the old meaning below a new level.
+    /// the result depends only on the state at the start, the settings, and the changes and times since.
     fn apply(self, txn: &mut Txn<'_>) -> Result<Self::Outcome>;
 
     /// Reads the rows that it will read and that may be on the disk alone. `NotCached` as any read.
@@ -310,12 +308,6 @@ pub trait Propose: fmt::Debug + Send + Sync {
 }
 
 impl Command {
-    /// The level of a command log from which on it may be in the log: nodes of versions before that level cannot read it.
-    /// A kind of command that no released version reads yet has the level of the next release.
-    pub fn level(&self) -> u32 {
-        FIRST_LEVEL
-    }
-
     /// Makes the change.
     pub(crate) fn make(self, txn: &mut Txn<'_>) -> Result<Box<dyn Outcome>> {
         if erasure::tables::has_erasures(&txn.feed.store) {

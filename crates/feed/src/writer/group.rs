@@ -53,10 +53,6 @@ impl<'f> Group<'f> {
     /// Makes a change. Nothing stays of one that fails.
     pub fn make(&mut self, change: Command) -> Made {
         let (feed, Some(txn)) = (self.feed, &mut self.txn) else { return Err(over()) };
-        if change.level() > txn.at.level() {
-            let levels = (change.level(), txn.at.level());
-            return Err(Error::Corrupt(format!("a change of level {} at level {}", levels.0, levels.1)));
-        }
         self.changes += 1;
         self.bytes += change.bytes();
         self.is_alone |= change.is_alone(txn.at);

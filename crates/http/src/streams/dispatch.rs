@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use super::events;
 use crate::api::Api;
-use feed::streaming::{Event, Frame, Kind, Unasked};
+use feed::streaming::{Event, Frame, Kind};
 use feed::{sight, timeline};
 use model::UserId;
 use model::error::{Error, Result};
@@ -120,15 +120,17 @@ impl State {
     }
 
     /// Delivers one event to its streams. Before that, the readers' reactions to its item are read, if it has any, and
-    /// whether they silence its author, if it has further paths. The loop adds readers that open a stream meanwhile; each reader is looked up once.
-    fn deliver(&self, event: &Event, mut frame: Frame) -> Result<()> {
-        while let Err(Unasked { frame: same, readers }) =
-            self.api.feed().streaming().streams().deliver(event.number, frame)
-        {
-            let viewed = sight::viewed(self.api.feed().read(), &event.entry, event.to.is_some(), &readers)?;
-            frame = *same;
-            frame.add_viewers(readers.into_iter().zip(viewed));
+    /// whether they silence its author, if it has further paths.
+    fn deliver(&self, event: &Event, frame: Frame) -> Result<()> {
+        let (feed, streams) = (self.api.feed(), self.api.feed().streaming().streams());
+        if !frame.asks() {
+            streams.deliver(event.number, frame, None);
+            return Ok(());
         }
+        let readers = streams.listeners(&frame);
+        let viewed = sight::viewed(feed.read(), &event.entry, event.to.is_some(), &readers)?;
+        let viewers: Vec<_> = readers.into_iter().zip(viewed).collect();
+        streams.deliver(event.number, frame, Some(&viewers));
         Ok(())
     }
 

@@ -8,13 +8,11 @@ pub struct Count(AtomicU64);
 
 impl Count {
     /// Counts so many more.
-    #[inline]
     pub fn add(&self, more: usize) {
         self.0.fetch_add(more as u64, Ordering::Relaxed);
     }
 
     /// The number so far.
-    #[inline]
     pub fn get(&self) -> u64 {
         self.0.load(Ordering::Relaxed)
     }

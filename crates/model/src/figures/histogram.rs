@@ -28,25 +28,21 @@ pub struct Distribution {
 
 impl Histogram {
     /// An empty histogram of plain numbers.
-    #[inline]
     pub fn of_numbers(bounds: &'static [u64]) -> Self {
         Self::new(bounds, 1.0)
     }
 
     /// An empty histogram of durations, shown in seconds. The bounds are nanoseconds.
-    #[inline]
     pub fn of_durations(bounds: &'static [u64]) -> Self {
         Self::new(bounds, NANOS)
     }
 
-    #[inline]
     fn new(bounds: &'static [u64], scale: f64) -> Self {
         let counts = (0..=bounds.len()).map(|_| AtomicU64::new(0)).collect();
         Self { bounds, counts, sum: AtomicU64::new(0), scale }
     }
 
     /// Counts a number.
-    #[inline]
     pub fn observe(&self, value: u64) {
         let bucket = self.bounds.partition_point(|bound| *bound < value);
         self.counts[bucket].fetch_add(1, Ordering::Relaxed);
@@ -54,13 +50,11 @@ impl Histogram {
     }
 
     /// Counts a duration.
-    #[inline]
     pub fn observe_duration(&self, took: Duration) {
         self.observe(u64::try_from(took.as_nanos()).unwrap_or(u64::MAX));
     }
 
     /// The values counted so far.
-    #[inline]
     pub fn read(&self) -> Distribution {
         let bounds = self.bounds.iter().map(|bound| *bound as f64 / self.scale).chain([f64::INFINITY]);
         Distribution {
@@ -72,7 +66,6 @@ impl Histogram {
 
 impl Distribution {
     /// The number of values.
-    #[inline]
     pub fn count(&self) -> u64 {
         self.buckets.iter().map(|(_, count)| count).sum()
     }

@@ -11,7 +11,6 @@ pub struct Fill {
 
 impl Fill {
     /// From sizes in memory.
-    #[inline]
     pub fn of(used: usize, limit: usize) -> Self {
         Self { used: used as u64, limit: limit as u64 }
     }

@@ -22,7 +22,6 @@ pub enum HostId {
 
 impl HostId {
     /// The name; `None` for a number.
-    #[inline]
     pub fn name(&self) -> Option<&Arc<str>> {
         match self {
             Self::Number(_) => None,
@@ -31,7 +30,6 @@ impl HostId {
     }
 
     /// This id for an answer.
-    #[inline]
     pub fn show(&self) -> ShownId<'_> {
         match self {
             Self::Number(raw) => ShownId::Number(*raw),
@@ -39,14 +37,12 @@ impl HostId {
         }
     }
 
-    #[inline]
     fn number(raw: u64) -> Result<Self, InvalidId> {
         if (1..=MAX_ID).contains(&raw) { Ok(Self::Number(raw)) } else { Err(InvalidId) }
     }
 }
 
 impl fmt::Display for HostId {
-    #[inline]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Number(raw) => raw.fmt(f),
@@ -57,7 +53,6 @@ impl fmt::Display for HostId {
 
 impl FromStr for HostId {
     type Err = InvalidId;
-    #[inline]
     fn from_str(text: &str) -> Result<Self, InvalidId> {
         if let Some(Ok(number)) = parse_digits(text).map(Self::number) {
             return Ok(number);

@@ -20,7 +20,7 @@ pub(crate) fn parse_digits(text: &str) -> Option<u64> {
 }
 
 /// The common part of all ids.
-pub trait Id: Copy + Ord + Into<u64> {
+pub trait Id: Copy + Ord + Into<u64> + TryFrom<u64, Error = InvalidId> {
     /// The smallest id.
     const MIN: Self;
     /// The largest id of all.
@@ -33,16 +33,24 @@ pub trait Id: Copy + Ord + Into<u64> {
     const IS_USER: bool;
 
     /// Takes any number but 0.
-    fn of(raw: u64) -> Result<Self, InvalidId>;
+    fn of(raw: u64) -> Result<Self, InvalidId> {
+        Self::try_from(raw)
+    }
 
     /// Whether it is the number of a name.
-    fn is_name(self) -> bool;
+    fn is_name(self) -> bool {
+        self.into() > MAX_ID
+    }
 
     /// The next greater id; `None` above the largest.
-    fn next_greater(self) -> Option<Self>;
+    fn next_greater(self) -> Option<Self> {
+        Self::of(self.into().checked_add(1)?).ok()
+    }
 
     /// The next smaller id; `None` below the smallest.
-    fn next_smaller(self) -> Option<Self>;
+    fn next_smaller(self) -> Option<Self> {
+        Self::of(self.into() - 1).ok()
+    }
 }
 
 macro_rules! id_type {
@@ -62,19 +70,16 @@ macro_rules! id_type {
             pub const LAST_NUMBER: Self = Self(MAX_ID);
 
             /// Takes any number but 0: of the host, or of a name.
-            #[inline]
             pub const fn new(raw: u64) -> Result<Self, InvalidId> {
                 if raw >= 1 { Ok(Self(raw)) } else { Err(InvalidId) }
             }
 
             /// Whether it is the number of a name.
-            #[inline]
             pub const fn is_name(self) -> bool {
                 self.0 > MAX_ID
             }
 
             /// The number itself.
-            #[inline]
             pub const fn get(self) -> u64 {
                 self.0
             }
@@ -86,26 +91,6 @@ macro_rules! id_type {
             const LAST_NUMBER: Self = Self::LAST_NUMBER;
             const UNKNOWN: Self = Self::UNKNOWN;
             const IS_USER: bool = $is_user;
-
-            #[inline]
-            fn of(raw: u64) -> Result<Self, InvalidId> {
-                Self::new(raw)
-            }
-
-            #[inline]
-            fn is_name(self) -> bool {
-                Self::is_name(self)
-            }
-
-            #[inline]
-            fn next_greater(self) -> Option<Self> {
-                Self::new(self.0.checked_add(1)?).ok()
-            }
-
-            #[inline]
-            fn next_smaller(self) -> Option<Self> {
-                Self::new(self.0 - 1).ok()
-            }
         }
 
         impl fmt::Display for $name {
@@ -124,14 +109,12 @@ macro_rules! id_type {
 
         impl TryFrom<u64> for $name {
             type Error = InvalidId;
-            #[inline]
             fn try_from(raw: u64) -> Result<Self, InvalidId> {
                 Self::new(raw)
             }
         }
 
         impl From<$name> for u64 {
-            #[inline]
             fn from(id: $name) -> u64 {
                 id.0
             }

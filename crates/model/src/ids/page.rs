@@ -29,37 +29,31 @@ impl<I: Copy + Ord> Span<I> {
     pub const ALL: Self = Self { before: None, after: None };
 
     /// Whether a place lies inside.
-    #[inline]
     pub fn contains(&self, place: Position<I>) -> bool {
         self.before.is_none_or(|before| place < before) && self.after.is_none_or(|after| place > after)
     }
 
     /// Whether no place can lie inside.
-    #[inline]
     pub fn is_empty(&self) -> bool {
         matches!((self.before, self.after), (Some(before), Some(after)) if before <= after)
     }
 
     /// The part that is strictly newer than `floor`.
-    #[inline]
     pub fn newer_than(self, floor: Option<Position<I>>) -> Self {
         Self { after: self.after.max(floor), ..self }
     }
 
     /// The part that is strictly older than `top`.
-    #[inline]
     pub fn older_than(self, top: Position<I>) -> Self {
         Self { before: Some(self.before.map_or(top, |before| before.min(top))), ..self }
     }
 
     /// A scan of it in an order.
-    #[inline]
     pub fn scan(self, order: Order, limit: usize) -> Scan<I> {
         Scan { span: self, order, limit }
     }
 
     /// A scan of its newest places.
-    #[inline]
     pub fn newest(self, limit: usize) -> Scan<I> {
         self.scan(Order::NewestFirst, limit)
     }
@@ -67,7 +61,6 @@ impl<I: Copy + Ord> Span<I> {
 
 impl<I: Id> Span<I> {
     /// All at or below a place.
-    #[inline]
     pub fn up_to(place: Position<I>) -> Self {
         Self { before: place.next_newer(), after: None }
     }
@@ -86,13 +79,11 @@ pub struct Scan<I> {
 
 impl<I: Copy + Ord> Scan<I> {
     /// Whether it finds nothing in any list.
-    #[inline]
     pub fn is_empty(&self) -> bool {
         self.limit == 0 || self.span.is_empty()
     }
 
     /// The rest of the scan beyond a place, with another limit.
-    #[inline]
     pub fn beyond(self, place: Position<I>, limit: usize) -> Self {
         let mut span = self.span;
         match self.order {
@@ -114,7 +105,6 @@ pub struct PageRequest<I> {
 
 impl<I: Copy + Ord> PageRequest<I> {
     /// `after` alone asks for the items *immediately* newer, so the walk starts there.
-    #[inline]
     pub fn order(&self) -> Order {
         match (self.span.before, self.span.after) {
             (None, Some(_)) => Order::OldestFirst,
@@ -145,7 +135,6 @@ pub struct Scanned<T, I> {
 }
 
 impl<T, I> From<Vec<T>> for Scanned<T, I> {
-    #[inline]
     fn from(found: Vec<T>) -> Self {
         Self { found, stopped: None }
     }

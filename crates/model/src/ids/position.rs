@@ -56,7 +56,6 @@ impl<I: Id> Position<I> {
     pub const NEWEST: Self = Self { at: MAX_MILLIS, id: I::MAX };
 
     /// The next newer place, or `None` at the very top.
-    #[inline]
     pub fn next_newer(self) -> Option<Self> {
         match self.id.next_greater() {
             Some(id) => Some(Self { at: self.at, id }),
@@ -67,7 +66,6 @@ impl<I: Id> Position<I> {
 
     /// A place that a host can name, above this one and at or below every newer item, if there is nothing newer of the
     /// same time; this place itself at the very top.
-    #[inline]
     pub fn just_above(self) -> Self {
         let next = match self.id.next_greater() {
             Some(id) if !id.is_name() => Some(Self { at: self.at, id }),
@@ -77,7 +75,6 @@ impl<I: Id> Position<I> {
     }
 
     /// The place just below this one, if there is nothing older of the same time.
-    #[inline]
     pub fn just_below(self) -> Self {
         match self.id.next_smaller() {
             Some(id) if id.is_name() => Self { at: self.at, id: I::LAST_NUMBER },
@@ -87,7 +84,6 @@ impl<I: Id> Position<I> {
     }
 
     /// The next older place, or `None` at the very end.
-    #[inline]
     pub fn next_older(self) -> Option<Self> {
         match self.id.next_smaller() {
             Some(id) => Some(Self { at: self.at, id }),
@@ -97,7 +93,6 @@ impl<I: Id> Position<I> {
 }
 
 impl<I: fmt::Display> fmt::Display for Position<I> {
-    #[inline]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}-{}", self.at, self.id)
     }
@@ -105,7 +100,6 @@ impl<I: fmt::Display> fmt::Display for Position<I> {
 
 impl<I: Placed> FromStr for Position<I> {
     type Err = InvalidPosition;
-    #[inline]
     fn from_str(text: &str) -> Result<Self, InvalidPosition> {
         let place = || {
             let (at, id) = text.split_once('-')?;

@@ -47,7 +47,6 @@ pub struct Content {
 
 impl Content {
     /// Its place in lists.
-    #[inline]
     pub fn cursor(&self) -> Cursor {
         Cursor { at: self.published_at, id: self.id }
     }
@@ -58,14 +57,12 @@ impl Content {
     }
 
     /// Its entry in lists that are no outboxes.
-    #[inline]
     pub fn entry(&self) -> Entry {
         let (author, kind, audience) = (self.author, self.kind_id, self.audience);
         Entry { cursor: self.cursor(), source: author, author, kind, audience }
     }
 
     /// Its entry in pages, which tell nothing of kinds and paths.
-    #[inline]
     pub fn shown_as(&self) -> Entry {
         Entry::plain(self.cursor(), self.author)
     }

@@ -23,7 +23,6 @@ pub const REPOST: &str = "repost";
 
 impl ItemCounter {
     /// The counter of the item that an item of this kind points at.
-    #[inline]
     pub fn of_kind(kind: &str) -> Option<Self> {
         match kind {
             COMMENT => Some(Self::Comments),
@@ -85,13 +84,11 @@ impl ReactionCounts {
     }
 
     /// Whether nobody has reacted.
-    #[inline]
     pub fn is_empty(&self) -> bool {
         self.first == [0; 2] && self.others.is_none()
     }
 
     /// Bytes of memory beside the value itself.
-    #[inline]
     pub fn more_bytes(&self) -> u64 {
         self.others.as_ref().map_or(0, |others| (16 + size_of_val(&**others) + size_of_val(&***others)) as u64)
     }

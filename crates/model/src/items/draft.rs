@@ -1,6 +1,7 @@
 //! Bodies of publishes and edits, in the API's field names.
 
 use std::fmt;
+use std::ops::Deref;
 
 use serde::{Deserialize, Deserializer, Serialize, de};
 
@@ -54,25 +55,25 @@ pub struct Draft {
     #[serde(default = "yes", deserialize_with = "or_yes")]
     pub broadcast: bool,
     /// Further sources to whose followers it goes.
-    #[serde(default, deserialize_with = "or_default", skip_serializing_if = "Sources::is_empty")]
+    #[serde(default, deserialize_with = "or_default", skip_serializing_if = "<[_]>::is_empty")]
     pub to: Sources,
     /// Who may see it; the default of its author if left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub audience: Option<Audience>,
     /// Users who get a notice of it.
-    #[serde(default, deserialize_with = "or_default", skip_serializing_if = "Mentioned::is_empty")]
+    #[serde(default, deserialize_with = "or_default", skip_serializing_if = "<[_]>::is_empty")]
     pub mentions: Mentioned,
 }
 
 impl Draft {
     /// The ids that it mentions, in the order in which the names among them get numbers.
     pub fn ids(&self) -> impl Iterator<Item = &HostId> {
-        self.content_id.iter().chain([&self.author_id]).chain(&self.ref_id).chain(&self.to.0).chain(&self.mentions.0)
+        self.content_id.iter().chain([&self.author_id]).chain(&self.ref_id).chain(&*self.to).chain(&*self.mentions)
     }
 
     /// The users in it: the author, the further sources, and whom it mentions.
     pub fn users(&self) -> impl Iterator<Item = &HostId> {
-        [&self.author_id].into_iter().chain(&self.to.0).chain(&self.mentions.0)
+        [&self.author_id].into_iter().chain(&*self.to).chain(&*self.mentions)
     }
 
     /// The bytes of its text, its media and `extra`.
@@ -88,14 +89,13 @@ impl Draft {
 
     /// The error in `mentions`, if a user occurs there twice.
     pub fn check_mentions(&self) -> Result<(), String> {
-        twice(&self.mentions.0)
+        twice(&self.mentions)
     }
 
     /// The error in `to`, if a source there is the author or occurs twice.
     pub fn check_to(&self) -> Result<(), String> {
-        let sources = &self.to.0;
-        twice(sources)?;
-        match sources.contains(&self.author_id) {
+        twice(&self.to)?;
+        match self.to.contains(&self.author_id) {
             true => Err(format!("{} is the author, whose followers get each broadcast item", self.author_id)),
             false => Ok(()),
         }
@@ -244,88 +244,57 @@ impl TryFrom<String> for Kind {
     }
 }
 
-/// At most [`MAX_TOPICS`] names of 1–64 characters.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "Vec<String>")]
-pub struct Topics(Vec<String>);
+/// Declares lists of a draft that have a limit: the names of the field and of its elements, and the check of one of these.
+macro_rules! lists {
+    ($($(#[$doc:meta])+ $name:ident = $most:ident $element:ty, $field:literal, $what:literal, $check:expr;)+) => {$(
+        $(#[$doc])+
+        #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+        pub struct $name(Vec<$element>);
 
-impl Topics {
-    /// The names.
-    pub fn into_vec(self) -> Vec<String> {
-        self.0
-    }
-}
-
-impl TryFrom<Vec<String>> for Topics {
-    type Error = String;
-    fn try_from(topics: Vec<String>) -> Result<Self, String> {
-        if topics.len() > MAX_TOPICS {
-            return Err(format!("topics: expected at most {MAX_TOPICS} topics"));
+        impl $name {
+            /// The elements.
+            pub fn into_vec(self) -> Vec<$element> {
+                self.0
+            }
         }
-        if topics.iter().any(|topic| !is_topic(topic)) {
-            return Err("topics: expected 1 to 64 characters for each topic".to_owned());
+
+        impl Deref for $name {
+            type Target = [$element];
+            fn deref(&self) -> &[$element] {
+                &self.0
+            }
         }
-        Ok(Self(topics))
-    }
-}
 
-/// At most [`MAX_TO`] sources.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "Vec<HostId>")]
-pub struct Sources(Vec<HostId>);
-
-impl Sources {
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
-    /// How many there are.
-    pub fn len(&self) -> usize {
-        self.0.len()
-    }
-}
-
-impl TryFrom<Vec<HostId>> for Sources {
-    type Error = String;
-    fn try_from(sources: Vec<HostId>) -> Result<Self, String> {
-        if sources.len() > MAX_TO {
-            return Err(format!("to: expected at most {MAX_TO} sources"));
+        impl TryFrom<Vec<$element>> for $name {
+            type Error = String;
+            fn try_from(list: Vec<$element>) -> Result<Self, String> {
+                if list.len() > $most {
+                    return Err(format!(concat!($field, ": expected at most {} ", $what), $most));
+                }
+                let check: fn(&$element) -> Result<(), &'static str> = $check;
+                list.iter().try_for_each(check)?;
+                Ok(Self(list))
+            }
         }
-        Ok(Self(sources))
-    }
-}
 
-/// At most [`MAX_MENTIONS`] users.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "Vec<HostId>")]
-pub struct Mentioned(Vec<HostId>);
-
-impl Mentioned {
-    /// The users.
-    pub fn iter(&self) -> impl Iterator<Item = &HostId> {
-        self.0.iter()
-    }
-
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
-    /// How many there are.
-    pub fn len(&self) -> usize {
-        self.0.len()
-    }
-}
-
-impl TryFrom<Vec<HostId>> for Mentioned {
-    type Error = String;
-    fn try_from(users: Vec<HostId>) -> Result<Self, String> {
-        if users.len() > MAX_MENTIONS {
-            return Err(format!("mentions: expected at most {MAX_MENTIONS} users"));
+        impl<'de> Deserialize<'de> for $name {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                Vec::deserialize(deserializer)?.try_into().map_err(de::Error::custom)
+            }
         }
-        Ok(Self(users))
-    }
+    )+};
+}
+
+lists! {
+    /// At most [`MAX_TOPICS`] names of 1–64 characters.
+    Topics = MAX_TOPICS String, "topics", "topics", |topic| match is_topic(topic) {
+        true => Ok(()),
+        false => Err("topics: expected 1 to 64 characters for each topic"),
+    };
+    /// At most [`MAX_TO`] sources.
+    Sources = MAX_TO HostId, "to", "sources", |_| Ok(());
+    /// At most [`MAX_MENTIONS`] users.
+    Mentioned = MAX_MENTIONS HostId, "mentions", "users", |_| Ok(());
 }
 
 /// Whether a text can name a topic: 1–64 characters, whatever they are.

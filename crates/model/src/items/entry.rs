@@ -23,27 +23,23 @@ pub struct Entry {
 
 impl Entry {
     /// The entry of a public post on the author's own path.
-    #[inline]
     pub fn plain(cursor: Cursor, author: UserId) -> Self {
         Self { cursor, source: author, author, kind: KindId::POST, audience: Audience::Public }
     }
 
     /// This entry on another path.
-    #[inline]
     #[must_use]
     pub fn on(self, source: UserId) -> Self {
         Self { source, ..self }
     }
 
     /// This entry with another author.
-    #[inline]
     #[must_use]
     pub fn by(self, author: UserId) -> Self {
         Self { author, ..self }
     }
 
     /// Whether it is [`Entry::plain`].
-    #[inline]
     pub fn is_plain(&self) -> bool {
         *self == Self::plain(self.cursor, self.author)
     }

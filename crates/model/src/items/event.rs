@@ -56,14 +56,12 @@ const PLACES: u64 = 1 << 62;
 
 impl Event {
     /// An event of no item: that of a mark or a gap, or of a change that takes its number before it is written.
-    #[inline]
     pub fn new(number: u64, kind: EventKind, given: bool, logged: Millis, top: Millis) -> Self {
         let entry = Entry::plain(Cursor::OLDEST, UserId::MIN);
         Self { number, kind, entry, broadcast: false, to: None, given, logged, top }
     }
 
     /// This event with the item after the change; a mark or a gap has none.
-    #[inline]
     #[must_use]
     pub fn of(&self, content: &Content) -> Self {
         match self.kind {
@@ -85,7 +83,6 @@ impl Event {
     }
 
     /// This event of a user: that of a suspension.
-    #[inline]
     #[must_use]
     pub fn of_user(self, user: UserId) -> Self {
         Self { entry: Entry::plain(self.entry.cursor, user), ..self }
@@ -111,7 +108,6 @@ impl Event {
 
     /// The cursor with which a client resumes after this event. It lies below the cursors of all items that get their
     /// time later. No item with an id below 2^62 has this cursor.
-    #[inline]
     pub fn place(&self) -> Cursor {
         // Numbers never grow that large.
         let id = ContentId::new(PLACES | self.number).unwrap_or(ContentId::MAX);
@@ -121,13 +117,11 @@ impl Event {
 
     /// The number of the event, if the cursor is the place of an event. `None` if the cursor's id is too small for a
     /// place.
-    #[inline]
     pub fn number_of(place: Cursor) -> Option<u64> {
         place.id.get().checked_sub(PLACES).filter(|_| !place.id.is_name())
     }
 
     /// Whether it is the publish of an item with this cursor.
-    #[inline]
     pub fn publishes(&self, cursor: Cursor) -> bool {
         self.kind == EventKind::Publish && self.entry.cursor == cursor
     }
@@ -144,7 +138,6 @@ pub struct Moment {
 
 impl From<Millis> for Moment {
     /// A change without an event.
-    #[inline]
     fn from(at: Millis) -> Self {
         Self { at, event: None }
     }

@@ -33,7 +33,6 @@ impl KeptText {
     }
 
     /// Whether a text is kept.
-    #[inline]
     pub fn is_kept(&self) -> bool {
         self.0.get().is_some()
     }
@@ -49,21 +48,18 @@ pub struct SharedContent {
 
 impl Deref for SharedContent {
     type Target = Content;
-    #[inline]
     fn deref(&self) -> &Content {
         &self.content
     }
 }
 
 impl From<Content> for SharedContent {
-    #[inline]
     fn from(content: Content) -> Self {
         Self { content, json: KeptText::default() }
     }
 }
 
 impl PartialEq for SharedContent {
-    #[inline]
     fn eq(&self, other: &Self) -> bool {
         self.content == other.content
     }
@@ -105,7 +101,6 @@ pub struct Card {
 }
 
 impl PartialEq for Card {
-    #[inline]
     fn eq(&self, other: &Self) -> bool {
         (&self.user, &self.nickname, &self.avatar) == (&other.user, &other.nickname, &other.avatar)
     }

@@ -28,7 +28,6 @@ impl Publish {
     }
 
     /// Whether this repeats the publish that made `there`, a live item with the same id.
-    #[inline]
     pub fn repeats(&self, there: &Content) -> bool {
         there.fingerprint == self.content.fingerprint
             && (!self.time_given || there.published_at == self.content.published_at)

@@ -20,13 +20,11 @@ impl ReactionKind {
     pub const FAVORITE: Self = Self(1);
 
     /// The place of its name.
-    #[inline]
     pub fn place(self) -> usize {
         usize::from(self.0)
     }
 
     /// The kind at a place.
-    #[inline]
     pub(crate) fn at(place: usize) -> Self {
         Self(place as u8)
     }
@@ -59,19 +57,16 @@ impl ReactionKinds {
     }
 
     /// The kind with this name.
-    #[inline]
     pub fn named(&self, name: &str) -> Option<ReactionKind> {
         self.0.iter().position(|known| known == name).map(ReactionKind::at)
     }
 
     /// The name of one of the kinds.
-    #[inline]
     pub fn name(&self, kind: ReactionKind) -> &str {
         self.0.get(kind.place()).map_or("", String::as_str)
     }
 
     /// All kinds with their names.
-    #[inline]
     pub fn iter(&self) -> impl Iterator<Item = (ReactionKind, &str)> {
         self.0.iter().enumerate().map(|(place, name)| (ReactionKind::at(place), name.as_str()))
     }
@@ -108,19 +103,16 @@ pub struct Reactions(u32);
 
 impl Reactions {
     /// Whether the user has this reaction.
-    #[inline]
     pub fn has(self, kind: ReactionKind) -> bool {
         self.0 >> kind.place() & 1 == 1
     }
 
     /// Adds a reaction.
-    #[inline]
     pub fn add(&mut self, kind: ReactionKind) {
         self.0 |= 1 << kind.place();
     }
 
     /// The kinds, in their order.
-    #[inline]
     pub fn iter(self) -> impl Iterator<Item = ReactionKind> {
         (0..MAX_REACTION_KINDS).map(ReactionKind::at).filter(move |kind| self.has(*kind))
     }

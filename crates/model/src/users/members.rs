@@ -1,5 +1,7 @@
 //! The members of a cluster, and who of them keeps whose inbox.
 
+use std::cmp::Reverse;
+
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::ids::id::UserId;
@@ -40,13 +42,18 @@ impl Members {
         (0..self.names.len()).filter(|other| self.weight(*other, user) > own).count()
     }
 
+    /// All members in the order of the owners of a user, by their indices in the list of the names.
+    fn order(&self, user: UserId) -> Vec<usize> {
+        let mut all: Vec<_> = (0..self.names.len()).collect();
+        all.sort_unstable_by_key(|index| Reverse(self.weight(*index, user)));
+        all
+    }
+
     /// The other members that keep the inbox of a user, the one with the greatest weight first, by their indices in the
     /// list of the names.
     #[inline]
     pub fn others(&self, user: UserId) -> Vec<usize> {
-        let mut all: Vec<_> = (0..self.names.len()).map(|index| (self.weight(index, user), index)).collect();
-        all.sort_unstable_by(|a, b| b.cmp(a));
-        all.into_iter().take(self.copies).map(|(_, index)| index).filter(|index| *index != self.own).collect()
+        self.order(user).into_iter().take(self.copies).filter(|index| *index != self.own).collect()
     }
 
     /// All other members, those after this node first.
@@ -58,8 +65,7 @@ impl Members {
     /// The member with the greatest weight for a user, unless that is this node.
     #[inline]
     pub fn first_elsewhere(&self, user: UserId) -> Option<usize> {
-        let first = (0..self.names.len()).max_by_key(|index| self.weight(*index, user))?;
-        Some(first).filter(|first| *first != self.own)
+        self.order(user).first().copied().filter(|first| *first != self.own)
     }
 
     /// Distinct for distinct names, whatever their order: the hash of the name decides first.

@@ -17,7 +17,7 @@ pub use barrier::Barrier;
 pub use erasure::{ErasedPart, ErasedUser, Erasure, ErasurePlace};
 pub use list::{ListSettings, MAX_TITLE, UserList};
 pub use members::Members;
-pub use notice::{HostNoticeId, InvalidNotice, Notice, NoticeCursor, NoticeId, NoticeKind};
+pub use notice::{HostNoticeId, Notice, NoticeCursor, NoticeId, NoticeKind};
 pub use profile::{AVATAR, MAX_AVATAR, MAX_NICKNAME, Profile, ProfileDraft};
 pub use relation::{Relation, RelationKind};
 pub use rule::{KindNames, MAX_RULE, Membership, Rule, RuleDraft, ShownSources, kinds_of_rule};

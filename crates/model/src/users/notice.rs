@@ -4,47 +4,33 @@ use std::fmt;
 use std::str::FromStr;
 
 use crate::ids::host_id::HostId;
-use crate::ids::id::{ContentId, Id, UserId, parse_digits};
+use crate::ids::id::{ContentId, Id, InvalidId, UserId, parse_digits};
 use crate::ids::position::{MAX_MILLIS, Placed, Position};
 use crate::items::content::Content;
 use crate::items::counts::{COMMENT, REPOST};
 use crate::items::kind::Audience;
 use crate::items::reaction_kinds::ReactionKind;
+use crate::words::words;
 
-/// Declares the kinds of notices with their codes in rows and cursors and their names in the API.
-macro_rules! notices {
-    ($($(#[doc = $doc:literal])* $kind:ident = $code:literal $name:literal,)+) => {
-        /// What happened to a user.
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        pub enum NoticeKind { $($(#[doc = $doc])* $kind = $code),+ }
-
-        impl NoticeKind {
-            /// Every kind, in the order of their codes.
-            pub const ALL: [Self; [$($name),+].len()] = [$(Self::$kind),+];
-
-            /// The name in the API.
-            pub fn name(self) -> &'static str {
-                match self { $(Self::$kind => $name),+ }
-            }
-        }
-    };
-}
-
-notices! {
-    /// The actor follows the user.
-    Follow = 1 "follow",
-    /// The actor has asked to follow the user.
-    FollowRequest = 2 "follow_request",
-    /// The actor has approved the request of the user, who follows the actor since then.
-    RequestApproved = 3 "request_approved",
-    /// The actor has reacted to an item of the user.
-    Reaction = 4 "reaction",
-    /// The actor has published a comment on an item of the user.
-    Comment = 5 "comment",
-    /// The actor has published a repost of an item of the user.
-    Repost = 6 "repost",
-    /// The actor has published an item that mentions the user.
-    Mention = 7 "mention",
+words! {
+    /// What happened to a user.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum NoticeKind {
+        /// The actor follows the user.
+        Follow = 1 => "follow",
+        /// The actor has asked to follow the user.
+        FollowRequest = 2 => "follow_request",
+        /// The actor has approved the request of the user, who follows the actor since then.
+        RequestApproved = 3 => "request_approved",
+        /// The actor has reacted to an item of the user.
+        Reaction = 4 => "reaction",
+        /// The actor has published a comment on an item of the user.
+        Comment = 5 => "comment",
+        /// The actor has published a repost of an item of the user.
+        Repost = 6 => "repost",
+        /// The actor has published an item that mentions the user.
+        Mention = 7 => "mention",
+    }
 }
 
 impl NoticeKind {
@@ -164,36 +150,30 @@ impl fmt::Display for HostNoticeId {
     }
 }
 
-/// Why a text is not the id of a notice.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("expected the cursor of a notice")]
-pub struct InvalidNotice;
-
 impl Placed for HostNoticeId {
     const FORM: &'static str = "<milliseconds>-<kind>-<reaction>-<bytes of the actor>-<actor>-<item>";
     const EXAMPLE: &'static str = "1689089522000-4-0-3-200-32850";
 }
 
 impl FromStr for HostNoticeId {
-    type Err = InvalidNotice;
-    fn from_str(text: &str) -> Result<Self, InvalidNotice> {
-        let mut parts = text.splitn(4, '-');
-        let mut number = || parts.next().and_then(parse_digits).ok_or(InvalidNotice);
-        let (kind, reaction, length) = (number()?, number()?, number()?);
-        let byte = |number: u64| u8::try_from(number).map_err(|_| InvalidNotice);
-        let (actor, item) = parts
-            .next()
-            .zip(usize::try_from(length).ok())
-            .and_then(|(rest, length)| rest.split_at_checked(length))
-            .and_then(|(actor, rest)| Some((actor, rest.strip_prefix('-')?)))
-            .ok_or(InvalidNotice)?;
-        let id = |text: &str| text.parse::<HostId>().map_err(|_| InvalidNotice);
-        Ok(Self {
-            kind: NoticeKind::of(byte(kind)?).ok_or(InvalidNotice)?,
-            reaction: byte(reaction)?,
-            actor: id(actor)?,
-            item: (!item.is_empty()).then(|| id(item)).transpose()?,
-        })
+    type Err = InvalidId;
+    fn from_str(text: &str) -> Result<Self, InvalidId> {
+        let read = || {
+            let mut parts = text.splitn(4, '-');
+            let mut number = || parts.next().and_then(parse_digits);
+            let (kind, reaction, length) = (number()?, number()?, number()?);
+            let (actor, item) = parts.next()?.split_at_checked(usize::try_from(length).ok()?)?;
+            Some(Self {
+                kind: NoticeKind::of(u8::try_from(kind).ok()?)?,
+                reaction: u8::try_from(reaction).ok()?,
+                actor: actor.parse().ok()?,
+                item: match item.strip_prefix('-')? {
+                    "" => None,
+                    item => Some(item.parse().ok()?),
+                },
+            })
+        };
+        read().ok_or(InvalidId)
     }
 }
 

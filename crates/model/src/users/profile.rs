@@ -1,5 +1,8 @@
 //! Profiles of users.
 
+use std::sync::LazyLock;
+
+use regex_lite::Regex;
 use serde::{Deserialize, Deserializer, Serialize, de};
 
 use crate::items::json::JsonObject;
@@ -83,25 +86,8 @@ fn avatar<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, 
 /// Whether an avatar matches [`AVATAR`]. Any other text would be an address below the page that shows it, so it could be a
 /// call of the API.
 fn is_picture(avatar: &str) -> bool {
-    let after = |scheme: &str| {
-        let (begin, rest) = avatar.split_at_checked(scheme.len())?;
-        begin.eq_ignore_ascii_case(scheme).then_some(rest)
-    };
-    if let Some(picture) = after("data:image/") {
-        return !picture.contains(|c: char| c.is_ascii_control());
-    }
-    let Some(rest) = after("https://").or_else(|| after("http://")) else { return false };
-    let place = rest.split(['/', '?', '#']).next().unwrap_or_default();
-    let (host, port) = match place.rfind(':').filter(|colon| !place[*colon..].contains(']')) {
-        Some(colon) => (&place[..colon], Some(&place[colon + 1..])),
-        None => (place, None),
-    };
-    let is_host = match host.strip_prefix('[').and_then(|host| host.strip_suffix(']')) {
-        Some(address) => !address.is_empty() && address.chars().all(|c| c.is_ascii_hexdigit() || ":.".contains(c)),
-        None => !host.is_empty() && !host.contains(['@', '[', ']', '\\', ':']),
-    };
-    let is_port = port.is_none_or(|port| (1..=5).contains(&port.len()) && port.bytes().all(|b| b.is_ascii_digit()));
-    is_host && is_port && !rest.contains(|c: char| c == ' ' || c.is_ascii_control())
+    static PATTERN: LazyLock<Result<Regex, regex_lite::Error>> = LazyLock::new(|| Regex::new(AVATAR));
+    PATTERN.as_ref().is_ok_and(|pattern| pattern.is_match(avatar))
 }
 
 fn text<'de, D: Deserializer<'de>>(deserializer: D, name: &str, most: usize) -> Result<Option<String>, D::Error> {
@@ -149,6 +135,7 @@ mod tests {
 
     #[test]
     fn an_avatar_is_an_inline_picture_or_a_whole_address() {
+        // As programs that read the OpenAPI document may do.
         let pattern = regex::Regex::new(AVATAR).expect("a pattern");
         for (avatar, is_good) in [
             ("https://example.org/ann.png", true),

@@ -5,32 +5,20 @@ use super::rule::Rule;
 use crate::effect::{Effect, EffectKind};
 use crate::ids::id::UserId;
 use crate::ids::position::Millis;
+use crate::words::words;
 
-/// The follows between a user and a target.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum RelationKind {
-    /// Neither follows the other.
-    None,
-    /// The user follows the target.
-    Following,
-    /// The target follows the user.
-    FollowedBy,
-    /// Each follows the other.
-    Mutual,
-}
-
-impl RelationKind {
-    /// Every kind.
-    pub const ALL: [Self; 4] = [Self::None, Self::Following, Self::FollowedBy, Self::Mutual];
-
-    /// The name in the API.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::None => "none",
-            Self::Following => "following",
-            Self::FollowedBy => "followed_by",
-            Self::Mutual => "mutual",
-        }
+words! {
+    /// The follows between a user and a target.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum RelationKind {
+        /// Neither follows the other.
+        None => "none",
+        /// The user follows the target.
+        Following => "following",
+        /// The target follows the user.
+        FollowedBy => "followed_by",
+        /// Each follows the other.
+        Mutual => "mutual",
     }
 }
 
@@ -56,7 +44,6 @@ pub struct Relation {
 
 impl Relation {
     /// The relation of two users without follows and barriers.
-    #[inline]
     pub fn none(user: UserId, target: UserId) -> Self {
         Self {
             user,
@@ -94,14 +81,12 @@ impl Relation {
     }
 
     /// Since when the user's barrier against the target stands, if it does.
-    #[inline]
     pub fn barred_since(&self, barrier: Barrier) -> Option<Millis> {
         self.barriers[barrier as usize]
     }
 
     /// The relation with a barrier raised since then, or lifted.
     #[must_use]
-    #[inline]
     pub fn with_barrier(mut self, barrier: Barrier, since: Option<Millis>) -> Self {
         self.barriers[barrier as usize] = since;
         self

@@ -33,7 +33,6 @@ pub enum Activity {
 }
 
 impl Default for Activity {
-    #[inline]
     fn default() -> Self {
         Self::Dormant { seen: None }
     }
@@ -41,7 +40,6 @@ impl Default for Activity {
 
 impl Activity {
     /// When a user who gets partial pushes was last seen; `None` for the dormant and the evicted.
-    #[inline]
     pub fn seen(self) -> Option<Millis> {
         match self {
             Self::Dormant { .. } | Self::Evicted => None,
@@ -51,19 +49,16 @@ impl Activity {
 
     /// Whether the inbox is complete above its floor, except for items that [`Unpushed`], pending items and unsettled
     /// pairs tell of.
-    #[inline]
     pub fn has_inbox(self) -> bool {
         !matches!(self, Self::Evicted | Self::Returning { empty: true, .. })
     }
 
     /// Whether the inbox has the items pushed to active followers only.
-    #[inline]
     pub fn is_active(self) -> bool {
         matches!(self, Self::Active { .. })
     }
 
     /// The state of a user with partial pushes when seen at `now`; `None` for one who must return first.
-    #[inline]
     pub fn seen_again(self, now: Millis) -> Option<Self> {
         match self {
             Self::Dormant { .. } | Self::Evicted => None,
@@ -74,13 +69,11 @@ impl Activity {
 
     /// The state of a dormant or evicted user when seen at `now`, with this job to rebuild the inbox.
     #[must_use]
-    #[inline]
     pub fn returned(self, now: Millis, rebuild: JobId) -> Self {
         Self::Returning { seen: now, empty: !self.has_inbox(), rebuild: rebuild.seq }
     }
 
     /// The state when this job has rebuilt the inbox; `None` if the job is out of date.
-    #[inline]
     pub fn rebuilt(self, job: JobId) -> Option<Self> {
         match self {
             Self::Returning { seen, rebuild, .. } if rebuild == job.seq => Some(Self::Active { seen }),
@@ -89,14 +82,12 @@ impl Activity {
     }
 
     /// The state of a user who gets partial pushes only if seen since `since`; `None` if it stays.
-    #[inline]
     pub fn lapsed(self, since: Millis) -> Option<Self> {
         let seen = self.seen().filter(|seen| *seen < since)?;
         Some(if self.has_inbox() { Self::Dormant { seen: Some(seen) } } else { Self::Evicted })
     }
 
     /// Whether there is an inbox, but the user was last seen, or met, before `since`.
-    #[inline]
     pub fn is_idle(self, since: Millis) -> bool {
         let last = match self {
             Self::Dormant { seen } => seen,
@@ -120,7 +111,6 @@ pub struct Unpushed {
 impl Unpushed {
     /// Whether an inbox with this floor may lack items of the author above it. The inbox of an active reader has the
     /// items pushed to active followers.
-    #[inline]
     pub fn leaves_gaps(&self, floor: Option<Cursor>, active: bool) -> bool {
         self.to_nobody > floor || (!active && self.to_active > floor)
     }
