@@ -1,64 +1,26 @@
-//! Lines of an import that are changes of their own: all but follows, items, reactions and profiles, of which neighbours
-//! share a write.
+//! Changes of an import that are made one by one: all but follows, items, reactions, profiles and names, of which neighbours
+//! are one change.
 
 use crate::core::Core;
-use crate::feed::Feed;
 use crate::ids::missing;
-use crate::read::Visibility;
-use crate::writer::command::{
-    Change, ChangeMembers, DeleteItem, ImportLine, MoveMarker, MoveNoticeMarker, PutList, PutSettings, SetBarrier,
-    SetSuspension,
-};
-use crate::writer::entry_times::lists_of_follows;
-use crate::writer::line::Line;
+use crate::writer::command::{Change, ChangeMembers, Command, DeleteItem, ImportLine};
 use crate::writer::txn::Txn;
-use crate::{follows, ids, kinds, lists, notices, timeline, users, writer};
+use crate::{follows, ids, lists, notices, timeline, users, writer};
+use model::HostId;
 use model::error::{Code, Error, Result};
-use model::store::{Approval, Tier};
-use model::{HostId, Millis, Relation, RuleDraft, store};
+use model::store::Tier;
 
-fn is_member(feed: &Core, user: &HostId, list: &str, source: &HostId) -> Result<bool> {
+fn has_member(feed: &Core, ChangeMembers { user, list, add, .. }: &ChangeMembers) -> Result<bool> {
     let list = lists::named(feed.read(), feed.read().find(user)?, list)?.id;
-    Ok(feed.store.memberships(list, &[feed.read().find(source)?], Tier::Disk)?.iter().any(Option::is_some))
+    let added = feed.read().find_all(add)?;
+    Ok(feed.store.memberships(list, &added, Tier::Disk)?.iter().all(Option::is_some))
 }
 
 /// Takes the id of an item that was purged elsewhere; `content_exists` if there is an item.
-fn import_taken_id(feed: &Core, item: &HostId) -> Result<bool> {
+fn take_id(feed: &Core, item: &HostId) -> Result<bool> {
     let id = ids::for_change(feed, [item])?.pop().ok_or_else(missing)?;
     let is_there = "content_id: the item is here, live or deleted, so it is not purged";
     feed.store.take_id(id)?.ok_or_else(|| Error::refused(Code::ContentExists, is_there))
-}
-
-/// Makes a request of one user to follow another, unless the user has asked or follows already.
-fn import_request<'f>(
-    feed: &'f Core,
-    txn: &mut Txn<'f>,
-    user: &HostId,
-    target: &HostId,
-    since: Option<Millis>,
-    rule: Option<&RuleDraft>,
-) -> Result<bool> {
-    if user == target {
-        return Err(Code::SelfFollow.into());
-    }
-    let Relation { requested_since, following_since, .. } = follows::relation(feed, user, target)?;
-    if requested_since.or(following_since).is_some() {
-        return Ok(false);
-    }
-    let (user, target) = (ids::user_for_change(feed, user)?, ids::user_for_change(feed, target)?);
-    let rule = rule.map(|rule| kinds::numbered(feed, rule)).transpose()?;
-    let since = since.map_or_else(|| txn.entry_time(lists_of_follows(user, &[target])), Ok)?;
-    let change = store::Change { rule, approval: Approval::Awaited, ..store::Change::new(target, Some(since)) };
-    follows::write_follows(feed, txn, user, &[change], feed.backlog.reserve_in_any_case(0))?;
-    Ok(true)
-}
-
-impl Feed {
-    /// Takes lines in their order. Returns for each whether it changed something, or the refusal of the change that it is.
-    /// What stands already keeps its time. Waits while the queue of jobs is full.
-    pub fn import_lines(&self, lines: Vec<Line>) -> Result<Vec<Result<bool>>> {
-        self.submit_each(lines.into_iter().map(|line| ImportLine { line }))
-    }
 }
 
 impl Change for ImportLine {
@@ -66,69 +28,66 @@ impl Change for ImportLine {
 
     fn apply(self, txn: &mut Txn<'_>) -> Result<bool> {
         let (feed, at) = (txn.feed, txn.at);
-        let given = self.line.since();
-        let since = || given.unwrap_or_else(|| at.now());
-        let name = if matches!(self.line, Line::Deletion { .. }) { "deleted_at" } else { "since" };
+        let Self { change, since: given } = self;
+        let since = given.unwrap_or_else(|| at.now());
+        let name = if matches!(*change, Command::DeleteItem(_)) { "deleted_at" } else { "since" };
         let ahead = given.map_or(Ok(()), |since| writer::not_ahead(feed, name, since, at));
-        match self.line {
-            Line::Barrier { user, target, barrier, .. } => {
-                if user != target && follows::relation(feed, &user, &target)?.barred_since(barrier).is_some() {
+        match *change {
+            Command::SetBarrier(change) => {
+                let is_there = || -> Result<_> {
+                    let relation = follows::relation(feed, &change.user, &change.target)?;
+                    Ok(relation.barred_since(change.barrier).is_some())
+                };
+                if change.user != change.target && is_there()? {
                     return Ok(false);
                 }
                 ahead?;
-                SetBarrier { user, target, barrier, raised: true }
-                    .set(txn, given, |txn, settles| Ok(txn.room_of_import(settles)))?;
+                change.set(txn, given, |txn, settles| Ok(txn.room_of_import(settles)))?;
             }
-            Line::Request { user, target, rule, .. } => {
-                ahead?;
-                return import_request(feed, txn, &user, &target, given, rule.as_ref());
-            }
-            Line::List { user, list, settings } => {
-                let present = feed.store.list(feed.read().find(&user)?, &list, Tier::Disk)?;
-                if present.is_some_and(|present| present.settings == settings) {
+            Command::PutList(change) => {
+                let present = feed.store.list(feed.read().find(&change.user)?, &change.list, Tier::Disk)?;
+                if present.is_some_and(|present| present.settings == change.settings) {
                     return Ok(false);
                 }
-                PutList { user, list, settings }.apply(txn)?;
+                change.apply(txn)?;
             }
-            Line::Member { user, list, source, rule, .. } => {
-                if is_member(feed, &user, &list, &source)? {
+            Command::ChangeMembers(change) => {
+                if has_member(feed, &change)? {
                     return Ok(false);
                 }
                 ahead?;
-                ChangeMembers { user, list, add: vec![source], remove: Vec::new(), rule }.change(txn, given)?;
+                change.change(txn, given)?;
             }
-            Line::Marker { user, place, list } => {
+            Command::MoveMarker(change) => {
                 let stored = || -> Result<_> {
-                    let user = feed.read().find(&user)?;
-                    let list = list.as_ref().map(|list| lists::named(feed.read(), user, list)).transpose()?;
+                    let user = feed.read().find(&change.user)?;
+                    let list = change.list.as_ref().map(|list| lists::named(feed.read(), user, list)).transpose()?;
                     timeline::marker(feed.read(), user, list.map(|list| list.id))
                 };
                 let before = stored()?;
-                let sight = Visibility::Application;
-                let after = MoveMarker { user: user.clone(), place, sight, list: list.clone() }.apply(txn)?;
-                return Ok(before != Some(after));
+                return Ok(before != Some(change.apply(txn)?));
             }
-            Line::NoticeMarker { user, place } => {
-                let before = notices::marker(feed.read(), feed.read().find(&user)?)?;
-                let after = MoveNoticeMarker { user, place, sight: Visibility::Application }.apply(txn)?;
-                return Ok(before != Some(after));
+            Command::MoveNoticeMarker(change) => {
+                let before = notices::marker(feed.read(), feed.read().find(&change.user)?)?;
+                return Ok(before != Some(change.apply(txn)?));
             }
-            Line::Settings { user, settings } => return PutSettings { user, settings }.apply(txn),
-            Line::Deletion { item, purged: true, .. } => return import_taken_id(feed, &item),
-            Line::Deletion { item, .. } => {
-                if feed.store.deleted(&[feed.read().find_content(&item)?], Tier::Disk)? == [true] {
+            Command::PutSettings(change) => return change.apply(txn),
+            Command::DeleteItem(DeleteItem { item, purge: true }) => return take_id(feed, &item),
+            Command::DeleteItem(change) => {
+                if feed.store.deleted(&[feed.read().find_content(&change.item)?], Tier::Disk)? == [true] {
                     return Ok(false);
                 }
                 ahead?;
-                DeleteItem { item, purge: false }.set(txn, since())?;
+                change.set(txn, since)?;
             }
-            Line::Suspension { user, .. } => {
-                if users::suspended_since(feed.read(), feed.read().find(&user)?)?.is_some() {
+            Command::SetSuspension(change) => {
+                if users::suspended_since(feed.read(), feed.read().find(&change.user)?)?.is_some() {
                     return Ok(false);
                 }
                 ahead?;
-                SetSuspension { user, suspended: true }.set(txn, since())?;
+                change.set(txn, since)?;
             }
+            _ => return Err(Error::refused(Code::InvalidBody, "an import has no line for this change")),
         }
         Ok(true)
     }

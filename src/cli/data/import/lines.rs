@@ -7,7 +7,13 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use super::refusal::{INVALID_FIELD, INVALID_TIME, MISSING_FIELD, Refusal};
-use feed::{Follow, ImportedItem, ImportedName, Line, Reacting};
+use super::rows::object;
+use crate::cli::data::tables::Table;
+use feed::{
+    ChangeMembers, Command, DeleteItem, GiveNumbers, ImportFollows, ImportItems, ImportLine, MoveMarker,
+    MoveNoticeMarker, NumberReactions, PutList, PutProfiles, PutSettings, React, SetBarrier, SetSuspension, Visibility,
+    Wish,
+};
 use model::{
     Audience, Barrier, Draft, HostId, JsonObject, Kind, KindNames, ListSettings, MediaList, Mentioned, Millis, Profile,
     ReactionKinds, RuleDraft, Sources, Time, Topics, UserSettings, is_topic, kinds_of_rule,
@@ -67,12 +73,12 @@ lines! {
 pub(in crate::cli) struct Kinds(#[serde(deserialize_with = "kinds_of_rule")] pub(in crate::cli) Option<KindNames>);
 
 impl Name {
-    pub(super) fn row(self) -> Result<ImportedName, Refusal> {
+    fn change(self) -> Result<Command, Refusal> {
         let refused = |why: String| Refusal::of_line(INVALID_FIELD, why);
         match (self.id, self.reaction) {
-            (Some(id), None) => Ok(ImportedName::Id(id)),
+            (Some(id), None) => Ok(GiveNumbers { ids: vec![id] }.into()),
             (None, Some(kind)) => match ReactionKinds::new(vec![kind.clone()]) {
-                Ok(_) => Ok(ImportedName::Reaction(kind)),
+                Ok(_) => Ok(NumberReactions { kinds: vec![kind] }.into()),
                 Err(why) => Err(refused(format!("reaction: {why}"))),
             },
             (None, None) => Err(Refusal::of_line(MISSING_FIELD, "missing field `id`")),
@@ -82,54 +88,47 @@ impl Name {
 }
 
 impl Settings {
-    pub(super) fn row(self) -> Result<Line, Refusal> {
-        let Self { user_id: user, approve_followers, default_audience } = self;
+    fn change(self) -> Command {
         let settings = UserSettings {
-            approve_followers: approve_followers.unwrap_or_default(),
-            default_audience: default_audience.unwrap_or_default(),
+            approve_followers: self.approve_followers.unwrap_or_default(),
+            default_audience: self.default_audience.unwrap_or_default(),
         };
-        Ok(Line::Settings { user, settings })
+        line(PutSettings { user: self.user_id, settings }, None)
     }
 }
 
 impl Pair {
-    pub(super) fn row(self, barrier: Barrier) -> Result<Line, Refusal> {
-        let Self { user_id: user, target_id: target, since } = self;
-        Ok(Line::Barrier { user, target, barrier, since: at(since) })
+    fn change(self, barrier: Barrier) -> Command {
+        line(SetBarrier { user: self.user_id, target: self.target_id, barrier, raised: true }, self.since)
     }
 }
 
 impl Following {
-    pub(in crate::cli) fn row(self) -> Result<Follow, Refusal> {
-        let Self { user_id: user, target_id: target, since, only, except } = self;
-        Ok(Follow { user, target, since: at(since), rule: rule(only, except)? })
-    }
-
-    pub(super) fn request(self) -> Result<Line, Refusal> {
-        let Follow { user, target, since, rule } = self.row()?;
-        Ok(Line::Request { user, target, since, rule: some(rule) })
+    fn change(self, awaited: bool) -> Result<Command, Refusal> {
+        let rule = rule(self.only, self.except)?;
+        let follow = ImportFollows::one(self.user_id, self.target_id, at(self.since), rule);
+        Ok(ImportFollows { awaited, ..follow }.into())
     }
 }
 
 impl List {
-    pub(super) fn row(self) -> Result<Line, Refusal> {
-        let Self { user_id: user, list, title, exclusive } = self;
-        let settings = ListSettings::checked(title, exclusive.unwrap_or_default());
+    fn change(self) -> Result<Command, Refusal> {
+        let settings = ListSettings::checked(self.title, self.exclusive.unwrap_or_default());
         let settings = settings.map_err(|reason| Refusal::of_line(INVALID_FIELD, reason))?;
-        Ok(Line::List { user, list: list_name(list)?, settings })
+        Ok(line(PutList { user: self.user_id, list: list_name(self.list)?, settings }, None))
     }
 }
 
 impl Member {
-    pub(super) fn row(self) -> Result<Line, Refusal> {
-        let Self { user_id: user, list, source_id: source, since, only, except } = self;
-        let rule = some(rule(only, except)?);
-        Ok(Line::Member { user, list: list_name(list)?, source, since: at(since), rule })
+    fn change(self) -> Result<Command, Refusal> {
+        let rule = Some(rule(self.only, self.except)?).filter(|rule| *rule != RuleDraft::All);
+        let (list, add) = (list_name(self.list)?, vec![self.source_id]);
+        Ok(line(ChangeMembers { user: self.user_id, list, add, remove: Vec::new(), rule }, self.since))
     }
 }
 
 impl Item {
-    pub(in crate::cli) fn row(self) -> Result<ImportedItem, Refusal> {
+    fn change(self) -> Result<Command, Refusal> {
         if self.content_id.is_none() {
             let detail = "content_id is missing; an import needs it so that it can be run again";
             return Err(Refusal::of_line(MISSING_FIELD, detail));
@@ -149,51 +148,103 @@ impl Item {
             audience: self.audience,
             mentions: self.mentions.unwrap_or_default(),
         };
-        Ok(ImportedItem { draft, edited_at: at(self.edited_at) })
+        Ok(ImportItems::one(draft, at(self.edited_at)).into())
     }
 }
 
 impl Reaction {
-    pub(super) fn row(self) -> Result<Reacting, Refusal> {
-        let Self { content_id: content, user_id: user, kind, since } = self;
-        Ok(Reacting { content, user, kind, since: at(since) })
+    fn change(self) -> Command {
+        let (user, kind, since) = (self.user_id, self.kind, at(self.since));
+        let wish = Wish { user, kind, active: true, since, sight: Visibility::Application };
+        React { item: self.content_id, wishes: vec![wish], imported: true }.into()
     }
 }
 
 impl Deletion {
-    pub(super) fn row(self) -> Result<Line, Refusal> {
-        let (since, purged) = (at(self.deleted_at), self.purged.unwrap_or_default());
-        if since == Some(0) {
+    fn change(self) -> Result<Command, Refusal> {
+        if self.deleted_at == Some(Time(0)) {
             let detail = "deleted_at: 0 is not the time of a deletion. Leave items out that are not deleted";
             return Err(Refusal::of_line(INVALID_TIME, detail));
         }
-        Ok(Line::Deletion { item: self.content_id, since, purged })
+        Ok(line(DeleteItem { item: self.content_id, purge: self.purged.unwrap_or_default() }, self.deleted_at))
     }
 }
 
 impl UserProfile {
-    pub(super) fn row(self) -> Result<(HostId, Profile), Refusal> {
+    fn change(self) -> Result<Command, Refusal> {
         let profile = Profile::checked(self.nickname, self.avatar, self.extra);
-        Ok((self.user_id, profile.map_err(|reason| Refusal::of_line(INVALID_FIELD, reason))?))
+        let profile = profile.map_err(|reason| Refusal::of_line(INVALID_FIELD, reason))?;
+        Ok(PutProfiles { profiles: vec![(self.user_id, profile)] }.into())
     }
 }
 
 impl Marker {
-    pub(super) fn row(self) -> Result<Line, Refusal> {
+    fn change(self) -> Result<Command, Refusal> {
         let Self { user_id: user, cursor, list, notices } = self;
-        let list = list.map(list_name).transpose()?;
+        let (list, sight) = (list.map(list_name).transpose()?, Visibility::Application);
         match (notices.unwrap_or_default(), list) {
             (true, Some(_)) => Err(Refusal::of_line(INVALID_FIELD, "list and notices: give one of them, or none")),
-            (true, None) => Ok(Line::NoticeMarker { user, place: place(&cursor)? }),
-            (false, list) => Ok(Line::Marker { user, place: place(&cursor)?, list }),
+            (true, None) => Ok(line(MoveNoticeMarker { user, place: place(&cursor)?, sight }, None)),
+            (false, list) => Ok(line(MoveMarker { user, place: place(&cursor)?, sight, list }, None)),
         }
     }
 }
 
 impl Suspension {
-    pub(super) fn row(self) -> Result<Line, Refusal> {
-        Ok(Line::Suspension { user: self.user_id, since: at(self.since) })
+    fn change(self) -> Command {
+        line(SetSuspension { user: self.user_id, suspended: true }, self.since)
     }
+}
+
+impl Table {
+    /// The change that a line of NDJSON is.
+    pub(super) fn change(self, text: &str) -> Result<Command, Refusal> {
+        match self {
+            Self::Names => object(text).and_then(Name::change),
+            Self::Settings => object(text).map(Settings::change),
+            Self::Blocks => object(text).map(|pair: Pair| pair.change(Barrier::Block)),
+            Self::Follows => object(text).and_then(|follow: Following| follow.change(false)),
+            Self::Requests => object(text).and_then(|request: Following| request.change(true)),
+            Self::Mutes => object(text).map(|pair: Pair| pair.change(Barrier::Mute)),
+            Self::Hides => object(text).map(|pair: Pair| pair.change(Barrier::Hide)),
+            Self::Lists => object(text).and_then(List::change),
+            Self::ListMembers => object(text).and_then(Member::change),
+            Self::Content => object(text).and_then(Item::change),
+            Self::Reactions => object(text).map(Reaction::change),
+            Self::Deletions => object(text).and_then(Deletion::change),
+            Self::Profiles => object(text).and_then(UserProfile::change),
+            Self::Markers => object(text).and_then(Marker::change),
+            Self::Suspensions => object(text).map(Suspension::change),
+        }
+    }
+}
+
+/// The time that a line gives.
+pub(super) fn time(line: &Command) -> Option<Millis> {
+    match line {
+        Command::ImportFollows(line) => line.follows.first()?.1,
+        Command::ImportItems(line) => at(line.drafts.first()?.published_at),
+        Command::React(line) => line.wishes.first()?.since,
+        Command::ImportLine(line) => line.since,
+        _ => None,
+    }
+}
+
+/// The ids in a line.
+pub(super) fn ids(line: &Command) -> Vec<&HostId> {
+    match line {
+        Command::ImportItems(line) => line.drafts.iter().flat_map(Draft::ids).collect(),
+        Command::React(line) => [&line.item].into_iter().chain(line.wishes.iter().map(|wish| &wish.user)).collect(),
+        Command::ImportLine(line) => ids(&line.change),
+        Command::DeleteItem(line) => vec![&line.item],
+        Command::MoveMarker(line) => vec![&line.user, &line.place.id],
+        line => line.users(),
+    }
+}
+
+/// A change that has a time only in an import.
+fn line(change: impl Into<Command>, since: Option<Time>) -> Command {
+    ImportLine { change: Box::new(change.into()), since: at(since) }.into()
 }
 
 fn at(time: Option<Time>) -> Option<Millis> {
@@ -204,11 +255,6 @@ fn rule(only: Option<Kinds>, except: Option<Kinds>) -> Result<RuleDraft, Refusal
     let names = |kinds: Option<Kinds>| kinds.and_then(|Kinds(names)| names);
     let rule = RuleDraft::of(names(only), names(except));
     rule.map_err(|reason| Refusal::of_line(INVALID_FIELD, format_args!("only and except: {reason}")))
-}
-
-/// A rule that does not show all kinds.
-fn some(rule: RuleDraft) -> Option<RuleDraft> {
-    Some(rule).filter(|rule| *rule != RuleDraft::All)
 }
 
 fn list_name(name: String) -> Result<String, Refusal> {
