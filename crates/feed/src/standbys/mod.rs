@@ -22,8 +22,8 @@ use model::store::LogFacts;
 use model::{Millis, is_topic, private};
 use store::{LogReader, Store};
 
-pub use self::copies::CopiedFile;
-pub use self::wire::{CopyFile, CopyPlan, End, Frame, Head, Word};
+pub use self::copies::StandbyCopy;
+pub use self::wire::{CopyFile, CopyPlan, CopyRequest, End, Frame, Head, PLAN, Word};
 
 use self::copies::Copies;
 use self::switch::Switch;
@@ -76,7 +76,7 @@ pub struct Standbys {
     data: PathBuf,
     keep: u64,
     keep_for: Duration,
-    copies: Copies,
+    copies: Arc<Copies>,
     known: Mutex<BTreeMap<String, Seen>>,
     switch: Switch,
     /// When a standby last called, and when that was last written down.
@@ -92,7 +92,7 @@ impl Standbys {
     pub fn new(config: &Config) -> Self {
         let data = config.storage.data_dir.clone();
         Self {
-            copies: Copies::new(&data),
+            copies: Arc::new(Copies::new(&data)),
             data,
             keep: (config.standby.keep_mb as u64) << 20,
             keep_for: config.standby.keep_for.get(),
@@ -105,7 +105,7 @@ impl Standbys {
         }
     }
 
-    /// Removes what an earlier run has left, and from now on ends copies and hand-overs that are given up.
+    /// Removes what an earlier run has left, and from now on ends hand-overs that are given up, and copies without room.
     pub fn resume(self: &Arc<Self>, store: &Arc<Store>) -> Result<()> {
         self.copies.tidy()?;
         // A standby called within this time before the start.
@@ -136,7 +136,7 @@ impl Standbys {
     fn tend(&self, store: &Store) {
         self.end_old_seal(store);
         let has_room = self.keep_log(store);
-        self.copies.end_old(has_room);
+        self.copies.end_unless(has_room);
     }
 
     /// Whether the device has room for what is kept for standbys.

@@ -15,19 +15,30 @@ const MOST: usize = 1 << 30;
 const WORD: u8 = b'W';
 const BATCH: u8 = b'B';
 
-/// A copy that a standby may read.
+/// The name of the first file in the archive of a copy: its [`CopyPlan`].
+pub const PLAN: &str = "PLAN";
+
+/// What a standby has of a copy already: table files, which never change.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CopyRequest {
+    /// The log from which that copy goes on.
+    pub log: Option<u64>,
+    /// Its files. They are not sent again if the log is the same still.
+    pub files: Vec<CopyFile>,
+}
+
+/// A copy for a standby.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CopyPlan {
-    /// Its name.
-    pub id: String,
     /// The log from which it goes on.
     pub state: LogFacts,
-    /// Its files.
+    /// All its files, also those that are not sent.
     pub files: Vec<CopyFile>,
 }
 
 /// A file of a copy.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct CopyFile {
     /// Its name.
     pub name: String,
