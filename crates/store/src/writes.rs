@@ -70,6 +70,11 @@ impl Store {
         self.group.as_ref().map_or_else(Vec::new, |group| std::mem::take(&mut group.lock().effects))
     }
 
+    /// Whether the present change of a group has changed a row.
+    pub fn has_changed(&self) -> bool {
+        self.group.as_ref().is_some_and(|group| group.lock().staged.has_steps_back())
+    }
+
     /// Adds rows that are written with the changes of the group, and dropped if there are none.
     pub(crate) fn add_to_group(&self, rows: WriteBatch) -> Result<()> {
         self.group.as_ref().map_or(Ok(()), |group| group.lock().staged.add(rows))
