@@ -23,7 +23,7 @@ use model::{Millis, is_topic, private};
 use store::{LogReader, Store};
 
 pub use self::copies::StandbyCopy;
-pub use self::wire::{CopyFile, CopyPlan, CopyRequest, End, Frame, Head, PLAN, Word};
+pub use self::wire::{CopyFile, CopyPlan, CopyRequest, End, Frame, Head, PLAN};
 
 use self::copies::Copies;
 use self::switch::Switch;
@@ -252,11 +252,11 @@ impl Following {
     pub fn read(&mut self, bytes: usize) -> Result<Vec<u8>> {
         let mut frames = Vec::new();
         if let Some(state) = self.state.take() {
-            Frame::Word(Word::State(state)).write(&mut frames)?;
+            Frame::State(state).write(&[], &mut frames)?;
         }
         while frames.len() < bytes {
             let Some(batch) = self.reader.next()? else { break };
-            Frame::Batch(batch).write(&mut frames)?;
+            Frame::Batch(batch.len()).write(&batch, &mut frames)?;
         }
         Ok(frames)
     }
@@ -268,7 +268,7 @@ impl Following {
             seen.bytes_behind = head.bytes;
         }
         let mut frame = Vec::new();
-        Frame::Word(Word::Head(head)).write(&mut frame)?;
+        Frame::Head(head).write(&[], &mut frame)?;
         Ok(frame)
     }
 }

@@ -132,7 +132,8 @@ impl Source for Log {
             Err(problem) => {
                 tracing::warn!(error = %problem, "the log is not read on for a standby");
                 let end = End { code: problem.code().name().to_owned(), detail: problem.detail().to_owned() };
-                Frame::end(&end).ok()
+                let mut frame = Vec::new();
+                Frame::End(end).write(&[], &mut frame).ok().map(|()| frame)
             }
         };
         frames.map(|frames| Piece { bytes: frames.into(), memory: None })

@@ -1,6 +1,6 @@
 //! The thread that unpacks and parses an input into batches.
 
-use std::io::{self, Read};
+use std::io::{self, Cursor, Read};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -27,6 +27,12 @@ const BATCH_BYTES: usize = 1 << 20;
 
 /// Most bytes of a line beside its bodies: ids and the name of a list, which calls have in their paths, and times.
 const BESIDES: usize = 2 << 10;
+
+/// Most blank bytes before the first line.
+const MOST_BLANK: usize = 1 << 20;
+
+/// The byte order mark.
+const MARK: &[u8] = b"\xEF\xBB\xBF";
 
 /// Batches that may wait for the writer.
 const BATCHES: usize = 4;
@@ -73,10 +79,10 @@ pub(super) fn each_batch(
 
 /// Reads an input to its end, or until nobody wants more.
 fn run(name: &str, table: Table, input: impl Read, filling: &mut Filling) -> Result<()> {
-    let mut records = Records::new(input);
     let mut line = 1;
-    let beginning = records.beginning(TELLING).map_err(|e| unreadable(name, line, &e))?;
+    let (beginning, input) = beginning(input).map_err(|e| unreadable(name, line, &e))?;
     let shape = shape(&beginning).map_err(|reason| Error::Setup(format!("{name}: {reason}")))?;
+    let mut records = Records::new(input);
     let (mut columns, mut is_first) = (Columns::declared(table.columns()), true);
     loop {
         let record = match records.next(shape) {
@@ -113,6 +119,19 @@ fn run(name: &str, table: Table, input: impl Read, filling: &mut Filling) -> Res
             return Ok(());
         }
     }
+}
+
+/// The bytes that tell the format, from the first on that is not blank, and the whole input without a byte order mark.
+fn beginning(mut input: impl Read) -> io::Result<(Vec<u8>, impl Read)> {
+    let mut head = Vec::new();
+    while head.trim_ascii_start().len() < TELLING
+        && head.len() < MOST_BLANK
+        && input.by_ref().take(TELLING as u64).read_to_end(&mut head)? > 0
+    {}
+    if head.starts_with(MARK) {
+        head.drain(..MARK.len());
+    }
+    Ok((head.trim_ascii_start().to_vec(), Cursor::new(head).chain(input)))
 }
 
 /// A batch while it is filled.
