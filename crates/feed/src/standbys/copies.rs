@@ -63,10 +63,10 @@ struct Place {
 
 impl Drop for Place {
     fn drop(&mut self) {
-        let (copies, path) = (Arc::clone(&self.copies), std::mem::take(&mut self.path));
+        self.copies.present.fetch_sub(1, Ordering::Relaxed);
+        let path = std::mem::take(&mut self.path);
         // The caller may be a thread that must not block. What is left is removed by the next start.
         let removed = threads::start("copy-end", move || {
-            copies.present.fetch_sub(1, Ordering::Relaxed);
             if let Err(error) = fs::remove_dir_all(&path).or_else(unless_missing) {
                 tracing::error!(%error, "a copy for a standby could not be removed");
             }
