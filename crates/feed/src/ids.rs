@@ -32,18 +32,13 @@ pub(crate) fn user_for_change(feed: &Core, user: &HostId) -> Result<UserId> {
 
 /// The id in the store. A name that has no number gets one, even if no change follows.
 pub fn give<I: Id>(feed: &Feed, id: &HostId) -> Result<I> {
-    give_all(feed, [id])?.pop().ok_or_else(missing)
-}
-
-/// The ids in the store of several ids, in their order. Names without a number get numbers in this order.
-pub fn give_all<'i, I: Id>(feed: &Feed, ids: impl IntoIterator<Item = &'i HostId>) -> Result<Vec<I>> {
-    let ids: Vec<_> = ids.into_iter().collect();
-    let found = feed.read().find_all(ids.iter().copied())?;
-    if !found.contains(&I::UNKNOWN) {
-        return Ok(found);
+    match feed.read().find(id)? {
+        found if found != I::UNKNOWN => Ok(found),
+        _ => {
+            feed.submit(GiveNumbers { ids: vec![id.clone()] })?;
+            feed.read().find(id)
+        }
     }
-    feed.submit(GiveNumbers { ids: ids.iter().copied().cloned().collect() })?;
-    feed.read().find_all(ids)
 }
 
 /// `invalid_id` for a name if the server accepts only numbers.
