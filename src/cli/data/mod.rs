@@ -11,4 +11,3 @@ pub(crate) mod retime;
 pub(crate) mod stats;
 pub(crate) mod stopped;
 pub(in crate::cli) mod tables;
-mod users;

@@ -2,8 +2,12 @@
 
 use crate::server::{self, App, Told};
 use config::Config;
+use model::UserId;
 use model::error::Result;
 use store::Store;
+
+/// Users read at a time.
+const AT_ONCE: usize = 1000;
 
 /// The result of work on an open directory, which must be there, and is closed at the end.
 pub(crate) fn on_directory<T>(config: &Config, told: Told, work: impl FnOnce(&App) -> Result<T>) -> Result<T> {
@@ -12,4 +16,15 @@ pub(crate) fn on_directory<T>(config: &Config, told: Told, work: impl FnOnce(&Ap
     let done = work(&app);
     app.stop(config.server.shutdown_timeout.get())?;
     done
+}
+
+/// Visits all users, in the order of their numbers, until a visit fails.
+pub(super) fn each_user(store: &Store, mut visit: impl FnMut(UserId) -> Result<()>) -> Result<()> {
+    let mut after = None;
+    loop {
+        let users = store.users_after(after, AT_ONCE)?;
+        let Some(last) = users.last() else { return Ok(()) };
+        after = Some(*last);
+        users.into_iter().try_for_each(&mut visit)?;
+    }
 }
