@@ -12,6 +12,7 @@ use ureq::http::Response;
 
 use crate::cli::plain;
 use crate::cli::remote::calls::{self, Fault, Server};
+use crate::cli::terminal::interrupt::Reading;
 use feed::standbys::{CopyRequest, End};
 use model::error::{Code, Error, Result};
 
@@ -91,9 +92,10 @@ impl Origin {
         code.map_or_else(|| error.clone(), |code| Error::refused(code, &error))
     }
 
-    /// The archive of a copy.
+    /// The archive of a copy. Only its beginning may take long.
     pub(super) fn take_copy(&self, request: &CopyRequest) -> Result<impl Read + use<>> {
-        self.body(self.patient.post_for(&format!("{PATH}/copies"), request))
+        let archive = self.body(self.patient.post_for(&format!("{PATH}/copies"), request))?;
+        Reading::patient(archive, PATIENCE)
     }
 
     /// The body of an answer, however long.

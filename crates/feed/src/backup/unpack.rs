@@ -152,7 +152,7 @@ fn bad(why: &str) -> Error {
 fn unreadable(error: io::Error) -> Error {
     match error.kind() {
         io::ErrorKind::UnexpectedEof => bad("it ends early"),
-        _ if error.raw_os_error().is_some() => bad(&error.to_string()),
+        kind if error.raw_os_error().is_some() || kind == io::ErrorKind::TimedOut => bad(&error.to_string()),
         _ => bad("it is no archive of a backup, or it is damaged"),
     }
 }
