@@ -5,6 +5,7 @@ pub(crate) mod compact;
 pub(crate) mod drain;
 mod erased;
 pub(crate) mod export;
+mod files;
 pub(crate) mod import;
 pub(crate) mod restore;
 pub(crate) mod retime;
