@@ -72,149 +72,125 @@ lines! {
 #[derive(Debug, Serialize, Deserialize)]
 pub(in crate::cli) struct Kinds(#[serde(deserialize_with = "kinds_of_rule")] pub(in crate::cli) Option<KindNames>);
 
-impl Name {
-    fn change(self) -> Result<Command, Refusal> {
-        let refused = |why: String| Refusal::of_line(INVALID_FIELD, why);
-        match (self.id, self.reaction) {
-            (Some(id), None) => Ok(GiveNumbers { ids: vec![id] }.into()),
-            (None, Some(kind)) => match ReactionKinds::new(vec![kind.clone()]) {
-                Ok(_) => Ok(NumberReactions { kinds: vec![kind] }.into()),
-                Err(why) => Err(refused(format!("reaction: {why}"))),
-            },
-            (None, None) => Err(Refusal::of_line(MISSING_FIELD, "missing field `id`")),
-            _ => Err(refused("expected id or reaction, not both".to_owned())),
-        }
+fn name(line: Name) -> Result<Command, Refusal> {
+    let refused = |why: String| Refusal::of_line(INVALID_FIELD, why);
+    match (line.id, line.reaction) {
+        (Some(id), None) => Ok(GiveNumbers { ids: vec![id] }.into()),
+        (None, Some(kind)) => match ReactionKinds::new(vec![kind.clone()]) {
+            Ok(_) => Ok(NumberReactions { kinds: vec![kind] }.into()),
+            Err(why) => Err(refused(format!("reaction: {why}"))),
+        },
+        (None, None) => Err(Refusal::of_line(MISSING_FIELD, "missing field `id`")),
+        _ => Err(refused("expected id or reaction, not both".to_owned())),
     }
 }
 
-impl Settings {
-    fn change(self) -> Command {
-        let settings = UserSettings {
-            approve_followers: self.approve_followers.unwrap_or_default(),
-            default_audience: self.default_audience.unwrap_or_default(),
-        };
-        line(PutSettings { user: self.user_id, settings }, None)
+fn settings(line: Settings) -> Command {
+    let settings = UserSettings {
+        approve_followers: line.approve_followers.unwrap_or_default(),
+        default_audience: line.default_audience.unwrap_or_default(),
+    };
+    alone(PutSettings { user: line.user_id, settings }, None)
+}
+
+fn barrier(line: Pair, barrier: Barrier) -> Command {
+    alone(SetBarrier { user: line.user_id, target: line.target_id, barrier, raised: true }, line.since)
+}
+
+fn follow(line: Following, awaited: bool) -> Result<Command, Refusal> {
+    let rule = rule(line.only, line.except)?;
+    let follow = ImportFollows::one(line.user_id, line.target_id, at(line.since), rule);
+    Ok(ImportFollows { awaited, ..follow }.into())
+}
+
+fn list(line: List) -> Result<Command, Refusal> {
+    let settings = ListSettings::checked(line.title, line.exclusive.unwrap_or_default());
+    let settings = settings.map_err(|reason| Refusal::of_line(INVALID_FIELD, reason))?;
+    Ok(alone(PutList { user: line.user_id, list: list_name(line.list)?, settings }, None))
+}
+
+fn member(line: Member) -> Result<Command, Refusal> {
+    let rule = Some(rule(line.only, line.except)?).filter(|rule| *rule != RuleDraft::All);
+    let (list, add) = (list_name(line.list)?, vec![line.source_id]);
+    Ok(alone(ChangeMembers { user: line.user_id, list, add, remove: Vec::new(), rule }, line.since))
+}
+
+fn item(line: Item) -> Result<Command, Refusal> {
+    if line.content_id.is_none() {
+        let detail = "content_id is missing; an import needs it so that it can be run again";
+        return Err(Refusal::of_line(MISSING_FIELD, detail));
+    }
+    let draft = Draft {
+        author_id: line.author_id,
+        content_id: line.content_id,
+        published_at: line.published_at,
+        kind: line.kind.unwrap_or_default(),
+        text: line.text,
+        media: line.media,
+        topics: line.topics.unwrap_or_default(),
+        ref_id: line.ref_id,
+        extra: line.extra,
+        broadcast: line.broadcast.unwrap_or(true),
+        to: line.to.unwrap_or_default(),
+        audience: line.audience,
+        mentions: line.mentions.unwrap_or_default(),
+    };
+    Ok(ImportItems::one(draft, at(line.edited_at)).into())
+}
+
+fn reaction(line: Reaction) -> Command {
+    let (user, kind, since) = (line.user_id, line.kind, at(line.since));
+    let wish = Wish { user, kind, active: true, since, sight: Visibility::Application };
+    React { item: line.content_id, wishes: vec![wish], imported: true }.into()
+}
+
+fn deletion(line: Deletion) -> Result<Command, Refusal> {
+    if line.deleted_at == Some(Time(0)) {
+        let detail = "deleted_at: 0 is not the time of a deletion. Leave items out that are not deleted";
+        return Err(Refusal::of_line(INVALID_TIME, detail));
+    }
+    Ok(alone(DeleteItem { item: line.content_id, purge: line.purged.unwrap_or_default() }, line.deleted_at))
+}
+
+fn profile(line: UserProfile) -> Result<Command, Refusal> {
+    let profile = Profile::checked(line.nickname, line.avatar, line.extra);
+    let profile = profile.map_err(|reason| Refusal::of_line(INVALID_FIELD, reason))?;
+    Ok(PutProfiles { profiles: vec![(line.user_id, profile)] }.into())
+}
+
+fn marker(line: Marker) -> Result<Command, Refusal> {
+    let Marker { user_id: user, cursor, list, notices } = line;
+    let (list, sight) = (list.map(list_name).transpose()?, Visibility::Application);
+    match (notices.unwrap_or_default(), list) {
+        (true, Some(_)) => Err(Refusal::of_line(INVALID_FIELD, "list and notices: give one of them, or none")),
+        (true, None) => Ok(alone(MoveNoticeMarker { user, place: place(&cursor)?, sight }, None)),
+        (false, list) => Ok(alone(MoveMarker { user, place: place(&cursor)?, sight, list }, None)),
     }
 }
 
-impl Pair {
-    fn change(self, barrier: Barrier) -> Command {
-        line(SetBarrier { user: self.user_id, target: self.target_id, barrier, raised: true }, self.since)
-    }
-}
-
-impl Following {
-    fn change(self, awaited: bool) -> Result<Command, Refusal> {
-        let rule = rule(self.only, self.except)?;
-        let follow = ImportFollows::one(self.user_id, self.target_id, at(self.since), rule);
-        Ok(ImportFollows { awaited, ..follow }.into())
-    }
-}
-
-impl List {
-    fn change(self) -> Result<Command, Refusal> {
-        let settings = ListSettings::checked(self.title, self.exclusive.unwrap_or_default());
-        let settings = settings.map_err(|reason| Refusal::of_line(INVALID_FIELD, reason))?;
-        Ok(line(PutList { user: self.user_id, list: list_name(self.list)?, settings }, None))
-    }
-}
-
-impl Member {
-    fn change(self) -> Result<Command, Refusal> {
-        let rule = Some(rule(self.only, self.except)?).filter(|rule| *rule != RuleDraft::All);
-        let (list, add) = (list_name(self.list)?, vec![self.source_id]);
-        Ok(line(ChangeMembers { user: self.user_id, list, add, remove: Vec::new(), rule }, self.since))
-    }
-}
-
-impl Item {
-    fn change(self) -> Result<Command, Refusal> {
-        if self.content_id.is_none() {
-            let detail = "content_id is missing; an import needs it so that it can be run again";
-            return Err(Refusal::of_line(MISSING_FIELD, detail));
-        }
-        let draft = Draft {
-            author_id: self.author_id,
-            content_id: self.content_id,
-            published_at: self.published_at,
-            kind: self.kind.unwrap_or_default(),
-            text: self.text,
-            media: self.media,
-            topics: self.topics.unwrap_or_default(),
-            ref_id: self.ref_id,
-            extra: self.extra,
-            broadcast: self.broadcast.unwrap_or(true),
-            to: self.to.unwrap_or_default(),
-            audience: self.audience,
-            mentions: self.mentions.unwrap_or_default(),
-        };
-        Ok(ImportItems::one(draft, at(self.edited_at)).into())
-    }
-}
-
-impl Reaction {
-    fn change(self) -> Command {
-        let (user, kind, since) = (self.user_id, self.kind, at(self.since));
-        let wish = Wish { user, kind, active: true, since, sight: Visibility::Application };
-        React { item: self.content_id, wishes: vec![wish], imported: true }.into()
-    }
-}
-
-impl Deletion {
-    fn change(self) -> Result<Command, Refusal> {
-        if self.deleted_at == Some(Time(0)) {
-            let detail = "deleted_at: 0 is not the time of a deletion. Leave items out that are not deleted";
-            return Err(Refusal::of_line(INVALID_TIME, detail));
-        }
-        Ok(line(DeleteItem { item: self.content_id, purge: self.purged.unwrap_or_default() }, self.deleted_at))
-    }
-}
-
-impl UserProfile {
-    fn change(self) -> Result<Command, Refusal> {
-        let profile = Profile::checked(self.nickname, self.avatar, self.extra);
-        let profile = profile.map_err(|reason| Refusal::of_line(INVALID_FIELD, reason))?;
-        Ok(PutProfiles { profiles: vec![(self.user_id, profile)] }.into())
-    }
-}
-
-impl Marker {
-    fn change(self) -> Result<Command, Refusal> {
-        let Self { user_id: user, cursor, list, notices } = self;
-        let (list, sight) = (list.map(list_name).transpose()?, Visibility::Application);
-        match (notices.unwrap_or_default(), list) {
-            (true, Some(_)) => Err(Refusal::of_line(INVALID_FIELD, "list and notices: give one of them, or none")),
-            (true, None) => Ok(line(MoveNoticeMarker { user, place: place(&cursor)?, sight }, None)),
-            (false, list) => Ok(line(MoveMarker { user, place: place(&cursor)?, sight, list }, None)),
-        }
-    }
-}
-
-impl Suspension {
-    fn change(self) -> Command {
-        line(SetSuspension { user: self.user_id, suspended: true }, self.since)
-    }
+fn suspension(line: Suspension) -> Command {
+    alone(SetSuspension { user: line.user_id, suspended: true }, line.since)
 }
 
 impl Table {
     /// The change that a line of NDJSON is.
     pub(super) fn change(self, text: &str) -> Result<Command, Refusal> {
         match self {
-            Self::Names => object(text).and_then(Name::change),
-            Self::Settings => object(text).map(Settings::change),
-            Self::Blocks => object(text).map(|pair: Pair| pair.change(Barrier::Block)),
-            Self::Follows => object(text).and_then(|follow: Following| follow.change(false)),
-            Self::Requests => object(text).and_then(|request: Following| request.change(true)),
-            Self::Mutes => object(text).map(|pair: Pair| pair.change(Barrier::Mute)),
-            Self::Hides => object(text).map(|pair: Pair| pair.change(Barrier::Hide)),
-            Self::Lists => object(text).and_then(List::change),
-            Self::ListMembers => object(text).and_then(Member::change),
-            Self::Content => object(text).and_then(Item::change),
-            Self::Reactions => object(text).map(Reaction::change),
-            Self::Deletions => object(text).and_then(Deletion::change),
-            Self::Profiles => object(text).and_then(UserProfile::change),
-            Self::Markers => object(text).and_then(Marker::change),
-            Self::Suspensions => object(text).map(Suspension::change),
+            Self::Names => object(text).and_then(name),
+            Self::Settings => object(text).map(settings),
+            Self::Blocks => object(text).map(|pair| barrier(pair, Barrier::Block)),
+            Self::Follows => object(text).and_then(|line| follow(line, false)),
+            Self::Requests => object(text).and_then(|line| follow(line, true)),
+            Self::Mutes => object(text).map(|pair| barrier(pair, Barrier::Mute)),
+            Self::Hides => object(text).map(|pair| barrier(pair, Barrier::Hide)),
+            Self::Lists => object(text).and_then(list),
+            Self::ListMembers => object(text).and_then(member),
+            Self::Content => object(text).and_then(item),
+            Self::Reactions => object(text).map(reaction),
+            Self::Deletions => object(text).and_then(deletion),
+            Self::Profiles => object(text).and_then(profile),
+            Self::Markers => object(text).and_then(marker),
+            Self::Suspensions => object(text).map(suspension),
         }
     }
 }
@@ -243,7 +219,7 @@ pub(super) fn ids(line: &Command) -> Vec<&HostId> {
 }
 
 /// A change that has a time only in an import.
-fn line(change: impl Into<Command>, since: Option<Time>) -> Command {
+fn alone(change: impl Into<Command>, since: Option<Time>) -> Command {
     ImportLine { change: Box::new(change.into()), since: at(since) }.into()
 }
 
