@@ -149,7 +149,7 @@ class Project:
         self.calls |= {("GET", "/"), ("GET", "/docs/")}
         # Between a server and its standby.
         copies, seal, of = "/v1/admin/standby/copies", "/v1/admin/standby/seal", "/v1/admin/standby"
-        self.calls |= {("POST", copies), ("GET", f"{copies}/{{}}/{{}}"), ("DELETE", f"{copies}/{{}}"), ("POST", seal)}
+        self.calls |= {("POST", copies), ("POST", seal)}
         self.calls |= {("DELETE", seal), ("GET", f"{of}/log"), ("PUT", f"{of}/progress"), ("POST", f"{of}/handover")}
         self.calls |= {("POST", "/v1/admin/promote"), ("GET", "/standbyz")}
 

@@ -1,5 +1,7 @@
 //! A standby of the built program: what it answers, who may call what, and what a promotion and a switch do to readers.
 
+use std::fs;
+use std::io::Read;
 use std::net::{SocketAddr, TcpListener};
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, Stdio};
@@ -136,7 +138,7 @@ fn a_standby_follows_and_is_promoted() {
     run(&["restore", "--replace", "--from", backup], &data, &[]);
     serves(&[3, 2, 1]);
     // The directory of a standby becomes that of a server, which only `serve` takes.
-    std::fs::write(data.path().join("STANDBY"), "standby of http://a:1\n").expect("writes");
+    fs::write(data.path().join("STANDBY"), "standby of http://a:1\n").expect("writes");
     run(&["restore", "--replace", "--from", backup], &data, &[]);
     let refused = follow(&other, &data, free_address(), &[]).output().expect("runs");
     let told = String::from_utf8_lossy(&refused.stderr);
@@ -207,8 +209,6 @@ fn only_full_keys_follow_and_promote() {
     };
     for (method, path) in [
         ("POST", "/v1/admin/standby/copies"),
-        ("GET", "/v1/admin/standby/copies/0000000000000000/CURRENT"),
-        ("DELETE", "/v1/admin/standby/copies/0000000000000000"),
         ("GET", "/v1/admin/standby/log?standby=b&log=00&after=0"),
         ("PUT", "/v1/admin/standby/progress"),
         ("POST", "/v1/admin/standby/seal"),
@@ -218,7 +218,6 @@ fn only_full_keys_follow_and_promote() {
         assert_eq!(origin.call(method, path, "").status, 401, "{method} {path}");
         assert_eq!(with(&origin, READ_KEY, method, path), 403, "{method} {path}");
     }
-    assert_eq!(with(&origin, KEY, "GET", "/v1/admin/standby/copies/0000000000000000/CURRENT"), 404);
     assert_eq!(with(&origin, KEY, "GET", "/v1/admin/standby/log?standby=b&log=00&after=0"), 410);
     assert_eq!(with(&origin, KEY, "DELETE", "/v1/admin/standby/seal"), 409);
     let data = TempDir::new().expect("temp dir");
@@ -401,6 +400,68 @@ fn a_standby_of_another_log_makes_a_new_copy() {
     assert_eq!(page(&standby), [4, 3, 2, 1]);
 }
 
+/// The names of the files in a copy, and their bytes.
+fn copied(origin: &Server, request: &Value) -> Vec<(String, Vec<u8>)> {
+    let copy = origin.call("POST", "/v1/admin/standby/copies", request.to_string());
+    assert_eq!(copy.status, 200);
+    let mut archive = tar::Archive::new(&copy.bytes[..]);
+    let read = |entry: std::io::Result<tar::Entry<'_, &[u8]>>| {
+        let mut entry = entry.expect("an entry");
+        let (name, mut bytes) = (entry.path().expect("a path").display().to_string(), Vec::new());
+        entry.read_to_end(&mut bytes).expect("reads");
+        (name, bytes)
+    };
+    archive.entries().expect("entries").map(read).collect()
+}
+
+#[test]
+fn a_copy_that_was_interrupted_goes_on_with_the_missing_files() {
+    let (listen, data, followed) = (free_address().to_string(), TempDir::new(), TempDir::new());
+    let (data, followed) = (data.expect("temp dir"), followed.expect("temp dir"));
+    let start = || Server::launch(command(&data, &listen, &[])).expect("starts");
+    let mut origin = start();
+    publish(&origin, 1);
+    assert_eq!(origin.end("TERM").code(), Some(0));
+    run(&["compact"], &data, &[]);
+    origin = start();
+    let whole = copied(&origin, &json!({"log": null, "files": []}));
+    assert!(fs::read_dir(data.path().join("standbys")).map_or(true, |copies| copies.count() < 2));
+    let plan: Value = serde_json::from_slice(&whole[0].1).expect("a plan");
+    assert_eq!((whole[0].0.as_str(), whole.len() - 1), ("PLAN", plan["files"].as_array().expect("files").len()));
+    let is_table = |(name, _): &&(String, Vec<u8>)| name.ends_with(".sst");
+    let tables: Vec<_> = whole.iter().filter(is_table).collect();
+    assert!(tables.len() > 3);
+    let named =
+        |(name, bytes): &&(String, Vec<u8>)| json!({"name": name.trim_start_matches("db/"), "bytes": bytes.len()});
+    let files: Vec<_> = tables.iter().skip(1).map(named).collect();
+    let log = &plan["state"]["id"];
+    let rest = copied(&origin, &json!({"log": log, "files": files}));
+    assert_eq!(rest.iter().filter(is_table).map(|(name, _)| name).collect::<Vec<_>>(), [&tables[0].0]);
+    let of_another = copied(&origin, &json!({"log": 1, "files": files}));
+    assert_eq!(of_another.len(), whole.len());
+    // What a standby has left that was killed: whole tables, one of which the server has no more, and a part of a file.
+    let claims = follow(&origin, &followed, free_address(), &[]);
+    assert_eq!(origin.end("TERM").code(), Some(0));
+    let mut standby = Server::launch(claims).expect("starts");
+    assert_eq!(standby.end("TERM").code(), Some(0));
+    let copying = followed.path().join("COPYING");
+    fs::create_dir_all(copying.join("db")).expect("makes");
+    fs::write(copying.join("PLAN"), &whole[0].1).expect("writes");
+    for (name, bytes) in tables.into_iter().skip(1) {
+        fs::write(copying.join(name), bytes).expect("writes");
+    }
+    fs::write(copying.join("db/999999.sst"), "gone").expect("writes");
+    fs::write(copying.join("db/CURRENT.part"), "MANI").expect("writes");
+    origin = start();
+    standby = Server::launch(follow(&origin, &followed, free_address(), &[])).expect("starts");
+    caught_up(&origin);
+    ready(&standby);
+    assert!(!copying.exists());
+    let (done, told) = promote(&["--switch", "--url", &url(&standby)]);
+    assert!(done, "{told}");
+    assert_eq!(page(&standby), [1]);
+}
+
 /// After `tideline compact` the server has no old log. The standby says that it lacks rows until a new copy is made.
 #[test]
 fn a_standby_that_lacks_log_says_so_and_makes_a_new_copy() {
@@ -414,8 +475,9 @@ fn a_standby_that_lacks_log_says_so_and_makes_a_new_copy() {
     assert_eq!(origin.end("TERM").code(), Some(0));
     run(&["compact"], &data, &[]);
     origin = start();
-    // Nobody else can take a copy meanwhile.
-    let copies = [(); 2].map(|()| origin.call("POST", "/v1/admin/standby/copies", "").expect(201)["id"].clone());
+    // No copy can be made meanwhile.
+    let folder = data.path().join("standbys");
+    fs::write(&folder, "").expect("writes");
     let standby = Server::launch(follow(&origin, &followed, free_address(), &[])).expect("starts");
     standby.wait_for("tideline_standby_failures_total", |failures| failures > 1.5);
     let told = standby.call("GET", "/standbyz", "").problem("/standbyz", 503, "standby");
@@ -427,12 +489,7 @@ fn a_standby_that_lacks_log_says_so_and_makes_a_new_copy() {
     assert!(!done && told.contains("--accept-loss"), "{told}");
     let standby = Server::launch(follow(&origin, &followed, free_address(), &[])).expect("starts");
     standby.wait_for("tideline_standby_failures_total", |failures| failures > 1.5);
-    for id in copies {
-        assert_eq!(
-            origin.call("DELETE", &format!("/v1/admin/standby/copies/{}", id.as_str().expect("an id")), "").status,
-            204
-        );
-    }
+    fs::remove_file(folder).expect("removes");
     ready(&standby);
     assert!(standby.figure("tideline_standby_copies_total") > 0.5);
     drop(origin);

@@ -1,6 +1,6 @@
 //! Tideline: its data made through the library, then its feed in this process or its server in another.
 
-use feed::{Follow, timeline};
+use feed::{ImportFollows, ImportItems, timeline};
 use model::{Draft, PageRequest, RuleDraft, Span};
 use std::net::SocketAddr;
 use std::path::Path;
@@ -29,16 +29,11 @@ pub fn settings() -> [(&'static str, String); 2] {
 /// Stores follows.
 pub fn follow(opened: &Opened, follows: impl Iterator<Item = (u64, u64)>) {
     let ids = opened.ids;
-    let follow = |(user, author)| Follow {
-        user: ids.user(user),
-        target: ids.user(author),
-        since: Some(1),
-        rule: RuleDraft::All,
-    };
+    let follow = |(user, author)| ImportFollows::one(ids.user(user), ids.user(author), Some(1), RuleDraft::All).into();
     let mut follows = follows.map(follow).peekable();
     while follows.peek().is_some() {
         let part: Vec<_> = follows.by_ref().take(100_000).collect();
-        let refused = opened.feed.import_follows(part).expect("follows").into_iter().filter(Result::is_err).count();
+        let refused = opened.feed.import(part).expect("follows").into_iter().filter(Result::is_err).count();
         assert_eq!(refused, 0, "follows were refused");
         opened.work();
     }
@@ -53,7 +48,10 @@ pub fn store(opened: &Opened, posts: impl Iterator<Item = Post>) -> Duration {
 fn import(opened: &Opened, drafts: Vec<Draft>) -> Duration {
     let begun = Instant::now();
     for part in drafts.chunks(BATCH) {
-        let stored = opened.feed.import(part.to_vec()).expect("publishes");
+        let stored = opened
+            .feed
+            .import(part.iter().cloned().map(|draft| ImportItems::one(draft, None).into()).collect())
+            .expect("publishes");
         assert!(stored.iter().all(Result::is_ok), "items were refused");
     }
     begun.elapsed()

@@ -37,6 +37,8 @@ mod cli {
     }
 
     pub mod data {
+        pub mod tables;
+
         pub mod import {
             mod csv;
             mod fields;

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use feed::{DeleteItem, EditItem, MoveMarker, PublishItems, RestoreItem, TakeOff, Visibility, items};
+use feed::{DeleteItem, EditItem, ImportItems, MoveMarker, PublishItems, RestoreItem, TakeOff, Visibility, items};
 use model::error::{Code, Error};
 use model::{COMMENT, CommentDraft, Content, Cursor, Draft, EditDraft, HostId, Mentions, Millis, UserId};
 
@@ -340,7 +340,8 @@ impl Case {
         }
         let named = posts.iter().filter(|post| post.id.is_some() && post.at.is_some());
         let named: Vec<_> = named.map(|post| Sent::new(post, &self.hosts)).collect();
-        let results = self.system.feed.import(named.iter().map(Sent::draft).collect());
+        let results =
+            self.system.feed.import(named.iter().map(|sent| ImportItems::one(sent.draft(), None).into()).collect());
         let results = results.map_err(|e| format!("import fails: {e}"))?;
         self.learn_lines(named.iter().flat_map(Sent::mentions), results.iter().all(Result::is_ok))?;
         ensure_eq!(results.len(), named.len(), "answers");

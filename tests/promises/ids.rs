@@ -6,7 +6,7 @@ use config::Config;
 use feed::backlog::Backlog;
 use feed::store::Store;
 use feed::streaming::Streaming;
-use feed::{Feed, PublishItems};
+use feed::{Feed, ImportItems, PublishItems};
 use model::clock::now;
 use model::store::{Batch, Push};
 use model::{Audience, Content, ContentId, Cursor, Event, EventKind, KindId, Publish, UserId};
@@ -46,7 +46,7 @@ fn made_ids_that_are_taken_are_left_behind() {
     let draft = |id: String| serde_json::from_str(&format!(r#"{{"author_id":1{id}}}"#)).expect("a draft");
     let next = ((at + 1) << 20) + 1;
     let taken = (next..next + 20_000).map(|id| draft(format!(r#","published_at":1,"content_id":{id}"#)));
-    feed.import(taken.collect()).expect("imports");
+    feed.import(taken.map(|draft| ImportItems::one(draft, None).into()).collect()).expect("imports");
     let mut last = Cursor::OLDEST;
     for _ in 0..3 {
         let published =

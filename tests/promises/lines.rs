@@ -1,7 +1,10 @@
 //! Lines of an import.
 
 use fastrand::Rng;
-use feed::Line;
+use feed::{
+    ChangeMembers, Command, DeleteItem, ImportFollows, ImportLine, MoveMarker, PutList, PutSettings, SetBarrier,
+    SetSuspension, Visibility,
+};
 use model::{Barrier, HostId, ListSettings, Millis, Position, RuleDraft, UserSettings};
 
 use super::seed::pick;
@@ -18,17 +21,28 @@ pub(crate) struct Parts {
 }
 
 /// A line of any kind. Suspensions are rare, so that most items are shown.
-pub(crate) fn line(random: &mut Rng, parts: Parts) -> Line {
+pub(crate) fn line(random: &mut Rng, parts: Parts) -> Command {
     let Parts { user, other, since, place, list, settings, rule } = parts;
-    match random.u8(..17) {
-        0..4 => Line::Barrier { user, target: other, barrier: pick(random, &Barrier::ALL), since },
-        4..7 => Line::Request { user, target: other, since, rule },
-        7 | 8 => Line::List { user, list, settings: ListSettings { title: None, exclusive: random.bool() } },
-        9..12 => Line::Member { user, list, source: other, since, rule },
-        12 => Line::Marker { user, place, list: None },
-        13 => Line::Marker { user, place, list: Some(list) },
-        14 => Line::Settings { user, settings },
-        15 => Line::Deletion { item: place.id, since, purged: random.u8(..4) == 0 },
-        _ => Line::Suspension { user, since },
-    }
+    let (sight, add, remove) = (Visibility::Application, vec![other.clone()], Vec::new());
+    let (change, since): (Command, _) = match random.u8(..17) {
+        0..4 => {
+            let barrier = pick(random, &Barrier::ALL);
+            (SetBarrier { user, target: other, barrier, raised: true }.into(), since)
+        }
+        4..7 => {
+            let request = ImportFollows::one(user, other, since, rule.unwrap_or_default());
+            return ImportFollows { awaited: true, ..request }.into();
+        }
+        7 | 8 => {
+            let settings = ListSettings { title: None, exclusive: random.bool() };
+            (PutList { user, list, settings }.into(), None)
+        }
+        9..12 => (ChangeMembers { user, list, add, remove, rule }.into(), since),
+        12 => (MoveMarker { user, place, sight, list: None }.into(), None),
+        13 => (MoveMarker { user, place, sight, list: Some(list) }.into(), None),
+        14 => (PutSettings { user, settings }.into(), None),
+        15 => (DeleteItem { item: place.id, purge: random.u8(..4) == 0 }.into(), since),
+        _ => (SetSuspension { user, suspended: true }.into(), since),
+    };
+    ImportLine { change: Box::new(change), since }.into()
 }

@@ -1,6 +1,6 @@
 //! Follows, barriers and suspensions, and their answers.
 
-use feed::{Follow, PutSettings, Relate, SetBarrier, SetSuspension, follows, ids, kinds, users};
+use feed::{Command, ImportFollows, PutSettings, Relate, SetBarrier, SetSuspension, follows, ids, kinds, users};
 use model::{Barrier, Millis, Relation, Rule, RuleDraft, UserId, UserSettings};
 use std::collections::HashSet;
 
@@ -266,18 +266,19 @@ impl Case {
             return Ok(()); // Would wait for workers that may be off.
         }
         let mut rules = [rule(first_rule)].into_iter();
-        let line = |(me, target, since): &(u64, u64, Option<u64>)| Follow {
-            user: self.hosts.host(*me),
-            target: self.hosts.host(*target),
-            since: since.or(Some(3)),
-            rule: rules.next().unwrap_or_default(),
+        let line = |(me, target, since): &(u64, u64, Option<u64>)| {
+            let (me, target) = (self.hosts.host(*me), self.hosts.host(*target));
+            (me, target, since.or(Some(3)), rules.next().unwrap_or_default())
         };
         let lines: Vec<_> = follows.iter().map(line).collect();
-        let results = self.system.feed.import_follows(lines.clone()).map_err(|e| format!("import fails: {e}"))?;
-        let mentioned = lines.iter().flat_map(|line| [&line.user, &line.target]);
+        let changes =
+            lines.iter().cloned().map(|(me, target, since, rule)| ImportFollows::one(me, target, since, rule));
+        let results = self.system.feed.import(changes.map(Command::from).collect());
+        let results = results.map_err(|e| format!("import fails: {e}"))?;
+        let mentioned = lines.iter().flat_map(|(me, target, ..)| [me, target]);
         self.learn_lines(mentioned, results.iter().all(Result::is_ok))?;
         ensure_eq!(results.len(), follows.len(), "answers");
-        for (Follow { user: me, target, since, rule }, result) in lines.into_iter().zip(results) {
+        for ((me, target, since, rule), result) in lines.into_iter().zip(results) {
             if result.is_ok() {
                 self.learn([&me, &target], New::All)?;
             }

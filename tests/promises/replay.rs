@@ -10,9 +10,9 @@ use feed::store::Store;
 use feed::streaming::ChangeTime;
 use feed::{
     AnswerRequest, ChangeMembers, Command, DeleteItem, DeleteList, EditItem, EndErasure, EraseRows, EraseUser, Feed,
-    GiveNumbers, Group, ImportFollows, ImportItems, ImportLine, Made, MoveMarker, MoveNoticeMarker, PublishItems,
-    PutList, PutProfiles, PutSettings, React, Relate, RestoreItem, SetBarrier, SetSuspension, TakeOff, Visibility,
-    Wish, follows, items, lists, reactions, sight, timeline, topics, users,
+    GiveNumbers, Group, ImportFollows, ImportItems, Made, MoveMarker, MoveNoticeMarker, PublishItems, PutList,
+    PutProfiles, PutSettings, React, Relate, RestoreItem, SetBarrier, SetSuspension, TakeOff, Visibility, Wish,
+    follows, items, lists, reactions, sight, timeline, topics, users,
 };
 use model::error::Result as Done;
 use model::store::{FINAL, Tier, Watch};
@@ -432,7 +432,7 @@ impl Log {
                     settings: self.settings(),
                     rule: self.rule(),
                 };
-                ImportLine { line: line(&mut self.random, parts) }.into()
+                line(&mut self.random, parts)
             }
             47 => ImportItems {
                 drafts: self.some(3, Self::draft),
@@ -441,8 +441,8 @@ impl Log {
             .into(),
             _ => {
                 let follows = self.some(4, |log| (log.user(), log.time()));
-                ImportFollows { user: self.user(), follows, rules: self.some(2, |log| log.rule().unwrap_or_default()) }
-                    .into()
+                let rules = self.some(2, |log| log.rule().unwrap_or_default());
+                ImportFollows { user: self.user(), follows, rules, awaited: false }.into()
             }
         }
     }

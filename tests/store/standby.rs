@@ -49,7 +49,7 @@ impl World {
         self.origin.copy_to(&copy).expect("copies");
         directory.begin_copy(b"plan", 1, 0).expect("begins");
         for file in fs::read_dir(copy.join("db")).expect("lists").map(|file| file.expect("listed")) {
-            fs::copy(file.path(), directory.copied_file(file.file_name().to_str().expect("text"))).expect("copies");
+            fs::copy(file.path(), directory.copying().join("db").join(file.file_name())).expect("copies");
         }
         fs::remove_dir_all(copy).expect("removes");
         directory

@@ -7,7 +7,7 @@ use crate::core::Core;
 use crate::inbox::backlog::Backlog;
 use crate::store::Store;
 use crate::streaming::Streaming;
-use crate::writer::command::{Change, Command, OnDone, Propose, no_outcome, of_its_type};
+use crate::writer::command::{Change, Command, Made, OnDone, Propose, no_outcome, of_its_type};
 use crate::writer::thread::{ChangesUsage, Writer};
 use config::Config;
 use model::error::Result;
@@ -77,25 +77,30 @@ impl Feed {
         &self,
         changes: impl IntoIterator<Item = C>,
     ) -> Result<Vec<Result<C::Outcome>>> {
-        let is_node = self.proposer.get();
+        let is_node = self.proposer.get().is_some();
         let warmed = |change: C| {
             // The change itself tells what is wrong.
-            let _ = is_node.is_none().then(|| change.warm(self.read()));
+            let _ = (!is_node).then(|| change.warm(self.read()));
             change.into()
         };
-        let commands: Vec<Command> = changes.into_iter().map(warmed).collect();
+        let made = self.make(changes.into_iter().map(warmed).collect())?;
+        Ok(made.into_iter().map(|outcome| of_its_type::<C>(outcome?)).collect())
+    }
+
+    /// Makes commands in their order. Returns the outcome of each; an error if none is made.
+    pub(crate) fn make(&self, commands: Vec<Command>) -> Result<Vec<Made>> {
+        let proposer = self.proposer.get();
         let waits = commands.iter().any(Command::waits);
         // In the log there is no way back, so a server without room for all of them refuses, or waits, before. Without a log an
         // import alone waits here: the thread that makes changes waits for nothing.
-        if waits || is_node.is_some() {
+        if waits || proposer.is_some() {
             let jobs = commands.iter().map(Command::jobs).sum();
             drop(if waits { self.backlog.reserve_waiting(jobs) } else { self.backlog.reserve(jobs)? });
         }
-        let made = match is_node {
-            Some(proposer) => proposer.propose(commands),
-            None => self.writer.make(commands)?,
-        };
-        Ok(made.into_iter().map(|outcome| of_its_type::<C>(outcome?)).collect())
+        match proposer {
+            Some(proposer) => Ok(proposer.propose(commands)),
+            None => self.writer.make(commands),
+        }
     }
 
     /// Makes a change; `told` gets the result, on the thread that makes changes. Does not block; `overloaded` if too many wait.

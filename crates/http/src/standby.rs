@@ -22,13 +22,14 @@ use config::Config;
 use model::error::{Code, Result};
 
 /// The states of a standby.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum StandbyState {
     /// It makes a copy.
     Copying,
     /// It follows the log.
     Following,
     /// The last attempt failed, and it pauses before the next.
+    #[default]
     Waiting,
     /// It takes over.
     Promoting,
@@ -49,7 +50,7 @@ impl StandbyState {
 }
 
 /// How far a standby is.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct StandbyStatus {
     /// What it does.
     pub state: StandbyState,

@@ -106,11 +106,6 @@ impl Database {
         At { highest: &self.inner.highest, group: self.group.as_ref(), reads: snapshot, tier }
     }
 
-    /// Whether a table surely has no row with a key.
-    pub fn lacks(&self, family: &Family, key: &[u8]) -> bool {
-        self.inner.highest.lacks(family, key)
-    }
-
     /// A row.
     pub fn get(&self, family: &'static Family, key: &[u8], tier: Tier) -> Result<Option<Row<'_>>> {
         self.now(tier).get(family, key)
@@ -215,6 +210,11 @@ impl Database {
         if let Some(group) = &self.group {
             group.lock().failed = Some(why);
         }
+    }
+
+    /// Whether the present change of a group has changed a row.
+    pub fn has_changed(&self) -> bool {
+        self.group.as_ref().is_some_and(|group| group.lock().staged.has_steps_back())
     }
 
     /// Ends a change of a group. Nothing stays of one that fails: others get the numbers of its names, topics and kinds.

@@ -3,12 +3,11 @@
 use std::collections::HashMap;
 use std::path::PathBuf;
 
-use crate::cli::data::import::lines::{Following, Item};
-use crate::cli::data::import::whole::each_row;
+use crate::cli::data::import::whole::each_line;
 use crate::cli::data::tables::Table;
 use crate::cli::terminal::interrupt::Interrupt;
 use crate::trace::{Graph, Post};
-use feed::{Follow, ImportedItem};
+use feed::Command;
 use model::HostId;
 use model::error::{Error, Result};
 
@@ -42,20 +41,25 @@ fn too_many(what: &str, most: usize) -> Error {
 pub(super) fn read(graphs: &[PathBuf], posts: &[PathBuf], interrupt: &Interrupt) -> Result<(Graph, Option<Vec<Post>>)> {
     let (mut numbers, mut follows, mut listed) = (Numbers::default(), Vec::new(), Vec::new());
     for path in graphs {
-        each_row(Table::Follows, path, Following::row, interrupt, |Follow { user, target, .. }| {
+        each_line(Table::Follows, path, interrupt, |line| {
+            let Command::ImportFollows(line) = line else { return Ok(()) };
             if follows.len() >= Graph::MOST_FOLLOWS {
                 return Err(too_many("follows", Graph::MOST_FOLLOWS));
             }
-            follows.push((numbers.of(user)?, numbers.of(target)?));
+            let user = numbers.of(line.user)?;
+            for (target, _) in line.follows {
+                follows.push((user, numbers.of(target)?));
+            }
             Ok(())
         })?;
     }
     for path in posts {
-        each_row(Table::Content, path, Item::row, interrupt, |ImportedItem { draft, .. }| {
+        each_line(Table::Content, path, interrupt, |line| {
+            let Command::ImportItems(line) = line else { return Ok(()) };
             if listed.len() >= MOST_POSTS {
                 return Err(too_many("posts", MOST_POSTS));
             }
-            if draft.broadcast {
+            for draft in line.drafts.into_iter().filter(|draft| draft.broadcast) {
                 let length = draft.text.map_or(0, |text| text.chars().count());
                 let length = if length == 0 { Post::LENGTH } else { length.min(LONGEST) as u16 };
                 listed.push(Post { author: numbers.of(draft.author_id)?, length });

@@ -5,7 +5,7 @@ mod inbox;
 use std::collections::HashMap;
 
 use super::drain::drain;
-use super::users::each_user;
+use super::stopped::each_user;
 use crate::cli::terminal::progress::{Progress, Unit};
 use crate::cli::{FAILURE, SUCCESS, print, print_line};
 use crate::server;

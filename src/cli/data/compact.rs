@@ -7,8 +7,7 @@ use std::time::Duration;
 use indicatif::HumanBytes;
 
 use super::drain::{drain, failing};
-use super::stopped::on_directory;
-use super::users::each_user;
+use super::stopped::{each_user, on_directory};
 use crate::cli::print;
 use crate::cli::terminal::progress::{Progress, Unit};
 use crate::server::{App, Told};

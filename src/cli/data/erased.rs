@@ -24,7 +24,7 @@ pub(super) fn begin_again(config: &Config, replaced: &Path, backup: &Manifest) -
         print_line(format_args!("erasures after {taken} come with the command log"))?;
         return Ok(());
     }
-    let known = match known_erasures(replaced) {
+    let mut known = match known_erasures(replaced) {
         Ok(known) => known,
         Err(error) => {
             print_line(format_args!(
@@ -43,7 +43,9 @@ pub(super) fn begin_again(config: &Config, replaced: &Path, backup: &Manifest) -
         ))?;
     }
     let store = Store::open(&server::options(config).with(|engine| engine.keep_room = false))?;
-    let begun = begin(&store, newest(known))?;
+    // The newest of each hash counts, which comes last: a user who came back may be erased again.
+    known.sort_unstable_by_key(|(_, since)| *since);
+    let begun = begin(&store, known.into_iter().collect())?;
     print_line(format_args!("{begun} users who were erased after {taken} are erased again by the next start"))?;
     Ok(())
 }
@@ -54,16 +56,6 @@ pub(super) fn are_unknown(backup: &Manifest) -> Result<()> {
         "users who were erased after {} are back: --erased-in would name the directory that knows them",
         units::time(backup.begun_at)
     ))
-}
-
-/// The newest erasure of each hash: a user who came back may be erased again.
-fn newest(known: Vec<(String, u64)>) -> HashMap<String, u64> {
-    let mut newest = HashMap::new();
-    for (hash, since) in known {
-        let begun = newest.entry(hash).or_insert(since);
-        *begun = since.max(*begun);
-    }
-    newest
 }
 
 /// Begins the erasures that the store does not know; how many.

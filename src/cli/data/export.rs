@@ -11,7 +11,8 @@ use clap::Args;
 
 use self::lines::Scope;
 use self::output::Output;
-use super::tables::{Files, Table};
+use super::files::Files;
+use super::tables::Table;
 use crate::cli::terminal::interrupt::Interrupt;
 use crate::cli::terminal::part::Part;
 use crate::cli::terminal::words;

@@ -17,18 +17,15 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use clap::Args;
-use serde::de::DeserializeOwned;
 
-use self::lines::{
-    Deletion, Following, Item, List, Marker, Member, Name, Pair, Reaction, Settings, Suspension, UserProfile,
-};
+use self::lines::{ids, time};
 use self::reader::each_batch;
 use self::refusal::{Refusal, Refused};
-use self::rows::{Row, object};
 use self::source::Source;
 use self::spellings::Spellings;
 use super::drain::drain;
-use super::tables::{Files, Table};
+use super::files::Files;
+use super::tables::Table;
 use crate::cli::terminal::interrupt::Interrupt;
 use crate::cli::terminal::progress::Progress;
 use crate::cli::terminal::words;
@@ -36,8 +33,6 @@ use crate::cli::{print, say};
 use crate::server;
 use crate::server::{App, Told};
 use config::{Config, Durability};
-use feed::{Feed, Line, PutProfiles};
-use model::Barrier;
 use model::error::{Code, Error, Result};
 
 /// What to import.
@@ -138,9 +133,6 @@ pub(crate) fn run(config: &Config, args: &ImportArgs) -> Result<()> {
     Ok(())
 }
 
-/// Stores rows. Returns for each whether it is new, or why it is refused.
-type Store<T> = fn(&Feed, Vec<T>) -> Result<Vec<Result<bool>>>;
-
 struct Import<'a> {
     app: &'a App,
     interrupt: Interrupt,
@@ -162,63 +154,23 @@ impl Import<'_> {
     }
 
     fn take(&mut self, table: Table, source: Source) -> Result<()> {
-        match table {
-            Table::Names => self.file(table, source, Name::row, Feed::import_names),
-            Table::Settings => self.lines(table, source, Settings::row),
-            Table::Blocks => self.lines(table, source, |pair: Pair| pair.row(Barrier::Block)),
-            Table::Follows => self.file(table, source, Following::row, Feed::import_follows),
-            Table::Requests => self.lines(table, source, Following::request),
-            Table::Mutes => self.lines(table, source, |pair: Pair| pair.row(Barrier::Mute)),
-            Table::Hides => self.lines(table, source, |pair: Pair| pair.row(Barrier::Hide)),
-            Table::Lists => self.lines(table, source, List::row),
-            Table::ListMembers => self.lines(table, source, Member::row),
-            Table::Content => self.file(table, source, Item::row, Feed::import_items),
-            Table::Reactions => self.file(table, source, Reaction::row, Feed::import_reactions),
-            Table::Deletions => self.lines(table, source, Deletion::row),
-            Table::Profiles => {
-                self.file(table, source, UserProfile::row, |feed, profiles| feed.submit(PutProfiles { profiles }))
-            }
-            Table::Markers => self.lines(table, source, Marker::row),
-            Table::Suspensions => self.lines(table, source, Suspension::row),
-        }
-    }
-
-    fn lines<L: DeserializeOwned + 'static>(
-        &mut self,
-        table: Table,
-        source: Source,
-        row: fn(L) -> Result<Line, Refusal>,
-    ) -> Result<()> {
-        self.file(table, source, row, Feed::import_lines)
-    }
-
-    /// Takes a file; `row` makes a row of a line.
-    fn file<L: DeserializeOwned + 'static, T: Row>(
-        &mut self,
-        table: Table,
-        source: Source,
-        row: fn(L) -> Result<T, Refusal>,
-        store: Store<T>,
-    ) -> Result<()> {
         let Self { app, interrupt, longest, refused, tallies, spellings } = self;
         tallies.push(Tally { table: table.name(), name: source.name.clone(), ..Tally::default() });
         let Some(tally) = tallies.last_mut() else { return Ok(()) };
-        let parse = move |text: &str| object(text).and_then(row);
-        tally.is_whole = each_batch(table, source, *longest, parse, interrupt, |batch, progress| {
-            let (mut lines, mut rows, mut bad) = (Vec::with_capacity(batch.len()), Vec::new(), Vec::new());
-            for (line, row) in batch {
-                match row {
-                    Ok(row) => {
-                        spellings.note(row.ids(), tally.table, &tally.name, line);
-                        lines.push((line, row.time().is_some_and(|at| at < times::EARLY)));
-                        rows.push(row);
+        tally.is_whole = each_batch(table, source, *longest, interrupt, |batch, progress| {
+            let (mut lines, mut changes, mut bad) = (Vec::with_capacity(batch.len()), Vec::new(), Vec::new());
+            for (line, change) in batch {
+                match change {
+                    Ok(change) => {
+                        spellings.note(ids(&change), tally.table, &tally.name, line);
+                        lines.push((line, time(&change).is_some_and(|at| at < times::EARLY)));
+                        changes.push(change);
                     }
                     Err(refusal) => bad.push((line, refusal)),
                 }
             }
-            let stored = if rows.is_empty() { Vec::new() } else { store(app.feed(), rows)? };
-            for ((line, is_early), stored) in lines.into_iter().zip(stored) {
-                match stored {
+            for ((line, is_early), made) in lines.into_iter().zip(app.feed().import(changes)?) {
+                match made {
                     Ok(true) => tally.new += 1,
                     Ok(false) => tally.same += 1,
                     Err(error) => {

@@ -105,7 +105,7 @@ fn tell(data: &Path, what: impl Display, old: Option<PathBuf>) -> Result<()> {
 
 /// Fails if the backup to restore is not the one that is restored already.
 fn must_be(restored: &Manifest, args: &RestoreArgs, interrupt: &Interrupt) -> Result<i32> {
-    let asked = manifest_of(interrupt.reading(Input::open(args, interrupt)?.bytes)?)?;
+    let asked = manifest_of(interrupt.reading(open(args, interrupt)?.0)?)?;
     if asked == *restored {
         return Ok(SUCCESS);
     }
@@ -133,32 +133,27 @@ fn must_be_empty(data: &Path) -> Result<()> {
     Ok(())
 }
 
-/// The archive of a backup.
-struct Input {
-    bytes: Box<dyn Read + Send>,
-    length: Option<u64>,
-    /// Of a packed one, the bytes read so far.
-    read: Option<Arc<AtomicU64>>,
-}
+/// The bytes of the archive of the backup, how many there are packed, and how many of these are read.
+type Input = (Box<dyn Read + Send>, Option<u64>, Arc<AtomicU64>);
 
-impl Input {
-    fn open(args: &RestoreArgs, interrupt: &Interrupt) -> Result<Self> {
-        if args.from.is_dir() {
-            let archive = Archive::of(&args.from).map_err(|e| Error::Setup(format!("{}: {e}", args.from.display())))?;
-            let length = Some(archive.length());
-            return Ok(Self { bytes: Box::new(archive), length, read: None });
+fn open(args: &RestoreArgs, interrupt: &Interrupt) -> Result<Input> {
+    let from = &args.from;
+    let source = match from.is_dir() {
+        true => {
+            let archive = Archive::of(from).map_err(|e| Error::Setup(format!("{}: {e}", from.display())))?;
+            Source::of(from, Some(archive.length()), archive)
         }
-        let source = Source::open(&args.from)?;
-        let (name, length, read) = (source.name.clone(), source.length, source.read.clone());
-        let failed = move |e| Error::Setup(format!("cannot read {name}: {e}"));
-        let bytes = interrupt.unless_asked(move || source.unpack().map_err(failed))?.ok_or_else(interrupted)?;
-        Ok(Self { bytes, length, read: Some(read) })
-    }
+        false => Source::open(from)?,
+    };
+    let (name, length, read) = (source.name.clone(), source.length, source.read.clone());
+    let failed = move |e| Error::Setup(format!("cannot read {name}: {e}"));
+    let bytes = interrupt.unless_asked(move || source.unpack().map_err(failed))?.ok_or_else(interrupted)?;
+    Ok((bytes, length, read))
 }
 
 /// Unpacks and checks in the directory `work`; the exit code of the check.
 fn restore(config: &Config, args: &RestoreArgs, work: &Path, interrupt: &Interrupt) -> Result<(Manifest, i32)> {
-    let Input { bytes, length, read } = Input::open(args, interrupt)?;
+    let (bytes, length, read) = open(args, interrupt)?;
     let min_free = (config.storage.min_free_mb as u64).saturating_mul(1 << 20);
     let progress = Progress::new("restore", length, Unit::Bytes);
     let manifest = unpack(
@@ -168,8 +163,7 @@ fn restore(config: &Config, args: &RestoreArgs, work: &Path, interrupt: &Interru
             must_be_readable(manifest)?;
             room_for(work, manifest.bytes.saturating_add(OPENED), min_free)
         },
-        // Of a packed input, what is read of it.
-        |manifest, bytes| progress.at(read.as_ref().map_or(bytes, |read| read.load(Ordering::Relaxed)), &manifest.name),
+        |manifest, _| progress.at(read.load(Ordering::Relaxed), &manifest.name),
     )?;
     drop(progress);
     let Manifest { name, files, bytes, .. } = &manifest;

@@ -2,8 +2,7 @@
 
 use std::time::Duration;
 
-use super::stopped::on_directory;
-use super::users::each_user;
+use super::stopped::{each_user, on_directory};
 use crate::cli::print;
 use crate::server::Told;
 use config::Config;

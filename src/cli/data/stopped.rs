@@ -2,7 +2,12 @@
 
 use crate::server::{self, App, Told};
 use config::Config;
+use feed::store::Store;
+use model::UserId;
 use model::error::Result;
+
+/// Users read at a time.
+const AT_ONCE: usize = 1000;
 
 /// The result of work on an open directory, which must be there, and is closed at the end.
 pub(crate) fn on_directory<T>(config: &Config, told: Told, work: impl FnOnce(&App) -> Result<T>) -> Result<T> {
@@ -11,4 +16,15 @@ pub(crate) fn on_directory<T>(config: &Config, told: Told, work: impl FnOnce(&Ap
     let done = work(&app);
     app.stop(config.server.shutdown_timeout.get())?;
     done
+}
+
+/// Visits all users, in the order of their numbers, until a visit fails.
+pub(super) fn each_user(store: &Store, mut visit: impl FnMut(UserId) -> Result<()>) -> Result<()> {
+    let mut after = None;
+    loop {
+        let users = feed::users::tables::users_after(&store, after, AT_ONCE)?;
+        let Some(last) = users.last() else { return Ok(()) };
+        after = Some(*last);
+        users.into_iter().try_for_each(&mut visit)?;
+    }
 }

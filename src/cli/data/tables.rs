@@ -1,9 +1,5 @@
 //! The tables of an application's data: an import reads each from files of its own, and an export writes it to one.
 
-use std::path::PathBuf;
-
-use clap::{Arg, ArgAction, ArgGroup, ArgMatches, Args, Command, FromArgMatches, value_parser};
-
 /// Declares the tables: the name, which is that of the option; the table on disk; the columns of CSV, in brackets those that
 /// may be missing; what a file has.
 macro_rules! tables {
@@ -13,9 +9,10 @@ macro_rules! tables {
         pub(in crate::cli) enum Table { $($table),+ }
 
         impl Table {
-            const ALL: [Self; [$($name),+].len()] = [$(Self::$table),+];
+            /// All of them.
+            pub(in crate::cli) const ALL: [Self; [$($name),+].len()] = [$(Self::$table),+];
 
-            fn declaration(self) -> [&'static str; 4] {
+            pub(super) fn declaration(self) -> [&'static str; 4] {
                 match self {
                     $(Self::$table => [$name, $on_disk, $columns, $what]),+
                 }
@@ -59,41 +56,6 @@ impl Table {
     /// The columns of CSV, in the order of a file without a header. Those in brackets may be missing.
     pub(super) fn columns(self) -> &'static str {
         self.declaration()[2]
-    }
-}
-
-/// The files that a command line names, in the order of their tables: `MANY` of a table, or one.
-#[derive(Debug, Default)]
-pub(super) struct Files<const MANY: bool>(pub(super) Vec<(Table, PathBuf)>);
-
-impl<const MANY: bool> Args for Files<MANY> {
-    fn augment_args(command: Command) -> Command {
-        let command = command.group(ArgGroup::new("files").required(true).multiple(true));
-        let (action, begin) = if MANY { (ArgAction::Append, "A file of") } else { (ArgAction::Set, "The file for") };
-        Table::ALL.into_iter().fold(command, |command, table| {
-            let [name, .., what] = table.declaration();
-            let file = Arg::new(name).long(name).value_name("FILE").group("files").action(action.clone());
-            command.arg(file.value_parser(value_parser!(PathBuf)).help(format!("{begin} {what}")))
-        })
-    }
-
-    fn augment_args_for_update(command: Command) -> Command {
-        Self::augment_args(command)
-    }
-}
-
-impl<const MANY: bool> FromArgMatches for Files<MANY> {
-    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
-        let files = |table: Table| {
-            let paths = matches.get_many::<PathBuf>(table.name()).into_iter().flatten();
-            paths.map(move |path| (table, path.clone()))
-        };
-        Ok(Self(Table::ALL.into_iter().flat_map(files).collect()))
-    }
-
-    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
-        *self = Self::from_arg_matches(matches)?;
-        Ok(())
     }
 }
 

@@ -13,7 +13,7 @@ use super::Community;
 use super::people::{self, CLOCK, READER, SWIMMERS, cast};
 use super::posts::{Kind, Post};
 use super::texts::decks::Decks;
-use feed::{Feed, PublishItems, Relate, Visibility, Wish, follows, ids, reactions};
+use feed::{Feed, PublishItems, Relate, Visibility, Wish, follows, reactions};
 use model::clock::now;
 use model::error::{Code, Error, Result};
 use model::threads;
@@ -89,7 +89,7 @@ impl Life {
     fn find_neighbours(&self, feed: &Feed) -> Result<Vec<usize>> {
         let users: Vec<usize> = (0..LOOKED_AT.min(self.community.users as usize)).collect();
         let ids: Vec<HostId> = users.iter().map(|user| self.community.host_user(*user)).collect::<Result<_>>()?;
-        let ids: Vec<UserId> = ids::give_all(feed, &ids)?;
+        let ids: Vec<UserId> = feed.read().find_all(&ids)?;
         let relations = follows::relations(feed.read(), ids[READER], &ids)?;
         let is_seen =
             |relation: &Relation| relation.following_since.is_some() && relation.barred_since(Barrier::Mute).is_none();

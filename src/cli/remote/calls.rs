@@ -6,8 +6,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use serde::Deserialize;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use ureq::config::ConfigBuilder;
 use ureq::http::{Response, StatusCode};
@@ -139,9 +139,14 @@ impl Server {
         self.json(self.get(path)?)
     }
 
+    /// A good answer to a `POST` with JSON.
+    pub(crate) fn post_for(&self, path: &str, body: &impl Serialize) -> Result<Response<Body>, Fault> {
+        self.good(self.with_key(self.agent.post(format!("{}{path}", self.url))).send_json(body))
+    }
+
     /// The JSON of a good answer to a `POST` with JSON.
     pub(crate) fn post_json<T: DeserializeOwned>(&self, path: &str, body: &Value) -> Result<T, Fault> {
-        self.json(self.good(self.with_key(self.agent.post(format!("{}{path}", self.url))).send_json(body))?)
+        self.json(self.post_for(path, body)?)
     }
 
     /// The JSON of a good answer to a `PUT` with JSON.

@@ -1,18 +1,23 @@
-//! A new copy of the server, file by file. What is whole on the device is not read again after an interruption.
+//! A new copy of the server, as one archive. Table files that are whole on the device are not sent again after an interruption:
+//! they never change, and the server makes another copy with most of them.
 
-use std::fs::{self, File};
-use std::io::{self, Read, Write};
+use std::collections::HashSet;
+use std::fs;
+use std::io;
 
 use super::origin::Origin;
 use crate::cli::terminal::progress::{Progress, Unit};
-use feed::standbys::{CopyFile, CopyPlan, Head};
+use feed::backup::unpack_files;
+use feed::standbys::{CopyFile, CopyPlan, CopyRequest, Head, PLAN};
 use kv::{Schema, Standby, StandbyDirectory, is_file_of_engine};
 use model::error::{Code, Error, Result};
 
-/// Bytes written at once.
-const PIECE: usize = 256 << 10;
-/// The extension of a file that is not whole.
-const PART: &str = "part";
+/// The extension of table files.
+const TABLES: &str = "sst";
+/// Most files of an unfinished copy that are kept: a request names them.
+const MOST_KEPT: usize = 10_000;
+/// Most bytes of a plan.
+const LONGEST_PLAN: u64 = 64 << 20;
 
 /// Copies all files, and returns the id of the log from which the copy goes on. Tells the server's last row once it is known.
 /// Ends early with an error if it `stops`.
@@ -23,83 +28,60 @@ pub(super) fn make(
     tell: &dyn Fn(Head),
     stops: &dyn Fn() -> bool,
 ) -> Result<u64> {
-    let plan = match directory.unfinished().and_then(|plan| serde_json::from_slice(&plan).ok()) {
-        Some(plan) => {
-            tracing::info!("the copy goes on");
-            plan
-        }
-        None => begun(directory, origin, min_free, schema)?,
+    let kept = kept(directory)?;
+    let begin = |text: &[u8]| {
+        let plan: CopyPlan = serde_json::from_slice(text)
+            .map_err(|e| Error::Setup(format!("the server sent a copy that cannot be read: {e}")))?;
+        Standby::can_follow(&plan.state, schema)?;
+        let all: HashSet<_> = plan.files.iter().collect();
+        let is_same = kept.log == Some(plan.state.id);
+        let (present, gone): (Vec<_>, Vec<_>) = kept.files.iter().partition(|file| is_same && all.contains(file));
+        gone.into_iter().try_for_each(|file| remove(directory, &file.name))?;
+        let sum = |files: &[CopyFile]| files.iter().map(|file| file.bytes).sum::<u64>();
+        let present_bytes: u64 = present.iter().map(|file| file.bytes).sum();
+        let lacking = ((plan.files.len() - present.len()) as u64, sum(&plan.files) - present_bytes);
+        directory.begin_copy(text, lacking.1, min_free)?;
+        let (files, bytes) = lacking;
+        tracing::info!(files, bytes, kept = present.len(), "a copy begins");
+        tell(Head { flushed: plan.state.flushed, bytes });
+        Ok((lacking, (plan.state.id, Progress::new("copy", Some(bytes), Unit::Bytes))))
     };
-    let CopyPlan { id, state, files } = &plan;
-    let all: u64 = files.iter().map(|file| file.bytes).sum();
-    tell(Head { flushed: state.flushed, bytes: all });
-    let progress = Progress::new("copy", Some(all), Unit::Bytes);
-    let mut done = 0;
-    for file in files {
-        let copied = one(directory, origin, id, file, &mut |bytes| {
-            progress.at(done + bytes, &file.name);
-            if stops() { Err(Code::Stopping.into()) } else { Ok(()) }
-        });
-        if copied.as_ref().is_err_and(|error| error.code() == Some(Code::CopyNotFound)) {
-            // It has ended meanwhile.
-            directory.drop_copy()?;
+    let wrote = |(_, progress): &(u64, Progress), bytes| {
+        progress.at(bytes, "");
+        if stops() { Err(Code::Stopping.into()) } else { Ok(()) }
+    };
+    let archive = origin.take_copy(&kept)?;
+    let unpacked = unpack_files(archive, &directory.copying(), (PLAN, LONGEST_PLAN), begin, wrote);
+    let (log, _) = unpacked.map_err(|error| match error {
+        Error::Setup(why) => Error::Setup(format!("the copy of the server: {why}")),
+        error => error,
+    })?;
+    tracing::info!("the copy is whole");
+    Ok(log)
+}
+
+/// The table files that an unfinished copy has. Others of its files are removed.
+fn kept(directory: &StandbyDirectory) -> Result<CopyRequest> {
+    let plan: Option<CopyPlan> = directory.unfinished().and_then(|plan| serde_json::from_slice(&plan).ok());
+    let Some(plan) = plan else {
+        directory.drop_copy()?;
+        return Ok(CopyRequest { log: None, files: Vec::new() });
+    };
+    let failed = |e: io::Error| Error::Setup(format!("{}: {e}", directory.copying().display()));
+    let mut files = Vec::new();
+    for entry in fs::read_dir(directory.copying().join("db")).map_err(failed)? {
+        let entry = entry.map_err(failed)?;
+        let name = entry.file_name().to_string_lossy().into_owned();
+        match name.ends_with(&format!(".{TABLES}")) && files.len() < MOST_KEPT {
+            true => files.push(CopyFile { name, bytes: entry.metadata().map_err(failed)?.len() }),
+            false => remove(directory, &name)?,
         }
-        copied?;
-        done += file.bytes;
     }
-    tracing::info!(bytes = all, files = files.len(), "the copy is whole");
-    origin.end_copy(id);
-    Ok(state.id)
+    Ok(CopyRequest { log: Some(plan.state.id), files })
 }
 
-fn begun(directory: &StandbyDirectory, origin: &Origin, min_free: u64, schema: &dyn Schema) -> Result<CopyPlan> {
-    let plan = origin.take_copy()?;
-    Standby::can_follow(&plan.state, schema)?;
-    if !plan.files.iter().all(|file| is_file_of_engine(&file.name)) {
-        return Err(unreadable("the name of a file"));
-    }
-    let bytes: u64 = plan.files.iter().map(|file| file.bytes).sum();
-    let text = serde_json::to_vec(&plan).map_err(|e| unreadable(&e.to_string()))?;
-    tracing::info!(bytes, files = plan.files.len(), "a copy begins");
-    let begun = directory.begin_copy(&text, bytes, min_free);
-    if begun.is_err() {
-        origin.end_copy(&plan.id);
-    }
-    begun.map(|()| plan)
-}
-
-fn unreadable(what: &str) -> Error {
-    Error::Setup(format!("the server sent a copy that cannot be read: {what}"))
-}
-
-/// Copies one file, unless it is whole. `at` gets the bytes so far.
-fn one(
-    directory: &StandbyDirectory,
-    origin: &Origin,
-    copy: &str,
-    file: &CopyFile,
-    at: &mut dyn FnMut(u64) -> Result<()>,
-) -> Result<()> {
-    let target = directory.copied_file(&file.name);
-    if target.metadata().is_ok_and(|found| found.len() == file.bytes) {
-        return at(file.bytes);
-    }
-    let failed = |e: io::Error| Error::Setup(format!("{}: {e}", target.display()));
-    let part = directory.copied_file(&format!("{}.{PART}", file.name));
-    let mut out = File::create(&part).map_err(failed)?;
-    let mut input = origin.read_file(copy, &file.name)?;
-    let (mut piece, mut written) = (vec![0; PIECE], 0);
-    loop {
-        at(written)?;
-        let count = input.read(&mut piece).map_err(|e| Error::Setup(format!("the file {}: {e}", file.name)))?;
-        written += count as u64;
-        if count == 0 || written > file.bytes {
-            break;
-        }
-        out.write_all(&piece[..count]).map_err(failed)?;
-    }
-    if written != file.bytes {
-        return Err(Error::Setup(format!("the file {} ends early, or late", file.name)));
-    }
-    out.sync_all().and_then(|()| fs::rename(&part, &target)).map_err(failed)
+/// Removes a file of the unfinished copy.
+fn remove(directory: &StandbyDirectory, name: &str) -> Result<()> {
+    let path = directory.copying().join("db").join(name);
+    fs::remove_file(&path).map_err(|e| Error::Setup(format!("{}: {e}", path.display())))
 }

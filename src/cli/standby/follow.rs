@@ -11,7 +11,7 @@ use parking_lot::Mutex;
 use super::copy;
 use super::origin::Origin;
 use super::state::State;
-use feed::standbys::{Frame, Head, Word};
+use feed::standbys::{Frame, Head};
 use feed::store::{Options, Rules};
 use http::{StandbyState, Status};
 use kv::{Schema, Standby, StandbyDirectory};
@@ -254,23 +254,24 @@ impl Follower {
         let failed = |e: std::io::Error| Error::Setup(format!("the stream of the log: {e}"));
         let mut bytes = 0;
         loop {
-            match Frame::read(stream).map_err(failed)?.ok_or_else(cut)? {
-                Frame::Word(Word::State(state)) => {
+            let (frame, batch) = Frame::read(stream).map_err(failed)?.ok_or_else(cut)?;
+            match frame {
+                Frame::State(state) => {
                     Standby::can_follow(&state, &*self.schema)?;
                     self.with_store(|store| store.has_tables(&state.tables))?;
                     tracing::info!(server_row = state.flushed, row = self.state.row(), "the standby follows");
                     self.state.follows();
                     self.state.heard(Head { flushed: state.flushed, bytes: 0 });
                 }
-                Frame::Word(Word::Head(head)) => {
+                Frame::Head(head) => {
                     self.state.heard(head);
                     self.flush(&mut bytes)?;
                     if let Err(error) = self.origin.report(self.state.row()) {
                         tracing::debug!(%error, "the server was not told how far the standby is");
                     }
                 }
-                Frame::Word(Word::End(end)) => return Err(Origin::ended(&end)),
-                Frame::Batch(batch) => {
+                Frame::End(end) => return Err(Origin::ended(&end)),
+                Frame::Batch(_) => {
                     self.with_store(|store| store.apply(&batch))?;
                     bytes += batch.len() as u64;
                     if bytes >= GROUP || stream.buffer().is_empty() {

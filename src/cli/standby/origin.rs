@@ -7,10 +7,13 @@ use std::time::Duration;
 
 use serde::Deserialize;
 use serde_json::{Value, json};
+use ureq::Body;
+use ureq::http::Response;
 
 use crate::cli::plain;
 use crate::cli::remote::calls::{self, Fault, Server};
-use feed::standbys::{CopyPlan, End};
+use crate::cli::terminal::interrupt::Reading;
+use feed::standbys::{CopyRequest, End};
 use model::error::{Code, Error, Result};
 
 const PATH: &str = "/v1/admin/standby";
@@ -54,7 +57,7 @@ struct Health {
 
 /// A code that a standby acts upon.
 fn known(name: &str) -> Option<Code> {
-    [Code::LogGone, Code::CopyNotFound, Code::NotHandingOver].into_iter().find(|code| code.name() == name)
+    [Code::LogGone, Code::NotHandingOver].into_iter().find(|code| code.name() == name)
 }
 
 /// Whether a server serves applications.
@@ -89,25 +92,16 @@ impl Origin {
         code.map_or_else(|| error.clone(), |code| Error::refused(code, &error))
     }
 
-    pub(super) fn take_copy(&self) -> Result<CopyPlan> {
-        let plan = self.patient.post(&format!("{PATH}/copies"));
-        plan.map_err(|fault| self.error(fault))
-    }
-
-    /// A file of a copy.
-    pub(super) fn read_file(&self, copy: &str, file: &str) -> Result<impl Read + use<>> {
-        self.read(&format!("{PATH}/copies/{copy}/{file}"))
+    /// The archive of a copy. Only its beginning may take long.
+    pub(super) fn take_copy(&self, request: &CopyRequest) -> Result<impl Read + use<>> {
+        let archive = self.body(self.patient.post_for(&format!("{PATH}/copies"), request))?;
+        Reading::patient(archive, PATIENCE)
     }
 
     /// The body of an answer, however long.
-    fn read(&self, path: &str) -> Result<impl Read + use<>> {
-        let answer = self.server.get(path).map_err(|fault| self.error(fault))?;
+    fn body(&self, answer: Result<Response<Body>, Fault>) -> Result<impl Read + use<>> {
+        let answer = answer.map_err(|fault| self.error(fault))?;
         Ok(answer.into_body().into_with_config().limit(u64::MAX).reader())
-    }
-
-    pub(super) fn end_copy(&self, copy: &str) {
-        // It ends by itself, too.
-        let _ = self.server.delete(&format!("{PATH}/copies/{copy}"));
     }
 
     /// The error of a stream that the server has ended.
@@ -122,7 +116,7 @@ impl Origin {
     /// The stream of the log behind a row.
     pub(super) fn follow(&self, log: u64, after: u64) -> Result<impl Read + use<>> {
         let name = self.quoted_name();
-        self.read(&format!("{PATH}/log?standby={name}&log={log:016x}&after={after}"))
+        self.body(self.server.get(&format!("{PATH}/log?standby={name}&log={log:016x}&after={after}")))
     }
 
     fn quoted_name(&self) -> String {

@@ -36,14 +36,7 @@ impl State {
             origin: known.url.clone(),
             has_copy,
             incomplete: known.whole_at.is_none().then(|| NEVER_WHOLE.to_owned()),
-            row: 0,
-            behind_rows: None,
-            behind_bytes: None,
-            behind_ms: 0,
-            applied_bytes: 0,
-            copies: 0,
-            failures: 0,
-            failure: None,
+            ..StandbyStatus::default()
         };
         let whole_at = ago.and_then(|ago| started.checked_sub(ago)).unwrap_or(started);
         Self(Mutex::new(Now { status, head: None, whole_at }))

@@ -1,6 +1,7 @@
-//! A backup as one tar archive, made while it is read.
+//! Files as one tar archive, made while it is read.
 
 use std::collections::VecDeque;
+use std::fmt;
 use std::fs::{self, File};
 use std::io::{self, Cursor, Read};
 use std::path::{Path, PathBuf};
@@ -9,17 +10,19 @@ use std::sync::Arc;
 use tar::Header;
 
 use super::manifest::{MANIFEST, Manifest, VERDICT};
+use model::Millis;
 
 /// The unit of the format, bytes.
 const BLOCK: u64 = 512;
 /// Blocks of zeros at the end.
 const END: u64 = 2;
 
-/// The files of a backup as the bytes of a tar archive. The first file is the manifest. One file at a time is open.
+/// Files as the bytes of a tar archive. One file at a time is open.
 pub struct Archive {
-    manifest: Manifest,
-    /// Files and their sizes, in order.
+    /// Files with their names and sizes, in order.
     rest: VecDeque<(PathBuf, String, u64)>,
+    /// The time of all files.
+    at: Millis,
     /// The part in reading, and its bytes that are not read yet.
     part: Box<dyn Read + Send>,
     left: u64,
@@ -30,30 +33,28 @@ pub struct Archive {
     _held: Option<Arc<()>>,
 }
 
-impl std::fmt::Debug for Archive {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Archive").field("manifest", &self.manifest).finish_non_exhaustive()
+impl fmt::Debug for Archive {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Archive").field("length", &self.length).finish_non_exhaustive()
     }
 }
 
 impl Archive {
-    /// The archive of the backup in a directory. Fails with [`io::ErrorKind::InvalidData`] if there is none.
+    /// The archive of the backup in a directory: first the manifest. Fails with [`io::ErrorKind::InvalidData`] if there is none.
     pub fn of(dir: &Path) -> io::Result<Self> {
         let manifest = Manifest::of(dir)?;
-        let rest = files(dir)?;
-        let length = rest.iter().map(|(_, _, size)| BLOCK + size.next_multiple_of(BLOCK)).sum::<u64>() + END * BLOCK;
-        let part = Box::new(io::empty());
-        Ok(Self { manifest, rest: rest.into(), part, left: 0, ends: false, length, _held: None })
+        Ok(Self::new(files(dir)?, manifest.begun_at))
+    }
+
+    /// The archive of files with their names and sizes, in order; `at` is the time of all.
+    pub(crate) fn new(files: Vec<(PathBuf, String, u64)>, at: Millis) -> Self {
+        let length = files.iter().map(|(_, _, size)| BLOCK + size.next_multiple_of(BLOCK)).sum::<u64>() + END * BLOCK;
+        Self { rest: files.into(), at, part: Box::new(io::empty()), left: 0, ends: false, length, _held: None }
     }
 
     /// Keeps a value until the archive is dropped.
     pub(super) fn holding(self, held: Arc<()>) -> Self {
         Self { _held: Some(held), ..self }
-    }
-
-    /// The facts of the backup.
-    pub fn manifest(&self) -> &Manifest {
-        &self.manifest
     }
 
     /// The bytes of the whole archive.
@@ -72,7 +73,7 @@ impl Archive {
         header.set_path(&name)?;
         header.set_size(size);
         header.set_mode(0o600);
-        header.set_mtime(self.manifest.begun_at / 1000);
+        header.set_mtime(self.at / 1000);
         header.set_cksum();
         let padding = size.next_multiple_of(BLOCK) - size;
         let file = File::open(path)?.take(size).chain(io::repeat(0).take(padding));

@@ -29,7 +29,7 @@ use model::store::Copied;
 pub use self::archive::Archive;
 pub use self::manifest::Manifest;
 pub use self::shelf::{Backup, State};
-pub use self::unpack::{manifest_of, unpack};
+pub use self::unpack::{manifest_of, unpack, unpack_files};
 
 /// Backups in figures.
 #[derive(Debug, Default)]

@@ -16,62 +16,94 @@ const PIECE: usize = 256 << 10;
 /// Most bytes after the end of an archive: tools fill the last record with zeros.
 const MOST_FILLING: u64 = 1 << 20;
 
-/// Writes the files of an archive into `into`, an empty directory, and flushes them. `begin` sees the manifest first and
-/// may refuse; `wrote` learns of the bytes written so far. Accepts only plain files with the names of a backup, once
-/// each, and all that the manifest counts: an archive that ends early is refused, and one with more than zeros behind
-/// its end. The input is read to its end, so that a packed one is compared with its checksum.
+/// The way of a file that is not whole: behind its name.
+const PART: &str = ".part";
+
+/// Writes the files of a backup's archive into `into`, an empty directory, and flushes them. `begin` sees the manifest first and
+/// may refuse; `wrote` learns of the bytes written so far. The input is read to its end, so that a packed one is compared with
+/// its checksum. What it refuses is told at [`unpack_files`].
 pub fn unpack(
     input: impl Read,
     into: &Path,
     begin: impl FnOnce(&Manifest) -> Result<()>,
     mut wrote: impl FnMut(&Manifest, u64),
 ) -> Result<Manifest> {
+    let begin = |text: &[u8]| {
+        let manifest = manifest_in(text)?;
+        begin(&manifest)?;
+        let made = fs::create_dir(into.join("db")).and_then(|()| private::replace_file(&into.join(MANIFEST), text));
+        made.map_err(|e| Error::Setup(format!("{}: {e}", into.display())))?;
+        Ok(((manifest.files, manifest.bytes), manifest))
+    };
+    let wrote = |manifest: &Manifest, bytes| {
+        wrote(manifest, bytes);
+        Ok(())
+    };
+    unpack_files(input, into, (MANIFEST, LONGEST), begin, wrote)
+}
+
+/// Writes the files of an archive into `into`, each whole or not at all, and flushes them. The first file has the name `head`
+/// and at most so many bytes; `begin` gets its text, and tells how many files follow, with how many bytes; `wrote` learns of the
+/// bytes written so far. Both may refuse. Accepts only plain files with the names of a backup, none of which is there, and as
+/// many as follow: an archive that ends early is refused, and one with more than zeros behind its end.
+pub fn unpack_files<H>(
+    input: impl Read,
+    into: &Path,
+    head: (&str, u64),
+    begin: impl FnOnce(&[u8]) -> Result<((u64, u64), H)>,
+    mut wrote: impl FnMut(&H, u64) -> Result<()>,
+) -> Result<H> {
     let mut archive = tar::Archive::new(input);
     let mut entries = entries(&mut archive)?;
-    let (text, manifest) = first(&mut entries)?;
-    begin(&manifest)?;
+    let ((all_files, all_bytes), begun) = begin(&first(&mut entries, head)?)?;
     let failed = |e: io::Error| Error::Setup(format!("{}: {e}", into.display()));
-    fs::create_dir(into.join("db")).map_err(failed)?;
-    private::replace_file(&into.join(MANIFEST), &text).map_err(failed)?;
     let (mut files, mut bytes) = (0, 0);
     for entry in entries {
         let mut entry = entry.map_err(unreadable)?;
         let name = plain_name(&entry)?;
         files += 1;
-        if files > manifest.files || entry.size() > manifest.bytes - bytes {
-            return Err(bad("it has more than its file BACKUP says"));
+        if files > all_files || entry.size() > all_bytes - bytes {
+            return Err(bad(&format!("it has more than its file {} says", head.0)));
         }
-        // A second file of this name fails.
-        let target = OpenOptions::new().write(true).create_new(true).open(into.join(&name));
-        let mut target = target.map_err(|e| Error::Setup(format!("{}: {name}: {e}", into.display())))?;
+        let (target, part) = (into.join(&name), into.join(format!("{name}{PART}")));
+        if target.exists() {
+            return Err(bad(&format!("it has the file {name:?} twice")));
+        }
+        let mut out = OpenOptions::new().write(true).create_new(true).open(&part).map_err(failed)?;
         let mut piece = vec![0; PIECE];
         loop {
             let count = entry.read(&mut piece).map_err(unreadable)?;
             if count == 0 {
                 break;
             }
-            target.write_all(&piece[..count]).map_err(failed)?;
+            out.write_all(&piece[..count]).map_err(failed)?;
             bytes += count as u64;
-            wrote(&manifest, bytes);
+            wrote(&begun, bytes)?;
         }
-        target.sync_all().map_err(failed)?;
+        out.sync_all().and_then(|()| fs::rename(&part, &target)).map_err(failed)?;
     }
-    if (files, bytes) != (manifest.files, manifest.bytes) {
+    if (files, bytes) != (all_files, all_bytes) {
         return Err(bad(&format!(
-            "it ends early: it has {files} of {} files and {bytes} of {} bytes",
-            manifest.files, manifest.bytes
+            "it ends early: it has {files} of {all_files} files and {bytes} of {all_bytes} bytes"
         )));
     }
     must_end(archive.into_inner())?;
     for dir in [into.join("db"), into.to_owned()] {
         private::flush_names(&dir).map_err(failed)?;
     }
-    Ok(manifest)
+    Ok(begun)
 }
 
 /// The facts of the backup in an archive, of which only the beginning is read.
 pub fn manifest_of(input: impl Read) -> Result<Manifest> {
-    first(&mut entries(&mut tar::Archive::new(input))?).map(|(_, manifest)| manifest)
+    manifest_in(&first(&mut entries(&mut tar::Archive::new(input))?, (MANIFEST, LONGEST))?)
+}
+
+fn manifest_in(text: &[u8]) -> Result<Manifest> {
+    let wrong = |why: &str| bad(&format!("its file {MANIFEST}: {why}"));
+    let manifest: Manifest = serde_json::from_slice(text).map_err(|e| wrong(&e.to_string()))?;
+    manifest.check().map_err(wrong)?;
+    Ok(manifest)
 }
 
 fn entries<R: Read>(archive: &mut tar::Archive<R>) -> Result<tar::Entries<'_, R>> {
@@ -79,20 +111,18 @@ fn entries<R: Read>(archive: &mut tar::Archive<R>) -> Result<tar::Entries<'_, R>
     Ok(archive.entries().map_err(unreadable)?.raw(true))
 }
 
-/// The first file of an archive: its text and the facts in it.
-fn first(entries: &mut tar::Entries<'_, impl Read>) -> Result<(Vec<u8>, Manifest)> {
+/// The text of the first file of an archive.
+fn first(entries: &mut tar::Entries<'_, impl Read>, (name, longest): (&str, u64)) -> Result<Vec<u8>> {
     let first = entries.next().ok_or_else(|| bad("it is empty"))?.map_err(unreadable)?;
-    if first.path_bytes().as_ref() != MANIFEST.as_bytes() || first.header().entry_type() != EntryType::Regular {
-        return Err(bad("its first file is not BACKUP, so it is no backup"));
+    if first.path_bytes().as_ref() != name.as_bytes() || first.header().entry_type() != EntryType::Regular {
+        return Err(bad(&format!("its first file is not {name}, so it is no backup")));
     }
-    if first.size() > LONGEST {
-        return Err(bad("its file BACKUP is too long"));
+    if first.size() > longest {
+        return Err(bad(&format!("its file {name} is too long")));
     }
     let mut text = Vec::new();
-    first.take(LONGEST).read_to_end(&mut text).map_err(unreadable)?;
-    let manifest: Manifest = serde_json::from_slice(&text).map_err(|e| bad(&format!("its file BACKUP: {e}")))?;
-    manifest.check().map_err(|why| bad(&format!("its file BACKUP: {why}")))?;
-    Ok((text, manifest))
+    first.take(longest).read_to_end(&mut text).map_err(unreadable)?;
+    Ok(text)
 }
 
 /// Fails unless nothing but zeros follows the archive.
@@ -122,7 +152,7 @@ fn bad(why: &str) -> Error {
 fn unreadable(error: io::Error) -> Error {
     match error.kind() {
         io::ErrorKind::UnexpectedEof => bad("it ends early"),
-        _ if error.raw_os_error().is_some() => bad(&error.to_string()),
+        kind if error.raw_os_error().is_some() || kind == io::ErrorKind::TimedOut => bad(&error.to_string()),
         _ => bad("it is no archive of a backup, or it is damaged"),
     }
 }

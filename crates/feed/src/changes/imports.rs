@@ -1,47 +1,25 @@
-//! Imports: lines of files, as if each were sent alone, but without events for streams. Neighbours share a write.
+//! Imports: lines of files, as if each were sent alone, but without events for streams. Neighbours are one change.
 
-use std::collections::HashSet;
-use std::hash::Hash;
+use std::any::Any;
 
 use crate::core::Core;
 use crate::feed::Feed;
 use crate::items::drafts::{each_once, paths};
 use crate::items::publish::{check, content_exists};
-use crate::read::Visibility;
 use crate::streaming::ChangeTime;
-use crate::writer::command::{
-    Change, Follow, ImportFollows, ImportItems, ImportedItem, ImportedName, NumberReactions, React, Reacting, Wish,
-};
+use crate::writer::command::{Change, Command, ImportFollows, ImportItems, Made, no_outcome};
 use crate::writer::entry_times::lists_of_follows;
 use crate::writer::txn::Txn;
 use crate::{follows, ids, items, kinds, sight, writer};
 use model::error::{Code, Error, Result};
 use model::store::{Approval, Batch, Published, Push, Tier, too_many_follows, too_many_kinds};
 use model::{
-    ContentId, Draft, HostId, KindId, MOST_KINDS, Millis, Order, Relation, Rule, RuleDraft, Side, Span, Time, UserId,
-    store,
+    ContentId, Draft, HostId, KindId, MOST_KINDS, Millis, Order, Reacted, Relation, Rule, RuleDraft, Side, Span, Time,
+    UserId, store,
 };
 
 /// Most lines of an import in one change, so that others do not wait long for it.
 const MOST_LINES: usize = 64;
-
-fn import_ids(feed: &Feed, ids: &[HostId]) -> Result<Vec<Result<bool>>> {
-    let found: Vec<UserId> = feed.read().look_up(&ids.iter().collect::<Vec<_>>())?;
-    let mut new = HashSet::new();
-    let judge = |(id, found)| {
-        if found != UserId::UNKNOWN {
-            return Ok(false);
-        }
-        ids::accepts(feed, id)?;
-        Ok(new.insert(id))
-    };
-    let results: Vec<_> = ids.iter().zip(found).map(judge).collect();
-    let given: Vec<_> = ids.iter().zip(&results).filter(|(_, new)| matches!(new, Ok(true))).map(|(id, _)| id).collect();
-    if !given.is_empty() {
-        ids::give_all::<UserId>(feed, given)?;
-    }
-    Ok(results)
-}
 
 /// The refusal of a draft with a new name, before the name gets a number. `found` has its ids in the store.
 fn refused_name(feed: &Core, draft: &Draft, found: &[ContentId], at: ChangeTime) -> Result<Option<Error>> {
@@ -76,8 +54,7 @@ fn refused_kind(feed: &Core, kind: &str, known: Option<KindId>, new: &mut Vec<St
 /// no refusal.
 fn judge_follows(
     feed: &Core,
-    user: &HostId,
-    follows: &[(HostId, Option<Millis>)],
+    ImportFollows { user, follows, awaited, .. }: &ImportFollows,
     at: ChangeTime,
 ) -> Result<Vec<Result<bool>>> {
     let me: UserId = feed.read().known(user)?;
@@ -99,14 +76,15 @@ fn judge_follows(
         for (id, _) in [(user, me), (target, there.target)].iter().filter(|(_, found)| *found == UserId::UNKNOWN) {
             ids::accepts(feed, id)?;
         }
+        let present = there.following_since.or(there.requested_since.filter(|_| *awaited));
         // One that is there with this time is a repeat.
-        if let Some(since) = since.filter(|since| there.following_since != Some(*since)) {
+        if let Some(since) = since.filter(|since| present != Some(*since)) {
             writer::not_ahead(feed, "since", since, at)?;
         }
         if blocked.contains(&there.target) {
             return Err(Code::Blocked.into());
         }
-        let is_new = there.following_since.is_none();
+        let is_new = present.is_none();
         let grows = is_new && there.requested_since.is_none();
         left = left.checked_sub(u64::from(grows)).ok_or_else(|| too_many_follows(limit))?;
         Ok(is_new)
@@ -115,74 +93,93 @@ fn judge_follows(
 }
 
 impl Feed {
-    /// Publishes each valid draft, in order. Returns for each whether it is new. Waits while the queue of jobs is full.
-    /// Streams get a reset instead of the events.
-    ///
-    /// Errors of a draft: `content_exists` if the id belongs to another item, or to a deleted one; `time_ahead`;
-    /// `too_many_kinds`.
-    pub fn import(&self, drafts: Vec<Draft>) -> Result<Vec<Result<bool>>> {
-        self.import_items(drafts.into_iter().map(|draft| ImportedItem { draft, edited_at: None }).collect())
-    }
-
-    /// Publishes each valid item as [`Feed::import`] does, with the time of its last edit. One that is there keeps its own.
-    pub fn import_items(&self, items: Vec<ImportedItem>) -> Result<Vec<Result<bool>>> {
-        let groups = groups(items, MOST_LINES, |_| (), |item| item.draft.content_id.clone());
-        let of_items = |items: Vec<ImportedItem>| {
-            let is_edited = items.iter().any(|item| item.edited_at.is_some());
-            let (drafts, edited): (_, Vec<_>) = items.into_iter().map(|item| (item.draft, item.edited_at)).unzip();
-            ImportItems { drafts, edited: if is_edited { edited } else { Vec::new() } }
-        };
-        Ok(self.submit_all(groups.into_iter().map(of_items))?.into_iter().flatten().collect())
-    }
-
-    /// Gives numbers to names of users and items, and to kinds of reactions, each in order: they have this order at equal
-    /// times. Returns for each whether it is new to the server. A number of the host is never new.
-    ///
-    /// Errors of a line: `invalid_id` if the server accepts only numbers; `too_many_kinds`.
-    pub fn import_names(&self, lines: Vec<ImportedName>) -> Result<Vec<Result<bool>>> {
-        let (mut ids, mut kinds) = (Vec::new(), Vec::new());
-        let is_id: Vec<_> = lines.iter().map(|line| matches!(line, ImportedName::Id(_))).collect();
+    /// Makes the changes of lines, in order: names, follows, items, reactions, profiles, and [`ImportLine`](crate::ImportLine)s.
+    /// Returns for each line whether it changed something, or its refusal. Waits while the queue of jobs is full.
+    pub fn import(&self, lines: Vec<Command>) -> Result<Vec<Result<bool>>> {
+        let mut changes: Vec<(Command, usize)> = Vec::new();
         for line in lines {
-            match line {
-                ImportedName::Id(id) => ids.push(id),
-                ImportedName::Reaction(kind) => kinds.push(kind),
+            let last = changes.last_mut().filter(|(_, lines)| *lines < MOST_LINES);
+            let apart = match last {
+                None => Some(line),
+                Some((change, lines)) => {
+                    let apart = join(change, line);
+                    *lines += usize::from(apart.is_none());
+                    apart
+                }
+            };
+            changes.extend(apart.map(|line| (line, 1)));
+        }
+        let (changes, lines): (Vec<_>, Vec<_>) = changes.into_iter().unzip();
+        for change in &changes {
+            if let Command::React(change) = change {
+                // The change itself tells what is wrong.
+                let _ = change.warm(self.read());
             }
         }
-        let mut ids = import_ids(self, &ids)?.into_iter();
-        let mut kinds = if kinds.is_empty() { Vec::new() } else { self.submit(NumberReactions { kinds })? }.into_iter();
-        Ok(is_id.into_iter().filter_map(|is_id| if is_id { ids.next() } else { kinds.next() }).collect())
+        let made = self.make(changes)?.into_iter().zip(lines);
+        Ok(made.flat_map(|(made, lines)| of_lines(made).unwrap_or_else(|error| vec![Err(error); lines])).collect())
     }
+}
 
-    /// Applies each valid follow, in order. None is a request: an import moves follows that were approved elsewhere. Returns
-    /// for each whether it is new; another keeps its time and its rule. Waits while the queue of jobs is full.
-    pub fn import_follows(&self, follows: Vec<Follow>) -> Result<Vec<Result<bool>>> {
-        let groups = groups(follows, MOST_LINES, |line| line.user.clone(), |line| Some(line.target.clone()));
-        let of_user = |lines: Vec<Follow>| {
-            let user = lines[0].user.clone();
-            let has_rules = lines.iter().any(|line| line.rule != RuleDraft::All);
-            let (follows, rules): (_, Vec<_>) =
-                lines.into_iter().map(|line| ((line.target, line.since), line.rule)).unzip();
-            ImportFollows { user, follows, rules: if has_rules { rules } else { Vec::new() } }
-        };
-        Ok(self.submit_all(groups.into_iter().map(of_user))?.into_iter().flatten().collect())
+/// Adds a line to a change of lines before it; gives it back if the two are no one change.
+fn join(change: &mut Command, line: Command) -> Option<Command> {
+    use Command::{GiveNumbers, ImportFollows, ImportItems, NumberReactions, PutProfiles, React};
+    match (change, line) {
+        (ImportFollows(before), ImportFollows(line))
+            if before.user == line.user
+                && before.awaited == line.awaited
+                && !before.follows.iter().any(|(target, _)| line.follows.iter().any(|(other, _)| target == other)) =>
+        {
+            if !line.rules.is_empty() {
+                before.rules.resize(before.follows.len(), RuleDraft::All);
+            }
+            before.rules.extend(line.rules);
+            before.follows.extend(line.follows);
+        }
+        (ImportItems(before), ImportItems(line))
+            if !before.drafts.iter().any(|one| line.drafts.iter().any(|other| one.content_id == other.content_id)) =>
+        {
+            if !line.edited.is_empty() {
+                before.edited.resize(before.drafts.len(), None);
+            }
+            before.edited.extend(line.edited);
+            before.drafts.extend(line.drafts);
+        }
+        (React(before), React(line)) if before.item == line.item => before.wishes.extend(line.wishes),
+        (PutProfiles(before), PutProfiles(line)) => before.profiles.extend(line.profiles),
+        (GiveNumbers(before), GiveNumbers(line)) => before.ids.extend(line.ids),
+        (NumberReactions(before), NumberReactions(line)) => before.kinds.extend(line.kinds),
+        (_, line) => return Some(line),
     }
+    None
+}
 
-    /// Adds each valid reaction, in order, also to items of suspended authors. Returns for each whether it is new.
-    pub fn import_reactions(&self, reactions: Vec<Reacting>) -> Result<Vec<Result<bool>>> {
-        let groups = groups(reactions, MOST_LINES, |line| line.content.clone(), |_| None::<()>);
-        let wish = |Reacting { user, kind, since, .. }: Reacting| Wish {
-            user,
-            kind,
-            active: true,
-            since,
-            sight: Visibility::Application,
-        };
-        let to_item = |lines: Vec<Reacting>| {
-            let item = lines[0].content.clone();
-            React { item, wishes: lines.into_iter().map(wish).collect(), imported: true }
-        };
-        let reacted = self.submit_all(groups.into_iter().map(to_item))?.into_iter().flatten();
-        Ok(reacted.map(|reacted| reacted.map(|reacted| reacted.changed)).collect())
+/// The result of each line of a change.
+fn of_lines(made: Made) -> Result<Vec<Result<bool>>> {
+    let outcome: Box<dyn Any> = made?;
+    let changed = |reacted: Box<Vec<Result<Reacted>>>| {
+        reacted.into_iter().map(|reacted| reacted.map(|reacted| reacted.changed)).collect()
+    };
+    outcome
+        .downcast()
+        .map(|results| *results)
+        .or_else(|outcome| outcome.downcast().map(changed))
+        .or_else(|outcome| outcome.downcast().map(|changed| vec![Ok(*changed)]))
+        .map_err(|_| no_outcome())
+}
+
+impl ImportItems {
+    /// An item with the time of its last edit, if it was edited.
+    pub fn one(draft: Draft, edited_at: Option<Millis>) -> Self {
+        Self { drafts: vec![draft], edited: edited_at.map(Some).into_iter().collect() }
+    }
+}
+
+impl ImportFollows {
+    /// A follow.
+    pub fn one(user: HostId, target: HostId, since: Option<Millis>, rule: RuleDraft) -> Self {
+        let rules = if rule == RuleDraft::All { Vec::new() } else { vec![rule] };
+        Self { user, follows: vec![(target, since)], rules, awaited: false }
     }
 }
 
@@ -258,9 +255,9 @@ impl Change for ImportFollows {
 
     fn apply(self, txn: &mut Txn<'_>) -> Result<Self::Outcome> {
         let (feed, at) = (txn.feed, txn.at);
-        let Self { user, follows, rules } = self;
-        each_once(follows.iter().map(|(target, _)| target), "user")?;
-        let mut results = judge_follows(feed, &user, &follows, at)?;
+        each_once(self.follows.iter().map(|(target, _)| target), "user")?;
+        let mut results = judge_follows(feed, &self, at)?;
+        let Self { user, follows, rules, awaited } = self;
         let mut new = Vec::new();
         let mut rules = rules.into_iter();
         for ((target, since), result) in follows.iter().zip(&mut results) {
@@ -285,7 +282,7 @@ impl Change for ImportFollows {
             };
             let change = |(target, (_, since, rule)): (&UserId, &(_, Option<Millis>, Option<Rule>))| store::Change {
                 rule: Some(*rule),
-                approval: Approval::Unasked,
+                approval: if awaited { Approval::Awaited } else { Approval::Unasked },
                 ..store::Change::new(*target, Some(since.unwrap_or(now)))
             };
             let changes: Vec<_> = targets.iter().zip(&new).map(change).collect();
@@ -293,29 +290,4 @@ impl Change for ImportFollows {
         }
         Ok(results)
     }
-}
-
-/// Cuts lines into groups of at most `most` neighbours that are of the same `whole`, and of which no two have one key.
-fn groups<T, W: PartialEq, K: Hash + Eq>(
-    lines: Vec<T>,
-    most: usize,
-    whole: impl Fn(&T) -> W,
-    key: impl Fn(&T) -> Option<K>,
-) -> Vec<Vec<T>> {
-    let (mut groups, mut keys) = (Vec::<Vec<T>>::new(), HashSet::new());
-    for line in lines {
-        let key = key(&line);
-        let is_again = key.as_ref().is_some_and(|key| keys.contains(key));
-        let joins =
-            |group: &&mut Vec<T>| !is_again && group.len() < most && group.first().map(&whole) == Some(whole(&line));
-        match groups.last_mut().filter(joins) {
-            Some(group) => group.push(line),
-            None => {
-                keys.clear();
-                groups.push(vec![line]);
-            }
-        }
-        keys.extend(key);
-    }
-    groups
 }

@@ -141,7 +141,7 @@ fn user_of(raw: u64) -> Result<UserId> {
 
 impl Command {
     /// The users whom it names, none of whom may be erased while it is made.
-    pub(crate) fn users(&self) -> Vec<&HostId> {
+    pub fn users(&self) -> Vec<&HostId> {
         use crate::writer::command::*;
         match self {
             Self::PublishItems(PublishItems { drafts, .. }) | Self::ImportItems(ImportItems { drafts, .. }) => {
@@ -173,7 +173,7 @@ impl Command {
             Self::ChangeMembers(ChangeMembers { user, add, remove, .. }) => {
                 [user].into_iter().chain(add).chain(remove).collect()
             }
-            Self::ImportLine(ImportLine { line }) => line.users().collect(),
+            Self::ImportLine(ImportLine { change, .. }) => change.users(),
             Self::EraseUser(_) | Self::EraseRows(_) | Self::EndErasure(_) | Self::KeepReceiver(_) => Vec::new(),
         }
     }

@@ -3,6 +3,7 @@
 //! A read finds the number of a name; it never gives one. A change gives numbers to the names that it needs; they are written with
 //! the change. So a name that no change has mentioned leaves no trace, and neither does a refused change.
 
+use std::collections::HashSet;
 use std::fmt::Display;
 
 use super::tables;
@@ -33,18 +34,13 @@ pub(crate) fn user_for_change(feed: &Core, user: &HostId) -> Result<UserId> {
 
 /// The id in the store. A name that has no number gets one, even if no change follows.
 pub fn give<I: Id>(feed: &Feed, id: &HostId) -> Result<I> {
-    give_all(feed, [id])?.pop().ok_or_else(missing)
-}
-
-/// The ids in the store of several ids, in their order. Names without a number get numbers in this order.
-pub fn give_all<'i, I: Id>(feed: &Feed, ids: impl IntoIterator<Item = &'i HostId>) -> Result<Vec<I>> {
-    let ids: Vec<_> = ids.into_iter().collect();
-    let found = feed.read().find_all(ids.iter().copied())?;
-    if !found.contains(&I::UNKNOWN) {
-        return Ok(found);
+    match feed.read().find(id)? {
+        found if found != I::UNKNOWN => Ok(found),
+        _ => {
+            feed.submit(GiveNumbers { ids: vec![id.clone()] })?;
+            feed.read().find(id)
+        }
     }
-    let ids = ids.into_iter().cloned().collect();
-    feed.submit(GiveNumbers { ids })?.into_iter().map(id_of).collect()
 }
 
 /// `invalid_id` for a name if the server accepts only numbers.
@@ -58,12 +54,23 @@ pub(crate) fn accepts(feed: &Core, id: &impl Display) -> Result<()> {
 }
 
 impl Change for GiveNumbers {
-    type Outcome = Vec<u64>;
+    type Outcome = Vec<Result<bool>>;
 
     fn apply(self, txn: &mut Txn<'_>) -> Result<Self::Outcome> {
         let feed = txn.feed;
-        let ids: Vec<UserId> = for_change(feed, &self.ids)?;
-        Ok(ids.into_iter().map(UserId::get).collect())
+        let found: Vec<UserId> = feed.read().look_up(&self.ids.iter().collect::<Vec<_>>())?;
+        let mut new = HashSet::new();
+        let judge = |(id, found)| {
+            if found != UserId::UNKNOWN {
+                return Ok(false);
+            }
+            accepts(feed, id)?;
+            Ok(new.insert(id))
+        };
+        let results: Vec<_> = self.ids.iter().zip(found).map(judge).collect();
+        let new = self.ids.iter().zip(&results).filter(|(_, new)| matches!(new, Ok(true))).map(|(id, _)| id);
+        for_change::<UserId>(feed, new)?;
+        Ok(results)
     }
 }
 

@@ -30,7 +30,7 @@ pub(crate) fn of(
     tier: Tier,
 ) -> Result<Vec<ItemCounts>> {
     // Not cached: they would fill the cache.
-    if ids.iter().all(|id| database.lacks(ITEM_COUNTS, &keys::id(id.get()))) {
+    if ids.iter().all(|id| database.now(tier).lacks(ITEM_COUNTS, &keys::id(id.get()))) {
         return Ok(vec![ItemCounts::default(); ids.len()]);
     }
     let load = |missing: &[ContentId]| {

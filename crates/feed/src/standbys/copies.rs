@@ -1,143 +1,137 @@
-//! Copies for standbys, in a folder of the data directory. Each ends by itself when it is not read, and when the device has
-//! little room: changes of the tables since the copy take room as long as it is there.
+//! Copies for standbys: folders of the data directory, each sent as one archive. A copy ends with its archive, and when the
+//! device has little room: changes of the tables since the copy take room as long as it is there.
 
-use std::collections::BTreeMap;
-use std::fs::{self, File};
-use std::io;
+use std::collections::HashSet;
+use std::fs;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Weak};
-use std::time::{Duration, Instant};
-
-use parking_lot::Mutex;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use super::Standbys;
-use super::wire::{CopyFile, CopyPlan};
+use super::wire::{CopyFile, CopyPlan, CopyRequest, PLAN};
+use crate::backup::Archive;
 use crate::store::Store;
 use kv::is_file_of_engine;
+use model::clock::now;
 use model::error::{Code, Error, Result};
-use model::private;
+use model::{private, threads};
 
 /// The folder.
 const FOLDER: &str = "standbys";
 /// The folder of the engine's files in a copy.
 const ENGINE: &str = "db";
-/// A copy that is not read for so long ends.
-const LIVES: Duration = Duration::from_secs(600);
 /// Most copies at once.
 const MOST: usize = 2;
 
 #[derive(Debug)]
 pub(super) struct Copies {
     folder: PathBuf,
-    present: Mutex<BTreeMap<String, Copy>>,
+    present: AtomicUsize,
+    /// Whether the device has room for them.
+    has_room: AtomicBool,
 }
 
+/// A copy as the bytes of an archive: its [`CopyPlan`] and the files that the standby lacks. The copy is removed with it.
 #[derive(Debug)]
-struct Copy {
-    read_at: Instant,
-    /// Held by each read of a file.
-    reads: Weak<()>,
+pub struct StandbyCopy {
+    archive: Archive,
+    place: Place,
 }
 
-/// A file of a copy, open. The copy does not end before.
-#[derive(Debug)]
-pub struct CopiedFile {
-    /// The file.
-    pub file: File,
-    /// Its length, bytes.
-    pub bytes: u64,
-    _held: Arc<()>,
+impl StandbyCopy {
+    /// The bytes of the whole archive.
+    pub fn length(&self) -> u64 {
+        self.archive.length()
+    }
 }
 
-impl Standbys {
-    /// Makes a copy of the store for a standby, which lives while it is read.
-    pub fn take_copy(&self, store: &Store) -> Result<CopyPlan> {
-        self.note_call(store);
-        let Copies { folder, present } = &self.copies;
-        let mut present = present.lock();
-        end_old(folder, &mut present, true);
-        if present.len() >= MOST {
-            return Err(Error::refused(
-                Code::BackupBusy,
-                "other standbys are taking copies. Send the request again later",
-            ));
+impl Read for StandbyCopy {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match self.place.copies.has_room.load(Ordering::Relaxed) {
+            true => self.archive.read(buffer),
+            false => Err(io::Error::other("the device has little room, so the copy of a standby ends")),
         }
-        private::make_dirs(folder).map_err(|e| failed(folder, &e))?;
-        let id = format!("{:016x}", fastrand::u64(..));
-        let place = folder.join(&id);
-        let taken = store.copy_to(&place).and_then(|_| {
-            let files = fs::read_dir(place.join(ENGINE)).and_then(|entries| entries.map(listed).collect());
-            let files = files.map_err(|e| failed(&place, &e))?;
-            Ok(CopyPlan { id: id.clone(), state: store.disk()?.log_facts()?, files })
+    }
+}
+
+/// The folder of a copy, until this is dropped.
+#[derive(Debug)]
+struct Place {
+    copies: Arc<Copies>,
+    path: PathBuf,
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.copies.present.fetch_sub(1, Ordering::Relaxed);
+        let path = std::mem::take(&mut self.path);
+        // The caller may be a thread that must not block. What is left is removed by the next start.
+        let removed = threads::start("copy-end", move || {
+            if let Err(error) = fs::remove_dir_all(&path).or_else(unless_missing) {
+                tracing::error!(%error, "a copy for a standby could not be removed");
+            }
         });
-        if taken.is_ok() {
-            present.insert(id, Copy { read_at: Instant::now(), reads: Weak::new() });
-        } else {
-            // The next start removes it otherwise.
-            let _ = fs::remove_dir_all(place);
-        }
-        taken
-    }
-
-    /// A file of a copy.
-    pub fn copied_file(&self, id: &str, name: &str) -> Result<CopiedFile> {
-        let place = self.copies.folder.join(id).join(ENGINE).join(name);
-        let mut present = self.copies.present.lock();
-        let copy = present.get_mut(id).ok_or(Error::from(Code::CopyNotFound))?;
-        let file = is_file_of_engine(name).then(|| File::open(&place).ok()).flatten();
-        let file = file.ok_or(Error::from(Code::CopyNotFound))?;
-        let bytes = file.metadata().map_err(|e| failed(&place, &e))?.len();
-        let held = copy.reads.upgrade().unwrap_or_default();
-        (copy.reads, copy.read_at) = (Arc::downgrade(&held), Instant::now());
-        Ok(CopiedFile { file, bytes, _held: held })
-    }
-
-    /// Ends a copy.
-    pub fn end_copy(&self, id: &str) -> Result<()> {
-        end(&self.copies.folder, &mut self.copies.present.lock(), id)
-    }
-}
-
-impl Copies {
-    pub(super) fn new(data: &Path) -> Self {
-        Self { folder: data.join(FOLDER), present: Mutex::default() }
-    }
-
-    /// Removes the copies of an earlier run.
-    pub(super) fn tidy(&self) -> Result<()> {
-        match fs::remove_dir_all(&self.folder) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(failed(&self.folder, &error)),
-            _ => Ok(()),
-        }
-    }
-
-    /// Ends copies that nobody has read for long; all of them if there is no room for them.
-    pub(super) fn end_old(&self, has_room: bool) {
-        end_old(&self.folder, &mut self.present.lock(), has_room);
-    }
-}
-
-fn end_old(folder: &Path, present: &mut BTreeMap<String, Copy>, has_room: bool) {
-    let now = Instant::now();
-    for copy in present.values_mut().filter(|copy| copy.reads.strong_count() > 0) {
-        copy.read_at = now;
-    }
-    let is_over = |(id, copy): (&String, &Copy)| (!has_room || copy.read_at.elapsed() > LIVES).then(|| id.clone());
-    for id in present.iter().filter_map(is_over).collect::<Vec<_>>() {
-        match has_room {
-            true => tracing::warn!(copy = id, "a standby has not read its copy for long; the copy is removed"),
-            false => tracing::warn!(copy = id, "the device has little room: the copy of a standby is removed"),
-        }
-        if let Err(error) = end(folder, present, &id) {
+        if let Err(error) = removed {
             tracing::error!(%error, "a copy for a standby could not be removed");
         }
     }
 }
 
-fn end(folder: &Path, present: &mut BTreeMap<String, Copy>, id: &str) -> Result<()> {
-    present.remove(id).ok_or(Error::from(Code::CopyNotFound))?;
-    let place = folder.join(id);
-    fs::remove_dir_all(&place).map_err(|e| failed(&place, &e))
+impl Standbys {
+    /// Makes a copy of the store for a standby.
+    pub fn take_copy(&self, store: &Store, request: &CopyRequest) -> Result<StandbyCopy> {
+        self.note_call(store);
+        let place = Place::new(&self.copies)?;
+        store.copy_to(&place.path)?;
+        let state = store.disk()?.log_facts()?;
+        let archive = || {
+            let files = fs::read_dir(place.path.join(ENGINE))?.map(listed).collect::<io::Result<Vec<_>>>()?;
+            let present: HashSet<_> = request.files.iter().filter(|_| request.log == Some(state.id)).collect();
+            let lacking = files.iter().filter(|file| !present.contains(file));
+            let lacking = lacking.map(|file| (format!("{ENGINE}/{}", file.name), file.bytes)).collect::<Vec<_>>();
+            let plan = serde_json::to_vec(&CopyPlan { state, files })?;
+            private::replace_file(&place.path.join(PLAN), &plan)?;
+            let sent = [(PLAN.to_owned(), plan.len() as u64)].into_iter().chain(lacking);
+            Ok(Archive::new(sent.map(|(name, bytes)| (place.path.join(&name), name, bytes)).collect(), now()))
+        };
+        let archive = archive().map_err(|e: io::Error| failed(&place.path, &e))?;
+        Ok(StandbyCopy { archive, place })
+    }
+}
+
+impl Place {
+    fn new(copies: &Arc<Copies>) -> Result<Self> {
+        if copies.present.fetch_add(1, Ordering::Relaxed) >= MOST {
+            copies.present.fetch_sub(1, Ordering::Relaxed);
+            let detail = "other standbys are taking copies. Send the request again later";
+            return Err(Error::refused(Code::BackupBusy, detail));
+        }
+        let path = copies.folder.join(format!("{:016x}", fastrand::u64(..)));
+        let place = Self { copies: Arc::clone(copies), path };
+        private::make_dirs(&copies.folder).map_err(|e| failed(&copies.folder, &e))?;
+        Ok(place)
+    }
+}
+
+impl Copies {
+    pub(super) fn new(data: &Path) -> Self {
+        Self { folder: data.join(FOLDER), present: AtomicUsize::new(0), has_room: AtomicBool::new(true) }
+    }
+
+    /// Removes the copies of an earlier run.
+    pub(super) fn tidy(&self) -> Result<()> {
+        fs::remove_dir_all(&self.folder).or_else(unless_missing).map_err(|e| failed(&self.folder, &e))
+    }
+
+    /// Ends all copies if the device has no room for them.
+    pub(super) fn end_unless(&self, has_room: bool) {
+        self.has_room.store(has_room, Ordering::Relaxed);
+    }
+}
+
+fn unless_missing(error: io::Error) -> io::Result<()> {
+    if error.kind() == io::ErrorKind::NotFound { Ok(()) } else { Err(error) }
 }
 
 fn failed(path: &Path, error: &io::Error) -> Error {

@@ -23,8 +23,8 @@ use model::error::{Code, Error, Result};
 use model::store::LogFacts;
 use model::{Millis, is_topic, private};
 
-pub use self::copies::CopiedFile;
-pub use self::wire::{CopyFile, CopyPlan, End, Frame, Head, Word};
+pub use self::copies::StandbyCopy;
+pub use self::wire::{CopyFile, CopyPlan, CopyRequest, End, Frame, Head, PLAN};
 
 use self::copies::Copies;
 use self::switch::Switch;
@@ -77,7 +77,7 @@ pub struct Standbys {
     data: PathBuf,
     keep: u64,
     keep_for: Duration,
-    copies: Copies,
+    copies: Arc<Copies>,
     known: Mutex<BTreeMap<String, Seen>>,
     switch: Switch,
     /// When a standby last called, and when that was last written down.
@@ -93,7 +93,7 @@ impl Standbys {
     pub fn new(config: &Config) -> Self {
         let data = config.storage.data_dir.clone();
         Self {
-            copies: Copies::new(&data),
+            copies: Arc::new(Copies::new(&data)),
             data,
             keep: (config.standby.keep_mb as u64) << 20,
             keep_for: config.standby.keep_for.get(),
@@ -106,7 +106,7 @@ impl Standbys {
         }
     }
 
-    /// Removes what an earlier run has left, and from now on ends copies and hand-overs that are given up.
+    /// Removes what an earlier run has left, and from now on ends hand-overs that are given up, and copies without room.
     pub fn resume(self: &Arc<Self>, store: &Arc<Store>) -> Result<()> {
         self.copies.tidy()?;
         // A standby called within this time before the start.
@@ -137,7 +137,7 @@ impl Standbys {
     fn tend(&self, store: &Store) {
         self.end_old_seal(store);
         let has_room = self.keep_log(store);
-        self.copies.end_old(has_room);
+        self.copies.end_unless(has_room);
     }
 
     /// Whether the device has room for what is kept for standbys.
@@ -254,11 +254,11 @@ impl Following {
     pub fn read(&mut self, bytes: usize) -> Result<Vec<u8>> {
         let mut frames = Vec::new();
         if let Some(state) = self.state.take() {
-            Frame::Word(Word::State(state)).write(&mut frames)?;
+            Frame::State(state).write(&[], &mut frames)?;
         }
         while frames.len() < bytes {
             let Some(batch) = self.reader.next()? else { break };
-            Frame::Batch(batch).write(&mut frames)?;
+            Frame::Batch(batch.len()).write(&batch, &mut frames)?;
         }
         Ok(frames)
     }
@@ -270,7 +270,7 @@ impl Following {
             seen.bytes_behind = head.bytes;
         }
         let mut frame = Vec::new();
-        Frame::Word(Word::Head(head)).write(&mut frame)?;
+        Frame::Head(head).write(&[], &mut frame)?;
         Ok(frame)
     }
 }

@@ -1,8 +1,7 @@
 //! The words between a server and its standby.
 //!
-//! The stream of the log is a row of frames: the kind in one byte, the length in four, lowest first, then the content.
+//! The stream of the log is a row of frames: each is a line of JSON, behind which a batch has its bytes.
 
-use std::borrow::Cow;
 use std::io::{self, BufRead, Read};
 
 use serde::{Deserialize, Serialize};
@@ -10,24 +9,35 @@ use serde::{Deserialize, Serialize};
 use model::error::{Error, Result};
 use model::store::LogFacts;
 
-/// Most bytes of a frame: a batch of changes is smaller.
+/// Most bytes of a batch: one of changes is smaller.
 const MOST: usize = 1 << 30;
-const WORD: u8 = b'W';
-const BATCH: u8 = b'B';
+/// Most bytes of a line: the names of all tables are shorter.
+const LONGEST_LINE: u64 = 1 << 20;
 
-/// A copy that a standby may read.
+/// The name of the first file in the archive of a copy: its [`CopyPlan`].
+pub const PLAN: &str = "PLAN";
+
+/// What a standby has of a copy already: table files, which never change.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CopyRequest {
+    /// The log from which that copy goes on.
+    pub log: Option<u64>,
+    /// Its files. They are not sent again if the log is the same still.
+    pub files: Vec<CopyFile>,
+}
+
+/// A copy for a standby.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CopyPlan {
-    /// Its name.
-    pub id: String,
     /// The log from which it goes on.
     pub state: LogFacts,
-    /// Its files.
+    /// All its files, also those that are not sent.
     pub files: Vec<CopyFile>,
 }
 
 /// A file of a copy.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct CopyFile {
     /// Its name.
     pub name: String,
@@ -53,72 +63,43 @@ pub struct End {
     pub detail: String,
 }
 
-/// A message of a server beside the rows. JSON in the stream.
+/// A part of the stream of the log.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Word {
+pub enum Frame {
     /// The first one.
     State(LogFacts),
     /// At least every few seconds.
     Head(Head),
+    /// A batch of rows with its checksum, of so many bytes, which come behind the line.
+    Batch(usize),
     /// The last one, if the server ends the stream.
     End(End),
 }
 
-/// A part of the stream of the log.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Frame {
-    /// A word of the server.
-    Word(Word),
-    /// A batch of rows with its checksum.
-    Batch(Vec<u8>),
-}
-
 impl Frame {
-    /// The last frame of a stream that cannot go on.
-    pub fn end(end: &End) -> Result<Vec<u8>> {
-        let mut frame = Vec::new();
-        Self::Word(Word::End(end.clone())).write(&mut frame)?;
-        Ok(frame)
-    }
-
-    /// Writes the frame behind others.
-    pub(super) fn write(&self, to: &mut Vec<u8>) -> Result<()> {
-        let (kind, content) = match self {
-            Self::Word(word) => (WORD, Cow::Owned(serde_json::to_vec(word).unwrap_or_default())),
-            Self::Batch(content) => (BATCH, Cow::Borrowed(&content[..])),
-        };
-        let length = u32::try_from(content.len()).map_err(|_| Error::Storage("a batch of 4 GiB".to_owned()))?;
-        to.push(kind);
-        to.extend_from_slice(&length.to_le_bytes());
-        to.extend_from_slice(&content);
+    /// Writes the frame behind others, with the bytes of a batch.
+    pub fn write(&self, batch: &[u8], to: &mut Vec<u8>) -> Result<()> {
+        serde_json::to_writer(&mut *to, self).map_err(|e| Error::Storage(format!("a frame of the log: {e}")))?;
+        to.push(b'\n');
+        to.extend_from_slice(batch);
         Ok(())
     }
 
-    /// The next frame of a stream; `None` at its end.
-    pub fn read(from: &mut impl BufRead) -> io::Result<Option<Self>> {
-        let is_over = loop {
-            match from.fill_buf() {
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                next => break next?.is_empty(),
-            }
-        };
-        if is_over {
+    /// The next frame of a stream, with the bytes of a batch; `None` at its end.
+    pub fn read(from: &mut impl BufRead) -> io::Result<Option<(Self, Vec<u8>)>> {
+        let mut line = Vec::new();
+        if from.by_ref().take(LONGEST_LINE).read_until(b'\n', &mut line)? == 0 {
             return Ok(None);
         }
-        let mut head = [0; 5];
-        from.read_exact(&mut head)?;
-        let [kind, length @ ..] = head;
-        let length = u32::from_le_bytes(length) as usize;
-        if length > MOST {
-            return Err(io::Error::new(io::ErrorKind::InvalidData, "this is no stream of a log"));
+        let (frame, mut batch) = (serde_json::from_slice(&line)?, Vec::new());
+        if let Self::Batch(length) = frame {
+            // Grows with what comes, whatever the length says.
+            if length > MOST || from.by_ref().take(length as u64).read_to_end(&mut batch)? < length {
+                return Err(io::ErrorKind::UnexpectedEof.into());
+            }
         }
-        let mut content = Vec::new();
-        // Grows with what comes, whatever the length says.
-        if from.by_ref().take(length as u64).read_to_end(&mut content)? < length {
-            return Err(io::ErrorKind::UnexpectedEof.into());
-        }
-        Ok(Some(if kind == BATCH { Self::Batch(content) } else { Self::Word(serde_json::from_slice(&content)?) }))
+        Ok(Some((frame, batch)))
     }
 }
 
@@ -129,20 +110,23 @@ mod tests {
     #[test]
     fn frames_are_read_as_they_are_written() {
         let end = End { code: "log_gone".to_owned(), detail: "the log is gone".to_owned() };
+        let batch = |length| (Frame::Batch(length), vec![b'\n'; length]);
         let frames = [
-            Frame::Word(Word::Head(Head { flushed: 7, bytes: 9 })),
-            Frame::Batch(vec![1; 70_000]),
-            Frame::Batch(Vec::new()),
-            Frame::Word(Word::End(end)),
+            (Frame::Head(Head { flushed: 7, bytes: 9 }), Vec::new()),
+            batch(70_000),
+            batch(0),
+            (Frame::End(end), Vec::new()),
         ];
         let mut stream = Vec::new();
-        frames.iter().for_each(|frame| frame.write(&mut stream).expect("writes"));
+        frames.iter().for_each(|(frame, batch)| frame.write(batch, &mut stream).expect("writes"));
         let mut rest = &stream[..];
         for frame in &frames {
             assert_eq!(Frame::read(&mut rest).expect("reads").as_ref(), Some(frame));
         }
         assert_eq!(Frame::read(&mut rest).expect("ends"), None);
         assert!(Frame::read(&mut &stream[..stream.len() - 3]).is_ok());
-        assert!(Frame::read(&mut &stream[..20]).is_err() && Frame::read(&mut &b"Xabcd"[..]).is_err());
+        for broken in [&stream[..10], b"{\"batch\":5}\nabcd", b"{\"batch\":9999999999}\n", b"Xabcd\n"] {
+            assert!(Frame::read(&mut &*broken).is_err());
+        }
     }
 }

@@ -10,7 +10,6 @@ use crate::core::Core;
 use crate::erasure;
 use crate::read::{Read, Visibility};
 use crate::streaming::ChangeTime;
-use crate::writer::line::Line;
 use crate::writer::txn::Txn;
 use model::error::{Code, Error, Result};
 use model::{
@@ -140,8 +139,7 @@ changes! {
     ///
     /// The barrier's own refusals, such as `self_mute` and `mute_limit`; `overloaded` for a block.
     SetBarrier { user: HostId, target: HostId, barrier: Barrier, raised: bool }
-    /// See [`reactions::react`](crate::reactions::react), and for imported ones
-    /// [`Feed::import_reactions`](crate::Feed::import_reactions).
+    /// See [`reactions::react`](crate::reactions::react). Imported ones may be to items of suspended authors.
     React {
         item: HostId,
         wishes: Vec<Wish>,
@@ -177,22 +175,31 @@ changes! {
     AnswerRequest { user: HostId, from: HostId, approved: bool }
     /// Replaces a user's settings. Requests to follow that wait stay, whatever the new settings are.
     PutSettings { user: HostId, settings: UserSettings }
-    /// See [`ids::give_all`](crate::ids::give_all).
+    /// Gives numbers to names of users and items, in their order: they have this order at equal times. Returns for each whether
+    /// it is new to the server, or `invalid_id`. A number of the host is never new.
     GiveNumbers { ids: Vec<HostId> }
-    /// See [`Feed::import_names`](crate::Feed::import_names).
+    /// Gives numbers to kinds of reactions, in their order. Returns for each whether it is new, or `too_many_kinds`.
     NumberReactions { kinds: Vec<String> }
-    /// See [`Feed::import_items`](crate::Feed::import_items). The times of the last edits of the items in their order, or none.
+    /// Publishes each valid draft, in order, without an event: streams get a reset. Returns for each whether it is new. With
+    /// the times of the last edits of the items in their order, or none. An item that is there keeps its own.
+    ///
+    /// Errors of a draft: `content_exists` if the id belongs to another item, or to a deleted one; `time_ahead`;
+    /// `too_many_kinds`.
     ImportItems {
         drafts: Vec<Draft>,
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         edited: Vec<Option<Millis>>,
     }
-    /// See [`Feed::import_follows`](crate::Feed::import_follows). The rules of the follows in their order, or none.
+    /// Makes each valid follow, in order, with the rules of the follows in their order, or none. Returns for each whether it is
+    /// new; another keeps its time and its rule. None is a request: an import moves follows that were approved elsewhere. If
+    /// they are awaited, all are requests, whatever the settings of their targets are; one who follows already asks for nothing.
     ImportFollows {
         user: HostId,
         follows: Vec<(HostId, Option<Millis>)>,
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         rules: Vec<RuleDraft>,
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        awaited: bool,
     }
     /// Suspends a user, or takes that back; returns since when the user is suspended then. From the answer on no list has
     /// an item of a suspended user, or the user among those who reacted; only [`sight::by_id`](crate::sight::by_id) shows
@@ -222,8 +229,15 @@ changes! {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         rule: Option<RuleDraft>,
     }
-    /// See [`Feed::import_lines`](crate::Feed::import_lines).
-    ImportLine { line: Line }
+    /// Makes one of these changes as an import does: a raised [`SetBarrier`], [`PutList`], [`ChangeMembers`] with one new
+    /// member, [`MoveMarker`], [`MoveNoticeMarker`], [`PutSettings`], [`DeleteItem`] and [`SetSuspension`]. A purge takes the id
+    /// of an item that was purged elsewhere. Returns whether it changed something. What stands already keeps its time; another
+    /// has the time `since`, if that is given.
+    ImportLine {
+        change: Box<Command>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        since: Option<Millis>,
+    }
     /// See [`erasure::erase`](crate::erasure::erase).
     EraseUser { user: HostId }
     /// Removes rows that name a user who is erased, by the ids in the store, which are the same on all nodes.
@@ -237,50 +251,6 @@ changes! {
         node: String,
         position: String,
     }
-}
-
-/// One line of an import: a follow.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Follow {
-    /// The follower.
-    pub user: HostId,
-    /// The followee.
-    pub target: HostId,
-    /// Time of the follow; the server's clock if left out.
-    pub since: Option<Millis>,
-    /// The kinds that it shows.
-    pub rule: RuleDraft,
-}
-
-/// One line of an import: an item.
-#[derive(Debug, Clone)]
-pub struct ImportedItem {
-    /// The publish.
-    pub draft: Draft,
-    /// Time of the last edit, whose result the draft has; `None` for an item that was never edited.
-    pub edited_at: Option<Millis>,
-}
-
-/// One line of an import: a name whose order is kept.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum ImportedName {
-    /// The id of a user or an item.
-    Id(HostId),
-    /// A kind of reactions.
-    Reaction(String),
-}
-
-/// One line of an import: a reaction of a user to an item.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Reacting {
-    /// The item.
-    pub content: HostId,
-    /// The user.
-    pub user: HostId,
-    /// The name of the kind.
-    pub kind: String,
-    /// Time of the reaction; the server's clock if left out.
-    pub since: Option<Millis>,
 }
 
 /// A requested change of a user's reaction to an item.
@@ -344,7 +314,7 @@ impl Command {
             Self::ImportFollows(ImportFollows { follows, .. }) => follows.len(),
             Self::SetBarrier(change) => change.settles(),
             Self::AnswerRequest(AnswerRequest { approved, .. }) => usize::from(*approved),
-            Self::ImportLine(ImportLine { line }) => line.settles(),
+            Self::ImportLine(ImportLine { change, .. }) => change.settles(),
             Self::EraseRows(EraseRows { part: ErasedPart::Others(others), .. }) => 2 * others.len(),
             _ => 0,
         }

@@ -4,7 +4,6 @@ pub(crate) mod command;
 pub(crate) mod entry_times;
 pub(crate) mod future_times;
 pub(crate) mod group;
-pub(crate) mod line;
 pub(crate) mod thread;
 pub(crate) mod txn;
 

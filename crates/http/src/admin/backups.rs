@@ -1,6 +1,5 @@
 //! `/v1/admin/backups`: copies of all data.
 
-use std::io::Read;
 use std::sync::Arc;
 
 use actix_web::HttpResponse;
@@ -13,19 +12,16 @@ use utoipa::openapi::Object;
 use utoipa::openapi::schema::{KnownFormat, ObjectBuilder, SchemaFormat, Type};
 
 use crate::call::Call;
-use crate::call::pieces::{self, NextPiece};
+use crate::call::pieces;
 use crate::endpoint::Shape;
 use crate::endpoint::{self, Endpoint, get, group, post, put};
 use crate::pools::Wants;
 use crate::wire::body::Nothing;
-use crate::wire::problem::Problem;
 use crate::wire::reply::{self, Answer};
-use feed::backup::{Archive, Backup};
+use feed::backup::Backup;
 use model::error::Code;
 use model::{Millis, Time};
 
-/// Bytes of an archive that are read at once. A download has at most two such pieces in memory.
-const PIECE: usize = 256 << 10;
 const MEDIA_TYPE: &str = "application/x-tar";
 
 /// The calls of this file.
@@ -159,18 +155,9 @@ async fn read(call: Call) -> Answer {
     let name = call.part("name");
     let place = call.api.limits.downloads.take(call.caller.holder, 1)?;
     let backups = Arc::clone(&call.api.backups);
+    let disposition = format!("attachment; filename=\"tideline-{name}.tar\"");
     let archive = call.run(Wants::Read, move |_| backups.read(&name)).await?;
-    let name = format!("attachment; filename=\"tideline-{}.tar\"", archive.manifest().name);
     let mut response = HttpResponse::Ok();
-    response.content_type(MEDIA_TYPE).insert_header((CONTENT_DISPOSITION, name));
-    pieces::answer(&call.api, response, ("a backup", Some(archive.length())), place, piece(archive)).await
-}
-
-/// The pieces of an archive.
-fn piece(mut archive: Archive) -> NextPiece {
-    Box::new(move || {
-        let mut piece = Vec::new();
-        archive.by_ref().take(PIECE as u64).read_to_end(&mut piece).map_err(Problem::internal)?;
-        Ok(piece)
-    })
+    response.content_type(MEDIA_TYPE).insert_header((CONTENT_DISPOSITION, disposition));
+    pieces::answer(&call.api, response, ("a backup", Some(archive.length())), place, pieces::of(archive)).await
 }

@@ -1,30 +1,27 @@
 //! `/v1/admin/standby`: the calls of standbys, which `tideline standby` makes.
 
-use std::os::unix::fs::FileExt;
 use std::sync::Arc;
 use std::time::Duration;
 
 use actix_web::HttpResponse;
-use actix_web::http::StatusCode;
 use serde::Deserialize;
 use serde_json::json;
 use tokio::time::{Instant, sleep};
 
 use crate::api::Api;
 use crate::call::Call;
-use crate::call::pieces::{self, NextPiece};
+use crate::call::pieces;
 use crate::endpoint::{Endpoint, delete, get, group, post, put};
 use crate::pools::Wants;
 use crate::streams::response::{self, Piece, Source};
-use crate::wire::body::Nothing;
 use crate::wire::problem::Problem;
 use crate::wire::reply::{self, Answer};
 use feed::Feed;
-use feed::standbys::{CopiedFile, End, Following, Frame};
+use feed::standbys::{CopyRequest, End, Following, Frame};
 use model::error::{Code, Error};
 
 const MEDIA_TYPE: &str = "application/octet-stream";
-/// Bytes of a file or of the log that are read at once.
+/// Bytes of the log that are read at once.
 const PIECE: usize = 256 << 10;
 /// How often a stream without news looks for some: no write waits for a reader, nor tells it.
 const LOOK_EVERY: Duration = Duration::from_millis(10);
@@ -34,9 +31,7 @@ const HEAD_EVERY: Duration = Duration::from_secs(1);
 /// The calls of this file. The description of the API leaves them out: they are between servers.
 pub(crate) fn endpoints() -> Vec<Endpoint> {
     let calls = [
-        post("/v1/admin/standby/copies", take_copy, "", "").takes_nothing(),
-        get("/v1/admin/standby/copies/{id}/{file}", read_file, "", "").not_for_read_keys().routine(),
-        delete("/v1/admin/standby/copies/{id}", end_copy, "", ""),
+        post("/v1/admin/standby/copies", take_copy, "", "").takes_unlisted(),
         get("/v1/admin/standby/log", follow, "", "").not_for_read_keys().reads(&["standby", "log", "after"]),
         put("/v1/admin/standby/progress", report, "", "").takes_unlisted().routine(),
         post("/v1/admin/standby/seal", seal, "", "").takes_unlisted(),
@@ -80,42 +75,16 @@ fn must_be_alone(call: &Call) -> Result<(), Problem> {
     if call.api.node.is_some() { Err(Code::NoStandby.into()) } else { Ok(()) }
 }
 
-/// `POST /v1/admin/standby/copies`
+/// `POST /v1/admin/standby/copies`: a new copy, as one archive.
 async fn take_copy(mut call: Call) -> Answer {
-    let Nothing {} = call.json().await?;
+    let request: CopyRequest = call.json().await?;
     must_be_alone(&call)?;
-    let standbys = Arc::clone(&call.api.standbys);
-    let plan = call.run(Wants::Change, move |feed| standbys.take_copy(feed.store())).await?;
-    reply::with(StatusCode::CREATED, &plan)
-}
-
-/// `DELETE /v1/admin/standby/copies/{id}`
-async fn end_copy(call: Call) -> Answer {
-    let (id, standbys) = (call.part("id"), Arc::clone(&call.api.standbys));
-    call.run(Wants::Change, move |_| standbys.end_copy(&id)).await?;
-    Ok(HttpResponse::NoContent().finish())
-}
-
-/// `GET /v1/admin/standby/copies/{id}/{file}`
-async fn read_file(call: Call) -> Answer {
-    let (id, name, standbys) = (call.part("id"), call.part("file"), Arc::clone(&call.api.standbys));
     let place = call.api.limits.downloads.take(call.caller.holder, 1)?;
-    let file = call.run(Wants::Read, move |_| standbys.copied_file(&id, &name)).await?;
-    let length = file.bytes;
+    let standbys = Arc::clone(&call.api.standbys);
+    let copy = call.run(Wants::Change, move |feed| standbys.take_copy(feed.store(), &request)).await?;
     let mut response = HttpResponse::Ok();
     response.content_type(MEDIA_TYPE);
-    pieces::answer(&call.api, response, ("a file of a copy", Some(length)), place, pieces_of(file)).await
-}
-
-fn pieces_of(file: CopiedFile) -> NextPiece {
-    let mut at = 0;
-    Box::new(move || {
-        let left = usize::try_from(file.bytes.saturating_sub(at)).unwrap_or(PIECE);
-        let mut piece = vec![0; PIECE.min(left)];
-        file.file.read_exact_at(&mut piece, at).map_err(Problem::internal)?;
-        at += piece.len() as u64;
-        Ok(piece)
-    })
+    pieces::answer(&call.api, response, ("a copy for a standby", Some(copy.length())), place, pieces::of(copy)).await
 }
 
 /// `GET /v1/admin/standby/log`: the log as it grows, without end.
@@ -163,7 +132,8 @@ impl Source for Log {
             Err(problem) => {
                 tracing::warn!(error = %problem, "the log is not read on for a standby");
                 let end = End { code: problem.code().name().to_owned(), detail: problem.detail().to_owned() };
-                Frame::end(&end).ok()
+                let mut frame = Vec::new();
+                Frame::End(end).write(&[], &mut frame).ok().map(|()| frame)
             }
         };
         frames.map(|frames| Piece { bytes: frames.into(), memory: None })

@@ -1,6 +1,6 @@
 //! Answers that are made piece by piece, as their connections ask for them.
 
-use std::io;
+use std::io::{self, Read};
 use std::sync::Arc;
 
 use actix_web::HttpResponseBuilder;
@@ -16,6 +16,9 @@ use crate::limits::Places;
 use crate::pools::Wants;
 use crate::wire::problem::Problem;
 use crate::wire::reply::Answer;
+
+/// Bytes of a long answer that are read at once.
+const PIECE: u64 = 256 << 10;
 
 /// Makes the next piece on a thread that may block; an empty one at the end.
 pub(crate) type NextPiece = Box<dyn FnMut() -> Result<Vec<u8>, Problem> + Send>;
@@ -54,6 +57,15 @@ pub(crate) async fn answer(
     // Its memory is bounded by the number of such answers.
     answer.extensions_mut().insert(Counted);
     Ok(answer)
+}
+
+/// The pieces of what can be read.
+pub(crate) fn of(mut read: impl Read + Send + 'static) -> NextPiece {
+    Box::new(move || {
+        let mut piece = Vec::new();
+        read.by_ref().take(PIECE).read_to_end(&mut piece).map_err(Problem::internal)?;
+        Ok(piece)
+    })
 }
 
 async fn make(api: &Arc<Api>, mut next: NextPiece) -> Result<(NextPiece, Vec<u8>), Problem> {

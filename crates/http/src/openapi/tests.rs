@@ -34,11 +34,9 @@ fn walk<'a>(value: &'a Value, see: &mut impl FnMut(&'a Value)) {
 /// Calls that only nodes of a cluster answer.
 const OF_CLUSTERS: [&str; 2] = ["/v1/admin/cluster/digests", "/v1/admin/cluster/digests/{id}"];
 /// Calls of `tideline backup` and `tideline standby`.
-const OF_COMMANDS: [&str; 8] = [
+const OF_COMMANDS: [&str; 6] = [
     "/v1/admin/backups/{name}/copy",
     "/v1/admin/standby/copies",
-    "/v1/admin/standby/copies/{id}",
-    "/v1/admin/standby/copies/{id}/{file}",
     "/v1/admin/standby/handover",
     "/v1/admin/standby/log",
     "/v1/admin/standby/progress",

@@ -41,6 +41,11 @@ impl<'a> At<'a> {
         self.with_staged(family, key, || self.reads.get(family, key, self.tier))
     }
 
+    /// Whether a table surely has no row with a key.
+    pub fn lacks(&self, family: &Family, key: &[u8]) -> bool {
+        self.highest.lacks(family, key)
+    }
+
     /// A row with the changes of the group on top.
     fn with_staged(
         &self,

@@ -115,6 +115,11 @@ impl Staged {
         Ok(())
     }
 
+    /// Whether there is something to take back.
+    pub(crate) fn has_steps_back(&self) -> bool {
+        !self.back.is_empty()
+    }
+
     /// Keeps all up to here.
     pub(crate) fn keep(&mut self) {
         self.back.clear();

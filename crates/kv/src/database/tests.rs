@@ -90,10 +90,10 @@ fn a_group_on_disk_is_as_changes_made_at_once_in_memory_and_others_see_it_when_i
 fn ids_above_all_of_a_table_have_no_row_until_one_is_staged() {
     let dir = tempfile::tempdir().expect("temp dir");
     let key = u64::to_be_bytes;
-    let lacks = |store: &Database, id: u64| store.lacks(RISING, &key(id));
+    let lacks = |store: &Database, id: u64| store.now(Tier::Disk).lacks(RISING, &key(id));
     let store = open(dir.path());
     let grouping = store.grouping();
-    assert!(lacks(&store, 1) && !store.lacks(ROWS, &key(1)));
+    assert!(lacks(&store, 1) && !store.now(Tier::Disk).lacks(ROWS, &key(1)));
     let mut change = WriteBatch::default();
     change.merge(RISING, key(7), [1]);
     grouping.acknowledge(None, change, |_| ()).expect("stages");

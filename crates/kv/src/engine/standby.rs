@@ -167,18 +167,17 @@ impl StandbyDirectory {
         fs::read(self.path.join(COPYING).join(PLAN)).ok()
     }
 
-    /// Begins a copy, in place of an unfinished one. Refused with `no_room` unless so many bytes and `min_free` are free.
+    /// The folder of the unfinished copy.
+    pub fn copying(&self) -> PathBuf {
+        self.path.join(COPYING)
+    }
+
+    /// Begins a copy, or goes on with an unfinished one. Refused with `no_room` unless so many bytes and `min_free` are free.
     pub fn begin_copy(&self, plan: &[u8], bytes: u64, min_free: u64) -> Result<()> {
-        let folder = self.path.join(COPYING);
-        self.drop_copy()?;
+        let folder = self.copying();
         super::backup::room_for(&self.path, bytes, min_free)?;
         let made = private::make_dirs(&folder.join(ENGINE));
         made.and_then(|()| private::replace_file(&folder.join(PLAN), plan)).map_err(|e| self.failed(COPYING, &e))
-    }
-
-    /// The place of a file of the engine in the unfinished copy.
-    pub fn copied_file(&self, name: &str) -> PathBuf {
-        self.path.join(COPYING).join(ENGINE).join(name)
     }
 
     /// Puts the copy, whose files are whole and flushed, in the place of the present files, which must not be open. `log` is

@@ -42,8 +42,7 @@ pub(super) fn check(store: &Store, user: UserId, followees: &[UserId], findings:
         }
         let covered = last.map_or(rows.len(), |last| rows.partition_point(|row| row.cursor >= last));
         let (part, rest) = rows.split_at(covered);
-        let Difference { lacks, has } = compare(part, &expected);
-        for entry in lacks.into_iter().filter(|entry| activity.has_inbox() && is_left(entry)) {
+        for entry in without(&expected, part).into_iter().filter(|entry| activity.has_inbox() && is_left(entry)) {
             let of_source = match unpushed.get(&entry.source) {
                 Some(known) => *known,
                 None => *unpushed.entry(entry.source).or_insert(feed::inbox::tables::unpushed(
@@ -62,7 +61,8 @@ pub(super) fn check(store: &Store, user: UserId, followees: &[UserId], findings:
             }
         }
         // A node of a cluster leaves the entries of a dropped inbox as they are; the rebuild for a user who returns does not.
-        let has: Vec<_> = has.into_iter().filter(|entry| activity.has_inbox() && is_left(entry)).collect();
+        let has: Vec<_> =
+            without(part, &expected).into_iter().filter(|entry| activity.has_inbox() && is_left(entry)).collect();
         let ids: Vec<_> = has.iter().map(|entry| entry.cursor.id).collect();
         let taken_off = feed::items::tables::taken_off(
             store,
@@ -82,22 +82,10 @@ pub(super) fn check(store: &Store, user: UserId, followees: &[UserId], findings:
     }
 }
 
-/// The differences of two lists.
-#[derive(Debug, Default, PartialEq, Eq)]
-struct Difference {
-    /// Expected entries that the inbox lacks.
-    lacks: Vec<Entry>,
-    /// Entries that the inbox has and that are not expected.
-    has: Vec<Entry>,
-}
-
-/// Compares two lists.
-fn compare(inbox: &[Entry], expected: &[Entry]) -> Difference {
-    let without = |entries: &[Entry], others: &[Entry]| {
-        let others: HashSet<_> = others.iter().collect();
-        entries.iter().filter(|entry| !others.contains(entry)).copied().collect()
-    };
-    Difference { lacks: without(expected, inbox), has: without(inbox, expected) }
+/// The entries that are not among others.
+fn without(entries: &[Entry], others: &[Entry]) -> Vec<Entry> {
+    let others: HashSet<_> = others.iter().collect();
+    entries.iter().filter(|entry| !others.contains(entry)).copied().collect()
 }
 
 /// Whether an inbox may lack an entry because the entry was never pushed there; reads pull it.
@@ -137,28 +125,21 @@ mod tests {
     }
 
     #[test]
-    fn equal_lists_do_not_differ() {
-        let list = [entry(5, 2, 1), entry(5, 1, 2), entry(3, 9, 1)];
-        assert_eq!(compare(&list, &list), Difference::default());
-        assert_eq!(compare(&[], &[]), Difference::default());
-    }
-
-    #[test]
     fn missing_and_surplus_entries_are_told_apart() {
         let expected = [entry(5, 2, 1), entry(5, 1, 2), entry(3, 9, 1)];
+        assert_eq!(without(&expected, &expected), []);
+        assert_eq!(without(&[], &expected), []);
         let inbox = [entry(6, 7, 1), entry(5, 1, 2), entry(1, 1, 1)];
-        let difference = compare(&inbox, &expected);
-        assert_eq!(difference.lacks, [entry(5, 2, 1), entry(3, 9, 1)]);
-        assert_eq!(difference.has, [entry(6, 7, 1), entry(1, 1, 1)]);
-        assert_eq!(compare(&[], &expected).lacks, expected);
-        assert_eq!(compare(&inbox, &[]).has, inbox);
+        assert_eq!(without(&expected, &inbox), [entry(5, 2, 1), entry(3, 9, 1)]);
+        assert_eq!(without(&inbox, &expected), [entry(6, 7, 1), entry(1, 1, 1)]);
+        assert_eq!(without(&inbox, &[]), inbox);
     }
 
     #[test]
     fn a_row_under_the_wrong_author_is_both() {
         for (row, want) in [(entry(5, 1, 3), entry(5, 1, 4)), (entry(5, 1, 4), entry(5, 1, 3))] {
-            let difference = compare(&[row, entry(1, 1, 1)], &[want, entry(1, 1, 1)]);
-            assert_eq!(difference, Difference { lacks: vec![want], has: vec![row] });
+            let (inbox, expected) = ([row, entry(1, 1, 1)], [want, entry(1, 1, 1)]);
+            assert_eq!((without(&expected, &inbox), without(&inbox, &expected)), (vec![want], vec![row]));
         }
     }
 

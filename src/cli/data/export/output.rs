@@ -9,6 +9,7 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use serde::Serialize;
 
+use crate::cli::data::import::source::shown;
 use crate::cli::terminal::interrupt::Interrupt;
 use crate::cli::terminal::part::{Part, unwritten};
 use crate::cli::terminal::progress::{Progress, Unit};
@@ -87,7 +88,7 @@ impl<'a> Output<'a> {
         interrupt: &'a Interrupt,
         latest: Millis,
     ) -> Result<Self> {
-        let name: String = path.to_string_lossy().chars().map(|c| if c.is_control() { '?' } else { c }).collect();
+        let name = shown(path);
         let packed = if path == Path::new("-") {
             Packed::Stdout(BufWriter::with_capacity(BUFFER, io::stdout()))
         } else {

@@ -7,7 +7,13 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use super::refusal::{INVALID_FIELD, INVALID_TIME, MISSING_FIELD, Refusal};
-use feed::{Follow, ImportedItem, ImportedName, Line, Reacting};
+use super::rows::object;
+use crate::cli::data::tables::Table;
+use feed::{
+    ChangeMembers, Command, DeleteItem, GiveNumbers, ImportFollows, ImportItems, ImportLine, MoveMarker,
+    MoveNoticeMarker, NumberReactions, PutList, PutProfiles, PutSettings, React, SetBarrier, SetSuspension, Visibility,
+    Wish,
+};
 use model::{
     Audience, Barrier, Draft, HostId, JsonObject, Kind, KindNames, ListSettings, MediaList, Mentioned, Millis, Profile,
     ReactionKinds, RuleDraft, Sources, Time, Topics, UserSettings, is_topic, kinds_of_rule,
@@ -66,134 +72,155 @@ lines! {
 #[derive(Debug, Serialize, Deserialize)]
 pub(in crate::cli) struct Kinds(#[serde(deserialize_with = "kinds_of_rule")] pub(in crate::cli) Option<KindNames>);
 
-impl Name {
-    pub(super) fn row(self) -> Result<ImportedName, Refusal> {
-        let refused = |why: String| Refusal::of_line(INVALID_FIELD, why);
-        match (self.id, self.reaction) {
-            (Some(id), None) => Ok(ImportedName::Id(id)),
-            (None, Some(kind)) => match ReactionKinds::new(vec![kind.clone()]) {
-                Ok(_) => Ok(ImportedName::Reaction(kind)),
-                Err(why) => Err(refused(format!("reaction: {why}"))),
-            },
-            (None, None) => Err(Refusal::of_line(MISSING_FIELD, "missing field `id`")),
-            _ => Err(refused("expected id or reaction, not both".to_owned())),
+fn name(line: Name) -> Result<Command, Refusal> {
+    let refused = |why: String| Refusal::of_line(INVALID_FIELD, why);
+    match (line.id, line.reaction) {
+        (Some(id), None) => Ok(GiveNumbers { ids: vec![id] }.into()),
+        (None, Some(kind)) => match ReactionKinds::new(vec![kind.clone()]) {
+            Ok(_) => Ok(NumberReactions { kinds: vec![kind] }.into()),
+            Err(why) => Err(refused(format!("reaction: {why}"))),
+        },
+        (None, None) => Err(Refusal::of_line(MISSING_FIELD, "missing field `id`")),
+        _ => Err(refused("expected id or reaction, not both".to_owned())),
+    }
+}
+
+fn settings(line: Settings) -> Command {
+    let settings = UserSettings {
+        approve_followers: line.approve_followers.unwrap_or_default(),
+        default_audience: line.default_audience.unwrap_or_default(),
+    };
+    alone(PutSettings { user: line.user_id, settings }, None)
+}
+
+fn barrier(line: Pair, barrier: Barrier) -> Command {
+    alone(SetBarrier { user: line.user_id, target: line.target_id, barrier, raised: true }, line.since)
+}
+
+fn follow(line: Following, awaited: bool) -> Result<Command, Refusal> {
+    let rule = rule(line.only, line.except)?;
+    let follow = ImportFollows::one(line.user_id, line.target_id, at(line.since), rule);
+    Ok(ImportFollows { awaited, ..follow }.into())
+}
+
+fn list(line: List) -> Result<Command, Refusal> {
+    let settings = ListSettings::checked(line.title, line.exclusive.unwrap_or_default());
+    let settings = settings.map_err(|reason| Refusal::of_line(INVALID_FIELD, reason))?;
+    Ok(alone(PutList { user: line.user_id, list: list_name(line.list)?, settings }, None))
+}
+
+fn member(line: Member) -> Result<Command, Refusal> {
+    let rule = Some(rule(line.only, line.except)?).filter(|rule| *rule != RuleDraft::All);
+    let (list, add) = (list_name(line.list)?, vec![line.source_id]);
+    Ok(alone(ChangeMembers { user: line.user_id, list, add, remove: Vec::new(), rule }, line.since))
+}
+
+fn item(line: Item) -> Result<Command, Refusal> {
+    if line.content_id.is_none() {
+        let detail = "content_id is missing; an import needs it so that it can be run again";
+        return Err(Refusal::of_line(MISSING_FIELD, detail));
+    }
+    let draft = Draft {
+        author_id: line.author_id,
+        content_id: line.content_id,
+        published_at: line.published_at,
+        kind: line.kind.unwrap_or_default(),
+        text: line.text,
+        media: line.media,
+        topics: line.topics.unwrap_or_default(),
+        ref_id: line.ref_id,
+        extra: line.extra,
+        broadcast: line.broadcast.unwrap_or(true),
+        to: line.to.unwrap_or_default(),
+        audience: line.audience,
+        mentions: line.mentions.unwrap_or_default(),
+    };
+    Ok(ImportItems::one(draft, at(line.edited_at)).into())
+}
+
+fn reaction(line: Reaction) -> Command {
+    let (user, kind, since) = (line.user_id, line.kind, at(line.since));
+    let wish = Wish { user, kind, active: true, since, sight: Visibility::Application };
+    React { item: line.content_id, wishes: vec![wish], imported: true }.into()
+}
+
+fn deletion(line: Deletion) -> Result<Command, Refusal> {
+    if line.deleted_at == Some(Time(0)) {
+        let detail = "deleted_at: 0 is not the time of a deletion. Leave items out that are not deleted";
+        return Err(Refusal::of_line(INVALID_TIME, detail));
+    }
+    Ok(alone(DeleteItem { item: line.content_id, purge: line.purged.unwrap_or_default() }, line.deleted_at))
+}
+
+fn profile(line: UserProfile) -> Result<Command, Refusal> {
+    let profile = Profile::checked(line.nickname, line.avatar, line.extra);
+    let profile = profile.map_err(|reason| Refusal::of_line(INVALID_FIELD, reason))?;
+    Ok(PutProfiles { profiles: vec![(line.user_id, profile)] }.into())
+}
+
+fn marker(line: Marker) -> Result<Command, Refusal> {
+    let Marker { user_id: user, cursor, list, notices } = line;
+    let (list, sight) = (list.map(list_name).transpose()?, Visibility::Application);
+    match (notices.unwrap_or_default(), list) {
+        (true, Some(_)) => Err(Refusal::of_line(INVALID_FIELD, "list and notices: give one of them, or none")),
+        (true, None) => Ok(alone(MoveNoticeMarker { user, place: place(&cursor)?, sight }, None)),
+        (false, list) => Ok(alone(MoveMarker { user, place: place(&cursor)?, sight, list }, None)),
+    }
+}
+
+fn suspension(line: Suspension) -> Command {
+    alone(SetSuspension { user: line.user_id, suspended: true }, line.since)
+}
+
+impl Table {
+    /// The change that a line of NDJSON is.
+    pub(super) fn change(self, text: &str) -> Result<Command, Refusal> {
+        match self {
+            Self::Names => object(text).and_then(name),
+            Self::Settings => object(text).map(settings),
+            Self::Blocks => object(text).map(|pair| barrier(pair, Barrier::Block)),
+            Self::Follows => object(text).and_then(|line| follow(line, false)),
+            Self::Requests => object(text).and_then(|line| follow(line, true)),
+            Self::Mutes => object(text).map(|pair| barrier(pair, Barrier::Mute)),
+            Self::Hides => object(text).map(|pair| barrier(pair, Barrier::Hide)),
+            Self::Lists => object(text).and_then(list),
+            Self::ListMembers => object(text).and_then(member),
+            Self::Content => object(text).and_then(item),
+            Self::Reactions => object(text).map(reaction),
+            Self::Deletions => object(text).and_then(deletion),
+            Self::Profiles => object(text).and_then(profile),
+            Self::Markers => object(text).and_then(marker),
+            Self::Suspensions => object(text).map(suspension),
         }
     }
 }
 
-impl Settings {
-    pub(super) fn row(self) -> Result<Line, Refusal> {
-        let Self { user_id: user, approve_followers, default_audience } = self;
-        let settings = UserSettings {
-            approve_followers: approve_followers.unwrap_or_default(),
-            default_audience: default_audience.unwrap_or_default(),
-        };
-        Ok(Line::Settings { user, settings })
+/// The time that a line gives.
+pub(super) fn time(line: &Command) -> Option<Millis> {
+    match line {
+        Command::ImportFollows(line) => line.follows.first()?.1,
+        Command::ImportItems(line) => at(line.drafts.first()?.published_at),
+        Command::React(line) => line.wishes.first()?.since,
+        Command::ImportLine(line) => line.since,
+        _ => None,
     }
 }
 
-impl Pair {
-    pub(super) fn row(self, barrier: Barrier) -> Result<Line, Refusal> {
-        let Self { user_id: user, target_id: target, since } = self;
-        Ok(Line::Barrier { user, target, barrier, since: at(since) })
+/// The ids in a line.
+pub(super) fn ids(line: &Command) -> Vec<&HostId> {
+    match line {
+        Command::ImportItems(line) => line.drafts.iter().flat_map(Draft::ids).collect(),
+        Command::React(line) => [&line.item].into_iter().chain(line.wishes.iter().map(|wish| &wish.user)).collect(),
+        Command::ImportLine(line) => ids(&line.change),
+        Command::DeleteItem(line) => vec![&line.item],
+        Command::MoveMarker(line) => vec![&line.user, &line.place.id],
+        line => line.users(),
     }
 }
 
-impl Following {
-    pub(in crate::cli) fn row(self) -> Result<Follow, Refusal> {
-        let Self { user_id: user, target_id: target, since, only, except } = self;
-        Ok(Follow { user, target, since: at(since), rule: rule(only, except)? })
-    }
-
-    pub(super) fn request(self) -> Result<Line, Refusal> {
-        let Follow { user, target, since, rule } = self.row()?;
-        Ok(Line::Request { user, target, since, rule: some(rule) })
-    }
-}
-
-impl List {
-    pub(super) fn row(self) -> Result<Line, Refusal> {
-        let Self { user_id: user, list, title, exclusive } = self;
-        let settings = ListSettings::checked(title, exclusive.unwrap_or_default());
-        let settings = settings.map_err(|reason| Refusal::of_line(INVALID_FIELD, reason))?;
-        Ok(Line::List { user, list: list_name(list)?, settings })
-    }
-}
-
-impl Member {
-    pub(super) fn row(self) -> Result<Line, Refusal> {
-        let Self { user_id: user, list, source_id: source, since, only, except } = self;
-        let rule = some(rule(only, except)?);
-        Ok(Line::Member { user, list: list_name(list)?, source, since: at(since), rule })
-    }
-}
-
-impl Item {
-    pub(in crate::cli) fn row(self) -> Result<ImportedItem, Refusal> {
-        if self.content_id.is_none() {
-            let detail = "content_id is missing; an import needs it so that it can be run again";
-            return Err(Refusal::of_line(MISSING_FIELD, detail));
-        }
-        let draft = Draft {
-            author_id: self.author_id,
-            content_id: self.content_id,
-            published_at: self.published_at,
-            kind: self.kind.unwrap_or_default(),
-            text: self.text,
-            media: self.media,
-            topics: self.topics.unwrap_or_default(),
-            ref_id: self.ref_id,
-            extra: self.extra,
-            broadcast: self.broadcast.unwrap_or(true),
-            to: self.to.unwrap_or_default(),
-            audience: self.audience,
-            mentions: self.mentions.unwrap_or_default(),
-        };
-        Ok(ImportedItem { draft, edited_at: at(self.edited_at) })
-    }
-}
-
-impl Reaction {
-    pub(super) fn row(self) -> Result<Reacting, Refusal> {
-        let Self { content_id: content, user_id: user, kind, since } = self;
-        Ok(Reacting { content, user, kind, since: at(since) })
-    }
-}
-
-impl Deletion {
-    pub(super) fn row(self) -> Result<Line, Refusal> {
-        let (since, purged) = (at(self.deleted_at), self.purged.unwrap_or_default());
-        if since == Some(0) {
-            let detail = "deleted_at: 0 is not the time of a deletion. Leave items out that are not deleted";
-            return Err(Refusal::of_line(INVALID_TIME, detail));
-        }
-        Ok(Line::Deletion { item: self.content_id, since, purged })
-    }
-}
-
-impl UserProfile {
-    pub(super) fn row(self) -> Result<(HostId, Profile), Refusal> {
-        let profile = Profile::checked(self.nickname, self.avatar, self.extra);
-        Ok((self.user_id, profile.map_err(|reason| Refusal::of_line(INVALID_FIELD, reason))?))
-    }
-}
-
-impl Marker {
-    pub(super) fn row(self) -> Result<Line, Refusal> {
-        let Self { user_id: user, cursor, list, notices } = self;
-        let list = list.map(list_name).transpose()?;
-        match (notices.unwrap_or_default(), list) {
-            (true, Some(_)) => Err(Refusal::of_line(INVALID_FIELD, "list and notices: give one of them, or none")),
-            (true, None) => Ok(Line::NoticeMarker { user, place: place(&cursor)? }),
-            (false, list) => Ok(Line::Marker { user, place: place(&cursor)?, list }),
-        }
-    }
-}
-
-impl Suspension {
-    pub(super) fn row(self) -> Result<Line, Refusal> {
-        Ok(Line::Suspension { user: self.user_id, since: at(self.since) })
-    }
+/// A change that has a time only in an import.
+fn alone(change: impl Into<Command>, since: Option<Time>) -> Command {
+    ImportLine { change: Box::new(change.into()), since: at(since) }.into()
 }
 
 fn at(time: Option<Time>) -> Option<Millis> {
@@ -204,11 +231,6 @@ fn rule(only: Option<Kinds>, except: Option<Kinds>) -> Result<RuleDraft, Refusal
     let names = |kinds: Option<Kinds>| kinds.and_then(|Kinds(names)| names);
     let rule = RuleDraft::of(names(only), names(except));
     rule.map_err(|reason| Refusal::of_line(INVALID_FIELD, format_args!("only and except: {reason}")))
-}
-
-/// A rule that does not show all kinds.
-fn some(rule: RuleDraft) -> Option<RuleDraft> {
-    Some(rule).filter(|rule| *rule != RuleDraft::All)
 }
 
 fn list_name(name: String) -> Result<String, Refusal> {

@@ -1,6 +1,6 @@
 //! The thread that unpacks and parses an input into batches.
 
-use std::io::{self, Read};
+use std::io::{self, Cursor, Read};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -15,6 +15,7 @@ use super::source::Source;
 use crate::cli::data::tables::Table;
 use crate::cli::terminal::interrupt::Interrupt;
 use crate::cli::terminal::progress::{Progress, Unit};
+use feed::Command;
 use model::error::{Error, Result};
 use model::threads;
 
@@ -27,22 +28,27 @@ const BATCH_BYTES: usize = 1 << 20;
 /// Most bytes of a line beside its bodies: ids and the name of a list, which calls have in their paths, and times.
 const BESIDES: usize = 2 << 10;
 
+/// Most blank bytes before the first line.
+const MOST_BLANK: usize = 1 << 20;
+
+/// The byte order mark.
+const MARK: &[u8] = b"\xEF\xBB\xBF";
+
 /// Batches that may wait for the writer.
 const BATCHES: usize = 4;
 
-/// Lines of an input in their order: each with its number, and its row or why it is refused.
-pub(super) type Batch<T> = Vec<(u64, Result<T, Refusal>)>;
+/// Lines of an input in their order: each with its number, and the change that it is or why it is refused.
+pub(super) type Batch = Vec<(u64, Result<Command, Refusal>)>;
 
-/// Gives all batches of an input to `take`, with a bar that shows the remarks it returns. `parse` reads a JSON object; a
-/// record of CSV is read as the object that says the same. Refuses a record that is longer than its bodies may be, of
+/// Gives all batches of an input to `take`, with a bar that shows the remarks it returns. A record of CSV is read as the
+/// object of JSON that says the same. Refuses a record that is longer than its bodies may be, of
 /// `longest` bytes each. False if a stop is requested before the end.
-pub(super) fn each_batch<T: Send + 'static>(
+pub(super) fn each_batch(
     table: Table,
     source: Source,
     longest: usize,
-    parse: impl Fn(&str) -> Result<T, Refusal> + Send + 'static,
     interrupt: &Interrupt,
-    mut take: impl FnMut(Batch<T>, &Progress) -> Result<String>,
+    mut take: impl FnMut(Batch, &Progress) -> Result<String>,
 ) -> Result<bool> {
     let (name, position) = (source.name.clone(), Arc::clone(&source.read));
     let progress = Progress::new(format!("{} {name}", table.name()), source.length, Unit::Bytes);
@@ -55,7 +61,7 @@ pub(super) fn each_batch<T: Send + 'static>(
     let thread = threads::start("import-reader", move || {
         let mut filling = Filling { sender, batch: Vec::new(), bytes: 0, longest };
         let unpacked = source.unpack().map_err(|e| unreadable(&input, 1, &e));
-        unpacked.and_then(|bytes| run(&input, table.columns(), bytes, &parse, &mut filling))
+        unpacked.and_then(|bytes| run(&input, table, bytes, &mut filling))
     })?;
     loop {
         let batch = select! {
@@ -72,18 +78,12 @@ pub(super) fn each_batch<T: Send + 'static>(
 }
 
 /// Reads an input to its end, or until nobody wants more.
-fn run<T>(
-    name: &str,
-    declared: &'static str,
-    input: impl Read,
-    parse: &impl Fn(&str) -> Result<T, Refusal>,
-    filling: &mut Filling<T>,
-) -> Result<()> {
-    let mut records = Records::new(input);
+fn run(name: &str, table: Table, input: impl Read, filling: &mut Filling) -> Result<()> {
     let mut line = 1;
-    let beginning = records.beginning(TELLING).map_err(|e| unreadable(name, line, &e))?;
+    let (beginning, input) = beginning(input).map_err(|e| unreadable(name, line, &e))?;
     let shape = shape(&beginning).map_err(|reason| Error::Setup(format!("{name}: {reason}")))?;
-    let (mut columns, mut is_first) = (Columns::declared(declared), true);
+    let mut records = Records::new(input);
+    let (mut columns, mut is_first) = (Columns::declared(table.columns()), true);
     loop {
         let record = match records.next(shape) {
             Ok(Some(record)) => record,
@@ -98,12 +98,12 @@ fn run<T>(
         };
         line = record.line;
         let bytes = &record.bytes;
-        let row = match (record.refused, std::str::from_utf8(bytes), shape) {
+        let change = match (record.refused, std::str::from_utf8(bytes), shape) {
             (Some(why @ (records::TOO_LONG | records::TOO_LONG_QUOTED)), ..) => Err(Refusal::of_line(TOO_LONG, why)),
             (Some(why), ..) => Err(Refusal::of_line(INVALID_LINE, why)),
             _ if bytes.trim_ascii().is_empty() => continue,
             (None, Err(_), _) => Err(Refusal::of_line(INVALID_LINE, "not valid UTF-8")),
-            (None, Ok(text), Shape::Lines) => parse(text),
+            (None, Ok(text), Shape::Lines) => table.change(text),
             (None, Ok(text), Shape::Csv) => {
                 let fields = split(text);
                 if std::mem::take(&mut is_first) && columns.is_header(&fields) {
@@ -111,35 +111,48 @@ fn run<T>(
                     columns.take_header(&fields).map_err(wrong)?;
                     continue;
                 }
-                object_of(&columns, &fields).and_then(|object| parse(&object))
+                object_of(&columns, &fields).and_then(|object| table.change(&object))
             }
         };
-        let row = row.map_err(|refusal| refusal.showing(bytes, shape));
-        if !filling.add(line, row, bytes.len()) {
+        let change = change.map_err(|refusal| refusal.showing(bytes, shape));
+        if !filling.add(line, change, bytes.len()) {
             return Ok(());
         }
     }
 }
 
+/// The bytes that tell the format, from the first on that is not blank, and the whole input without a byte order mark.
+fn beginning(mut input: impl Read) -> io::Result<(Vec<u8>, impl Read)> {
+    let mut head = Vec::new();
+    while head.trim_ascii_start().len() < TELLING
+        && head.len() < MOST_BLANK
+        && input.by_ref().take(TELLING as u64).read_to_end(&mut head)? > 0
+    {}
+    if head.starts_with(MARK) {
+        head.drain(..MARK.len());
+    }
+    Ok((head.trim_ascii_start().to_vec(), Cursor::new(head).chain(input)))
+}
+
 /// A batch while it is filled.
-struct Filling<T> {
-    sender: Sender<Batch<T>>,
-    batch: Batch<T>,
+struct Filling {
+    sender: Sender<Batch>,
+    batch: Batch,
     bytes: usize,
     longest: usize,
 }
 
-impl<T> Filling<T> {
+impl Filling {
     /// Adds a line; false if the receiver is gone.
-    fn add(&mut self, line: u64, row: Result<T, Refusal>, bytes: usize) -> bool {
-        let row = match row {
+    fn add(&mut self, line: u64, change: Result<Command, Refusal>, bytes: usize) -> bool {
+        let change = match change {
             Ok(_) if bytes > self.longest => {
                 let reason = format!("the line is longer than {} bytes (server.body_limit)", self.longest);
                 Err(Refusal::of_line(TOO_LONG, reason))
             }
-            row => row,
+            change => change,
         };
-        self.batch.push((line, row));
+        self.batch.push((line, change));
         self.bytes += bytes;
         let is_full = self.batch.len() >= BATCH_ROWS || self.bytes >= BATCH_BYTES;
         !is_full || self.hand_over()
@@ -165,16 +178,12 @@ fn unreadable(name: &str, line: u64, error: &io::Error) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cli::data::import::lines::Following;
-    use crate::cli::data::import::rows::object;
-    use feed::Follow;
 
     /// The result of a text: accepted lines, refused lines, the final error.
     fn read_all(text: &[u8]) -> (Vec<u64>, Vec<(u64, String)>, Option<String>) {
         let (sender, receiver) = crossbeam_channel::unbounded();
-        let mut filling = Filling::<Follow> { sender, batch: Vec::new(), bytes: 0, longest: usize::MAX };
-        let parse = |text: &str| object(text).and_then(Following::row);
-        let result = run("f", Table::Follows.columns(), text, &parse, &mut filling);
+        let mut filling = Filling { sender, batch: Vec::new(), bytes: 0, longest: usize::MAX };
+        let result = run("f", Table::Follows, text, &mut filling);
         drop(filling);
         let (mut taken, mut refused) = (Vec::new(), Vec::new());
         for (line, row) in receiver.into_iter().flatten() {
@@ -223,11 +232,12 @@ mod tests {
     #[test]
     fn batches_are_bounded_in_rows_and_bytes() {
         let (sender, receiver) = crossbeam_channel::unbounded();
-        let mut filling = Filling::<u8> { sender, batch: Vec::new(), bytes: 0, longest: usize::MAX };
+        let mut filling = Filling { sender, batch: Vec::new(), bytes: 0, longest: usize::MAX };
+        let change = || Table::Names.change(r#"{"id":1}"#);
         for line in 0..2500 {
-            filling.add(line, Ok(0), 10);
+            filling.add(line, change(), 10);
         }
-        filling.add(2500, Ok(0), BATCH_BYTES);
+        filling.add(2500, change(), BATCH_BYTES);
         filling.hand_over();
         drop(filling);
         assert_eq!(receiver.iter().map(|batch| batch.len()).collect::<Vec<_>>(), [1000, 1000, 501]);

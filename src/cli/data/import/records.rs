@@ -98,31 +98,6 @@ impl<R: Read> Records<R> {
         Self { input: BufReader::with_capacity(BUFFER, input), again: VecDeque::new(), line: 1 }
     }
 
-    /// The bytes from the first that is not blank on, without consuming them: `most` if there are as many, and perhaps
-    /// more. Skips a byte order mark and blank lines.
-    pub(super) fn beginning(&mut self, most: usize) -> io::Result<Vec<u8>> {
-        let (mut beginning, mut pieces, mut is_first) = (Vec::new(), VecDeque::new(), true);
-        while beginning.len() < most
-            && let Some(mut piece) = self.piece()?
-        {
-            if std::mem::take(&mut is_first) && piece.bytes.starts_with(b"\xEF\xBB\xBF") {
-                piece.bytes.drain(..3);
-            }
-            if beginning.is_empty() {
-                beginning.extend(piece.bytes.trim_ascii_start());
-            } else {
-                beginning.extend(&piece.bytes);
-            }
-            if beginning.is_empty() {
-                self.line += u64::from(piece.bytes.ends_with(b"\n"));
-            } else {
-                pieces.push_back(piece);
-            }
-        }
-        self.again = pieces;
-        Ok(beginning)
-    }
-
     /// The next record, blank lines included; `None` at the end. A record truncated by an error is not returned.
     pub(super) fn next(&mut self, shape: Shape) -> io::Result<Option<Record>> {
         let line = self.line;
@@ -298,17 +273,6 @@ mod tests {
         assert_eq!(all(input.as_bytes(), Shape::Csv, 4096), [(1, Err(TOO_LONG_QUOTED)), ok(lines + 1, "3,b")]);
         let open = format!("1,\"{}", "y".repeat(2 * MAX_RECORD));
         assert_eq!(all(open.as_bytes(), Shape::Csv, 4096), [(1, Err(TOO_LONG_QUOTED))]);
-    }
-
-    #[test]
-    fn the_beginning_lies_behind_marks_and_blank_lines() {
-        let mut records = Records::new(Drip(b"\xEF\xBB\xBF\n \r\n\t{}\n", 1));
-        assert_eq!(records.beginning(9).expect("reads"), b"{}\n");
-        let record = records.next(Shape::Lines).expect("reads").expect("a record");
-        assert_eq!(record.line, 3);
-        for empty in [&b"\n \n"[..], b""] {
-            assert_eq!(Records::new(Drip(empty, 1)).beginning(9).expect("reads"), b"");
-        }
     }
 
     #[test]

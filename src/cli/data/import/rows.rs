@@ -1,4 +1,4 @@
-//! The rows of lines, as a feed takes them.
+//! Lines of NDJSON as objects, and the reasons why they are none.
 
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -8,70 +8,7 @@ use serde_json::error::Category;
 use super::fields::Holds;
 use super::refusal::{INVALID_FIELD, INVALID_ID, INVALID_LINE, MISSING_FIELD, Refusal};
 use super::times;
-use feed::{Follow, ImportedItem, ImportedName, Line, Reacting};
-use model::{HostId, Millis, Profile, Time};
-
-/// A row: the time that its line gives, if lines of its table have one, and the ids.
-pub(in crate::cli) trait Row: Send + 'static {
-    fn time(&self) -> Option<Millis> {
-        None
-    }
-
-    fn ids(&self) -> impl Iterator<Item = &HostId>;
-}
-
-impl Row for ImportedName {
-    fn ids(&self) -> impl Iterator<Item = &HostId> {
-        let Self::Id(id) = self else { return None.into_iter() };
-        Some(id).into_iter()
-    }
-}
-
-impl Row for Line {
-    fn time(&self) -> Option<Millis> {
-        self.since()
-    }
-
-    fn ids(&self) -> impl Iterator<Item = &HostId> {
-        Line::ids(self)
-    }
-}
-
-impl Row for Follow {
-    fn time(&self) -> Option<Millis> {
-        self.since
-    }
-
-    fn ids(&self) -> impl Iterator<Item = &HostId> {
-        [&self.user, &self.target].into_iter()
-    }
-}
-
-impl Row for ImportedItem {
-    fn time(&self) -> Option<Millis> {
-        self.draft.published_at.map(|Time(at)| at)
-    }
-
-    fn ids(&self) -> impl Iterator<Item = &HostId> {
-        self.draft.ids()
-    }
-}
-
-impl Row for Reacting {
-    fn time(&self) -> Option<Millis> {
-        self.since
-    }
-
-    fn ids(&self) -> impl Iterator<Item = &HostId> {
-        [&self.content, &self.user].into_iter()
-    }
-}
-
-impl Row for (HostId, Profile) {
-    fn ids(&self) -> impl Iterator<Item = &HostId> {
-        [&self.0].into_iter()
-    }
-}
+use model::{HostId, Time};
 
 /// Parses one object.
 pub(super) fn object<T: DeserializeOwned>(text: &str) -> Result<T, Refusal> {

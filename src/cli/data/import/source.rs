@@ -24,19 +24,23 @@ pub(in crate::cli) struct Source {
 impl Source {
     /// Opens a file, or the standard input for `-`.
     pub(in crate::cli) fn open(path: &Path) -> Result<Self> {
-        let name: String = path.to_string_lossy().chars().map(|c| if c.is_control() { '?' } else { c }).collect();
-        let failed = |e: io::Error| Error::Setup(format!("cannot read {name}: {e}"));
-        let (length, input): (_, Box<dyn Read + Send>) = if path.as_os_str() == "-" {
-            (None, Box::new(io::stdin()))
-        } else {
-            let file = File::open(path).map_err(failed)?;
-            let meta = file.metadata().map_err(failed)?;
+        if path.as_os_str() == "-" {
+            return Ok(Self::of(path, None, io::stdin()));
+        }
+        let open = || -> io::Result<Self> {
+            let file = File::open(path)?;
+            let meta = file.metadata()?;
             if meta.is_dir() {
-                return Err(failed(io::ErrorKind::IsADirectory.into()));
+                return Err(io::ErrorKind::IsADirectory.into());
             }
-            (meta.is_file().then_some(meta.len()), Box::new(file))
+            Ok(Self::of(path, meta.is_file().then_some(meta.len()), file))
         };
-        Ok(Self { name, length, read: Arc::default(), input })
+        open().map_err(|e| Error::Setup(format!("cannot read {}: {e}", shown(path))))
+    }
+
+    /// An input with its length, if that is known.
+    pub(in crate::cli) fn of(path: &Path, length: Option<u64>, input: impl Read + Send + 'static) -> Self {
+        Self { name: shown(path), length, read: Arc::default(), input: Box::new(input) }
     }
 
     /// The bytes, unpacked if they begin like gzip or Zstandard. Consecutive members or frames are one stream. A
@@ -53,6 +57,11 @@ impl Source {
             _ => Box::new(whole),
         })
     }
+}
+
+/// A path in messages.
+pub(in crate::cli) fn shown(path: &Path) -> String {
+    path.to_string_lossy().chars().map(|c| if c.is_control() { '?' } else { c }).collect()
 }
 
 /// Counts the bytes read.

@@ -1,37 +1,32 @@
-//! The rows of files for other commands, which refuse a file with a line that an import would refuse.
+//! The lines of files for other commands, which refuse a file with a line that an import would refuse.
 
 use std::path::Path;
 
-use serde::de::DeserializeOwned;
-
 use super::reader::each_batch;
-use super::refusal::Refusal;
-use super::rows::object;
 use super::source::Source;
 use crate::cli::data::tables::Table;
 use crate::cli::terminal::interrupt::Interrupt;
 use config::Config;
+use feed::Command;
 use model::error::{Error, Result};
 
-/// Gives each row of a file to `take`.
-pub(in crate::cli) fn each_row<L: DeserializeOwned + 'static, T: Send + 'static>(
+/// Gives each line of a file to `take`, as the change that it is.
+pub(in crate::cli) fn each_line(
     table: Table,
     path: &Path,
-    row: fn(L) -> Result<T, Refusal>,
     interrupt: &Interrupt,
-    mut take: impl FnMut(T) -> Result<()>,
+    mut take: impl FnMut(Command) -> Result<()>,
 ) -> Result<()> {
     let source = Source::open(path)?;
     let name = source.name.clone();
-    let parse = move |text: &str| object(text).and_then(row);
     let longest = Config::default().server.body_limit;
-    let is_whole = each_batch(table, source, longest, parse, interrupt, |batch, _| {
+    let is_whole = each_batch(table, source, longest, interrupt, |batch, _| {
         // None of a batch with a refused line.
-        let row = |(line, row): (u64, Result<T, Refusal>)| {
-            row.map_err(|refusal| Error::Setup(format!("{name}:{line}: {refusal}")))
+        let change = |(line, change): (u64, Result<_, _>)| {
+            change.map_err(|refusal| Error::Setup(format!("{name}:{line}: {refusal}")))
         };
-        let rows = batch.into_iter().map(row).collect::<Result<Vec<_>>>()?;
-        rows.into_iter().try_for_each(&mut take).map(|()| String::new())
+        let changes = batch.into_iter().map(change).collect::<Result<Vec<_>>>()?;
+        changes.into_iter().try_for_each(&mut take).map(|()| String::new())
     })?;
     if is_whole { Ok(()) } else { Err(Error::Setup(format!("interrupted while {name} was read"))) }
 }
@@ -39,8 +34,7 @@ pub(in crate::cli) fn each_row<L: DeserializeOwned + 'static, T: Send + 'static>
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cli::data::import::lines::Following;
-    use feed::Follow;
+    use feed::ImportFollows;
 
     #[test]
     fn rows_come_in_order_and_a_refused_line_ends_the_file() {
@@ -51,11 +45,11 @@ mod tests {
             let mut seen = Vec::new();
             let (sender, interrupt) = Interrupt::never();
             let _sender = (!asked).then_some(sender);
-            let done =
-                each_row(Table::Follows, &path, Following::row, &interrupt, |Follow { user, target, .. }| {
-                    seen.push(format!("{user}-{target}"));
-                    Ok(())
-                });
+            let done = each_line(Table::Follows, &path, &interrupt, |line| {
+                let Command::ImportFollows(ImportFollows { user, follows, .. }) = line else { panic!("{line:?}") };
+                seen.push(format!("{user}-{}", follows[0].0));
+                Ok(())
+            });
             (seen.join(" "), done.map_err(|error| error.to_string()))
         };
         assert_eq!(read("user_id,target_id\n1,2\nann,2\n", false), ("1-2 ann-2".to_owned(), Ok(())));

@@ -49,15 +49,15 @@ const GOLDEN: [&str; 70] = [
     r#"{"change_members":{"user":"a","list":"é","add":["2"],"remove":[],"rule":{"except":["repost"]}}}"#,
     r#"{"publish_items":{"drafts":[{"author_id":"1","kind":"comment","topics":[],"ref_id":"7","broadcast":false,"to":["2","b"],"audience":"followers"}],"on_live_items":"own"}}"#,
     r#"{"react":{"item":"7","wishes":[],"imported":true}}"#,
-    r#"{"import_line":{"line":{"barrier":{"user":"1","target":"b","barrier":"block","since":5}}}}"#,
-    r#"{"import_line":{"line":{"barrier":{"user":"1","target":"b","barrier":"mute"}}}}"#,
-    r#"{"import_line":{"line":{"request":{"user":"1","target":"b","since":5}}}}"#,
-    r#"{"import_line":{"line":{"list":{"user":"1","list":"é","settings":{"title":"t","exclusive":true}}}}}"#,
-    r#"{"import_line":{"line":{"member":{"user":"1","list":"é","source":"b","since":5}}}}"#,
-    r#"{"import_line":{"line":{"marker":{"user":"1","place":"5-a","list":"é"}}}}"#,
-    r#"{"import_line":{"line":{"notice_marker":{"user":"1","place":"1689089522000-4-1-3-a-b-7"}}}}"#,
-    r#"{"import_line":{"line":{"settings":{"user":"1","settings":{"approve_followers":true}}}}}"#,
-    r#"{"import_line":{"line":{"suspension":{"user":"1","since":5}}}}"#,
+    r#"{"import_line":{"change":{"set_barrier":{"user":"1","target":"b","barrier":"block","raised":true}},"since":5}}"#,
+    r#"{"import_line":{"change":{"set_barrier":{"user":"1","target":"b","barrier":"mute","raised":true}}}}"#,
+    r#"{"import_follows":{"user":"1","follows":[["b",5]],"awaited":true}}"#,
+    r#"{"import_line":{"change":{"put_list":{"user":"1","list":"é","settings":{"title":"t","exclusive":true}}}}}"#,
+    r#"{"import_line":{"change":{"change_members":{"user":"1","list":"é","add":["b"],"remove":[]}},"since":5}}"#,
+    r#"{"import_line":{"change":{"move_marker":{"user":"1","place":"5-a","sight":"all","list":"é"}}}}"#,
+    r#"{"import_line":{"change":{"move_notice_marker":{"user":"1","place":"1689089522000-4-1-3-a-b-7","sight":"all"}}}}"#,
+    r#"{"import_line":{"change":{"put_settings":{"user":"1","settings":{"approve_followers":true}}}}}"#,
+    r#"{"import_line":{"change":{"set_suspension":{"user":"1","suspended":true}},"since":5}}"#,
     r#"{"import_follows":{"user":"1","follows":[["2",5],["b",null]],"rules":["all",{"only":["post"]}]}}"#,
     r#"{"erase_user":{"user":"a"}}"#,
     r#"{"erase_rows":{"user":7,"part":{"items":[1,18446744073709551614]}}}"#,
@@ -68,11 +68,11 @@ const GOLDEN: [&str; 70] = [
     r#"{"erase_rows":{"user":7,"part":{"memberships":[1]}}}"#,
     r#"{"erase_rows":{"user":7,"part":{"changes":[]}}}"#,
     r#"{"end_erasure":{"user":7}}"#,
-    r#"{"import_line":{"line":{"request":{"user":"1","target":"b","rule":{"except":["a"]}}}}}"#,
-    r#"{"import_line":{"line":{"member":{"user":"1","list":"é","source":"b","rule":{"only":["post","a"]}}}}}"#,
+    r#"{"import_follows":{"user":"1","follows":[["b",null]],"rules":[{"except":["a"]}],"awaited":true}}"#,
+    r#"{"import_line":{"change":{"change_members":{"user":"1","list":"é","add":["b"],"remove":[],"rule":{"only":["post","a"]}}}}}"#,
     r#"{"import_items":{"drafts":[{"author_id":"1","content_id":"7","published_at":5,"kind":"post","topics":[],"broadcast":true}],"edited":[6]}}"#,
-    r#"{"import_line":{"line":{"deletion":{"item":"a","since":5}}}}"#,
-    r#"{"import_line":{"line":{"deletion":{"item":"7","purged":true}}}}"#,
+    r#"{"import_line":{"change":{"delete_item":{"item":"a"}},"since":5}}"#,
+    r#"{"import_line":{"change":{"delete_item":{"item":"7","purge":true}}}}"#,
     r#"{"keep_receiver":{"receiver":"push","node":"a","position":"00000000000000ab-7"}}"#,
     r#"{"keep_receiver":{"receiver":"push","position":"00000000000000ab-7"}}"#,
 ];
@@ -122,13 +122,6 @@ fn every_kind_and_every_field_has_a_golden_line() {
         let lines: String = GOLDEN.into_iter().filter(|line| line.starts_with(&beginning)).collect();
         for field in accepted(&format!("{beginning}{inner}}}")) {
             assert!(lines.contains(&format!("\"{field}\":")), "{kind} has {field}");
-        }
-    }
-    for line in accepted(r#"{"import_line":{"line":{"?":1}}}"#) {
-        for field in accepted(&format!(r#"{{"import_line":{{"line":{{"{line}":{{"?":1}}}}}}}}"#)) {
-            let beginning = format!("{{\"import_line\":{{\"line\":{{\"{line}\":");
-            let lines: String = GOLDEN.into_iter().filter(|line| line.starts_with(&beginning)).collect();
-            assert!(lines.contains(&format!("\"{field}\":")), "{line} has {field}");
         }
     }
 }

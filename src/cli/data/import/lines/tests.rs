@@ -1,81 +1,72 @@
-use serde::de::DeserializeOwned;
-
 use super::super::csv::object_of;
 use super::super::fields::{Columns, split};
 use super::super::records::Shape;
-use super::super::rows::object;
 use super::*;
-use crate::cli::data::tables::Table;
 
-/// How the lines of a table become rows.
-type Rows<L, T> = fn(L) -> Result<T, Refusal>;
-
-fn csv<L: DeserializeOwned, T>(table: Table, row: Rows<L, T>, record: &str) -> Result<T, Refusal> {
+/// The change that a record of CSV is, as a command log has it.
+fn csv(table: Table, record: &str) -> Result<String, Refusal> {
     let object = object_of(&Columns::declared(table.columns()), &split(record));
-    let read = object.and_then(|text| self::object(&text)).and_then(row);
-    read.map_err(|refusal| refusal.showing(record.as_bytes(), Shape::Csv))
+    let read = object.and_then(|text| table.change(&text));
+    read.map(|change| written(&change)).map_err(|refusal| refusal.showing(record.as_bytes(), Shape::Csv))
 }
 
-fn json<L: DeserializeOwned, T>(row: Rows<L, T>, text: &str) -> Result<T, Refusal> {
-    object(text).and_then(row).map_err(|refusal| refusal.showing(text.as_bytes(), Shape::Lines))
+/// The change that an object of JSON is.
+fn json(table: Table, text: &str) -> Result<String, Refusal> {
+    let read = table.change(text);
+    read.map(|change| written(&change)).map_err(|refusal| refusal.showing(text.as_bytes(), Shape::Lines))
 }
 
-fn number(raw: u64) -> HostId {
-    HostId::Number(raw)
+fn written(change: &impl Serialize) -> String {
+    serde_json::to_string(change).expect("writes")
 }
 
-fn refused<T>(read: impl Fn(&str) -> Result<T, Refusal>, cases: &[(&str, &str)]) {
+fn refused(read: fn(Table, &str) -> Result<String, Refusal>, table: Table, cases: &[(&str, &str)]) {
     for (text, word) in cases {
-        match read(text) {
+        match read(table, text) {
             Ok(_) => panic!("taken: {text}"),
             Err(refusal) => assert!(refusal.to_string().contains(word), "{text}: {refusal}"),
         }
     }
 }
 
-fn of_csv<L: DeserializeOwned, T>(table: Table, row: Rows<L, T>) -> impl Fn(&str) -> Result<T, Refusal> {
-    move |record| csv(table, row, record)
+/// Both forms of a line are a change.
+fn both(table: Table, record: &str, object: &str, expected: &str) {
+    assert_eq!(csv(table, record).as_deref(), Ok(expected), "{record}");
+    assert_eq!(json(table, object).as_deref(), Ok(expected), "{object}");
 }
 
-fn of_json<L: DeserializeOwned, T>(row: Rows<L, T>) -> impl Fn(&str) -> Result<T, Refusal> {
-    move |text| json(row, text)
+/// A line that is a change of its own.
+fn line(change: &str, since: Option<Millis>) -> String {
+    let since = since.map_or_else(String::new, |since| format!(r#","since":{since}"#));
+    format!(r#"{{"import_line":{{"change":{change}{since}}}}}"#)
 }
 
-/// Both forms of a line give a row.
-fn both<L: DeserializeOwned>(table: Table, row: Rows<L, Line>, record: &str, object: &str, expected: &Line) {
-    assert_eq!(csv(table, row, record).as_ref(), Ok(expected), "{record}");
-    assert_eq!(json(row, object).as_ref(), Ok(expected), "{object}");
-}
-
-fn posts(is_only: bool) -> RuleDraft {
-    RuleDraft::named(is_only, vec!["post".to_owned()]).expect("a kind")
+fn follow(since: &str, more: &str) -> String {
+    format!(r#"{{"import_follows":{{"user":"1","follows":[["2",{since}]]{more}}}}}"#)
 }
 
 #[test]
 fn follows_are_read_from_both_formats() {
-    let ruled = |since, rule| Ok(Follow { user: number(1), target: number(2), since, rule });
-    let follow = |since| ruled(since, RuleDraft::All);
-    assert_eq!(csv(Table::Follows, Following::row, "1,2"), follow(None));
+    let bare = follow("null", "");
+    both(Table::Follows, "1,2", r#"{"user_id":1,"target_id":"2"}"#, &bare);
     for none in ["", "\"\"", "\\N"] {
-        assert_eq!(csv(Table::Follows, Following::row, &format!("1,2,{none}")), follow(None), "{none}");
+        let null = r#"{"user_id":1,"target_id":2,"since":null}"#;
+        both(Table::Follows, &format!("1,2,{none}"), null, &bare);
     }
-    assert_eq!(csv(Table::Follows, Following::row, "\"1\",\"2\",\"3\""), follow(Some(3)));
-    assert_eq!(json(Following::row, r#"{"user_id":1,"target_id":"2"}"#), follow(None));
-    let null = json(Following::row, r#"{"user_id":1,"target_id":2,"since":null}"#);
-    assert_eq!(null, follow(None));
-    assert_eq!(json(Following::row, r#" {"since":0,"user_id":1,"target_id":2} "#), follow(Some(0)));
-    for is_only in [true, false] {
-        let field = if is_only { "only" } else { "except" };
-        let object = format!(r#"{{"user_id":1,"target_id":2,"{field}":["post","video"]}}"#);
-        let rule = RuleDraft::named(is_only, ["post", "video"].map(str::to_owned).into()).expect("names");
-        assert_eq!(json(Following::row, &object), ruled(None, rule));
+    let whole = r#" {"since":3,"user_id":1,"target_id":2} "#;
+    both(Table::Follows, "\"1\",\"2\",\"3\"", whole, &follow("3", ""));
+    assert_eq!(json(Table::Follows, r#"{"since":0,"user_id":1,"target_id":2}"#), Ok(follow("0", "")));
+    for rule in [r#""only":["post","video"]"#, r#""except":["post","video"]"#] {
+        let object = format!(r#"{{"user_id":1,"target_id":2,{rule}}}"#);
+        assert_eq!(json(Table::Follows, &object), Ok(follow("null", &format!(r#","rules":[{{{rule}}}]"#))));
     }
 }
 
 #[test]
 fn malformed_follows_are_refused_with_a_reason() {
     refused(
-        of_csv(Table::Follows, Following::row),
+        csv,
+        Table::Follows,
         &[
             ("1", "target_id is missing"),
             ("1,\\N", "target_id is missing"),
@@ -93,7 +84,8 @@ fn malformed_follows_are_refused_with_a_reason() {
         ],
     );
     refused(
-        of_json(Following::row),
+        json,
+        Table::Follows,
         &[
             ("{", "EOF"),
             (r#"{"user_id":1}"#, "missing field `target_id`"),
@@ -114,147 +106,104 @@ fn malformed_follows_are_refused_with_a_reason() {
 
 #[test]
 fn pairs_are_read_from_both_formats() {
-    let [mute, hide, block]: [Rows<Pair, Line>; 3] =
-        [|pair| pair.row(Barrier::Mute), |pair| pair.row(Barrier::Hide), |pair| pair.row(Barrier::Block)];
-    let barrier = |barrier, since| Line::Barrier { user: number(1), target: number(2), barrier, since };
+    let barrier = |barrier: &str, since| {
+        line(&format!(r#"{{"set_barrier":{{"user":"1","target":"2","barrier":"{barrier}","raised":true}}}}"#), since)
+    };
     let (bare, whole) = (r#"{"user_id":1,"target_id":"2"}"#, r#"{"since":5,"user_id":1,"target_id":"2"}"#);
-    both(Table::Mutes, mute, "1,2", bare, &barrier(Barrier::Mute, None));
-    both(Table::Mutes, mute, "1,2,5", whole, &barrier(Barrier::Mute, Some(5)));
-    both(Table::Hides, hide, "1,2,5", whole, &barrier(Barrier::Hide, Some(5)));
-    both(Table::Blocks, block, "1,2,", bare, &barrier(Barrier::Block, None));
-    let asked = |rule| Line::Request { user: number(1), target: number(2), since: Some(5), rule };
-    both(Table::Requests, Following::request, "1,2,5", whole, &asked(None));
-    let ruled = json(Following::request, r#"{"since":5,"user_id":1,"target_id":"2","only":["post"]}"#);
-    assert_eq!(ruled, Ok(asked(Some(posts(true)))));
-    refused(
-        of_csv(Table::Mutes, mute),
-        &[("1", "target_id is missing"), ("1,2,x", "since: a time"), (",2", "user_id")],
-    );
+    both(Table::Mutes, "1,2", bare, &barrier("mute", None));
+    both(Table::Mutes, "1,2,5", whole, &barrier("mute", Some(5)));
+    both(Table::Hides, "1,2,5", whole, &barrier("hide", Some(5)));
+    both(Table::Blocks, "1,2,", bare, &barrier("block", None));
+    both(Table::Requests, "1,2,5", whole, &follow("5", r#","awaited":true"#));
+    let ruled = json(Table::Requests, r#"{"since":5,"user_id":1,"target_id":"2","only":["post"]}"#);
+    assert_eq!(ruled, Ok(follow("5", r#","rules":[{"only":["post"]}],"awaited":true"#)));
+    refused(csv, Table::Mutes, &[("1", "target_id is missing"), ("1,2,x", "since: a time"), (",2", "user_id")]);
     let unknown = r#"{"user_id":1,"target_id":2,"until":3}"#;
-    refused(of_json(block), &[(unknown, "unknown field `until`"), ("[1,2]", "expected a JSON object")]);
+    refused(json, Table::Blocks, &[(unknown, "unknown field `until`"), ("[1,2]", "expected a JSON object")]);
 }
 
 #[test]
 fn settings_and_suspensions_are_read_from_both_formats() {
-    let of = |approve_followers, default_audience| Line::Settings {
-        user: number(1),
-        settings: UserSettings { approve_followers, default_audience },
+    let of = |approve_followers: bool, more: &str| {
+        let settings = format!(r#"{{"approve_followers":{approve_followers}{more}}}"#);
+        line(&format!(r#"{{"put_settings":{{"user":"1","settings":{settings}}}}}"#), None)
     };
-    both(Table::Settings, Settings::row, "1", r#"{"user_id":1}"#, &of(false, Audience::Public));
+    both(Table::Settings, "1", r#"{"user_id":1}"#, &of(false, ""));
     let whole = r#"{"user_id":1,"approve_followers":true,"default_audience":"followers"}"#;
     for yes in ["true", "t", "1"] {
-        both(Table::Settings, Settings::row, &format!("1,{yes},followers"), whole, &of(true, Audience::Followers));
+        both(Table::Settings, &format!("1,{yes},followers"), whole, &of(true, r#","default_audience":"followers""#));
     }
-    both(
-        Table::Settings,
-        Settings::row,
-        "1,f",
-        r#"{"user_id":1,"approve_followers":null}"#,
-        &of(false, Audience::Public),
-    );
-    both(
-        Table::Suspensions,
-        Suspension::row,
-        "1",
-        r#"{"user_id":1}"#,
-        &Line::Suspension { user: number(1), since: None },
-    );
-    let since = Line::Suspension { user: number(1), since: Some(7) };
-    both(Table::Suspensions, Suspension::row, "1,7", r#"{"user_id":1,"since":7}"#, &since);
+    both(Table::Settings, "1,f", r#"{"user_id":1,"approve_followers":null}"#, &of(false, ""));
+    let suspension = |since| line(r#"{"set_suspension":{"user":"1","suspended":true}}"#, since);
+    both(Table::Suspensions, "1", r#"{"user_id":1}"#, &suspension(None));
+    both(Table::Suspensions, "1,7", r#"{"user_id":1,"since":7}"#, &suspension(Some(7)));
     let wrong = [
         ("1,yes", "approve_followers: expected true or false"),
         ("1,,all", "default_audience: expected public or followers"),
     ];
-    refused(of_csv(Table::Settings, Settings::row), &wrong);
-    refused(of_csv(Table::Suspensions, Suspension::row), &[("1,2,3", "3 fields"), ("1,x", "since: a time")]);
+    refused(csv, Table::Settings, &wrong);
+    refused(csv, Table::Suspensions, &[("1,2,3", "3 fields"), ("1,x", "since: a time")]);
 }
 
 #[test]
 fn lists_their_members_and_markers_are_read_from_both_formats() {
-    let list = |title: Option<&str>, exclusive| Line::List {
-        user: number(1),
-        list: "a b".to_owned(),
-        settings: ListSettings { title: title.map(str::to_owned), exclusive },
+    let list = |settings: &str| {
+        line(&format!(r#"{{"put_list":{{"user":"1","list":"a b","settings":{{{settings}}}}}}}"#), None)
     };
-    both(Table::Lists, List::row, "1,a b", r#"{"user_id":1,"list":"a b"}"#, &list(None, false));
+    both(Table::Lists, "1,a b", r#"{"user_id":1,"list":"a b"}"#, &list(r#""exclusive":false"#));
     let whole = r#"{"user_id":1,"list":"a b","title":"A","exclusive":true}"#;
-    both(Table::Lists, List::row, "1,a b,A,true", whole, &list(Some("A"), true));
-    let member = |since, rule| Line::Member {
-        user: number(1),
-        list: "a b".to_owned(),
-        source: HostId::Name("x".into()),
-        since,
-        rule,
+    both(Table::Lists, "1,a b,A,true", whole, &list(r#""title":"A","exclusive":true"#));
+    let member = |since, more: &str| {
+        let change = format!(r#"{{"user":"1","list":"a b","add":["x"],"remove":[]{more}}}"#);
+        line(&format!(r#"{{"change_members":{change}}}"#), since)
     };
-    both(
-        Table::ListMembers,
-        Member::row,
-        "1,a b,x",
-        r#"{"user_id":1,"list":"a b","source_id":"x"}"#,
-        &member(None, None),
-    );
-    both(
-        Table::ListMembers,
-        Member::row,
-        "1,a b,x,5",
-        r#"{"user_id":1,"list":"a b","source_id":"x","since":5}"#,
-        &member(Some(5), None),
-    );
+    let bare = r#"{"user_id":1,"list":"a b","source_id":"x"}"#;
+    both(Table::ListMembers, "1,a b,x", bare, &member(None, ""));
+    let whole = r#"{"user_id":1,"list":"a b","source_id":"x","since":5}"#;
+    both(Table::ListMembers, "1,a b,x,5", whole, &member(Some(5), ""));
     let ruled = r#"{"user_id":1,"list":"a b","source_id":"x","except":["post"]}"#;
-    assert_eq!(json(Member::row, ruled), Ok(member(None, Some(posts(false)))));
-    let marker = |list: Option<&str>| Line::Marker {
-        user: number(1),
-        place: "5-x".parse().expect("a cursor"),
-        list: list.map(str::to_owned),
-    };
-    both(Table::Markers, Marker::row, "1,5-x", r#"{"user_id":1,"cursor":"5-x"}"#, &marker(None));
-    both(
-        Table::Markers,
-        Marker::row,
-        "1,5-x,a b",
-        r#"{"user_id":1,"cursor":"5-x","list":"a b"}"#,
-        &marker(Some("a b")),
-    );
-    let of_notices = Line::NoticeMarker { user: number(1), place: "5-1-0-1-x-".parse().expect("a cursor") };
+    assert_eq!(json(Table::ListMembers, ruled), Ok(member(None, r#","rule":{"except":["post"]}"#)));
+    let marker =
+        |more: &str| line(&format!(r#"{{"move_marker":{{"user":"1","place":"5-x","sight":"all"{more}}}}}"#), None);
+    both(Table::Markers, "1,5-x", r#"{"user_id":1,"cursor":"5-x"}"#, &marker(""));
+    let whole = r#"{"user_id":1,"cursor":"5-x","list":"a b"}"#;
+    both(Table::Markers, "1,5-x,a b", whole, &marker(r#","list":"a b""#));
+    let of_notices = line(r#"{"move_notice_marker":{"user":"1","place":"5-1-0-1-x-","sight":"all"}}"#, None);
     let whole = r#"{"user_id":1,"cursor":"5-1-0-1-x-","notices":true}"#;
-    both(Table::Markers, Marker::row, "1,5-1-0-1-x-,,true", whole, &of_notices);
+    both(Table::Markers, "1,5-1-0-1-x-,,true", whole, &of_notices);
     let both_of_them = ("1,5-1-0-1-x-,a,true", "list and notices: give one");
-    refused(of_csv(Table::Markers, Marker::row), &[("1,5-x,,true", "cursor: a cursor is"), both_of_them]);
+    refused(csv, Table::Markers, &[("1,5-x,,true", "cursor: a cursor is"), both_of_them]);
     let long = "x".repeat(201);
+    refused(csv, Table::Lists, &[("1", "list is missing"), (&format!("1,{long}"), "list: expected 1 to 64")]);
+    refused(csv, Table::Lists, &[(&format!("1,a,{long}"), "title: expected 1 to 200 characters")]);
+    refused(csv, Table::ListMembers, &[("1,a", "source_id is missing"), ("1,a, x", "source_id: expected no space")]);
+    refused(csv, Table::Markers, &[("1,5", "cursor: a cursor is"), ("1", "cursor is missing")]);
     refused(
-        of_csv(Table::Lists, List::row),
-        &[("1", "list is missing"), (&format!("1,{long}"), "list: expected 1 to 64")],
-    );
-    refused(of_csv(Table::Lists, List::row), &[(&format!("1,a,{long}"), "title: expected 1 to 200 characters")]);
-    refused(
-        of_csv(Table::ListMembers, Member::row),
-        &[("1,a", "source_id is missing"), ("1,a, x", "source_id: expected no space")],
-    );
-    refused(of_csv(Table::Markers, Marker::row), &[("1,5", "cursor: a cursor is"), ("1", "cursor is missing")]);
-    refused(
-        of_json(Marker::row),
+        json,
+        Table::Markers,
         &[(r#"{"user_id":1,"cursor":"5-1","list":""}"#, "list: expected 1 to 64"), (r#"{"user_id":1}"#, "cursor")],
     );
     let wrong = r#"{"user_id":1,"list":"a","source_id":0}"#;
-    refused(of_json(Member::row), &[(wrong, "invalid_id: source_id: an id is")]);
+    refused(json, Table::ListMembers, &[(wrong, "invalid_id: source_id: an id is")]);
 }
 
 #[test]
 fn names_are_read_from_both_formats() {
     for id in ["ann", "7", "b/é 🌊"] {
-        let name = || Ok(ImportedName::Id(id.parse().expect("an id")));
-        assert_eq!(csv(Table::Names, Name::row, id), name());
-        assert_eq!(json(Name::row, &format!(r#"{{"id":"{id}"}}"#)), name());
+        let name = format!(r#"{{"give_numbers":{{"ids":["{id}"]}}}}"#);
+        both(Table::Names, id, &format!(r#"{{"id":"{id}"}}"#), &name);
     }
-    let kind = json(Name::row, r#"{"reaction":"👏"}"#);
-    assert_eq!(kind, Ok(ImportedName::Reaction("👏".to_owned())));
+    let kind = json(Table::Names, r#"{"reaction":"👏"}"#);
+    assert_eq!(kind.as_deref(), Ok(r#"{"number_reactions":{"kinds":["👏"]}}"#));
     refused(
-        of_csv(Table::Names, Name::row),
+        csv,
+        Table::Names,
         &[("ann,ben", "2 fields"), (" ann", "remove the space"), ("a\u{7}", "invalid_id: id: an id")],
     );
     let more = r#"{"id":"ann","more":1}"#;
     refused(
-        of_json(Name::row),
+        json,
+        Table::Names,
         &[
             ("{}", "missing field"),
             (r#"{"reaction":"a/b"}"#, "reaction: "),
@@ -267,37 +216,42 @@ fn names_are_read_from_both_formats() {
 
 #[test]
 fn content_is_read_from_both_formats() {
-    let ImportedItem { draft, edited_at } = csv(Table::Content, Item::row, "7,1,1000,\"a, b\"").expect("row");
-    assert_eq!((draft.content_id, draft.author_id), (Some(number(7)), number(1)));
-    assert_eq!((draft.published_at, draft.text.as_deref()), (Some(Time(1000)), Some("a, b")));
-    assert!(draft.broadcast && edited_at.is_none());
-    for (text, expected) in [("", None), ("\"\"", Some("")), ("\\N", None), ("\"\\N\"", Some("\\N"))] {
-        let item: ImportedItem = csv(Table::Content, Item::row, &format!("7,1,1000,{text}")).expect("row");
-        assert_eq!(item.draft.text.as_deref(), expected, "{text}");
+    let item = |draft: &str, more: &str| format!(r#"{{"import_items":{{"drafts":[{{{draft}}}]{more}}}}}"#);
+    for (text, expected) in [
+        ("\"a, b\"", r#""text":"a, b","#),
+        ("", ""),
+        ("\"\"", r#""text":"","#),
+        ("\\N", ""),
+        ("\"\\N\"", r#""text":"\\N","#),
+    ] {
+        let draft = r#""author_id":"1","content_id":"7","published_at":1000,"kind":"post","#;
+        let whole = item(&format!(r#"{draft}{expected}"topics":[],"broadcast":true"#), "");
+        assert_eq!(csv(Table::Content, &format!("7,1,1000,{text}")), Ok(whole), "{text}");
     }
     let object = r#"{"content_id":"7","author_id":1,"kind":"note","broadcast":false,"topics":["x"],"edited_at":5}"#;
-    let ImportedItem { draft, edited_at } = json(Item::row, object).expect("object");
-    assert_eq!((draft.kind.into_string().as_str(), draft.broadcast, draft.published_at), ("note", false, None));
-    assert_eq!((draft.topics.into_vec(), edited_at), (vec!["x".to_owned()], Some(5)));
+    let draft = r#""author_id":"1","content_id":"7","kind":"note","topics":["x"],"broadcast":false"#;
+    assert_eq!(json(Table::Content, object), Ok(item(draft, r#","edited":[5]"#)));
 }
 
 #[test]
 fn fields_of_an_item_are_those_of_a_publish() {
     // A field that one of the two lacks would be refused.
     let all = r#"{"author_id":"1","content_id":"7","published_at":5,"kind":"a","text":"t","media":[{"type":"a","url":"b"}],"topics":["t"],"ref_id":"8","extra":{"a": 1},"broadcast":false,"to":["2"],"audience":"followers","mentions":["3"]}"#;
-    let draft: Draft = serde_json::from_str(all).expect("a draft");
-    let item = json(Item::row, all).expect("an item").draft;
-    let written = |draft: &Draft| serde_json::to_string(draft).expect("writes");
-    assert_eq!((written(&draft).as_str(), written(&item).as_str()), (all, all));
+    let draft = |text: &str| serde_json::from_str::<Draft>(text).expect("a draft");
+    let item = |text: &str| match Table::Content.change(text).expect("an item") {
+        Command::ImportItems(ImportItems { mut drafts, .. }) => drafts.remove(0),
+        other => panic!("{other:?}"),
+    };
+    assert_eq!((written(&draft(all)).as_str(), written(&item(all)).as_str()), (all, all));
     let nulls = r#"{"author_id":1,"content_id":7,"published_at":null,"kind":null,"text":null,"media":null,"topics":null,"ref_id":null,"extra":null,"broadcast":null,"to":null,"audience":null,"mentions":null}"#;
-    let item = json(Item::row, nulls).expect("an item").draft;
-    assert_eq!(written(&item), written(&serde_json::from_str(nulls).expect("a draft")));
+    assert_eq!(written(&item(nulls)), written(&draft(nulls)));
 }
 
 #[test]
 fn malformed_content_is_refused_with_a_reason() {
     refused(
-        of_csv(Table::Content, Item::row),
+        csv,
+        Table::Content,
         &[
             ("7", "author_id is missing"),
             ("7,1", "published_at is missing"),
@@ -309,7 +263,8 @@ fn malformed_content_is_refused_with_a_reason() {
         ],
     );
     refused(
-        of_json(Item::row),
+        json,
+        Table::Content,
         &[
             (r#"{"author_id":1}"#, "content_id is missing"),
             (r#"{"content_id":7}"#, "missing field `author_id`"),
@@ -328,21 +283,24 @@ fn malformed_content_is_refused_with_a_reason() {
 
 #[test]
 fn reactions_are_read_from_both_formats() {
-    let (like, favorite) = ("like", "favorite");
-    let row = |kind: &str, since| Ok(Reacting { content: number(7), user: number(1), kind: kind.to_owned(), since });
-    assert_eq!(csv(Table::Reactions, Reaction::row, "7,1,like"), row(like, None));
-    assert_eq!(csv(Table::Reactions, Reaction::row, "7,1,favorite,\"5\""), row(favorite, Some(5)));
-    assert_eq!(json(Reaction::row, r#"{"content_id":7,"user_id":"1","kind":"like"}"#), row(like, None));
-    let since = json(Reaction::row, r#"{"since":0,"kind":"favorite","user_id":1,"content_id":"7"}"#);
-    assert_eq!(since, row(favorite, Some(0)));
-    let null = json(Reaction::row, r#"{"content_id":7,"user_id":1,"kind":"like","since":null}"#);
-    assert_eq!(null, row(like, None));
+    let row = |kind: &str, since: &str| {
+        let wish = format!(r#"{{"user":"1","kind":"{kind}","active":true{since},"sight":"all"}}"#);
+        format!(r#"{{"react":{{"item":"7","wishes":[{wish}],"imported":true}}}}"#)
+    };
+    both(Table::Reactions, "7,1,like", r#"{"content_id":7,"user_id":"1","kind":"like"}"#, &row("like", ""));
+    let whole = r#"{"since":5,"kind":"favorite","user_id":1,"content_id":"7"}"#;
+    both(Table::Reactions, "7,1,favorite,\"5\"", whole, &row("favorite", r#","since":5"#));
+    let null = json(Table::Reactions, r#"{"content_id":7,"user_id":1,"kind":"like","since":null}"#);
+    assert_eq!(null, Ok(row("like", "")));
+    let first = json(Table::Reactions, r#"{"content_id":7,"user_id":1,"kind":"like","since":0}"#);
+    assert_eq!(first, Ok(row("like", r#","since":0"#)));
 }
 
 #[test]
 fn malformed_reactions_are_refused_with_a_reason() {
     refused(
-        of_csv(Table::Reactions, Reaction::row),
+        csv,
+        Table::Reactions,
         &[
             ("7", "user_id is missing"),
             ("7,1", "kind is missing"),
@@ -354,7 +312,8 @@ fn malformed_reactions_are_refused_with_a_reason() {
         ],
     );
     refused(
-        of_json(Reaction::row),
+        json,
+        Table::Reactions,
         &[
             (r#"{"content_id":7,"user_id":1}"#, "missing field `kind`"),
             (r#"{"content_id":7,"user_id":1,"kind":"like","kind":"like"}"#, "duplicate field"),
@@ -368,42 +327,39 @@ fn malformed_reactions_are_refused_with_a_reason() {
 
 #[test]
 fn deletions_are_read_from_both_formats() {
-    let of = |since, purged| Line::Deletion { item: number(7), since, purged };
-    both(Table::Deletions, Deletion::row, "7", r#"{"content_id":7}"#, &of(None, false));
-    both(Table::Deletions, Deletion::row, "7,5", r#"{"content_id":7,"deleted_at":5}"#, &of(Some(5), false));
-    both(Table::Deletions, Deletion::row, "7,,true", r#"{"content_id":7,"purged":true}"#, &of(None, true));
+    let of = |item: &str, since| line(&format!(r#"{{"delete_item":{{{item}}}}}"#), since);
+    both(Table::Deletions, "7", r#"{"content_id":7}"#, &of(r#""item":"7""#, None));
+    both(Table::Deletions, "7,5", r#"{"content_id":7,"deleted_at":5}"#, &of(r#""item":"7""#, Some(5)));
+    both(Table::Deletions, "7,,true", r#"{"content_id":7,"purged":true}"#, &of(r#""item":"7","purge":true"#, None));
     refused(
-        of_csv(Table::Deletions, Deletion::row),
+        csv,
+        Table::Deletions,
         &[(",5", "content_id is missing"), ("7,x", "deleted_at: a time"), ("7,5,maybe", "purged"), ("7,0", "0 is not")],
     );
     let text = r#"{"content_id":7,"deleted_at":"5"}"#;
-    refused(of_json(Deletion::row), &[(text, "invalid_time: deleted_at")]);
+    refused(json, Table::Deletions, &[(text, "invalid_time: deleted_at")]);
 }
 
 #[test]
 fn profiles_are_read_from_both_formats() {
-    let profile = |nickname: Option<&str>, avatar: Option<&str>, extra: Option<&str>| {
-        let own = |text: Option<&str>| text.map(str::to_owned);
-        Ok((number(1), Profile { nickname: own(nickname), avatar: own(avatar), extra: own(extra) }))
-    };
-    let whole = profile(Some("A, \"b\""), Some("x/y.png"), Some(r#"{"a": [1, 2]}"#));
-    assert_eq!(csv(Table::Profiles, UserProfile::row, r#"1,"A, ""b""",x/y.png,"{""a"": [1, 2]}""#), whole);
+    let profile = |fields: &str| format!(r#"{{"put_profiles":{{"profiles":[["1",{{{fields}}}]]}}}}"#);
+    let whole = profile(r#""nickname":"A, \"b\"","avatar":"x/y.png","extra":"{\"a\": [1, 2]}""#);
     let object = r#"{"user_id":"1","nickname":"A, \"b\"","avatar":"x/y.png","extra":{"a": [1, 2]}}"#;
-    assert_eq!(json(UserProfile::row, object), whole);
+    both(Table::Profiles, r#"1,"A, ""b""",x/y.png,"{""a"": [1, 2]}""#, object, &whole);
     for (record, object) in
         [("1", r#"{"user_id":1}"#), ("1,,,", r#"{"user_id":1,"nickname":null,"avatar":null,"extra":null}"#)]
     {
-        assert_eq!(csv(Table::Profiles, UserProfile::row, record), profile(None, None, None));
-        assert_eq!(json(UserProfile::row, object), profile(None, None, None));
+        both(Table::Profiles, record, object, &profile(""));
     }
-    assert_eq!(csv(Table::Profiles, UserProfile::row, "1,,a"), profile(None, Some("a"), None));
+    assert_eq!(csv(Table::Profiles, "1,,a"), Ok(profile(r#""avatar":"a""#)));
 }
 
 #[test]
 fn malformed_profiles_are_refused_with_a_reason() {
     let long = "x".repeat(201);
     refused(
-        of_csv(Table::Profiles, UserProfile::row),
+        csv,
+        Table::Profiles,
         &[
             (",a", "user_id is missing"),
             ("x ,a", "user_id: expected no space"),
@@ -416,7 +372,8 @@ fn malformed_profiles_are_refused_with_a_reason() {
         ],
     );
     refused(
-        of_json(UserProfile::row),
+        json,
+        Table::Profiles,
         &[
             (r#"{"nickname":"a"}"#, "missing field `user_id`"),
             (r#"{"user_id":1,"nickname":""}"#, "nickname: expected 1 to 200 characters"),
