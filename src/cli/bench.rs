@@ -1,6 +1,5 @@
 //! `tideline bench`: how many operations a server keeps up with, and how long they take.
 
-mod client;
 mod data;
 mod figures;
 mod measure;
@@ -12,19 +11,16 @@ mod report;
 mod requests;
 mod run;
 mod search;
-mod timer;
 
-use std::cell::RefCell;
 use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::rc::Rc;
+use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
 use tokio::runtime;
 
-use self::client::Server;
 use self::measure::{Errors, Measured, measure};
 use self::own::Own;
 use self::prepare::{figures, prepare};
@@ -34,10 +30,10 @@ use self::requests::Requests;
 use self::run::{Plan, Target};
 use self::search::Search;
 use super::{print, say};
-use crate::cli::remote::calls;
+use crate::cli::remote::calls::Client;
 use crate::cli::terminal::interrupt::Interrupt;
 use crate::cli::terminal::units::patience;
-use crate::trace::{Load, Mix, Post, Shape};
+use crate::trace::{Graph, Load, Mix};
 use model::clock::now;
 use model::error::{Error, Result};
 
@@ -197,14 +193,15 @@ impl<'a> Output<'a> {
 }
 
 impl BenchArgs {
-    fn load(&self, interrupt: &Interrupt) -> Result<Load> {
+    fn load(&self, interrupt: &Interrupt) -> Result<Arc<Load>> {
         let (graph, posts) = if self.data.graph.is_empty() {
             let first_is_giant = self.load.mix == Mix::BigAuthor;
-            (Shape { users: self.data.users, follows: self.data.follows, first_is_giant }.make(self.load.seed), None)
+            let graph = Graph::made_up(self.data.users, self.data.follows, first_is_giant, self.load.seed);
+            (graph, Vec::new())
         } else {
             data::read(&self.data.graph, &self.data.posts, interrupt)?
         };
-        Ok(Load::new(graph, posts.map(<Vec<Post>>::into), self.load.seed))
+        Ok(Arc::new(Load::new(graph, posts, self.load.seed)))
     }
 
     fn history(&self, load: &Load) -> usize {
@@ -214,52 +211,48 @@ impl BenchArgs {
 
     /// The server, with the graph and the first posts.
     async fn target(&self, load: &Load, interrupt: &Interrupt) -> Result<Target> {
-        let key = calls::key(self.server.key_file.as_deref())?;
-        let server = |url: &str| {
-            Server::new(url, key.as_deref(), self.server.ca_file.as_deref(), self.load.timeout).map(Rc::new)
-        };
-        let mut requests = Requests::new(now(), self.load.only_ids);
-        let history = self.history(load);
-        let Some(url) = &self.server.url else {
-            let own = Own::start(&self.server, load, &mut requests, history)?;
-            return Ok(Target { server: server(&own.url)?, requests: Rc::new(RefCell::new(requests)), own: Some(own) });
-        };
-        let server = server(url)?;
+        let given = &self.server;
+        let own = given.url.is_none().then(|| Own::start(given, load.graph())).transpose()?;
+        let url = own.as_ref().map(|own| &own.url).or(given.url.as_ref()).map_or("", String::as_str);
+        let client = Client::new("--url", url, given.key_file.as_deref(), given.ca_file.as_deref(), self.load.timeout)?;
+        let client = Arc::new(client);
+        let (mut requests, history) = (Requests::new(now(), self.load.only_ids), self.history(load));
         // Also whether a Tideline answers.
-        figures(&server).await?;
-        say(format_args!(
-            "warning: this writes {} follows and {history} posts, and then more, into the data of {url}, and leaves them \
-             there: users from {}, items from {}",
-            load.graph().edges(),
-            requests.user(0),
-            requests.first_item()
-        ));
-        let requests = Rc::new(RefCell::new(requests));
-        prepare(&server, load, &requests, history, self.load.connections.into(), interrupt).await?;
-        Ok(Target { server, requests, own: None })
+        figures(&client).await?;
+        if own.is_none() {
+            say(format_args!(
+                "warning: this writes {} follows and {history} posts, and then more, into the data of {url}, and leaves \
+                 them there: users from {}, items from {}",
+                load.graph().follows().len(),
+                requests.user(0),
+                requests.first_item()
+            ));
+        }
+        prepare(&client, load, &mut requests, history, self.load.connections.into(), interrupt).await?;
+        Ok(Target { client, requests, own })
     }
 
-    async fn measure(&self, load: &Load, interrupt: &Interrupt) -> Result<(Report, Record)> {
-        let target = Rc::new(self.target(load, interrupt).await?);
+    async fn measure(&self, load: &Arc<Load>, interrupt: &Interrupt) -> Result<(Report, Record)> {
+        let mut target = self.target(load, interrupt).await?;
         let (rate_asked, search, largest_rate) = match self.load.rate {
             Some(rate) => (rate, Vec::new(), None),
             None => {
-                let (search, largest) = self.search(&target, load, interrupt).await?;
+                let (search, largest) = self.search(&mut target, load, interrupt).await?;
                 (largest / 2.0, search, Some(largest))
             }
         };
         let plan = self.plan(Duration::from_secs(self.load.warm_up), self.load.seconds);
         let trace = load.trace(self.load.mix, rate_asked, self.history(load));
-        let (measured, record) = measure(&target, trace, rate_asked, plan, interrupt).await?;
+        let (measured, record) = measure(&mut target, trace, rate_asked, plan, interrupt).await?;
         let graph = load.graph();
         let setting = Setting {
             mix: self.load.mix.name(),
             seed: self.load.seed,
-            server: target.server.url.clone(),
+            server: target.client.url.clone(),
             own_server: target.own.is_some(),
             durability: self.server.durability.clone(),
             users: graph.users(),
-            follows: graph.edges() as u64,
+            follows: graph.follows().len() as u64,
             largest_audience: graph.audience(graph.giant()),
             posts_before: self.history(load) as u64,
             connections: self.load.connections.into(),
@@ -275,7 +268,7 @@ impl BenchArgs {
     }
 
     /// The steps of a search, and the largest rate that was kept.
-    async fn search(&self, target: &Rc<Target>, load: &Load, interrupt: &Interrupt) -> Result<(Vec<Tried>, f64)> {
+    async fn search(&self, target: &mut Target, load: &Arc<Load>, interrupt: &Interrupt) -> Result<(Vec<Tried>, f64)> {
         let plan = self.plan(STEP_WARM_UP, self.load.step_seconds);
         let (mut search, mut tried) = (Search::new(FIRST_RATE), Vec::new());
         while let Some(rate) = search.rate() {

@@ -1,17 +1,38 @@
 //! Latencies and errors of a run.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::time::Duration;
 
 use hdrhistogram::Histogram;
 
-use super::client::Failure;
 use crate::trace::Kind;
 
 /// Longest latency that is told apart, microseconds.
 const LONGEST: u64 = 3_600_000_000;
 /// Decimal digits of a latency.
 const DIGITS: u8 = 3;
+
+/// Why an operation has no good answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Failure {
+    /// An answer that is not 2xx.
+    Status(u16),
+    /// The connection could not be made, or broke.
+    Connection,
+    /// The answer took longer than the patience.
+    Timeout,
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Status(status) => status.fmt(f),
+            Self::Connection => f.write_str("connection"),
+            Self::Timeout => f.write_str("timeout"),
+        }
+    }
+}
 
 /// The operations of a run that were due in its measured part. A fixed size, but for the kinds of errors.
 #[derive(Debug, Clone)]

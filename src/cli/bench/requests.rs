@@ -2,7 +2,6 @@
 
 use hyper::Method;
 
-use super::client::Call;
 use crate::trace::{Operation, Post};
 use model::Millis;
 
@@ -17,6 +16,22 @@ const SECONDS: u64 = 100_000_000;
 /// The text of posts.
 const WORDS: &str =
     "the tide comes in and the boats go out with the wind behind them while gulls follow the nets home ";
+
+/// A request to make.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Call {
+    pub(super) method: Method,
+    /// With the query.
+    pub(super) path: String,
+    /// JSON, or empty.
+    pub(super) body: String,
+}
+
+impl Call {
+    pub(super) fn new(method: Method, path: String, body: impl Into<String>) -> Self {
+        Self { method, path, body: body.into() }
+    }
+}
 
 /// Makes the calls of a run.
 #[derive(Debug)]
@@ -46,7 +61,7 @@ impl Requests {
     }
 
     /// A new id of an item.
-    pub(super) fn item(&mut self) -> u64 {
+    fn item(&mut self) -> u64 {
         let item = self.next_item;
         self.next_item += 1;
         item
@@ -60,7 +75,7 @@ impl Requests {
     }
 
     fn page(&self, user: u32) -> Call {
-        Call::get(format!("/v1/users/{}/timeline{}", self.user(user), self.query))
+        Call::new(Method::GET, format!("/v1/users/{}/timeline{}", self.user(user), self.query), "")
     }
 
     fn presence(&self, user: u32, is_online: bool) -> Call {
@@ -68,25 +83,25 @@ impl Requests {
         Call::new(Method::PUT, path, format!(r#"{{"online":{is_online}}}"#))
     }
 
-    /// The call of an operation, and the call after its answer.
-    pub(super) fn of(&mut self, operation: Operation) -> (Call, Option<Call>) {
-        let call = match operation {
+    /// The calls of an operation, one after the other.
+    pub(super) fn of(&mut self, operation: Operation) -> Vec<Call> {
+        match operation {
             Operation::Publish(post) | Operation::PublishBig(post) => {
-                Call::new(Method::POST, "/v1/content", self.post(post, None))
+                vec![Call::new(Method::POST, "/v1/content".to_owned(), self.post(post, None))]
             }
-            Operation::Read(user) => self.page(user),
+            Operation::Read(user) => vec![self.page(user)],
             Operation::Follow(user, target) => {
-                Call::new(Method::PUT, format!("/v1/users/{}/following/{}", self.user(user), self.user(target)), "")
+                let path = format!("/v1/users/{}/following/{}", self.user(user), self.user(target));
+                vec![Call::new(Method::PUT, path, "")]
             }
-            Operation::LogIn(user) => return (self.presence(user, true), Some(self.page(user))),
-            Operation::LogOut(user) => self.presence(user, false),
-        };
-        (call, None)
+            Operation::LogIn(user) => vec![self.presence(user, true), self.page(user)],
+            Operation::LogOut(user) => vec![self.presence(user, false)],
+        }
     }
 }
 
 /// Words of a length.
-pub(super) fn text(length: u16) -> String {
+fn text(length: u16) -> String {
     WORDS.chars().cycle().take(length.into()).collect()
 }
 
@@ -106,13 +121,13 @@ mod tests {
     #[test]
     fn a_log_in_is_a_heartbeat_and_then_a_page() {
         let mut requests = Requests::new(0, true);
-        let (first, then) = requests.of(Operation::LogIn(7));
-        assert_eq!((first.method, first.body.as_str()), (Method::PUT, r#"{"online":true}"#));
-        assert_eq!(first.path, "/v1/users/9000000000000000007/presence");
-        assert_eq!(then, Some(Call::get("/v1/users/9000000000000000007/timeline?limit=20&view=ids")));
-        let (publish, _) = requests.of(Operation::Publish(Post { author: 1, length: 8 }));
+        let call = |method, path: &str, body| Call::new(method, format!("/v1/users/9000000000000000007/{path}"), body);
+        let calls =
+            [call(Method::PUT, "presence", r#"{"online":true}"#), call(Method::GET, "timeline?limit=20&view=ids", "")];
+        assert_eq!(requests.of(Operation::LogIn(7)), calls);
+        let publish = requests.of(Operation::Publish(Post { author: 1, length: 8 }));
         assert_eq!(
-            publish.body,
+            publish[0].body,
             r#"{"content_id":"9100000000000000000","author_id":"9000000000000000001","text":"the tide"}"#
         );
         assert!(requests.post(Post { author: 1, length: 0 }, Some(5)).contains(r#""9100000000000000001""#));

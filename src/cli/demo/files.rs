@@ -53,11 +53,11 @@ fn to<T>(path: &Path, write: impl FnOnce(&mut BufWriter<File>) -> io::Result<T>)
 
 fn write_follows(out: &mut impl Write, graph: &Graph, community: &Community, random: &mut Rng) -> io::Result<usize> {
     writeln!(out, "user_id,target_id,since")?;
-    for (user, target) in graph.follows() {
+    for &(user, target) in graph.follows() {
         let since = community.until - WINDOW - random.u64(..YEAR - WINDOW);
         writeln!(out, "{},{},{since}", community.user(user as usize), community.user(target as usize))?;
     }
-    Ok(graph.edges())
+    Ok(graph.follows().len())
 }
 
 fn write_content(out: &mut impl Write, posts: &[Post], community: &Community) -> io::Result<()> {

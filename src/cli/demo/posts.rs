@@ -118,7 +118,7 @@ pub(super) fn make(graph: &Graph, posts: u32, until: Millis, seed: u64, random: 
     let others = posts - plans.len() as u32;
     plans.extend((0..others).map(|_| (time(&bursts, until, random), Plan::Any(author(graph, random)))));
     plans.sort_by_key(|(at, _)| *at);
-    let seen = graph.following(READER as u32).iter().map(|followee| *followee as usize).collect();
+    let seen = graph.following(READER as u32).map(|followee| followee as usize).collect();
     let mut writer = Writer {
         seed,
         seen,
@@ -263,9 +263,8 @@ mod tests {
         let mut random = Rng::with_seed(1);
         let graph = graph::make(2000, &mut random);
         let posts = make(&graph, 20_000, 1_700_000_000_123, 1, &mut random);
-        let in_timeline = |post: &&Post| {
-            !matches!(post.kind, Kind::Comment(_)) && graph.following(READER as u32).contains(&post.author)
-        };
+        let in_timeline =
+            |post: &&Post| !matches!(post.kind, Kind::Comment(_)) && graph.has(READER as u32, post.author);
         let seen: Vec<&Post> = posts.iter().rev().filter(in_timeline).collect();
         assert!(seen.len() > 500, "{}", seen.len());
         let distinct = |some: &[&Post]| some.iter().map(|post| post.text.as_str()).collect::<HashSet<_>>().len();

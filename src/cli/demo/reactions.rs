@@ -31,7 +31,7 @@ pub(super) fn make<E>(
     mut take: impl FnMut(Liked) -> Result<(), E>,
 ) -> Result<(), E> {
     let mut followers: Vec<Vec<u32>> = vec![Vec::new(); graph.users() as usize];
-    graph.follows().for_each(|(user, target)| followers[target as usize].push(user));
+    graph.follows().iter().for_each(|(user, target)| followers[*target as usize].push(*user));
     for (index, post) in posts.iter().enumerate().filter(|(_, post)| post.kind == Kind::Post) {
         let crowd = &followers[post.author as usize];
         let share = random.f64();

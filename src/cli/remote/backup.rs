@@ -11,8 +11,8 @@ use std::time::Duration;
 use clap::Args;
 use indicatif::HumanBytes;
 
-use self::remote::Remote;
 use self::target::Target;
+use super::calls::Server;
 use crate::cli::terminal::interrupt::Interrupt;
 use crate::cli::terminal::progress::{Progress, Unit};
 use crate::cli::terminal::units::{self, patience};
@@ -68,7 +68,10 @@ trait BackupSource: Send + Sync {
 /// good.
 pub(crate) fn run(config: &Config, args: &BackupArgs) -> Result<i32> {
     let place: Arc<dyn BackupSource> = match &args.url {
-        Some(url) => Arc::new(Remote::new(url, args.key_file.as_deref(), args.ca_file.as_deref(), args.timeout)?),
+        Some(url) => {
+            let (key, ca) = (args.key_file.as_deref(), args.ca_file.as_deref());
+            Arc::new(Server::new("--url", url, key, ca, args.timeout)?)
+        }
         None => Arc::new(Local::new(config)),
     };
     if args.list {

@@ -7,7 +7,7 @@ use std::time::Duration;
 use clap::{Args, Subcommand};
 use serde::{Deserialize, Serialize};
 
-use super::calls::{self, Fault, Server};
+use super::calls::{Cause, Server};
 use crate::cli::data::stopped::on_directory;
 use crate::cli::terminal::table::{self, Column};
 use crate::cli::{FAILURE, Nothing, SUCCESS, With, plain, print, print_line, say};
@@ -261,21 +261,21 @@ fn status(config: &Config, args: &StatusArgs) -> Result<i32> {
 impl Asking {
     fn all<'m>(&self, config: &'m Config) -> Result<impl Iterator<Item = Asked<'m>>> {
         must_be_set(config)?;
-        let key = calls::key(None)?;
-        Ok(config.cluster.members.iter().map(move |member| (member, self.ask(member, key.as_deref()))))
+        Ok(config.cluster.members.iter().map(|member| (member, self.ask(member))))
     }
 
-    fn ask(&self, member: &Member, key: Option<&str>) -> Result<NodeReport, String> {
-        // As nodes ask each other: through no proxy.
-        let settings = calls::settings().proxy(None).timeout_global(Some(TIMEOUT));
-        let server = Server::new(member.url.clone(), key.map(str::to_owned), self.ca_file.as_deref(), settings);
-        match server.map_err(|e| e.to_string())?.get_json::<NodeReport>("/v1/admin/cluster") {
-            Ok(shown) if shown.node == member.name.as_str() => Ok(shown),
-            Ok(NodeReport { node, .. }) => Err(format!("{} is the address of the node {node}", member.url)),
-            Err(Fault::Unreached(why)) => Err(why),
-            Err(Fault::Refused(status, problem)) => Err(format!("{status} {}", problem.detail)),
-            Err(Fault::Unreadable(_)) => Err("it is not a node of this cluster".to_owned()),
+    fn ask(&self, member: &Member) -> Result<NodeReport, String> {
+        let server = Server::new("cluster.members", &member.url, None, self.ca_file.as_deref(), TIMEOUT);
+        let told = server.map_err(|e| e.to_string())?.get::<NodeReport>("/v1/admin/cluster");
+        let shown = told.map_err(|fault| match fault.cause {
+            Cause::Unreached(why) => why,
+            Cause::Refused(status, problem) => format!("{status} {}", problem.detail),
+            Cause::Unreadable(_) => "it is not a node of this cluster".to_owned(),
+        })?;
+        if shown.node != member.name.as_str() {
+            return Err(format!("{} is the address of the node {}", member.url, shown.node));
         }
+        Ok(shown)
     }
 }
 

@@ -7,9 +7,10 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use clap::Args;
+use hyper::Method;
 use serde::Deserialize;
 
-use super::calls::{self, Fault, Server};
+use super::calls::Server;
 use crate::cli::data::stopped::on_directory;
 use crate::cli::terminal::table::{self, Column};
 use crate::cli::terminal::units::patience;
@@ -65,7 +66,7 @@ enum State {
 enum Compares<'a> {
     /// The own directory.
     Own(&'a Node),
-    Running(Box<Server>),
+    Running(Server),
 }
 
 /// Compares. Fails if any table differs.
@@ -82,10 +83,8 @@ pub(crate) fn run(config: &Config, args: &CheckArgs) -> Result<i32> {
     if named.len() < args.against.len() {
         return Err(Error::Setup("--against: a URL is given twice, and a node is always equal to itself".to_owned()));
     }
-    let server = |url: &String| {
-        let (url, key) = (calls::address("--against", url)?, calls::key(args.key_file.as_deref())?);
-        Server::new(url, key, args.ca_file.as_deref(), calls::settings().timeout_global(Some(ANSWER)))
-    };
+    let (key, ca) = (args.key_file.as_deref(), args.ca_file.as_deref());
+    let server = |url: &String| Server::new("--against", url, key, ca, ANSWER);
     let servers = args.against.iter().map(server).collect::<Result<Vec<_>>>()?;
     if !with_own {
         return compare(None, servers, args.timeout);
@@ -99,7 +98,7 @@ fn compare(own: Option<&Node>, servers: Vec<Server>, timeout: Duration) -> Resul
     let began = Instant::now();
     let Some(first) = servers.first() else { return Ok(SUCCESS) };
     let id = begin(first)?;
-    let servers = servers.into_iter().map(|server| Compares::Running(Box::new(server)));
+    let servers = servers.into_iter().map(Compares::Running);
     let mut waiting: Vec<_> = own.map(Compares::Own).into_iter().chain(servers).collect();
     let mut found = Vec::new();
     loop {
@@ -212,16 +211,16 @@ struct TableReport {
 
 /// Asks a node for a comparison, and returns its id.
 fn begin(server: &Server) -> Result<String> {
-    let Begun { id } = server.post(PATH).map_err(|fault| server.error(fault))?;
+    let Begun { id } = server.call(Method::POST, PATH, None)?;
     let is_id = id.len() == 16 && id.bytes().all(|b| b.is_ascii_hexdigit());
-    if is_id { Ok(id) } else { Err(failed(&server.url, "its answer has no id")) }
+    if is_id { Ok(id) } else { Err(failed(server.url(), "its answer has no id")) }
 }
 
 impl Compares<'_> {
     fn name(&self) -> &str {
         match self {
             Self::Own(_) => OWN,
-            Self::Running(server) => &server.url,
+            Self::Running(server) => server.url(),
         }
     }
 
@@ -230,24 +229,22 @@ impl Compares<'_> {
     fn has_passed(&self, position: u64) -> Result<bool> {
         // This process knows its own comparisons until it ends.
         let Self::Running(server) = self else { return Ok(false) };
-        let place: NodePosition = server.get_json("/v1/admin/cluster").map_err(|fault| server.error(fault))?;
+        let place: NodePosition = server.get("/v1/admin/cluster")?;
         Ok(place.position > position)
     }
 
     fn state(&self, id: &str) -> Result<State> {
         match self {
             Self::Running(server) => {
-                let NodeReport { position, state, cause, tables } = match server.get_json(&format!("{PATH}/{id}")) {
-                    Err(Fault::Refused(_, problem)) if problem.code == "comparison_not_found" => {
-                        return Ok(State::Unknown);
-                    }
-                    told => told.map_err(|fault| server.error(fault))?,
+                let NodeReport { position, state, cause, tables } = match server.get(&format!("{PATH}/{id}")) {
+                    Err(fault) if fault.code() == "comparison_not_found" => return Ok(State::Unknown),
+                    told => told?,
                 };
                 let tables = tables.into_iter().map(|of| (plain(&of.table), (of.rows, plain(&of.digest)))).collect();
                 match &*state {
                     "running" => Ok(State::Running),
                     "done" => Ok(State::Done(Digests { position, tables })),
-                    _ => Err(failed(&server.url, &cause)),
+                    _ => Err(failed(server.url(), &cause)),
                 }
             }
             Self::Own(node) => {
