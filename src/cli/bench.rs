@@ -19,13 +19,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
+use serde::Serialize;
 use tokio::runtime;
 
 use self::measure::{Errors, Measured, measure};
 use self::own::Own;
 use self::prepare::{figures, prepare};
-use self::record::Record;
-use self::report::{FORMAT, Report, Setting, Tried};
+use self::report::{Data, FORMAT, Report, Tried};
 use self::requests::Requests;
 use self::run::{Plan, Target};
 use self::search::Search;
@@ -48,11 +48,9 @@ const FEWEST: u64 = 100;
 /// Posts before the run for each user, and most of them, unless --history says otherwise.
 const POSTS_PER_USER: usize = 2;
 const MOST_POSTS: usize = 100_000;
-/// The percentile that decides about a rate.
-const PERCENTILE: f64 = 99.0;
 
 /// The options of the command.
-#[derive(Debug, Args)]
+#[derive(Debug, Args, Serialize)]
 #[command(after_help = include_str!("bench/help.txt").trim_end())]
 pub(super) struct BenchArgs {
     #[command(flatten)]
@@ -70,7 +68,7 @@ pub(super) struct BenchArgs {
 }
 
 /// The server to measure.
-#[derive(Debug, Args)]
+#[derive(Debug, Args, Serialize)]
 struct ServerArgs {
     /// The address of a running server, such as http://127.0.0.1:8080: the run writes users and items into its data, and
     /// leaves them there; without it, a server is started on a new directory, which is removed at the end
@@ -95,7 +93,7 @@ struct ServerArgs {
 }
 
 /// The data before the run.
-#[derive(Debug, Args)]
+#[derive(Debug, Args, Serialize)]
 struct DataArgs {
     /// A file of follows, as for tideline import; can be given several times [default: a made-up graph]
     #[arg(long, value_name = "FILE")]
@@ -116,7 +114,7 @@ struct DataArgs {
 }
 
 /// The load.
-#[derive(Debug, Args)]
+#[derive(Debug, Args, Serialize)]
 struct LoadArgs {
     /// Kinds of operations and their shares
     #[arg(long, value_enum, value_name = "MIX", default_value_t = Mix::Pequod)]
@@ -165,14 +163,14 @@ pub(super) fn run(args: &BenchArgs) -> Result<()> {
     let load = args.load(&interrupt)?;
     let failed = |e: std::io::Error| Error::Setup(format!("cannot start the runtime: {e}"));
     let runtime = runtime::Builder::new_current_thread().enable_all().build().map_err(failed)?;
-    let (report, record) = runtime.block_on(args.measure(&load, &interrupt))?;
+    let report = runtime.block_on(args.measure(&load, &interrupt))?;
     print(|out| report.print(out))?;
     if let Some(json) = json {
         let text = serde_json::to_string_pretty(&report).map_err(|e| Error::Setup(e.to_string()))?;
         json.write(&(text + "\n"))?;
     }
     if let Some(svg) = svg {
-        svg.write(&plot::svg(&report.title(), &record)?)?;
+        svg.write(&plot::svg(&report.title(), &report.measured.record)?)?;
     }
     Ok(())
 }
@@ -232,7 +230,7 @@ impl BenchArgs {
         Ok(Target { client, requests, own })
     }
 
-    async fn measure(&self, load: &Arc<Load>, interrupt: &Interrupt) -> Result<(Report, Record)> {
+    async fn measure(&self, load: &Arc<Load>, interrupt: &Interrupt) -> Result<Report<'_>> {
         let mut target = self.target(load, interrupt).await?;
         let (rate_asked, search, largest_rate) = match self.load.rate {
             Some(rate) => (rate, Vec::new(), None),
@@ -243,24 +241,16 @@ impl BenchArgs {
         };
         let plan = self.plan(Duration::from_secs(self.load.warm_up), self.load.seconds);
         let trace = load.trace(self.load.mix, rate_asked, self.history(load));
-        let (measured, record) = measure(&mut target, trace, rate_asked, plan, interrupt).await?;
+        let measured = measure(&mut target, trace, rate_asked, plan, interrupt).await?;
         let graph = load.graph();
-        let setting = Setting {
-            mix: self.load.mix.name(),
-            seed: self.load.seed,
-            server: target.client.url.clone(),
-            own_server: target.own.is_some(),
-            durability: self.server.durability.clone(),
-            users: graph.users(),
+        let (format, version, server) = (FORMAT, env!("CARGO_PKG_VERSION"), target.client.url.clone());
+        let data = Data {
+            users: graph.users().into(),
             follows: graph.follows().len() as u64,
-            largest_audience: graph.audience(graph.giant()),
-            posts_before: self.history(load) as u64,
-            connections: self.load.connections.into(),
-            warm_up_seconds: self.load.warm_up,
-            only_ids: self.load.only_ids,
+            largest_audience: graph.audience(graph.giant()).into(),
+            posts: self.history(load) as u64,
         };
-        let (format, version) = (FORMAT, env!("CARGO_PKG_VERSION"));
-        Ok((Report { format, version, setting, search, largest_rate, rate_asked, measured }, record))
+        Ok(Report { format, version, options: self, server, data, search, largest_rate, rate_asked, measured })
     }
 
     fn plan(&self, warm_up: Duration, seconds: u64) -> Plan {
@@ -273,15 +263,15 @@ impl BenchArgs {
         let (mut search, mut tried) = (Search::new(FIRST_RATE), Vec::new());
         while let Some(rate) = search.rate() {
             let trace = load.trace(self.load.mix, rate, self.history(load));
-            let (measured, record) = measure(target, trace, rate, plan, interrupt).await?;
+            let measured = measure(target, trace, rate, plan, interrupt).await?;
             if measured.interrupted {
                 return Err(Error::Setup("interrupted in the search for the largest rate".to_owned()));
             }
-            let worst = record.worst(PERCENTILE, FEWEST);
-            let failed = self.why_not_kept(&measured, worst);
+            let answered = measured.operations.iter().filter(|of| of.answers >= FEWEST);
+            let p99_ms = answered.map(|of| of.p99_ms).fold(0.0, f64::max);
+            let failed = self.why_not_kept(&measured, p99_ms);
             search.tried(failed.is_none());
-            let (reached, p99_ms) = (measured.rate_reached, worst.as_secs_f64() * 1000.0);
-            let step = Tried { rate, reached, p99_ms, failed };
+            let step = Tried { rate, reached: measured.rate_reached, p99_ms, failed };
             say(&step);
             tried.push(step);
         }
@@ -291,14 +281,14 @@ impl BenchArgs {
         }
     }
 
-    /// Why a rate is too high; `None` if it is not. `worst` is the time of the slowest kind of operation.
-    fn why_not_kept(&self, Measured { errors, unsent, deliveries, .. }: &Measured, worst: Duration) -> Option<String> {
+    /// Why a rate is too high; `None` if it is not. `p99_ms` is that of the slowest kind of operation.
+    fn why_not_kept(&self, Measured { errors, unsent, deliveries, .. }: &Measured, p99_ms: f64) -> Option<String> {
         if let Some(Errors { kind, cause, .. }) = errors.iter().max_by_key(|errors| errors.count) {
             let all: u64 = errors.iter().map(|errors| errors.count).sum();
             Some(format!("{all} errors, most of them {kind} {cause}"))
         } else if *unsent > 0 {
             Some(format!("{unsent} operations still waited for a connection at the end"))
-        } else if worst > self.load.within {
+        } else if p99_ms > self.load.within.as_secs_f64() * 1000.0 {
             Some("operations took too long".to_owned())
         } else if deliveries.jobs_left > 0 || deliveries.drained_seconds > DRAIN.as_secs_f64() {
             Some(format!("fan-outs ended {:.1} s after the load", deliveries.drained_seconds))

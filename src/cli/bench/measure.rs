@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::own::memory;
 use super::prepare::{drained, figures};
-use super::record::Record;
+use super::record::{Failure, Record};
 use super::run::{Plan, Target, run};
 use crate::cli::terminal::interrupt::Interrupt;
 use crate::cli::terminal::progress::{Progress, Unit};
@@ -43,6 +43,8 @@ pub(super) struct Measured {
     pub(super) server_busy: Option<f64>,
     /// The largest memory of that server.
     pub(super) server_memory_bytes: Option<u64>,
+    #[serde(skip)]
+    pub(super) record: Record,
 }
 
 /// The operations of one kind.
@@ -82,14 +84,14 @@ pub(super) struct Deliveries {
     pub(super) jobs_left: u64,
 }
 
-/// Runs the steps of a rate within a plan, and waits for their fan-outs. Also returns the record of the operations.
+/// Runs the steps of a rate within a plan, and waits for their fan-outs.
 pub(super) async fn measure(
     target: &mut Target,
     steps: impl Iterator<Item = Step> + Send + 'static,
     rate: f64,
     plan: Plan,
     interrupt: &Interrupt,
-) -> Result<(Measured, Record)> {
+) -> Result<Measured> {
     let seconds = (plan.warm_up + plan.length).as_secs();
     let progress = Progress::new(format!("{rate:.0}/s"), Some(seconds), Unit::Count("s"));
     let ran = run(target, steps, plan, interrupt, &progress).await?;
@@ -106,16 +108,15 @@ pub(super) async fn measure(
     let per_second = |count: u64| if seconds > 0.0 { count as f64 / seconds } else { 0.0 };
     let share = |worked: Duration| worked.as_secs_f64() / seconds.max(0.001);
     let lag = |percentile| delivered.lag(percentile).filter(|bound| bound.is_finite()).map(|bound| bound * 1000.0);
-    let errors = ran.record.errors();
-    let measured = Measured {
-        rate_reached: per_second(ran.in_time),
+    Ok(Measured {
+        rate_reached: per_second(ran.counts.in_time),
         seconds,
         interrupted: ran.interrupted,
-        due: ran.due,
-        unsent: ran.unsent,
-        longest_wait_ms: ran.longest_wait.as_secs_f64() * 1000.0,
-        operations: Kind::ALL.into_iter().filter_map(|kind| operations(&ran.record, kind)).collect(),
-        errors: errors.map(|(kind, why, count)| Errors { kind: kind.name(), cause: why.to_string(), count }).collect(),
+        due: ran.counts.due,
+        unsent: ran.counts.unsent,
+        longest_wait_ms: ran.counts.longest_wait.as_secs_f64() * 1000.0,
+        operations: Kind::ALL.into_iter().filter_map(|kind| operations(&ran.counts.record, kind)).collect(),
+        errors: ran.counts.record.errors().map(Errors::of).collect(),
         deliveries: Deliveries {
             count: counted.deliveries(),
             per_second: per_second(counted.deliveries()),
@@ -129,8 +130,14 @@ pub(super) async fn measure(
         load_busy: share(at_end.load_worked.saturating_sub(begin.load_worked)),
         server_busy: begin.server_worked.zip(at_end.server_worked).map(|(before, after)| share(after - before)),
         server_memory_bytes: target.own.as_ref().and_then(|own| memory(own.pid())),
-    };
-    Ok((measured, ran.record))
+        record: ran.counts.record,
+    })
+}
+
+impl Errors {
+    fn of((kind, why, count): (Kind, Failure, u64)) -> Self {
+        Self { kind: kind.name(), cause: why.to_string(), count }
+    }
 }
 
 fn operations(record: &Record, kind: Kind) -> Option<Operations> {

@@ -40,7 +40,7 @@ pub(super) async fn prepare(
     let calls = parts.map(|part| {
         let ids: Vec<u64> = part.iter().map(|(_, target)| requests.user(*target)).collect();
         let path = format!("/v1/users/{}/following/batch", requests.user(part[0].0));
-        (ids.len(), Call::new(Method::POST, path, format!(r#"{{"follow":{ids:?}}}"#)))
+        (ids.len(), (Method::POST, path, format!(r#"{{"follow":{ids:?}}}"#)))
     });
     let progress = Progress::new("follows", Some(follows.len() as u64), Unit::Count("follows"));
     send(client, calls, connections, progress, interrupt).await?;
@@ -49,7 +49,7 @@ pub(super) async fn prepare(
     let calls = std::iter::from_fn(|| {
         let part: Vec<_> = posts.by_ref().take(BATCH).map(|(post, at)| requests.post(post, Some(at))).collect();
         let body = format!(r#"{{"items":[{}]}}"#, part.join(","));
-        (!part.is_empty()).then(|| (part.len(), Call::new(Method::POST, "/v1/content/batch".to_owned(), body)))
+        (!part.is_empty()).then(|| (part.len(), (Method::POST, "/v1/content/batch".to_owned(), body)))
     });
     let progress = Progress::new("posts", Some(history as u64), Unit::Count("posts"));
     send(client, calls, connections, progress, interrupt).await?;
@@ -59,16 +59,16 @@ pub(super) async fn prepare(
 
 /// The present figures of a server. Waits for a while if it has too much to do.
 pub(super) async fn figures(client: &Client) -> Result<Figures> {
-    let page = ask(client, Call::new(Method::GET, "/metrics".to_owned(), ""), client.patience).await?;
+    let page = ask(client, (Method::GET, "/metrics".to_owned(), String::new()), client.patience).await?;
     let page = String::from_utf8_lossy(&page);
     Figures::read(&page).ok_or_else(|| Error::Setup(format!("no Tideline answers at {}", client.url)))
 }
 
 /// The body of a good answer. While the server has no room for the call, it is repeated, for so long.
-async fn ask(client: &Client, call: Call, longest: Duration) -> Result<Bytes> {
+async fn ask(client: &Client, (method, path, body): Call, longest: Duration) -> Result<Bytes> {
     let began = Instant::now();
     loop {
-        match client.ask(call.method.clone(), &call.path, call.body.clone()).await {
+        match client.ask(method.clone(), &path, body.clone()).await {
             Err(fault) if fault.is_busy() && began.elapsed() < longest => sleep(REST).await,
             answer => return Ok(answer?),
         }

@@ -77,13 +77,6 @@ impl Record {
     pub(super) fn failures(&self) -> u64 {
         self.errors.values().sum()
     }
-
-    /// The largest latency at a percentile over all kinds that have at least `least` answers.
-    pub(super) fn worst(&self, percentile: f64, least: u64) -> Duration {
-        let counted = self.latencies.iter().filter(|latencies| latencies.len() >= least);
-        let micros = counted.map(|latencies| latencies.value_at_quantile(percentile / 100.0)).max();
-        Duration::from_micros(micros.unwrap_or(0))
-    }
 }
 
 #[cfg(test)]
@@ -105,8 +98,7 @@ mod tests {
         let errors: Vec<_> =
             record.errors().map(|(kind, why, count)| format!("{} {why} {count}", kind.name())).collect();
         assert_eq!(errors, ["follow 422 2", "follow timeout 1"]);
-        assert_eq!(record.worst(99.0, 3), Duration::from_micros(p99));
-        assert!(record.worst(99.0, 1) >= Duration::from_micros(LONGEST));
+        assert!(record.latencies(Kind::Publish).max() >= LONGEST);
     }
 
     #[test]

@@ -69,15 +69,7 @@ pub(super) struct Plan {
 /// The result of a run.
 #[derive(Debug)]
 pub(super) struct Ran {
-    pub(super) record: Record,
-    /// Operations due in the measured part.
-    pub(super) due: u64,
-    /// Of these, those that were never sent, because no connection was free before the end.
-    pub(super) unsent: u64,
-    /// Answers that came within the measured part.
-    pub(super) in_time: u64,
-    /// The longest wait of an operation, from the moment when it was due until it was sent.
-    pub(super) longest_wait: Duration,
+    pub(super) counts: Counts,
     /// The length of the measured part; shorter than planned after an interruption.
     pub(super) length: Duration,
     pub(super) interrupted: bool,
@@ -108,7 +100,9 @@ pub(super) async fn run(
     let (begin, end) = (Instant::now(), plan.warm_up + plan.length);
     let mut due = when_due(begin, steps.take_while(move |step| step.due < end))?;
     let at_begin = tokio::spawn(look(Arc::clone(client), pid, plan.warm_up));
-    let mut counts = Counts::new(plan)?;
+    let record = Record::new().map_err(|e| Error::Setup(format!("cannot measure: {e}")))?;
+    let (wait, longest_wait) = (Duration::ZERO, Duration::ZERO);
+    let mut counts = Counts { plan, record, due: 0, unsent: 0, in_time: 0, wait, longest_wait };
     let mut under_way = JoinSet::new();
     let mut send = |step: Step, counts: &mut Counts, under_way: &mut JoinSet<Done>| {
         counts.sent(step.due, begin.elapsed());
@@ -156,9 +150,8 @@ pub(super) async fn run(
         Ok::<(), Error>(())
     };
     timeout(wait, rest).await.unwrap_or(Ok(()))?;
-    let Counts { record, due, unsent, in_time, longest_wait, .. } = counts;
     let (at_begin, at_end) = (at_begin.await.ok(), at_end.await.map_err(panicked)?);
-    Ok(Ran { record, due, unsent, in_time, longest_wait, length, interrupted, at_begin, at_end })
+    Ok(Ran { counts, length, interrupted, at_begin, at_end })
 }
 
 /// Passes on each step when it is due. A thread wakes up in time; the timers of the runtime are late by up to two
@@ -188,7 +181,7 @@ async fn look(client: Arc<Client>, pid: Option<u32>, after: Duration) -> Result<
 
 /// Makes the calls of an operation, one after the other.
 async fn make(client: Arc<Client>, calls: Vec<Call>) -> Result<(), Failure> {
-    for Call { method, path, body } in calls {
+    for (method, path, body) in calls {
         let answered = async {
             let mut answer = client.send(method, &path, body).await.map_err(|_| Failure::Connection)?;
             while let Some(frame) = answer.frame().await {
@@ -209,24 +202,23 @@ fn panicked(error: JoinError) -> Error {
 }
 
 /// The operations so far.
-struct Counts {
+#[derive(Debug)]
+pub(super) struct Counts {
     plan: Plan,
-    record: Record,
-    due: u64,
-    unsent: u64,
-    in_time: u64,
-    /// The wait of the operation that was sent last.
+    pub(super) record: Record,
+    /// Operations due in the measured part.
+    pub(super) due: u64,
+    /// Of these, those that were never sent, because no connection was free before the end.
+    pub(super) unsent: u64,
+    /// Answers that came within the measured part.
+    pub(super) in_time: u64,
+    /// The wait of the operation that was sent last, from the moment when it was due.
     wait: Duration,
-    longest_wait: Duration,
+    /// The longest such wait.
+    pub(super) longest_wait: Duration,
 }
 
 impl Counts {
-    fn new(plan: Plan) -> Result<Self> {
-        let record = Record::new().map_err(|e| Error::Setup(format!("cannot measure: {e}")))?;
-        let (wait, longest_wait) = (Duration::ZERO, Duration::ZERO);
-        Ok(Self { plan, record, due: 0, unsent: 0, in_time: 0, wait, longest_wait })
-    }
-
     fn is_measured(&self, due: Duration) -> bool {
         due >= self.plan.warm_up
     }

@@ -62,13 +62,16 @@ fn a_stall_of_the_server_is_in_the_latency_of_all_who_would_have_asked_meanwhile
     // Some seconds are left after the stall, so that a busy machine can send what waited meanwhile.
     let plan = Plan { warm_up: Duration::from_millis(100), length: 5 * SECOND, connections: 1 };
     let ran = measure(&url, reads(Duration::from_millis(5)), plan, PATIENT);
-    assert_eq!((ran.due, ran.record.answers() + ran.unsent, ran.record.failures()), (1000, 1000, 0));
+    assert_eq!(
+        (ran.counts.due, ran.counts.record.answers() + ran.counts.unsent, ran.counts.record.failures()),
+        (1000, 1000, 0)
+    );
     // One of the 1000 reads was sent into the stall; 80 others became due before the last 100 ms of it.
-    let latencies = ran.record.latencies(Kind::Read);
+    let latencies = ran.counts.record.latencies(Kind::Read);
     let slow = latencies.count_between(100_000, u64::MAX);
     assert!(slow >= 75, "{slow} slow reads: a latency counts from the moment when its operation is sent");
     assert!(latencies.max() >= 480_000, "{}", latencies.max());
-    assert!(ran.longest_wait >= Duration::from_millis(400), "{:?}", ran.longest_wait);
+    assert!(ran.counts.longest_wait >= Duration::from_millis(400), "{:?}", ran.counts.longest_wait);
 }
 
 #[test]
@@ -77,11 +80,11 @@ fn a_server_that_falls_behind_is_told_by_what_was_never_sent() {
     let url = server_with_delay(Duration::from_millis(20));
     let plan = Plan { warm_up: Duration::ZERO, length: 5 * SECOND, connections: 2 };
     let ran = measure(&url, reads(Duration::from_millis(2)), plan, PATIENT);
-    assert_eq!(ran.due, 2500);
-    assert!((1..=500).contains(&ran.in_time), "{}", ran.in_time);
-    assert_eq!(ran.unsent + ran.record.answers(), 2500, "some operations are in no count");
-    assert!(ran.unsent >= 1998, "{}", ran.unsent);
-    assert!(ran.longest_wait > Duration::from_millis(500), "{:?}", ran.longest_wait);
+    assert_eq!(ran.counts.due, 2500);
+    assert!((1..=500).contains(&ran.counts.in_time), "{}", ran.counts.in_time);
+    assert_eq!(ran.counts.unsent + ran.counts.record.answers(), 2500, "some operations are in no count");
+    assert!(ran.counts.unsent >= 1998, "{}", ran.counts.unsent);
+    assert!(ran.counts.longest_wait > Duration::from_millis(500), "{:?}", ran.counts.longest_wait);
 }
 
 fn server_with_delay(delay: Duration) -> String {
@@ -106,15 +109,21 @@ fn errors_are_counted_by_their_status_and_have_no_latency() {
     let url = server("503 Service Unavailable", SECOND, Duration::ZERO);
     let plan = Plan { warm_up: Duration::ZERO, length: SECOND / 5, connections: 4 };
     let ran = measure(&url, reads(Duration::from_millis(10)), plan, PATIENT);
-    assert_eq!((ran.record.answers(), ran.in_time), (0, 0));
-    assert_eq!(ran.record.errors().collect::<Vec<_>>(), [(Kind::Read, Failure::Status(503), 20 - ran.unsent)]);
+    assert_eq!((ran.counts.record.answers(), ran.counts.in_time), (0, 0));
+    assert_eq!(
+        ran.counts.record.errors().collect::<Vec<_>>(),
+        [(Kind::Read, Failure::Status(503), 20 - ran.counts.unsent)]
+    );
 
     let silent = server("200 OK", Duration::ZERO, 60 * SECOND);
     let ran = measure(&silent, reads(SECOND / 20), plan, SECOND);
-    assert_eq!(ran.record.errors().collect::<Vec<_>>(), [(Kind::Read, Failure::Timeout, 4 - ran.unsent)]);
+    assert_eq!(ran.counts.record.errors().collect::<Vec<_>>(), [(Kind::Read, Failure::Timeout, 4 - ran.counts.unsent)]);
 
     let ran = measure("http://127.0.0.1:1", reads(SECOND / 20), plan, PATIENT);
-    assert_eq!(ran.record.errors().collect::<Vec<_>>(), [(Kind::Read, Failure::Connection, 4 - ran.unsent)]);
+    assert_eq!(
+        ran.counts.record.errors().collect::<Vec<_>>(),
+        [(Kind::Read, Failure::Connection, 4 - ran.counts.unsent)]
+    );
 }
 
 #[test]
@@ -126,5 +135,5 @@ fn the_operations_of_a_trace_are_all_sent() {
     let due = reads.clone().take_while(|step| step.due < SECOND / 2).count() as u64;
     let plan = Plan { warm_up: Duration::ZERO, length: SECOND / 2, connections: 8 };
     let ran = measure(&url, reads, plan, PATIENT);
-    assert_eq!((ran.due, ran.record.answers() + ran.unsent), (due, due));
+    assert_eq!((ran.counts.due, ran.counts.record.answers() + ran.counts.unsent), (due, due));
 }
