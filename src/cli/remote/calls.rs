@@ -227,26 +227,15 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// See [`Client::new`].
-    pub(crate) fn new(
-        option: &str,
-        url: &str,
-        key_file: Option<&Path>,
-        ca_file: Option<&Path>,
-        patience: Duration,
-    ) -> Result<Self> {
-        Self::of(Client::new(option, url, key_file, ca_file, patience)?)
+    pub(crate) fn new(client: Client) -> Result<Self> {
+        let runtime = runtime::Builder::new_current_thread().enable_all().build();
+        let runtime = runtime.map_err(|e| Error::Setup(format!("cannot start the runtime: {e}")))?;
+        Ok(Self { client, runtime: Arc::new(runtime) })
     }
 
     /// A server that is called without a key, whatever certificate it has.
     pub(super) fn unchecked(url: String, patience: Duration) -> Result<Self> {
-        Self::of(Client::with_tls(url, None, tls::unchecked()?, patience)?)
-    }
-
-    fn of(client: Client) -> Result<Self> {
-        let runtime = runtime::Builder::new_current_thread().enable_all().build();
-        let runtime = runtime.map_err(|e| Error::Setup(format!("cannot start the runtime: {e}")))?;
-        Ok(Self { client, runtime: Arc::new(runtime) })
+        Self::new(Client::with_tls(url, None, tls::unchecked()?, patience)?)
     }
 
     /// The same server with another longest wait.

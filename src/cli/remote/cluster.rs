@@ -7,7 +7,7 @@ use std::time::Duration;
 use clap::{Args, Subcommand};
 use serde::{Deserialize, Serialize};
 
-use super::calls::{Cause, Server};
+use super::calls::{Cause, Client, Server};
 use crate::cli::data::stopped::on_directory;
 use crate::cli::terminal::table::{self, Column};
 use crate::cli::{FAILURE, Nothing, SUCCESS, With, plain, print, print_line, say};
@@ -265,8 +265,8 @@ impl Asking {
     }
 
     fn ask(&self, member: &Member) -> Result<NodeReport, String> {
-        let server = Server::new("cluster.members", &member.url, None, self.ca_file.as_deref(), TIMEOUT);
-        let told = server.map_err(|e| e.to_string())?.get::<NodeReport>("/v1/admin/cluster");
+        let client = Client::new("cluster.members", &member.url, None, self.ca_file.as_deref(), TIMEOUT);
+        let told = client.and_then(Server::new).map_err(|e| e.to_string())?.get::<NodeReport>("/v1/admin/cluster");
         let shown = told.map_err(|fault| match fault.cause {
             Cause::Unreached(why) => why,
             Cause::Refused(status, problem) => format!("{status} {}", problem.detail),

@@ -10,7 +10,7 @@ use serde::de::IgnoredAny;
 use serde_json::json;
 
 use crate::cli::plain;
-use crate::cli::remote::calls::{Body, Fault, Server};
+use crate::cli::remote::calls::{Body, Client, Fault, Server};
 use feed::standbys::{CopyPlan, End};
 use model::error::{Code, Error, Result};
 
@@ -71,7 +71,7 @@ impl Origin {
         name: String,
         own_url: String,
     ) -> Result<Self> {
-        let server = Server::new("--from", url, key_file, ca, PATIENCE)?;
+        let server = Server::new(Client::new("--from", url, key_file, ca, PATIENCE)?)?;
         let (patient, impatient) = (server.with_patience(PATIENCE_FOR_COPY), server.with_patience(PATIENCE_WITH_LOST));
         Ok(Self { server, patient, impatient, name, own_url })
     }

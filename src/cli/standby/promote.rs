@@ -8,7 +8,7 @@ use hyper::Method;
 use serde::Deserialize;
 
 use super::origin::is_ready;
-use crate::cli::remote::calls::Server;
+use crate::cli::remote::calls::{Client, Server};
 use crate::cli::{print_line, say};
 use config::Config;
 use model::error::{Error, Result};
@@ -65,7 +65,8 @@ pub(crate) fn run(config: &Config, args: &PromoteArgs) -> Result<()> {
         directory.promote(false)?;
         return print_line(format_args!("{data} is a data directory of its own now: tideline serve --data-dir {data}"));
     };
-    let server = Server::new("--url", url, args.key_file.as_deref(), args.ca_file.as_deref(), PATIENCE)?;
+    let client = Client::new("--url", url, args.key_file.as_deref(), args.ca_file.as_deref(), PATIENCE)?;
+    let server = Server::new(client)?;
     let PromoteArgs { switch, force, accept_loss, .. } = args;
     let path = format!("/v1/admin/promote?switch={switch}&force={force}&accept_loss={accept_loss}");
     let Row { row } = server.call(Method::POST, &path, None).map_err(|fault| match fault.code() {
