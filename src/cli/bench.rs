@@ -12,8 +12,7 @@ mod requests;
 mod run;
 mod search;
 
-use std::fs::File;
-use std::io::Write;
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -156,38 +155,26 @@ fn rate(text: &str) -> Result<f64, String> {
 
 /// Measures, and prints the result.
 pub(super) fn run(args: &BenchArgs) -> Result<()> {
-    let outputs = [&args.json, &args.svg].map(|path| path.as_ref().map(Output::open).transpose());
-    let [json, svg] = outputs;
-    let (json, svg) = (json?, svg?);
+    // A wrong name is found before the run.
+    [&args.json, &args.svg].into_iter().flatten().try_for_each(|path| write(path, ""))?;
     let interrupt = Interrupt::catch()?;
     let load = args.load(&interrupt)?;
     let failed = |e: std::io::Error| Error::Setup(format!("cannot start the runtime: {e}"));
     let runtime = runtime::Builder::new_current_thread().enable_all().build().map_err(failed)?;
     let report = runtime.block_on(args.measure(&load, &interrupt))?;
     print(|out| report.print(out))?;
-    if let Some(json) = json {
+    if let Some(path) = &args.json {
         let text = serde_json::to_string_pretty(&report).map_err(|e| Error::Setup(e.to_string()))?;
-        json.write(&(text + "\n"))?;
+        write(path, &(text + "\n"))?;
     }
-    if let Some(svg) = svg {
-        svg.write(&plot::svg(&report.title(), &report.measured.record)?)?;
+    if let Some(path) = &args.svg {
+        write(path, &plot::svg(&report.title(), &report.measured.record)?)?;
     }
     Ok(())
 }
 
-/// A file to write at the end, opened at the begin, so that a wrong name is found before the run.
-struct Output<'a>(&'a Path, File);
-
-impl<'a> Output<'a> {
-    fn open(path: &'a PathBuf) -> Result<Self> {
-        let file = File::create(path).map_err(|e| Error::Setup(format!("cannot write {}: {e}", path.display())))?;
-        Ok(Self(path, file))
-    }
-
-    fn write(mut self, text: &str) -> Result<()> {
-        let written = self.1.write_all(text.as_bytes());
-        written.map_err(|e| Error::Setup(format!("cannot write {}: {e}", self.0.display())))
-    }
+fn write(path: &Path, text: &str) -> Result<()> {
+    fs::write(path, text).map_err(|e| Error::Setup(format!("cannot write {}: {e}", path.display())))
 }
 
 impl BenchArgs {

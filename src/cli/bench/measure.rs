@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::own::memory;
 use super::prepare::{drained, figures};
-use super::record::{Failure, Record};
+use super::record::Record;
 use super::run::{Plan, Target, run};
 use crate::cli::terminal::interrupt::Interrupt;
 use crate::cli::terminal::progress::{Progress, Unit};
@@ -108,6 +108,7 @@ pub(super) async fn measure(
     let per_second = |count: u64| if seconds > 0.0 { count as f64 / seconds } else { 0.0 };
     let share = |worked: Duration| worked.as_secs_f64() / seconds.max(0.001);
     let lag = |percentile| delivered.lag(percentile).filter(|bound| bound.is_finite()).map(|bound| bound * 1000.0);
+    let errors = ran.counts.record.errors();
     Ok(Measured {
         rate_reached: per_second(ran.counts.in_time),
         seconds,
@@ -116,7 +117,7 @@ pub(super) async fn measure(
         unsent: ran.counts.unsent,
         longest_wait_ms: ran.counts.longest_wait.as_secs_f64() * 1000.0,
         operations: Kind::ALL.into_iter().filter_map(|kind| operations(&ran.counts.record, kind)).collect(),
-        errors: ran.counts.record.errors().map(Errors::of).collect(),
+        errors: errors.map(|(kind, why, count)| Errors { kind: kind.name(), cause: why.to_owned(), count }).collect(),
         deliveries: Deliveries {
             count: counted.deliveries(),
             per_second: per_second(counted.deliveries()),
@@ -132,12 +133,6 @@ pub(super) async fn measure(
         server_memory_bytes: target.own.as_ref().and_then(|own| memory(own.pid())),
         record: ran.counts.record,
     })
-}
-
-impl Errors {
-    fn of((kind, why, count): (Kind, Failure, u64)) -> Self {
-        Self { kind: kind.name(), cause: why.to_string(), count }
-    }
 }
 
 fn operations(record: &Record, kind: Kind) -> Option<Operations> {

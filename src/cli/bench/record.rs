@@ -1,7 +1,6 @@
 //! Latencies and errors of a run.
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::time::Duration;
 
 use hdrhistogram::Histogram;
@@ -13,32 +12,11 @@ const LONGEST: u64 = 3_600_000_000;
 /// Decimal digits of a latency.
 const DIGITS: u8 = 3;
 
-/// Why an operation has no good answer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Failure {
-    /// An answer that is not 2xx.
-    Status(u16),
-    /// The connection could not be made, or broke.
-    Connection,
-    /// The answer took longer than the patience.
-    Timeout,
-}
-
-impl fmt::Display for Failure {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Status(status) => status.fmt(f),
-            Self::Connection => f.write_str("connection"),
-            Self::Timeout => f.write_str("timeout"),
-        }
-    }
-}
-
 /// The operations of a run that were due in its measured part. A fixed size, but for the kinds of errors.
 #[derive(Debug, Clone)]
 pub(super) struct Record {
     latencies: [Histogram<u64>; Kind::ALL.len()],
-    errors: BTreeMap<(Kind, Failure), u64>,
+    errors: BTreeMap<(Kind, String), u64>,
 }
 
 impl Record {
@@ -53,8 +31,8 @@ impl Record {
         self.latencies[kind as usize].saturating_record(micros.max(1));
     }
 
-    /// Counts an operation without a good answer.
-    pub(super) fn failed(&mut self, kind: Kind, why: Failure) {
+    /// Counts an operation without a good answer, by its status, `connection` or `timeout`.
+    pub(super) fn failed(&mut self, kind: Kind, why: String) {
         *self.errors.entry((kind, why)).or_default() += 1;
     }
 
@@ -64,8 +42,8 @@ impl Record {
     }
 
     /// The errors by kind of operation and cause.
-    pub(super) fn errors(&self) -> impl Iterator<Item = (Kind, Failure, u64)> + '_ {
-        self.errors.iter().map(|((kind, why), count)| (*kind, *why, *count))
+    pub(super) fn errors(&self) -> impl Iterator<Item = (Kind, &str, u64)> {
+        self.errors.iter().map(|((kind, why), count)| (*kind, why.as_str(), *count))
     }
 
     /// The number of answered operations.
@@ -89,9 +67,9 @@ mod tests {
         (1..=100).for_each(|millis| record.answered(Kind::Read, Duration::from_millis(millis)));
         record.answered(Kind::Publish, Duration::from_secs(7200));
         record.answered(Kind::Publish, Duration::ZERO);
-        record.failed(Kind::Follow, Failure::Status(422));
-        record.failed(Kind::Follow, Failure::Status(422));
-        record.failed(Kind::Follow, Failure::Timeout);
+        record.failed(Kind::Follow, "422".to_owned());
+        record.failed(Kind::Follow, "422".to_owned());
+        record.failed(Kind::Follow, "timeout".to_owned());
         let p99 = record.latencies(Kind::Read).value_at_quantile(0.99);
         assert!((99_000..99_100).contains(&p99), "{p99}");
         assert_eq!((record.answers(), record.failures()), (102, 3));

@@ -18,7 +18,7 @@ use tokio::time::{interval, sleep, timeout};
 use super::figures::Figures;
 use super::own::{self, Own};
 use super::prepare::figures;
-use super::record::{Failure, Record};
+use super::record::Record;
 use super::requests::{Call, Requests};
 use crate::cli::remote::calls::Client;
 use crate::cli::terminal::interrupt::Interrupt;
@@ -84,7 +84,7 @@ struct Done {
     due: Duration,
     /// The time of the answer, since the begin of the run.
     at: Duration,
-    result: Result<(), Failure>,
+    result: Result<(), String>,
 }
 
 /// Sends the steps due within the plan.
@@ -180,18 +180,20 @@ async fn look(client: Arc<Client>, pid: Option<u32>, after: Duration) -> Result<
 }
 
 /// Makes the calls of an operation, one after the other.
-async fn make(client: Arc<Client>, calls: Vec<Call>) -> Result<(), Failure> {
+async fn make(client: Arc<Client>, calls: Vec<Call>) -> Result<(), String> {
     for (method, path, body) in calls {
         let answered = async {
-            let mut answer = client.send(method, &path, body).await.map_err(|_| Failure::Connection)?;
+            let mut answer = client.send(method, &path, body).await.ok()?;
             while let Some(frame) = answer.frame().await {
-                frame.map_err(|_| Failure::Connection)?;
+                frame.ok()?;
             }
-            Ok(answer.status())
+            Some(answer.status())
         };
-        let status = timeout(client.patience, answered).await.unwrap_or(Err(Failure::Timeout))?;
-        if !status.is_success() {
-            return Err(Failure::Status(status.as_u16()));
+        match timeout(client.patience, answered).await {
+            Ok(Some(status)) if status.is_success() => {}
+            Ok(Some(status)) => return Err(status.as_u16().to_string()),
+            Ok(None) => return Err("connection".to_owned()),
+            Err(_) => return Err("timeout".to_owned()),
         }
     }
     Ok(())

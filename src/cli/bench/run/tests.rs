@@ -110,20 +110,14 @@ fn errors_are_counted_by_their_status_and_have_no_latency() {
     let plan = Plan { warm_up: Duration::ZERO, length: SECOND / 5, connections: 4 };
     let ran = measure(&url, reads(Duration::from_millis(10)), plan, PATIENT);
     assert_eq!((ran.counts.record.answers(), ran.counts.in_time), (0, 0));
-    assert_eq!(
-        ran.counts.record.errors().collect::<Vec<_>>(),
-        [(Kind::Read, Failure::Status(503), 20 - ran.counts.unsent)]
-    );
+    assert_eq!(ran.counts.record.errors().collect::<Vec<_>>(), [(Kind::Read, "503", 20 - ran.counts.unsent)]);
 
     let silent = server("200 OK", Duration::ZERO, 60 * SECOND);
     let ran = measure(&silent, reads(SECOND / 20), plan, SECOND);
-    assert_eq!(ran.counts.record.errors().collect::<Vec<_>>(), [(Kind::Read, Failure::Timeout, 4 - ran.counts.unsent)]);
+    assert_eq!(ran.counts.record.errors().collect::<Vec<_>>(), [(Kind::Read, "timeout", 4 - ran.counts.unsent)]);
 
     let ran = measure("http://127.0.0.1:1", reads(SECOND / 20), plan, PATIENT);
-    assert_eq!(
-        ran.counts.record.errors().collect::<Vec<_>>(),
-        [(Kind::Read, Failure::Connection, 4 - ran.counts.unsent)]
-    );
+    assert_eq!(ran.counts.record.errors().collect::<Vec<_>>(), [(Kind::Read, "connection", 4 - ran.counts.unsent)]);
 }
 
 #[test]
