@@ -301,12 +301,12 @@ impl Read for Body {
 
 /// Why a server gave no answer, and advice if the address may have the wrong scheme.
 fn unreached(url: &str, error: &legacy::Error) -> String {
-    use io::ErrorKind::{ConnectionReset, InvalidData, UnexpectedEof};
+    use io::ErrorKind::{ConnectionReset, InvalidData, Other, UnexpectedEof};
     let first: &(dyn StdError + 'static) = error;
     let causes: Vec<_> = std::iter::successors(Some(first), |cause| (*cause).source()).collect();
-    // The other side has answered, but not as expected.
+    // The other side has answered, but not as expected. Errors of TLS are of the kind `Other`.
     let is_talk = causes.iter().any(|cause| match cause.downcast_ref::<io::Error>() {
-        Some(error) => [ConnectionReset, InvalidData, UnexpectedEof].contains(&error.kind()),
+        Some(error) => [ConnectionReset, InvalidData, Other, UnexpectedEof].contains(&error.kind()),
         None => cause.is::<hyper::Error>(),
     });
     let said = causes.last().map_or_else(String::new, ToString::to_string);
