@@ -5,7 +5,7 @@ mod target;
 
 use std::io::{self, Read};
 use std::path::PathBuf;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
@@ -144,28 +144,26 @@ fn line(backup: &Backup) -> String {
     format!("{name}  from {from}  {}  version {release}  {state}", HumanBytes(*bytes))
 }
 
-/// The backups of a data directory.
+/// The backups of a data directory. The storage engine is open while one is taken and verified; the others are read without
+/// it, because it may be damaged.
 struct Local {
     options: Options,
     backups: Arc<Backups>,
-    /// Open from the first backup that is taken. What exists is read without the engine, which may be damaged.
-    store: OnceLock<Arc<Store>>,
 }
 
 impl Local {
     fn new(config: &Config) -> Self {
         let options = Options { keep_room: false, ..server::options(config) };
-        Self { options, backups: Arc::new(Backups::new(config)), store: OnceLock::new() }
+        Self { options, backups: Arc::new(Backups::new(config)) }
     }
 }
 
 impl BackupSource for Local {
     fn take(&self) -> Result<Backup> {
         Store::must_be_there(&self.options.dir)?;
-        let opened: Arc<Store> = Arc::new(Store::open(&self.options)?);
-        let store = self.store.get_or_init(|| opened);
-        self.backups.resume(store)?;
-        self.backups.take(store)
+        let store = Arc::new(Store::open(&self.options)?);
+        self.backups.resume(&store)?;
+        self.backups.take(&store)
     }
 
     fn list(&self) -> Result<Vec<Backup>> {
