@@ -168,7 +168,7 @@ pub(super) fn run(args: &BenchArgs) -> Result<()> {
         write(path, &(text + "\n"))?;
     }
     if let Some(path) = &args.svg {
-        write(path, &plot::svg(&report.title(), &report.measured.record)?)?;
+        write(path, &plot::svg(&report.title(), &report.measured.record))?;
     }
     Ok(())
 }
