@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use hyper::Method;
 use hyper::body::Bytes;
 use tokio::task::JoinSet;
-use tokio::time::{sleep, timeout};
+use tokio::time::sleep;
 
 use super::figures::Figures;
 use super::requests::{Call, Requests};
@@ -19,14 +19,12 @@ use model::error::{Error, Result};
 
 /// Most follows, or posts, of one call.
 const BATCH: usize = 500;
-/// The interval of looks at interruptions.
-const LOOK_UP_EVERY: Duration = Duration::from_millis(200);
-/// The interval of looks at waiting jobs.
+/// The interval of looks at interruptions and at waiting jobs.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 /// The wait before a call that the server had no room for is repeated.
 const REST: Duration = Duration::from_millis(200);
 
-/// Sends all follows, then the first posts, and waits until their jobs are done.
+/// Sends all follows, then the first posts, and waits until their jobs are done. Fails if interrupted before.
 pub(super) async fn prepare(
     client: &Arc<Client>,
     load: &Load,
@@ -34,6 +32,20 @@ pub(super) async fn prepare(
     history: usize,
     connections: usize,
     interrupt: &Interrupt,
+) -> Result<()> {
+    tokio::select! {
+        filled = fill(client, load, requests, history, connections) => filled?,
+        () = asked(interrupt) => return Err(Error::Setup("interrupted before the run began".to_owned())),
+    }
+    drained(client, Duration::MAX, interrupt).await
+}
+
+async fn fill(
+    client: &Arc<Client>,
+    load: &Load,
+    requests: &mut Requests,
+    history: usize,
+    connections: usize,
 ) -> Result<()> {
     let follows = load.graph().follows();
     let parts = follows.chunk_by(|one, other| one.0 == other.0).flat_map(|of_user| of_user.chunks(BATCH));
@@ -43,7 +55,7 @@ pub(super) async fn prepare(
         (ids.len(), (Method::POST, path, format!(r#"{{"follow":{ids:?}}}"#)))
     });
     let progress = Progress::new("follows", Some(follows.len() as u64), Unit::Count("follows"));
-    send(client, calls, connections, progress, interrupt).await?;
+    send(client, calls, connections, progress).await?;
     let begin = now() - history as u64;
     let mut posts = load.history(history).zip(begin..);
     let calls = std::iter::from_fn(|| {
@@ -52,9 +64,7 @@ pub(super) async fn prepare(
         (!part.is_empty()).then(|| (part.len(), (Method::POST, "/v1/content/batch".to_owned(), body)))
     });
     let progress = Progress::new("posts", Some(history as u64), Unit::Count("posts"));
-    send(client, calls, connections, progress, interrupt).await?;
-    drained(client, Duration::MAX, interrupt).await?;
-    stop_if_asked(interrupt)
+    send(client, calls, connections, progress).await
 }
 
 /// The present figures of a server. Waits for a while if it has too much to do.
@@ -88,11 +98,11 @@ pub(super) async fn drained(client: &Client, patience: Duration, interrupt: &Int
     }
 }
 
-fn stop_if_asked(interrupt: &Interrupt) -> Result<()> {
-    if interrupt.was_asked() {
-        return Err(Error::Setup("interrupted before the run began".to_owned()));
+/// Ends when an interruption is asked for.
+async fn asked(interrupt: &Interrupt) {
+    while !interrupt.was_asked() {
+        sleep(LOOK_EVERY).await;
     }
-    Ok(())
 }
 
 /// Makes calls, some at once, each with its number of objects. Calls for which the server has no room are repeated.
@@ -101,7 +111,6 @@ async fn send(
     calls: impl Iterator<Item = (usize, Call)>,
     at_once: usize,
     progress: Progress,
-    interrupt: &Interrupt,
 ) -> Result<()> {
     let (mut calls, mut under_way, mut done) = (calls, JoinSet::new(), 0);
     loop {
@@ -111,10 +120,7 @@ async fn send(
             let client = Arc::clone(client);
             under_way.spawn(async move { ask(&client, call, Duration::MAX).await.map(|_| count) });
         }
-        stop_if_asked(interrupt)?;
-        // Looks up now and then, also while the server has no room for anything.
-        let Ok(finished) = timeout(LOOK_UP_EVERY, under_way.join_next()).await else { continue };
-        let Some(finished) = finished else { return Ok(()) };
+        let Some(finished) = under_way.join_next().await else { return Ok(()) };
         done += finished.map_err(|e| Error::Setup(format!("a task failed: {e}")))??;
         progress.at(done as u64, "");
     }
