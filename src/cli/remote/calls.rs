@@ -74,8 +74,8 @@ impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (&*self.code, &*self.detail) {
             ("", "") => f.write_str("no Tideline answers there"),
-            ("", detail) => f.write_str(&plain(detail)),
-            (code, detail) => f.write_str(&plain(&format!("{code}: {detail}"))),
+            ("", detail) => f.write_str(detail),
+            (code, detail) => write!(f, "{code}: {detail}"),
         }
     }
 }
@@ -115,11 +115,13 @@ impl Fault {
 
 impl From<Fault> for Error {
     fn from(Fault { url, cause }: Fault) -> Self {
-        Self::Setup(match cause {
+        let text = match cause {
             Cause::Unreached(why) => format!("cannot reach {url}: {why}"),
             Cause::Refused(status, problem) => format!("{url} answered {status}: {problem}"),
-            Cause::Unreadable(why) => format!("{url} gave an answer that cannot be read: {}", plain(&why)),
-        })
+            Cause::Unreadable(why) => format!("{url} gave an answer that cannot be read: {why}"),
+        };
+        // A standby writes it into its log.
+        Self::Setup(plain(&text))
     }
 }
 
@@ -319,7 +321,7 @@ fn unreached(url: &str, error: &legacy::Error) -> String {
         true => ". If the server speaks no TLS, write http:// in its address",
         false => ". If the server speaks TLS, write https:// in its address",
     };
-    format!("{}{advice}", plain(&said))
+    format!("{said}{advice}")
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::calls::{Cause, Client, Server};
 use crate::cli::data::stopped::on_directory;
 use crate::cli::terminal::table::{self, Column};
-use crate::cli::{FAILURE, Nothing, SUCCESS, With, plain, print, print_line, say};
+use crate::cli::{FAILURE, Nothing, SUCCESS, With, print, print_line, say};
 use crate::server::Told;
 use cluster::{Founded, LEVEL, LogMembership};
 use config::{Config, Member};
@@ -121,7 +121,7 @@ fn begin(config: &Config, feed: Option<&Feed>) -> Result<(bool, Founded)> {
 
 /// All members, which must answer.
 fn all(config: &Config, asking: &Asking) -> Result<Vec<NodeReport>> {
-    let refused = |member: &Member, why: String| Error::Setup(format!("{}: {}", member.name, plain(&why)));
+    let refused = |member: &Member, why: String| Error::Setup(format!("{}: {why}", member.name));
     // The first one that does not answer ends it.
     let nodes: Vec<_> =
         asking.all(config)?.map(|(member, told)| told.map_err(|why| refused(member, why))).collect::<Result<_>>()?;
@@ -137,11 +137,7 @@ fn strangers<'a>(nodes: impl IntoIterator<Item = &'a NodeReport>) -> Option<Stri
     let NodeReport { node: first, log, .. } = nodes.next()?;
     let NodeReport { node, log: other, .. } = nodes.find(|node| node.log != *log)?;
     Some(format!(
-        "{} follows the command log {}, and {} the log {}: they are nodes of different clusters",
-        plain(first),
-        plain(log),
-        plain(node),
-        plain(other)
+        "{first} follows the command log {log}, and {node} the log {other}: they are nodes of different clusters"
     ))
 }
 
@@ -248,7 +244,7 @@ fn status(config: &Config, args: &StatusArgs) -> Result<i32> {
     let asked: Vec<_> = args.asking.all(config)?.collect();
     print(|out| if args.json { json(out, &asked) } else { table(out, &asked) })?;
     for (member, problem) in asked.iter().filter_map(|(member, asked)| Some((member, asked.as_ref().err()?))) {
-        say(format_args!("{}: {}", member.name, plain(problem)));
+        say(format_args!("{}: {problem}", member.name));
     }
     let strangers = strangers(asked.iter().filter_map(|(_, asked)| asked.as_ref().ok()));
     if let Some(why) = &strangers {

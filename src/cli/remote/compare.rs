@@ -14,7 +14,7 @@ use super::calls::{Client, Server};
 use crate::cli::data::stopped::on_directory;
 use crate::cli::terminal::table::{self, Column};
 use crate::cli::terminal::units::patience;
-use crate::cli::{FAILURE, SUCCESS, plain, print, say};
+use crate::cli::{FAILURE, SUCCESS, print, say};
 use crate::server::Told;
 use cluster::{Compared, Comparison, Node};
 use config::Config;
@@ -142,8 +142,8 @@ fn report(out: &mut dyn Write, found: &[(String, Digests)]) -> io::Result<()> {
     let differing = differing(found);
     if !differing.is_empty() {
         let row = |table: &str, name: &str, digests: &Digests| match digests.of(table) {
-            Some(of) => [plain(table), name.to_owned(), of.rows.to_string(), plain(&of.digest)],
-            None => [&plain(table), name, "-", "no such table"].map(str::to_owned),
+            Some(of) => [table.to_owned(), name.to_owned(), of.rows.to_string(), of.digest.clone()],
+            None => [table, name, "-", "no such table"].map(str::to_owned),
         };
         let rows = differing.iter().flat_map(|table| found.iter().map(|(name, digests)| row(table, name, digests)));
         let columns =
@@ -239,7 +239,7 @@ impl Compares<'_> {
 }
 
 fn failed(name: &str, why: &str) -> Error {
-    Error::Setup(format!("{name} has no digests: {}", plain(why)))
+    Error::Setup(format!("{name} has no digests: {why}"))
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use clap::Args;
 use serde::de::IgnoredAny;
 
 use super::calls::{self, Cause, Problem, Server};
-use crate::cli::{plain, print_line};
+use crate::cli::print_line;
 use config::Config;
 use model::error::{Error, Result};
 
@@ -37,7 +37,7 @@ pub(crate) fn run(args: &HealthArgs) -> Result<()> {
     let Err(fault) = answer else { return print_line(format_args!("{url} is ready")) };
     Err(Error::Setup(match fault.cause {
         Cause::Refused(status, Problem { detail, .. }) => {
-            let detail = if detail.is_empty() { detail } else { format!(": {}", plain(&detail)) };
+            let detail = if detail.is_empty() { detail } else { format!(": {detail}") };
             format!("{url} is not ready: {status}{detail}")
         }
         Cause::Unreached(why) | Cause::Unreadable(why) => format!("no answer from {url}: {why}"),

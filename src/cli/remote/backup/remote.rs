@@ -9,7 +9,6 @@ use serde_json::json;
 
 use super::super::calls::Server;
 use super::BackupSource;
-use crate::cli::plain;
 use feed::backup::Backup;
 use model::error::{Error, Result};
 
@@ -22,9 +21,8 @@ struct List {
 }
 
 /// Fails with the reason if no server of this program can have told the backup.
-fn checked(server: &Server, mut backup: Backup) -> Result<Backup> {
+fn checked(server: &Server, backup: Backup) -> Result<Backup> {
     backup.manifest.check().map_err(|why| Error::Setup(format!("{} told of a backup: {why}", server.url())))?;
-    backup.findings.iter_mut().for_each(|finding| *finding = plain(finding));
     Ok(backup)
 }
 
