@@ -243,15 +243,12 @@ type Asked<'m> = (&'m Member, Result<NodeReport, String>);
 fn status(config: &Config, args: &StatusArgs) -> Result<i32> {
     let asked: Vec<_> = args.asking.all(config)?.collect();
     print(|out| if args.json { json(out, &asked) } else { table(out, &asked) })?;
-    for (member, problem) in asked.iter().filter_map(|(member, asked)| Some((member, asked.as_ref().err()?))) {
-        say(format_args!("{}: {problem}", member.name));
-    }
-    let strangers = strangers(asked.iter().filter_map(|(_, asked)| asked.as_ref().ok()));
-    if let Some(why) = &strangers {
-        say(format_args!("{why}"));
-    }
-    let is_well = |(_, asked): &Asked<'_>| asked.as_ref().is_ok_and(|node| node.state() == READY);
-    Ok(if asked.iter().all(is_well) && strangers.is_none() { SUCCESS } else { FAILURE })
+    let mut nodes = asked.iter().filter_map(|(_, told)| told.as_ref().ok());
+    let problems = asked.iter().filter_map(|(member, told)| Some(format!("{}: {}", member.name, told.as_ref().err()?)));
+    let problems: Vec<_> = problems.chain(strangers(nodes.clone())).collect();
+    problems.iter().for_each(say);
+    let is_well = problems.is_empty() && nodes.all(|node| node.state() == READY);
+    Ok(if is_well { SUCCESS } else { FAILURE })
 }
 
 impl Asking {
