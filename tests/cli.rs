@@ -252,7 +252,8 @@ fn health_is_bad_without_an_answer_of_200() {
     let other = std::net::TcpListener::bind("127.0.0.1:0").expect("binds");
     let url = format!("http://{}", other.local_addr().expect("bound"));
     let began = Instant::now();
-    place.run(&["health", "--url", &url]).failed("timeout");
+    let words = format!("tideline: no answer from {url}: the server has said nothing for 3s\n");
+    place.run(&["health", "--url", &url]).failed(&words);
     assert!(began.elapsed() < PATIENCE);
     std::thread::spawn(move || {
         // Also those of runs that have waited too long and are gone, such as the one above.

@@ -1,6 +1,5 @@
 //! `tideline bench`: how many operations a server keeps up with, and how long they take.
 
-mod client;
 mod data;
 mod figures;
 mod measure;
@@ -12,32 +11,28 @@ mod report;
 mod requests;
 mod run;
 mod search;
-mod timer;
 
-use std::cell::RefCell;
-use std::fs::File;
-use std::io::Write;
+use std::fs;
 use std::path::{Path, PathBuf};
-use std::rc::Rc;
+use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
+use serde::Serialize;
 use tokio::runtime;
 
-use self::client::Server;
 use self::measure::{Errors, Measured, measure};
 use self::own::Own;
 use self::prepare::{figures, prepare};
-use self::record::Record;
-use self::report::{FORMAT, Report, Setting, Tried};
+use self::report::{Data, FORMAT, Report, Tried};
 use self::requests::Requests;
 use self::run::{Plan, Target};
 use self::search::Search;
 use super::{print, say};
-use crate::cli::remote::calls;
+use crate::cli::remote::calls::Client;
 use crate::cli::terminal::interrupt::Interrupt;
 use crate::cli::terminal::units::patience;
-use crate::trace::{Load, Mix, Post, Shape};
+use crate::trace::{Graph, Load, Mix};
 use model::clock::now;
 use model::error::{Error, Result};
 
@@ -52,11 +47,9 @@ const FEWEST: u64 = 100;
 /// Posts before the run for each user, and most of them, unless --history says otherwise.
 const POSTS_PER_USER: usize = 2;
 const MOST_POSTS: usize = 100_000;
-/// The percentile that decides about a rate.
-const PERCENTILE: f64 = 99.0;
 
 /// The options of the command.
-#[derive(Debug, Args)]
+#[derive(Debug, Args, Serialize)]
 #[command(after_help = include_str!("bench/help.txt").trim_end())]
 pub(super) struct BenchArgs {
     #[command(flatten)]
@@ -74,7 +67,7 @@ pub(super) struct BenchArgs {
 }
 
 /// The server to measure.
-#[derive(Debug, Args)]
+#[derive(Debug, Args, Serialize)]
 struct ServerArgs {
     /// The address of a running server, such as http://127.0.0.1:8080: the run writes users and items into its data, and
     /// leaves them there; without it, a server is started on a new directory, which is removed at the end
@@ -99,7 +92,7 @@ struct ServerArgs {
 }
 
 /// The data before the run.
-#[derive(Debug, Args)]
+#[derive(Debug, Args, Serialize)]
 struct DataArgs {
     /// A file of follows, as for tideline import; can be given several times [default: a made-up graph]
     #[arg(long, value_name = "FILE")]
@@ -120,7 +113,7 @@ struct DataArgs {
 }
 
 /// The load.
-#[derive(Debug, Args)]
+#[derive(Debug, Args, Serialize)]
 struct LoadArgs {
     /// Kinds of operations and their shares
     #[arg(long, value_enum, value_name = "MIX", default_value_t = Mix::Pequod)]
@@ -162,49 +155,38 @@ fn rate(text: &str) -> Result<f64, String> {
 
 /// Measures, and prints the result.
 pub(super) fn run(args: &BenchArgs) -> Result<()> {
-    let outputs = [&args.json, &args.svg].map(|path| path.as_ref().map(Output::open).transpose());
-    let [json, svg] = outputs;
-    let (json, svg) = (json?, svg?);
+    // A wrong name is found before the run.
+    [&args.json, &args.svg].into_iter().flatten().try_for_each(|path| write(path, ""))?;
     let interrupt = Interrupt::catch()?;
     let load = args.load(&interrupt)?;
     let failed = |e: std::io::Error| Error::Setup(format!("cannot start the runtime: {e}"));
     let runtime = runtime::Builder::new_current_thread().enable_all().build().map_err(failed)?;
-    let (report, record) = runtime.block_on(args.measure(&load, &interrupt))?;
+    let report = runtime.block_on(args.measure(&load, &interrupt))?;
     print(|out| report.print(out))?;
-    if let Some(json) = json {
+    if let Some(path) = &args.json {
         let text = serde_json::to_string_pretty(&report).map_err(|e| Error::Setup(e.to_string()))?;
-        json.write(&(text + "\n"))?;
+        write(path, &(text + "\n"))?;
     }
-    if let Some(svg) = svg {
-        svg.write(&plot::svg(&report.title(), &record)?)?;
+    if let Some(path) = &args.svg {
+        write(path, &plot::svg(&report.title(), &report.measured.record))?;
     }
     Ok(())
 }
 
-/// A file to write at the end, opened at the begin, so that a wrong name is found before the run.
-struct Output<'a>(&'a Path, File);
-
-impl<'a> Output<'a> {
-    fn open(path: &'a PathBuf) -> Result<Self> {
-        let file = File::create(path).map_err(|e| Error::Setup(format!("cannot write {}: {e}", path.display())))?;
-        Ok(Self(path, file))
-    }
-
-    fn write(mut self, text: &str) -> Result<()> {
-        let written = self.1.write_all(text.as_bytes());
-        written.map_err(|e| Error::Setup(format!("cannot write {}: {e}", self.0.display())))
-    }
+fn write(path: &Path, text: &str) -> Result<()> {
+    fs::write(path, text).map_err(|e| Error::Setup(format!("cannot write {}: {e}", path.display())))
 }
 
 impl BenchArgs {
-    fn load(&self, interrupt: &Interrupt) -> Result<Load> {
+    fn load(&self, interrupt: &Interrupt) -> Result<Arc<Load>> {
         let (graph, posts) = if self.data.graph.is_empty() {
             let first_is_giant = self.load.mix == Mix::BigAuthor;
-            (Shape { users: self.data.users, follows: self.data.follows, first_is_giant }.make(self.load.seed), None)
+            let graph = Graph::made_up(self.data.users, self.data.follows, first_is_giant, self.load.seed);
+            (graph, Vec::new())
         } else {
             data::read(&self.data.graph, &self.data.posts, interrupt)?
         };
-        Ok(Load::new(graph, posts.map(<Vec<Post>>::into), self.load.seed))
+        Ok(Arc::new(Load::new(graph, posts, self.load.seed)))
     }
 
     fn history(&self, load: &Load) -> usize {
@@ -214,60 +196,48 @@ impl BenchArgs {
 
     /// The server, with the graph and the first posts.
     async fn target(&self, load: &Load, interrupt: &Interrupt) -> Result<Target> {
-        let key = calls::key(self.server.key_file.as_deref())?;
-        let server = |url: &str| {
-            Server::new(url, key.as_deref(), self.server.ca_file.as_deref(), self.load.timeout).map(Rc::new)
-        };
-        let mut requests = Requests::new(now(), self.load.only_ids);
-        let history = self.history(load);
-        let Some(url) = &self.server.url else {
-            let own = Own::start(&self.server, load, &mut requests, history)?;
-            return Ok(Target { server: server(&own.url)?, requests: Rc::new(RefCell::new(requests)), own: Some(own) });
-        };
-        let server = server(url)?;
+        let given = &self.server;
+        let own = given.url.is_none().then(|| Own::start(given, load.graph())).transpose()?;
+        let url = own.as_ref().map(|own| &own.url).or(given.url.as_ref()).map_or("", String::as_str);
+        let client = Client::new("--url", url, given.key_file.as_deref(), given.ca_file.as_deref(), self.load.timeout)?;
+        let client = Arc::new(client);
+        let (mut requests, history) = (Requests::new(now(), self.load.only_ids), self.history(load));
         // Also whether a Tideline answers.
-        figures(&server).await?;
-        say(format_args!(
-            "warning: this writes {} follows and {history} posts, and then more, into the data of {url}, and leaves them \
-             there: users from {}, items from {}",
-            load.graph().edges(),
-            requests.user(0),
-            requests.first_item()
-        ));
-        let requests = Rc::new(RefCell::new(requests));
-        prepare(&server, load, &requests, history, self.load.connections.into(), interrupt).await?;
-        Ok(Target { server, requests, own: None })
+        figures(&client).await?;
+        if own.is_none() {
+            say(format_args!(
+                "warning: this writes {} follows and {history} posts, and then more, into the data of {url}, and leaves \
+                 them there: users from {}, items from {}",
+                load.graph().follows().len(),
+                requests.user(0),
+                requests.first_item()
+            ));
+        }
+        prepare(&client, load, &mut requests, history, self.load.connections.into(), interrupt).await?;
+        Ok(Target { client, requests, own })
     }
 
-    async fn measure(&self, load: &Load, interrupt: &Interrupt) -> Result<(Report, Record)> {
-        let target = Rc::new(self.target(load, interrupt).await?);
+    async fn measure(&self, load: &Arc<Load>, interrupt: &Interrupt) -> Result<Report<'_>> {
+        let mut target = self.target(load, interrupt).await?;
         let (rate_asked, search, largest_rate) = match self.load.rate {
             Some(rate) => (rate, Vec::new(), None),
             None => {
-                let (search, largest) = self.search(&target, load, interrupt).await?;
+                let (search, largest) = self.search(&mut target, load, interrupt).await?;
                 (largest / 2.0, search, Some(largest))
             }
         };
         let plan = self.plan(Duration::from_secs(self.load.warm_up), self.load.seconds);
         let trace = load.trace(self.load.mix, rate_asked, self.history(load));
-        let (measured, record) = measure(&target, trace, rate_asked, plan, interrupt).await?;
+        let measured = measure(&mut target, trace, rate_asked, plan, interrupt).await?;
         let graph = load.graph();
-        let setting = Setting {
-            mix: self.load.mix.name(),
-            seed: self.load.seed,
-            server: target.server.url.clone(),
-            own_server: target.own.is_some(),
-            durability: self.server.durability.clone(),
-            users: graph.users(),
-            follows: graph.edges() as u64,
-            largest_audience: graph.audience(graph.giant()),
-            posts_before: self.history(load) as u64,
-            connections: self.load.connections.into(),
-            warm_up_seconds: self.load.warm_up,
-            only_ids: self.load.only_ids,
+        let (format, version, server) = (FORMAT, env!("CARGO_PKG_VERSION"), target.client.url.clone());
+        let data = Data {
+            users: graph.users().into(),
+            follows: graph.follows().len() as u64,
+            largest_audience: graph.audience(graph.giant()).into(),
+            posts: self.history(load) as u64,
         };
-        let (format, version) = (FORMAT, env!("CARGO_PKG_VERSION"));
-        Ok((Report { format, version, setting, search, largest_rate, rate_asked, measured }, record))
+        Ok(Report { format, version, options: self, server, data, search, largest_rate, rate_asked, measured })
     }
 
     fn plan(&self, warm_up: Duration, seconds: u64) -> Plan {
@@ -275,20 +245,20 @@ impl BenchArgs {
     }
 
     /// The steps of a search, and the largest rate that was kept.
-    async fn search(&self, target: &Rc<Target>, load: &Load, interrupt: &Interrupt) -> Result<(Vec<Tried>, f64)> {
+    async fn search(&self, target: &mut Target, load: &Arc<Load>, interrupt: &Interrupt) -> Result<(Vec<Tried>, f64)> {
         let plan = self.plan(STEP_WARM_UP, self.load.step_seconds);
         let (mut search, mut tried) = (Search::new(FIRST_RATE), Vec::new());
         while let Some(rate) = search.rate() {
             let trace = load.trace(self.load.mix, rate, self.history(load));
-            let (measured, record) = measure(target, trace, rate, plan, interrupt).await?;
+            let measured = measure(target, trace, rate, plan, interrupt).await?;
             if measured.interrupted {
                 return Err(Error::Setup("interrupted in the search for the largest rate".to_owned()));
             }
-            let worst = record.worst(PERCENTILE, FEWEST);
-            let failed = self.why_not_kept(&measured, worst);
+            let answered = measured.operations.iter().filter(|of| of.answers >= FEWEST);
+            let p99_ms = answered.map(|of| of.p99_ms).fold(0.0, f64::max);
+            let failed = self.why_not_kept(&measured, p99_ms);
             search.tried(failed.is_none());
-            let (reached, p99_ms) = (measured.rate_reached, worst.as_secs_f64() * 1000.0);
-            let step = Tried { rate, reached, p99_ms, failed };
+            let step = Tried { rate, reached: measured.rate_reached, p99_ms, failed };
             say(&step);
             tried.push(step);
         }
@@ -298,14 +268,14 @@ impl BenchArgs {
         }
     }
 
-    /// Why a rate is too high; `None` if it is not. `worst` is the time of the slowest kind of operation.
-    fn why_not_kept(&self, Measured { errors, unsent, deliveries, .. }: &Measured, worst: Duration) -> Option<String> {
+    /// Why a rate is too high; `None` if it is not. `p99_ms` is that of the slowest kind of operation.
+    fn why_not_kept(&self, Measured { errors, unsent, deliveries, .. }: &Measured, p99_ms: f64) -> Option<String> {
         if let Some(Errors { kind, cause, .. }) = errors.iter().max_by_key(|errors| errors.count) {
             let all: u64 = errors.iter().map(|errors| errors.count).sum();
             Some(format!("{all} errors, most of them {kind} {cause}"))
         } else if *unsent > 0 {
             Some(format!("{unsent} operations still waited for a connection at the end"))
-        } else if worst > self.load.within {
+        } else if p99_ms > self.load.within.as_secs_f64() * 1000.0 {
             Some("operations took too long".to_owned())
         } else if deliveries.jobs_left > 0 || deliveries.drained_seconds > DRAIN.as_secs_f64() {
             Some(format!("fan-outs ended {:.1} s after the load", deliveries.drained_seconds))

@@ -6,8 +6,8 @@ mod life;
 mod people;
 mod posts;
 mod prepare;
-mod reactions;
 mod texts;
+mod writer;
 
 use std::fmt::Display;
 use std::fs::{self, File, TryLockError};
@@ -19,7 +19,6 @@ use clap::{Args, ValueEnum};
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_128_with_seed;
 
-use self::files::Files;
 use super::{print_line, say};
 use crate::cli::data::import;
 use crate::cli::data::import::ImportArgs;
@@ -94,7 +93,7 @@ impl Community {
 
     /// The id of a user, as the server has it.
     fn host_user(&self, index: usize) -> Result<HostId> {
-        self.user(index).parse().map_err(|e| Error::Setup(format!("{e}")))
+        host_id(&self.user(index))
     }
 
     /// The id of the group: that after the users.
@@ -128,9 +127,13 @@ impl Community {
     }
 }
 
+fn host_id(id: &str) -> Result<HostId> {
+    id.parse().map_err(|e| Error::Setup(format!("{e}")))
+}
+
 pub(super) fn run(args: &DemoArgs) -> Result<()> {
     let Some(out) = &args.out else { return serve(args) };
-    let (follows, reactions) = Files::in_dir(out).write(args.community.checked()?)?;
+    let (follows, reactions) = files::write(out, args.community.checked()?)?;
     let Community { users, posts, .. } = args.community;
     let out = out.display();
     print_line(format_args!(
@@ -203,11 +206,11 @@ fn made(dir: &Path) -> Result<Option<Community>> {
 /// would contradict them.
 fn make(dir: &Path, community: Community, config: &Config) -> Result<Community> {
     let failed = |e: io::Error| Error::Setup(format!("cannot make a community in {}: {e}", dir.display()));
-    let files = Files::in_dir(dir);
+    let files = files::names(dir);
     let unfinished = dir.join(UNFINISHED);
     // By its text, because other programs may have a file of this name.
     if fs::read_to_string(&unfinished).is_ok_and(|text| text == OURS) {
-        files.0.iter().try_for_each(|path| if_there(fs::remove_file(path))).map_err(failed)?;
+        files.iter().try_for_each(|path| if_there(fs::remove_file(path))).map_err(failed)?;
         if_there(fs::remove_dir_all(&config.storage.data_dir)).map_err(failed)?;
     } else if fs::read_dir(dir).map_err(failed)?.flatten().any(|entry| entry.file_name() != LOCK) {
         return Err(Error::Setup(format!(
@@ -222,13 +225,10 @@ fn make(dir: &Path, community: Community, config: &Config) -> Result<Community> 
         community.posts,
         dir.display()
     ));
-    files.write(&community)?;
-    import::run(config, &ImportArgs::of(files.0))?;
-    let text = serde_json::to_string(&community).map_err(|e| Error::Setup(e.to_string()))?;
-    // Whole or not there, whenever the machine stops.
-    let new = dir.join(format!("{MADE}.new"));
-    fs::write(&new, text).and_then(|()| File::open(&new)?.sync_all()).map_err(failed)?;
-    fs::rename(new, dir.join(MADE)).and_then(|()| fs::remove_file(&unfinished)).map_err(failed)?;
+    files::write(dir, &community)?;
+    import::run(config, &ImportArgs::of(files))?;
+    let text = serde_json::to_vec(&community).map_err(|e| Error::Setup(e.to_string()))?;
+    private::replace_file(&dir.join(MADE), &text).and_then(|()| fs::remove_file(&unfinished)).map_err(failed)?;
     Ok(community)
 }
 

@@ -224,7 +224,7 @@ fn one_line(message: &str) -> String {
     lines.join(": ")
 }
 
-/// A text of another machine for a terminal: control characters are escaped.
+/// A text, perhaps of another machine, for a terminal: control characters are escaped.
 fn plain(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { c.escape_default().to_string() } else { c.to_string() }).collect()
 }
@@ -243,9 +243,9 @@ fn print_line(line: impl Display) -> Result<()> {
     print(|out| writeln!(out, "{line}"))
 }
 
-/// Writes one line to stderr. A failure cannot be reported.
-fn say(line: impl Display) {
-    let _ = writeln!(io::stderr(), "{line}");
+/// Writes lines to stderr. A failure cannot be reported.
+fn say(lines: impl Display) {
+    lines.to_string().split('\n').for_each(|line| drop(writeln!(io::stderr(), "{}", plain(line))));
 }
 
 #[cfg(test)]

@@ -79,8 +79,7 @@ pub(crate) fn run(config: &Config, args: &StandbyArgs, file: Option<PathBuf>) ->
         Some(url) => calls::address("--own-url", url)?,
         None => format!("{}://{}", config.server.scheme(), config.server.listen),
     };
-    let key = calls::key(args.key_file.as_deref())?;
-    let origin = Origin::new(&url, key, args.ca_file.as_deref(), name, own_url)?;
+    let origin = Origin::new(&url, args.key_file.as_deref(), args.ca_file.as_deref(), name, own_url)?;
     let directory = StandbyDirectory::claim(data, Some(&url))?;
     tracing::info!(from = url, data_dir = %data.display(), version = env!("CARGO_PKG_VERSION"), "standby started");
     let follower = Follower::start(directory, &server::options(&config), origin)?;

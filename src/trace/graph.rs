@@ -1,14 +1,33 @@
-//! A follow graph in two flat lists.
+//! A follow graph, from follows or made up with a heavy tail.
+//!
+//! Followers: the rule of D. J. de Solla Price, "A general theory of bibliometric and other cumulative advantage
+//! processes" (1976): a new follow goes to a user with a likelihood that grows linearly with its followers. The number
+//! of followers then has a power law, with an exponent that the weight of users without followers sets. It is set to
+//! the exponent 2.276 that H. Kwak, C. Lee, H. Park and S. Moon measured on Twitter ("What is Twitter, a social network
+//! or a news media?", WWW 2010).
+//!
+//! Followees: a Pareto distribution with exponent 2 around the wanted mean: most follow few, some follow hundreds.
+
+use std::cmp::Reverse;
+use std::collections::BTreeSet;
 
 use fastrand::Rng;
 
-/// Who follows whom. Four bytes for each follow, eight for each user.
+/// The exponent of the number of followers, less the 2 that the rule gives without the weight below.
+const TAIL: f64 = 0.276;
+/// The share of follows that go to a user by its followers; the rest go to any user. For a mean of m follows the rule
+/// has the exponent 2 + a / m, where a is the weight of a user without followers, and this share m / (m + a).
+const BY_FOLLOWERS: f64 = 1.0 / (1.0 + TAIL);
+/// Most followees of a user: the default of `graph.follow_limit`.
+const MOST_FOLLOWEES: f64 = 1000.0;
+/// A user is looked for this often before one that is followed already is given up.
+const ATTEMPTS: usize = 8;
+
+/// Who follows whom. Eight bytes for each follow, four for each user.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Graph {
-    /// For each user the end of its followees in `targets`.
-    ends: Vec<u32>,
-    /// The followees of each user, in ascending order.
-    targets: Vec<u32>,
+    /// User and followee, in ascending order.
+    follows: Vec<(u32, u32)>,
     /// For each user the number of its followers.
     audiences: Vec<u32>,
 }
@@ -23,36 +42,35 @@ impl Graph {
         follows.retain(|&(user, target)| user != target && user < users && target < users);
         follows.sort_unstable();
         follows.dedup();
-        let mut graph = Self::without_follows(users);
-        let mut follows = follows.into_iter().peekable();
+        let mut audiences = vec![0; users as usize];
+        follows.iter().for_each(|(_, target)| audiences[*target as usize] += 1);
+        Self { follows, audiences }
+    }
+
+    /// A made-up graph: the number of users, the mean number of followees of a user, and whether all users follow user 0.
+    /// The same seed gives the same graph.
+    pub fn made_up(users: u32, mean: u32, first_is_giant: bool, seed: u64) -> Self {
+        let mut random = Rng::with_seed(seed);
+        let (mut follows, mut followees) = (Vec::new(), BTreeSet::new());
         for user in 0..users {
-            while let Some((_, target)) = follows.next_if(|follow| follow.0 == user) {
-                graph.targets.push(target);
+            let wanted = number_of_followees(f64::from(mean), &mut random).min(users.saturating_sub(1) as usize);
+            if first_is_giant && user != 0 {
+                followees.insert(0);
             }
-            graph.end_of_user();
+            for _ in 0..wanted {
+                for _ in 0..ATTEMPTS {
+                    let by_followers = random.f64() < BY_FOLLOWERS;
+                    let popular = if by_followers { random.choice(&follows) } else { None };
+                    let target = popular.map_or_else(|| random.u32(..users), |(_, target)| *target);
+                    if target != user && followees.insert(target) {
+                        break;
+                    }
+                }
+            }
+            follows.extend(followees.iter().map(|target| (user, *target)));
+            followees.clear();
         }
-        graph
-    }
-
-    /// For users that are added in order; see [`Graph::add_user`].
-    pub(super) fn without_follows(users: u32) -> Self {
-        let users = users as usize;
-        Self { ends: Vec::with_capacity(users), targets: Vec::new(), audiences: vec![0; users] }
-    }
-
-    /// Adds the followees of the next user, which are distinct and do not contain the user.
-    pub(super) fn add_user(&mut self, mut followees: Vec<u32>) {
-        followees.sort_unstable();
-        self.targets.append(&mut followees);
-        self.end_of_user();
-    }
-
-    fn end_of_user(&mut self) {
-        let begin = self.ends.last().map_or(0, |end| *end as usize);
-        for target in &self.targets[begin..] {
-            self.audiences[*target as usize] += 1;
-        }
-        self.ends.push(self.targets.len() as u32);
+        Self::new(users, follows)
     }
 
     /// The number of users.
@@ -60,16 +78,20 @@ impl Graph {
         self.audiences.len() as u32
     }
 
-    /// The number of follows.
-    pub fn edges(&self) -> usize {
-        self.targets.len()
+    /// All follows: user and followee, in ascending order.
+    pub fn follows(&self) -> &[(u32, u32)] {
+        &self.follows
     }
 
     /// The followees of a user, in ascending order.
-    pub fn following(&self, user: u32) -> &[u32] {
-        let user = user as usize;
-        let begin = if user == 0 { 0 } else { self.ends[user - 1] as usize };
-        &self.targets[begin..self.ends[user] as usize]
+    pub fn following(&self, user: u32) -> impl Iterator<Item = u32> + '_ {
+        let begin = self.follows.partition_point(|follow| follow.0 < user);
+        self.follows[begin..].iter().take_while(move |follow| follow.0 == user).map(|(_, target)| *target)
+    }
+
+    /// Whether a user follows another.
+    pub fn has(&self, user: u32, target: u32) -> bool {
+        self.follows.binary_search(&(user, target)).is_ok()
     }
 
     /// The number of followers of a user.
@@ -79,17 +101,18 @@ impl Graph {
 
     /// The first of the users with the most followers.
     pub fn giant(&self) -> u32 {
-        let users = 0..self.users();
-        users.max_by_key(|user| (self.audience(*user), std::cmp::Reverse(*user))).unwrap_or(0)
-    }
-
-    /// All follows: user and followee, ordered by user.
-    pub fn follows(&self) -> impl Iterator<Item = (u32, u32)> + '_ {
-        (0..self.users()).flat_map(|user| self.following(user).iter().map(move |target| (user, *target)))
+        (0..self.users()).max_by_key(|user| (self.audience(*user), Reverse(*user))).unwrap_or(0)
     }
 
     /// A user by preference for users with followers: each as likely as it has followers. `None` without follows.
     pub fn popular(&self, random: &mut Rng) -> Option<u32> {
-        random.choice(&self.targets).copied()
+        random.choice(&self.follows).map(|(_, target)| *target)
     }
+}
+
+/// From a Pareto distribution with exponent 2, whose mean is twice its minimum.
+fn number_of_followees(mean: f64, random: &mut Rng) -> usize {
+    let value = mean / 2.0 / (1.0 - random.f64()).sqrt();
+    // Rounded up or down at random, so that the mean stays.
+    (value.min(MOST_FOLLOWEES) + random.f64()).floor().min(MOST_FOLLOWEES) as usize
 }

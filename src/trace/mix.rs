@@ -1,6 +1,7 @@
 //! Kinds of operations, and mixes of them.
 
 use clap::ValueEnum;
+use serde::Serialize;
 
 /// A kind of operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -30,7 +31,8 @@ impl Kind {
 }
 
 /// A mix of operations.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Mix {
     /// 50 reads for each publish
     ReadHeavy,

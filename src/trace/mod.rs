@@ -7,10 +7,10 @@
 //!
 //! ```
 //! use std::time::Duration;
-//! use tideline::trace::{Load, Mix, Operation, Shape};
+//! use std::sync::Arc;
+//! use tideline::trace::{Graph, Load, Mix, Operation};
 //!
-//! let graph = Shape { users: 1000, follows: 20, first_is_giant: false }.make(7);
-//! let load = Load::new(graph, None, 7);
+//! let load = Arc::new(Load::new(Graph::made_up(1000, 20, false, 7), Vec::new(), 7));
 //! // First the graph and some posts before the measurement …
 //! for (user, followee) in load.graph().follows() {
 //!     assert_ne!(user, followee);
@@ -29,13 +29,11 @@
 
 mod arrivals;
 mod graph;
+mod load;
 mod mix;
-mod posts;
 mod sequence;
-mod shape;
 
 pub use graph::Graph;
+pub use load::{Load, Post};
 pub use mix::{Kind, Mix};
-pub use posts::Post;
-pub use sequence::{Load, Operation, Step, Trace};
-pub use shape::Shape;
+pub use sequence::{Operation, Step, Trace};

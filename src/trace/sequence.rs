@@ -6,9 +6,8 @@ use std::time::Duration;
 use fastrand::Rng;
 
 use super::arrivals::Clock;
-use super::graph::Graph;
+use super::load::{Load, Post};
 use super::mix::{Kind, Mix};
-use super::posts::{Authors, Post};
 
 /// A user to follow is looked for this often before one that is followed already is taken.
 const ATTEMPTS: usize = 8;
@@ -55,55 +54,30 @@ pub struct Step {
     pub operation: Operation,
 }
 
-/// A graph with the posts on it: all that a load needs besides its mix and rate.
-#[derive(Debug, Clone)]
-pub struct Load {
-    graph: Arc<Graph>,
-    authors: Authors,
-    seed: u64,
-}
-
 impl Load {
-    /// A graph, and posts in their order, or authors by chance: the more followers, the more posts (by the logarithm).
-    pub fn new(graph: Graph, posts: Option<Arc<[Post]>>, seed: u64) -> Self {
-        Self { authors: Authors::new(&graph, posts), graph: Arc::new(graph), seed }
-    }
-
-    /// The graph.
-    pub fn graph(&self) -> &Graph {
-        &self.graph
-    }
-
-    /// Posts to publish before the first operation.
-    pub fn history(&self, count: usize) -> impl Iterator<Item = Post> + use<> {
-        let (mut authors, mut random) = (self.authors.clone(), Rng::with_seed(self.seed));
-        (0..count).map(move |_| authors.next(&mut random))
-    }
-
     /// Endless operations of a mix at a mean rate per second. Listed posts continue after the first `history`.
-    pub fn trace(&self, mix: Mix, rate: f64, history: usize) -> Trace {
-        let mut authors = self.authors.clone();
-        authors.skip(history);
+    pub fn trace(self: &Arc<Self>, mix: Mix, rate: f64, history: usize) -> Trace {
         let mut random = Rng::with_seed(self.seed ^ OPERATIONS);
-        let mut users: Vec<u32> = (0..self.graph.users()).collect();
-        random.shuffle(&mut users);
-        let active = (users.len() as u64 * u64::from(mix.active_percent())).div_ceil(100);
-        users.truncate(active as usize);
+        let mut online: Vec<u32> = (0..self.graph().users()).collect();
+        random.shuffle(&mut online);
+        let active = (online.len() as u64 * u64::from(mix.active_percent())).div_ceil(100);
+        online.truncate(active as usize);
         let has_sessions = mix.parts().iter().any(|(kind, _)| *kind == Kind::LogIn);
         // Half of the users who log in and out are online at first.
-        let offline = if has_sessions { users.split_off(users.len().div_ceil(2)) } else { Vec::new() };
-        let giant = (mix == Mix::BigAuthor).then(|| (self.graph.giant(), 1));
+        let offline = if has_sessions { online.split_off(online.len().div_ceil(2)) } else { Vec::new() };
+        let giant = (mix == Mix::BigAuthor).then(|| (self.graph().giant(), 1));
         let mut clock = Clock::new(mix.has_bursts(), rate);
         let due = clock.next(&mut random);
-        Trace { graph: Arc::clone(&self.graph), authors, random, mix, clock, due, giant, online: users, offline }
+        Trace { load: Arc::clone(self), posted: history, random, mix, clock, due, giant, online, offline }
     }
 }
 
 /// See [`Load::trace`]. It ends only if the graph has no users. Four bytes for each user.
 #[derive(Debug, Clone)]
 pub struct Trace {
-    graph: Arc<Graph>,
-    authors: Authors,
+    load: Arc<Load>,
+    /// The number of posts so far.
+    posted: usize,
     random: Rng,
     mix: Mix,
     clock: Clock,
@@ -116,6 +90,11 @@ pub struct Trace {
 }
 
 impl Trace {
+    fn post(&mut self) -> Post {
+        self.posted += 1;
+        self.load.post(self.posted - 1, &mut self.random)
+    }
+
     /// The publish of the giant, if it comes before the next other operation.
     fn turn_of_giant(&mut self) -> Option<Step> {
         let (author, turn) = self.giant?;
@@ -124,7 +103,7 @@ impl Trace {
             return None;
         }
         self.giant = Some((author, turn + 1));
-        let length = self.authors.next(&mut self.random).length;
+        let length = self.post().length;
         Some(Step { due, operation: Operation::PublishBig(Post { author, length }) })
     }
 
@@ -147,10 +126,11 @@ impl Trace {
     fn target(&mut self, user: u32) -> Option<u32> {
         let mut found = None;
         for _ in 0..ATTEMPTS {
-            let target = self.graph.popular(&mut self.random).unwrap_or_else(|| self.random.u32(..self.graph.users()));
+            let graph = self.load.graph();
+            let target = graph.popular(&mut self.random).unwrap_or_else(|| self.random.u32(..graph.users()));
             if target != user {
                 found = Some(target);
-                if self.graph.following(user).binary_search(&target).is_err() {
+                if !graph.has(user, target) {
                     break;
                 }
             }
@@ -172,11 +152,11 @@ impl Trace {
     fn operation(&mut self) -> Option<Operation> {
         match self.kind() {
             Kind::Publish | Kind::PublishBig => {
-                let mut post = self.authors.next(&mut self.random);
+                let mut post = self.post();
                 if let Some((giant, _)) = self.giant
                     && post.author == giant
                 {
-                    post.author = (giant + 1) % self.graph.users();
+                    post.author = (giant + 1) % self.load.graph().users();
                 }
                 Some(Operation::Publish(post))
             }
@@ -198,7 +178,7 @@ impl Iterator for Trace {
     type Item = Step;
 
     fn next(&mut self) -> Option<Step> {
-        if self.graph.users() == 0 {
+        if self.load.graph().users() == 0 {
             return None;
         }
         if let Some(step) = self.turn_of_giant() {

@@ -38,7 +38,7 @@ fn too_many(what: &str, most: usize) -> Error {
 
 /// Reads files of follows, and files of content, as an import would. Posts keep the order of the files; those that are
 /// for no timeline are left out.
-pub(super) fn read(graphs: &[PathBuf], posts: &[PathBuf], interrupt: &Interrupt) -> Result<(Graph, Option<Vec<Post>>)> {
+pub(super) fn read(graphs: &[PathBuf], posts: &[PathBuf], interrupt: &Interrupt) -> Result<(Graph, Vec<Post>)> {
     let (mut numbers, mut follows, mut listed) = (Numbers::default(), Vec::new(), Vec::new());
     for path in graphs {
         each_line(Table::Follows, path, interrupt, |line| {
@@ -74,5 +74,5 @@ pub(super) fn read(graphs: &[PathBuf], posts: &[PathBuf], interrupt: &Interrupt)
         return Err(Error::Setup("the files of --posts have no posts for timelines".to_owned()));
     }
     let graph = Graph::new(numbers.0.len() as u32, follows);
-    Ok((graph, (!posts.is_empty()).then_some(listed)))
+    Ok((graph, listed))
 }

@@ -1,7 +1,6 @@
 //! One measurement: a run, and what the server told around it.
 
 use std::collections::BTreeMap;
-use std::rc::Rc;
 use std::time::Duration;
 
 use serde::Serialize;
@@ -44,6 +43,8 @@ pub(super) struct Measured {
     pub(super) server_busy: Option<f64>,
     /// The largest memory of that server.
     pub(super) server_memory_bytes: Option<u64>,
+    #[serde(skip)]
+    pub(super) record: Record,
 }
 
 /// The operations of one kind.
@@ -83,56 +84,55 @@ pub(super) struct Deliveries {
     pub(super) jobs_left: u64,
 }
 
-/// Runs the steps of a rate within a plan, and waits for their fan-outs. Also returns the record of the operations.
+/// Runs the steps of a rate within a plan, and waits for their fan-outs.
 pub(super) async fn measure(
-    target: &Rc<Target>,
-    steps: impl Iterator<Item = Step>,
+    target: &mut Target,
+    steps: impl Iterator<Item = Step> + Send + 'static,
     rate: f64,
     plan: Plan,
     interrupt: &Interrupt,
-) -> Result<(Measured, Record)> {
+) -> Result<Measured> {
     let seconds = (plan.warm_up + plan.length).as_secs();
     let progress = Progress::new(format!("{rate:.0}/s"), Some(seconds), Unit::Count("s"));
     let ran = run(target, steps, plan, interrupt, &progress).await?;
     drop(progress);
-    drained(&target.server, LONGEST_DRAIN, interrupt).await?;
-    let drained_seconds = ran.at_end.at.elapsed().as_secs_f64();
-    let after = figures(&target.server).await?;
-    let at_end = ran.at_end.figures?;
+    let at_end = ran.at_end?;
+    drained(&target.client, LONGEST_DRAIN, interrupt).await?;
+    let drained_seconds = at_end.at.elapsed().as_secs_f64();
+    let after = figures(&target.client).await?;
     // Nothing was measured if the run was interrupted before.
-    let (before, worked) = match ran.at_begin {
-        Some(look) => (look.figures?, look.worked.zip(ran.at_end.worked)),
-        None => (at_end.clone(), None),
-    };
-    let (left, seconds) = (after.jobs(), ran.length.as_secs_f64());
-    let (at_end, after) = (at_end.since(&before), after.since(&before));
+    let at_begin = ran.at_begin.transpose()?;
+    let begin = at_begin.as_ref().unwrap_or(&at_end);
+    let (counted, delivered) = (at_end.figures.since(&begin.figures), after.since(&begin.figures));
+    let seconds = ran.length.as_secs_f64();
     let per_second = |count: u64| if seconds > 0.0 { count as f64 / seconds } else { 0.0 };
-    let lag = |percentile| after.lag(percentile).filter(|bound| bound.is_finite()).map(|bound| bound * 1000.0);
+    let share = |worked: Duration| worked.as_secs_f64() / seconds.max(0.001);
+    let lag = |percentile| delivered.lag(percentile).filter(|bound| bound.is_finite()).map(|bound| bound * 1000.0);
     let errors = ran.counts.record.errors();
-    let measured = Measured {
+    Ok(Measured {
         rate_reached: per_second(ran.counts.in_time),
         seconds,
         interrupted: ran.interrupted,
         due: ran.counts.due,
         unsent: ran.counts.unsent,
-        longest_wait_ms: ran.counts.latest.as_secs_f64() * 1000.0,
+        longest_wait_ms: ran.counts.longest_wait.as_secs_f64() * 1000.0,
         operations: Kind::ALL.into_iter().filter_map(|kind| operations(&ran.counts.record, kind)).collect(),
-        errors: errors.map(|(kind, why, count)| Errors { kind: kind.name(), cause: why.to_string(), count }).collect(),
+        errors: errors.map(|(kind, why, count)| Errors { kind: kind.name(), cause: why.to_owned(), count }).collect(),
         deliveries: Deliveries {
-            count: at_end.deliveries(),
-            per_second: per_second(at_end.deliveries()),
+            count: counted.deliveries(),
+            per_second: per_second(counted.deliveries()),
             lag_p50_ms: lag(50.0),
             lag_p99_ms: lag(99.0),
             drained_seconds,
-            jobs_left: left,
+            jobs_left: after.jobs(),
         },
-        answered_by_server: at_end.answered(),
-        published_by_server: at_end.published(),
-        load_busy: ran.busy,
-        server_busy: worked.map(|(before, after)| (after - before) / seconds.max(0.001)),
+        answered_by_server: counted.answered(),
+        published_by_server: counted.published(),
+        load_busy: share(at_end.load_worked.saturating_sub(begin.load_worked)),
+        server_busy: begin.server_worked.zip(at_end.server_worked).map(|(before, after)| share(after - before)),
         server_memory_bytes: target.own.as_ref().and_then(|own| memory(own.pid())),
-    };
-    Ok((measured, ran.counts.record))
+        record: ran.counts.record,
+    })
 }
 
 fn operations(record: &Record, kind: Kind) -> Option<Operations> {

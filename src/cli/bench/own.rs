@@ -1,19 +1,16 @@
 //! A server of this program, started for the run on a directory that is removed at its end.
 
 use std::fs;
-use std::io::{self, BufRead, BufReader, BufWriter, Write};
+use std::io::{self, BufRead, BufReader};
 use std::os::unix::process::CommandExt;
-use std::path::Path;
 use std::process::{Child, ChildStdout, Command, Stdio};
+use std::time::Duration;
 
 use tempfile::TempDir;
 
 use super::ServerArgs;
-use super::requests::{Requests, text};
-use crate::trace::Load;
-use model::clock::now;
+use crate::trace::Graph;
 use model::error::{Error, Result};
-use model::private;
 
 /// The environment variable of the level of the log.
 const LOG_LEVEL: &str = "TIDELINE__LOG__LEVEL";
@@ -34,28 +31,29 @@ pub(super) struct Own {
 }
 
 impl Own {
-    /// Imports the graph, and the first posts, into a new data directory, and serves it.
-    pub(super) fn start(args: &ServerArgs, load: &Load, requests: &mut Requests, history: usize) -> Result<Self> {
+    /// Serves a new data directory that has room for the follows of a graph.
+    pub(super) fn start(args: &ServerArgs, graph: &Graph) -> Result<Self> {
         let within = args.dir.clone().unwrap_or_else(std::env::temp_dir);
         let failed = |e: io::Error| Error::Setup(format!("cannot use {}: {e}", within.join(PREFIX).display()));
         // Not made: a name with a mistake would measure another device.
         let dir = tempfile::Builder::new().prefix(PREFIX).tempdir_in(&within).map_err(failed)?;
-        let path = dir.path();
-        let (follows, content) = (path.join("follows.csv"), path.join("content.csv"));
-        write(&follows, |out| write_follows(load, requests, out)).map_err(failed)?;
-        write(&content, |out| write_content(load, requests, history, out)).map_err(failed)?;
-        let mut import = command(args, "import", path, load)?;
-        import.arg("--follows").arg(&follows).arg("--content").arg(&content);
-        let imported = import.stdin(Stdio::null()).stdout(Stdio::null()).status().map_err(failed)?;
-        if !imported.success() {
-            return Err(Error::Setup("the graph and its first posts could not be imported".to_owned()));
-        }
-        fs::remove_file(&follows).and_then(|()| fs::remove_file(&content)).map_err(failed)?;
-        let mut serve = command(args, "serve", path, load)?;
-        serve.args(["--listen", "127.0.0.1:0"]).stdin(Stdio::null()).stdout(Stdio::piped());
-        // Not in the group of this process: Ctrl-C is for the run, which then still asks the server for its figures.
         let failed = |e: io::Error| Error::Setup(format!("cannot start a server: {e}"));
-        let mut child = serve.process_group(0).spawn().map_err(failed)?;
+        let mut serve = Command::new(std::env::current_exe().map_err(failed)?);
+        serve.args(["serve", "--listen", "127.0.0.1:0", "--data-dir"]).arg(dir.path().join("data"));
+        if let Some(config) = &args.config {
+            serve.arg("--config").arg(config);
+        }
+        if let Some(durability) = &args.durability {
+            serve.env("TIDELINE__STORAGE__DURABILITY", durability);
+        }
+        if std::env::var_os(LOG_LEVEL).is_none() {
+            serve.env(LOG_LEVEL, "warn");
+        }
+        let most = graph.follows().chunk_by(|one, other| one.0 == other.0).map(<[_]>::len).max().unwrap_or(0);
+        serve.env("TIDELINE__GRAPH__FOLLOW_LIMIT", (most + ROOM).to_string());
+        // Not in the group of this process: Ctrl-C is for the run, which then still asks the server for its figures.
+        serve.stdin(Stdio::null()).stdout(Stdio::piped()).process_group(0);
+        let mut child = serve.spawn().map_err(failed)?;
         let Some(stdout) = child.stdout.take() else { return Err(failed(io::ErrorKind::BrokenPipe.into())) };
         let mut own = Self { child, _stdout: BufReader::new(stdout), url: String::new(), _dir: dir };
         let mut line = String::new();
@@ -80,33 +78,13 @@ impl Drop for Own {
     }
 }
 
-/// A command of this program on the data directory in `dir`.
-fn command(args: &ServerArgs, name: &str, dir: &Path, load: &Load) -> Result<Command> {
-    let program = std::env::current_exe().map_err(|e| Error::Setup(format!("cannot find this program: {e}")))?;
-    let mut command = Command::new(program);
-    command.arg(name).arg("--data-dir").arg(dir.join("data"));
-    if let Some(config) = &args.config {
-        command.arg("--config").arg(config);
-    }
-    if let Some(durability) = &args.durability {
-        command.env("TIDELINE__STORAGE__DURABILITY", durability);
-    }
-    if std::env::var_os(LOG_LEVEL).is_none() {
-        command.env(LOG_LEVEL, "warn");
-    }
-    let graph = load.graph();
-    let most = (0..graph.users()).map(|user| graph.following(user).len()).max().unwrap_or(0);
-    command.env("TIDELINE__GRAPH__FOLLOW_LIMIT", (most + ROOM).to_string());
-    Ok(command)
-}
-
-/// The processor time of a process so far, in seconds; `None` if the system does not tell.
-pub(super) fn worked(pid: u32) -> Option<f64> {
+/// The processor time of a process so far; `None` if the system does not tell.
+pub(super) fn worked(pid: u32) -> Option<Duration> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     // After the name, which may have spaces.
     let (_, rest) = stat.rsplit_once(')')?;
     let ticks: Option<Vec<f64>> = rest.split_whitespace().skip(11).take(2).map(|n| n.parse().ok()).collect();
-    Some(ticks?.iter().sum::<f64>() / TICKS)
+    Some(Duration::from_secs_f64(ticks?.iter().sum::<f64>() / TICKS))
 }
 
 /// The largest memory that a process has had, in bytes; `None` if the system does not tell.
@@ -114,25 +92,4 @@ pub(super) fn memory(pid: u32) -> Option<u64> {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
     line.trim().trim_end_matches(" kB").parse::<u64>().ok().map(|kib| kib * 1024)
-}
-
-fn write(path: &Path, rows: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
-    let mut out = BufWriter::new(private::make_file(path)?);
-    rows(&mut out).and_then(|()| out.flush())
-}
-
-fn write_follows(load: &Load, requests: &Requests, out: &mut dyn Write) -> io::Result<()> {
-    writeln!(out, "user_id,target_id")?;
-    load.graph()
-        .follows()
-        .try_for_each(|(user, target)| writeln!(out, "{},{}", requests.user(user), requests.user(target)))
-}
-
-fn write_content(load: &Load, requests: &mut Requests, history: usize, out: &mut dyn Write) -> io::Result<()> {
-    writeln!(out, "content_id,author_id,published_at,text")?;
-    let begin = now() - history as u64;
-    for (post, at) in load.history(history).zip(begin..) {
-        writeln!(out, "{},{},{at},{}", requests.item(), requests.user(post.author), text(post.length))?;
-    }
-    Ok(())
 }

@@ -1,16 +1,16 @@
-//! The graph and the first posts, sent to a server that runs already.
+//! The graph and the first posts, sent to the server.
 
-use std::cell::RefCell;
-use std::rc::Rc;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use hyper::Method;
-use tokio::task::{JoinSet, LocalSet};
-use tokio::time::{sleep, timeout};
+use hyper::body::Bytes;
+use tokio::task::JoinSet;
+use tokio::time::sleep;
 
-use super::client::{Call, Server};
 use super::figures::Figures;
-use super::requests::Requests;
+use super::requests::{Call, Requests};
+use crate::cli::remote::calls::Client;
 use crate::cli::terminal::interrupt::Interrupt;
 use crate::cli::terminal::progress::{Progress, Unit};
 use crate::trace::Load;
@@ -19,56 +19,77 @@ use model::error::{Error, Result};
 
 /// Most follows, or posts, of one call.
 const BATCH: usize = 500;
-/// The interval of looks at interruptions.
-const LOOK_UP_EVERY: Duration = Duration::from_millis(200);
-/// The interval of looks at waiting jobs.
+/// The interval of looks at interruptions and at waiting jobs.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
+/// The wait before a call that the server had no room for is repeated.
+const REST: Duration = Duration::from_millis(200);
 
-/// Sends all follows, then the first posts, and waits until their jobs are done.
+/// Sends all follows, then the first posts, and waits until their jobs are done. Fails if interrupted before.
 pub(super) async fn prepare(
-    server: &Rc<Server>,
+    client: &Arc<Client>,
     load: &Load,
-    requests: &Rc<RefCell<Requests>>,
+    requests: &mut Requests,
     history: usize,
     connections: usize,
     interrupt: &Interrupt,
 ) -> Result<()> {
-    let graph = load.graph();
-    let follows = (0..graph.users()).flat_map(|user| graph.following(user).chunks(BATCH).map(move |part| (user, part)));
-    let follows = follows.map(|(user, part)| {
-        let requests = requests.borrow();
-        let ids: Vec<u64> = part.iter().map(|target| requests.user(*target)).collect();
-        let path = format!("/v1/users/{}/following/batch", requests.user(user));
-        (ids.len(), Call::new(Method::POST, path, format!(r#"{{"follow":{ids:?}}}"#)))
+    tokio::select! {
+        filled = fill(client, load, requests, history, connections) => filled?,
+        () = asked(interrupt) => return Err(Error::Setup("interrupted before the run began".to_owned())),
+    }
+    drained(client, Duration::MAX, interrupt).await
+}
+
+async fn fill(
+    client: &Arc<Client>,
+    load: &Load,
+    requests: &mut Requests,
+    history: usize,
+    connections: usize,
+) -> Result<()> {
+    let follows = load.graph().follows();
+    let parts = follows.chunk_by(|one, other| one.0 == other.0).flat_map(|of_user| of_user.chunks(BATCH));
+    let calls = parts.map(|part| {
+        let ids: Vec<u64> = part.iter().map(|(_, target)| requests.user(*target)).collect();
+        let path = format!("/v1/users/{}/following/batch", requests.user(part[0].0));
+        (ids.len(), (Method::POST, path, format!(r#"{{"follow":{ids:?}}}"#)))
     });
-    let progress = Progress::new("follows", Some(graph.edges() as u64), Unit::Count("follows"));
-    LocalSet::new().run_until(send(server, follows, connections, progress, interrupt)).await?;
+    let progress = Progress::new("follows", Some(follows.len() as u64), Unit::Count("follows"));
+    send(client, calls, connections, progress).await?;
     let begin = now() - history as u64;
-    let mut posts = load.history(history).zip(begin..).peekable();
+    let mut posts = load.history(history).zip(begin..);
     let calls = std::iter::from_fn(|| {
-        posts.peek()?;
-        let mut requests = requests.borrow_mut();
         let part: Vec<_> = posts.by_ref().take(BATCH).map(|(post, at)| requests.post(post, Some(at))).collect();
         let body = format!(r#"{{"items":[{}]}}"#, part.join(","));
-        Some((part.len(), Call::new(Method::POST, "/v1/content/batch", body)))
+        (!part.is_empty()).then(|| (part.len(), (Method::POST, "/v1/content/batch".to_owned(), body)))
     });
     let progress = Progress::new("posts", Some(history as u64), Unit::Count("posts"));
-    LocalSet::new().run_until(send(server, calls, connections, progress, interrupt)).await?;
-    drained(server, Duration::MAX, interrupt).await?;
-    stop_if_asked(interrupt)
+    send(client, calls, connections, progress).await
 }
 
 /// The present figures of a server. Waits for a while if it has too much to do.
-pub(super) async fn figures(server: &Server) -> Result<Figures> {
-    let page = server.ask(Call::get("/metrics"), server.patience).await?;
-    Figures::read(&page).ok_or_else(|| Error::Setup(format!("no Tideline answers at {}", server.url)))
+pub(super) async fn figures(client: &Client) -> Result<Figures> {
+    let page = ask(client, (Method::GET, "/metrics".to_owned(), String::new()), client.patience).await?;
+    let page = String::from_utf8_lossy(&page);
+    Figures::read(&page).ok_or_else(|| Error::Setup(format!("no Tideline answers at {}", client.url)))
+}
+
+/// The body of a good answer. While the server has no room for the call, it is repeated, for so long.
+async fn ask(client: &Client, (method, path, body): Call, longest: Duration) -> Result<Bytes> {
+    let began = Instant::now();
+    loop {
+        match client.ask(method.clone(), &path, body.clone()).await {
+            Err(fault) if fault.is_busy() && began.elapsed() < longest => sleep(REST).await,
+            answer => return Ok(answer?),
+        }
+    }
 }
 
 /// Waits until a server has no jobs left, but not longer than `patience`, and not after an interruption.
-pub(super) async fn drained(server: &Server, patience: Duration, interrupt: &Interrupt) -> Result<()> {
+pub(super) async fn drained(client: &Client, patience: Duration, interrupt: &Interrupt) -> Result<()> {
     let (begin, progress) = (Instant::now(), Progress::new("deliveries", None, Unit::Count("jobs left")));
     loop {
-        let left = figures(server).await?.jobs();
+        let left = figures(client).await?.jobs();
         if left == 0 || begin.elapsed() >= patience || interrupt.was_asked() {
             return Ok(());
         }
@@ -77,33 +98,29 @@ pub(super) async fn drained(server: &Server, patience: Duration, interrupt: &Int
     }
 }
 
-fn stop_if_asked(interrupt: &Interrupt) -> Result<()> {
-    if interrupt.was_asked() {
-        return Err(Error::Setup("interrupted before the run began".to_owned()));
+/// Ends when an interruption is asked for.
+async fn asked(interrupt: &Interrupt) {
+    while !interrupt.was_asked() {
+        sleep(LOOK_EVERY).await;
     }
-    Ok(())
 }
 
 /// Makes calls, some at once, each with its number of objects. Calls for which the server has no room are repeated.
 async fn send(
-    server: &Rc<Server>,
+    client: &Arc<Client>,
     calls: impl Iterator<Item = (usize, Call)>,
     at_once: usize,
     progress: Progress,
-    interrupt: &Interrupt,
 ) -> Result<()> {
     let (mut calls, mut under_way, mut done) = (calls, JoinSet::new(), 0);
     loop {
         while under_way.len() < at_once
             && let Some((count, call)) = calls.next()
         {
-            let server = Rc::clone(server);
-            under_way.spawn_local(async move { server.ask(call, Duration::MAX).await.map(|_| count) });
+            let client = Arc::clone(client);
+            under_way.spawn(async move { ask(&client, call, Duration::MAX).await.map(|_| count) });
         }
-        stop_if_asked(interrupt)?;
-        // Looks up now and then, also while the server has no room for anything.
-        let Ok(finished) = timeout(LOOK_UP_EVERY, under_way.join_next()).await else { continue };
-        let Some(finished) = finished else { return Ok(()) };
+        let Some(finished) = under_way.join_next().await else { return Ok(()) };
         done += finished.map_err(|e| Error::Setup(format!("a task failed: {e}")))??;
         progress.at(done as u64, "");
     }

@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use hdrhistogram::Histogram;
 
-use super::client::Failure;
 use crate::trace::Kind;
 
 /// Longest latency that is told apart, microseconds.
@@ -17,7 +16,7 @@ const DIGITS: u8 = 3;
 #[derive(Debug, Clone)]
 pub(super) struct Record {
     latencies: [Histogram<u64>; Kind::ALL.len()],
-    errors: BTreeMap<(Kind, Failure), u64>,
+    errors: BTreeMap<(Kind, String), u64>,
 }
 
 impl Record {
@@ -32,8 +31,8 @@ impl Record {
         self.latencies[kind as usize].saturating_record(micros.max(1));
     }
 
-    /// Counts an operation without a good answer.
-    pub(super) fn failed(&mut self, kind: Kind, why: Failure) {
+    /// Counts an operation without a good answer, by its status, `connection` or `timeout`.
+    pub(super) fn failed(&mut self, kind: Kind, why: String) {
         *self.errors.entry((kind, why)).or_default() += 1;
     }
 
@@ -43,8 +42,8 @@ impl Record {
     }
 
     /// The errors by kind of operation and cause.
-    pub(super) fn errors(&self) -> impl Iterator<Item = (Kind, Failure, u64)> + '_ {
-        self.errors.iter().map(|((kind, why), count)| (*kind, *why, *count))
+    pub(super) fn errors(&self) -> impl Iterator<Item = (Kind, &str, u64)> {
+        self.errors.iter().map(|((kind, why), count)| (*kind, why.as_str(), *count))
     }
 
     /// The number of answered operations.
@@ -55,13 +54,6 @@ impl Record {
     /// The number of errors.
     pub(super) fn failures(&self) -> u64 {
         self.errors.values().sum()
-    }
-
-    /// The largest latency at a percentile over all kinds that have at least `least` answers.
-    pub(super) fn worst(&self, percentile: f64, least: u64) -> Duration {
-        let counted = self.latencies.iter().filter(|latencies| latencies.len() >= least);
-        let micros = counted.map(|latencies| latencies.value_at_quantile(percentile / 100.0)).max();
-        Duration::from_micros(micros.unwrap_or(0))
     }
 }
 
@@ -75,17 +67,16 @@ mod tests {
         (1..=100).for_each(|millis| record.answered(Kind::Read, Duration::from_millis(millis)));
         record.answered(Kind::Publish, Duration::from_secs(7200));
         record.answered(Kind::Publish, Duration::ZERO);
-        record.failed(Kind::Follow, Failure::Status(422));
-        record.failed(Kind::Follow, Failure::Status(422));
-        record.failed(Kind::Follow, Failure::Timeout);
+        record.failed(Kind::Follow, "422".to_owned());
+        record.failed(Kind::Follow, "422".to_owned());
+        record.failed(Kind::Follow, "timeout".to_owned());
         let p99 = record.latencies(Kind::Read).value_at_quantile(0.99);
         assert!((99_000..99_100).contains(&p99), "{p99}");
         assert_eq!((record.answers(), record.failures()), (102, 3));
         let errors: Vec<_> =
             record.errors().map(|(kind, why, count)| format!("{} {why} {count}", kind.name())).collect();
         assert_eq!(errors, ["follow 422 2", "follow timeout 1"]);
-        assert_eq!(record.worst(99.0, 3), Duration::from_micros(p99));
-        assert!(record.worst(99.0, 1) >= Duration::from_micros(LONGEST));
+        assert!(record.latencies(Kind::Publish).max() >= LONGEST);
     }
 
     #[test]

@@ -7,6 +7,7 @@ use indicatif::{HumanBytes, HumanCount};
 use serde::Serialize;
 
 use super::measure::{Deliveries, Errors, Measured};
+use super::{BenchArgs, ServerArgs};
 use crate::cli::terminal::table::{self, Column};
 
 /// The number of this form of the JSON.
@@ -16,11 +17,15 @@ const BUSY: f64 = 0.9;
 
 /// All that is known of one run.
 #[derive(Debug, Serialize)]
-pub(super) struct Report {
+pub(super) struct Report<'a> {
     pub(super) format: u32,
     /// The version of this program.
     pub(super) version: &'static str,
-    pub(super) setting: Setting,
+    /// The options of the command.
+    pub(super) options: &'a BenchArgs,
+    /// The address of the server.
+    pub(super) server: String,
+    pub(super) data: Data,
     /// The steps of the search for the largest rate; empty if a rate was given.
     pub(super) search: Vec<Tried>,
     /// The largest rate that the server kept, if it was searched for.
@@ -30,22 +35,13 @@ pub(super) struct Report {
     pub(super) measured: Measured,
 }
 
-/// The server, the load and the data of a run.
-#[derive(Debug, Clone, Serialize)]
-pub(super) struct Setting {
-    pub(super) mix: &'static str,
-    pub(super) seed: u64,
-    pub(super) server: String,
-    /// Whether the server was started for the run.
-    pub(super) own_server: bool,
-    pub(super) durability: Option<String>,
-    pub(super) users: u32,
+/// The data before a run.
+#[derive(Debug, Serialize)]
+pub(super) struct Data {
+    pub(super) users: u64,
     pub(super) follows: u64,
-    pub(super) largest_audience: u32,
-    pub(super) posts_before: u64,
-    pub(super) connections: usize,
-    pub(super) warm_up_seconds: u64,
-    pub(super) only_ids: bool,
+    pub(super) largest_audience: u64,
+    pub(super) posts: u64,
 }
 
 /// One step of a search.
@@ -58,11 +54,12 @@ pub(super) struct Tried {
     pub(super) failed: Option<String>,
 }
 
-impl Report {
+impl Report<'_> {
     /// The title of a plot.
     pub(super) fn title(&self) -> String {
-        let Self { setting, rate_asked, measured: Measured { rate_reached, .. }, .. } = self;
-        format!("{}: latency at {rate_asked:.0} operations/s asked, {rate_reached:.0}/s reached", setting.mix)
+        let Self { rate_asked, measured: Measured { rate_reached, .. }, .. } = self;
+        let mix = self.options.load.mix.name();
+        format!("{mix}: latency at {rate_asked:.0} operations/s asked, {rate_reached:.0}/s reached")
     }
 
     /// Writes the table, between lines about the run.
@@ -85,15 +82,15 @@ impl Report {
     }
 
     fn head(&self) -> Vec<(&str, String)> {
-        let Setting { mix, server, own_server, durability, users, follows, largest_audience, posts_before, .. } =
-            &self.setting;
-        let server = match (own_server, durability) {
-            (true, Some(durability)) => format!("a server of its own, durability {durability}"),
-            (true, None) => "a server of its own, durability by its settings".to_owned(),
-            (false, _) => server.clone(),
+        let BenchArgs { server: ServerArgs { url, durability, .. }, load, .. } = self.options;
+        let server = match (url, durability) {
+            (None, Some(durability)) => format!("a server of its own, durability {durability}"),
+            (None, None) => "a server of its own, durability by its settings".to_owned(),
+            (Some(_), _) => self.server.clone(),
         };
-        let [users, audience] = [users, largest_audience].map(|count| HumanCount(u64::from(*count)));
-        let (follows, posts) = (HumanCount(*follows), HumanCount(*posts_before));
+        let mix = load.mix.name();
+        let Data { users, follows, largest_audience, posts } = self.data;
+        let [users, follows, audience, posts] = [users, follows, largest_audience, posts].map(HumanCount);
         let graph = format!("{users} users, {follows} follows, at most {audience} followers; {posts} posts before");
         let mut head = vec![("mix", format!("{mix}, on {server}")), ("graph", graph)];
         head.extend(self.search.iter().map(|tried| ("search", tried.to_string())));
@@ -131,7 +128,7 @@ impl Report {
                 "operations came faster than they were answered: {} were never sent, and the longest wait for one of {} \
                  connections was {:.0} ms. The server, the load or --connections may be the limit",
                 HumanCount(measured.unsent),
-                self.setting.connections,
+                self.options.load.connections,
                 measured.longest_wait_ms
             );
             foot.push(("warning", text));

@@ -2,7 +2,6 @@
 
 use hyper::Method;
 
-use super::client::Call;
 use crate::trace::{Operation, Post};
 use model::Millis;
 
@@ -18,21 +17,24 @@ const SECONDS: u64 = 100_000_000;
 const WORDS: &str =
     "the tide comes in and the boats go out with the wind behind them while gulls follow the nets home ";
 
+/// Method, path with query, and JSON or nothing.
+pub(super) type Call = (Method, String, String);
+
 /// Makes the calls of a run.
 #[derive(Debug)]
 pub(super) struct Requests {
     first_user: u64,
     next_item: u64,
-    /// The query of pages.
-    query: &'static str,
+    /// The end of the paths of pages.
+    page: &'static str,
 }
 
 impl Requests {
     /// For a run that begins at a time. Pages have only ids, or whole items.
     pub(super) fn new(begin: Millis, only_ids: bool) -> Self {
         let offset = begin / 1000 % SECONDS * BETWEEN;
-        let query = if only_ids { "?limit=20&view=ids" } else { "?limit=20" };
-        Self { first_user: USERS + offset, next_item: ITEMS + offset, query }
+        let page = if only_ids { "timeline?limit=20&view=ids" } else { "timeline?limit=20" };
+        Self { first_user: USERS + offset, next_item: ITEMS + offset, page }
     }
 
     /// The id of a user.
@@ -46,7 +48,7 @@ impl Requests {
     }
 
     /// A new id of an item.
-    pub(super) fn item(&mut self) -> u64 {
+    fn item(&mut self) -> u64 {
         let item = self.next_item;
         self.next_item += 1;
         item
@@ -59,34 +61,28 @@ impl Requests {
         format!(r#"{{"content_id":"{item}","author_id":"{author}",{at}"text":"{}"}}"#, text(post.length))
     }
 
-    fn page(&self, user: u32) -> Call {
-        Call::get(format!("/v1/users/{}/timeline{}", self.user(user), self.query))
-    }
-
-    fn presence(&self, user: u32, is_online: bool) -> Call {
-        let path = format!("/v1/users/{}/presence", self.user(user));
-        Call::new(Method::PUT, path, format!(r#"{{"online":{is_online}}}"#))
-    }
-
-    /// The call of an operation, and the call after its answer.
-    pub(super) fn of(&mut self, operation: Operation) -> (Call, Option<Call>) {
-        let call = match operation {
+    /// The calls of an operation, one after the other.
+    pub(super) fn of(&mut self, operation: Operation) -> Vec<Call> {
+        let of_user = |user: u32, rest: &str| format!("/v1/users/{}/{rest}", self.user(user));
+        let page = |user| (Method::GET, of_user(user, self.page), String::new());
+        let presence =
+            |user, is_online: bool| (Method::PUT, of_user(user, "presence"), format!(r#"{{"online":{is_online}}}"#));
+        match operation {
             Operation::Publish(post) | Operation::PublishBig(post) => {
-                Call::new(Method::POST, "/v1/content", self.post(post, None))
+                vec![(Method::POST, "/v1/content".to_owned(), self.post(post, None))]
             }
-            Operation::Read(user) => self.page(user),
+            Operation::Read(user) => vec![page(user)],
             Operation::Follow(user, target) => {
-                Call::new(Method::PUT, format!("/v1/users/{}/following/{}", self.user(user), self.user(target)), "")
+                vec![(Method::PUT, of_user(user, &format!("following/{}", self.user(target))), String::new())]
             }
-            Operation::LogIn(user) => return (self.presence(user, true), Some(self.page(user))),
-            Operation::LogOut(user) => self.presence(user, false),
-        };
-        (call, None)
+            Operation::LogIn(user) => vec![presence(user, true), page(user)],
+            Operation::LogOut(user) => vec![presence(user, false)],
+        }
     }
 }
 
 /// Words of a length.
-pub(super) fn text(length: u16) -> String {
+fn text(length: u16) -> String {
     WORDS.chars().cycle().take(length.into()).collect()
 }
 
@@ -106,13 +102,14 @@ mod tests {
     #[test]
     fn a_log_in_is_a_heartbeat_and_then_a_page() {
         let mut requests = Requests::new(0, true);
-        let (first, then) = requests.of(Operation::LogIn(7));
-        assert_eq!((first.method, first.body.as_str()), (Method::PUT, r#"{"online":true}"#));
-        assert_eq!(first.path, "/v1/users/9000000000000000007/presence");
-        assert_eq!(then, Some(Call::get("/v1/users/9000000000000000007/timeline?limit=20&view=ids")));
-        let (publish, _) = requests.of(Operation::Publish(Post { author: 1, length: 8 }));
+        let call =
+            |method, path: &str, body: &str| (method, format!("/v1/users/9000000000000000007/{path}"), body.to_owned());
+        let calls =
+            [call(Method::PUT, "presence", r#"{"online":true}"#), call(Method::GET, "timeline?limit=20&view=ids", "")];
+        assert_eq!(requests.of(Operation::LogIn(7)), calls);
+        let publish = requests.of(Operation::Publish(Post { author: 1, length: 8 }));
         assert_eq!(
-            publish.body,
+            publish[0].2,
             r#"{"content_id":"9100000000000000000","author_id":"9000000000000000001","text":"the tide"}"#
         );
         assert!(requests.post(Post { author: 1, length: 0 }, Some(5)).contains(r#""9100000000000000001""#));

@@ -3,7 +3,7 @@
 use fastrand::Rng;
 
 use super::people::{CLOCK, GAZETTE, READER, cast};
-use crate::trace::{Graph, Shape};
+use crate::trace::Graph;
 
 /// One user in this many is a celebrity.
 const USERS_PER_CELEBRITY: u32 = 500;
@@ -26,11 +26,11 @@ const USERS_PER_FRIEND_OF_THE_CLOCK: usize = 100;
 /// follow the gazette. The reader follows them all, the rest of the cast, and many others. The clock follows nobody.
 pub(super) fn make(users: u32, random: &mut Rng) -> Graph {
     let celebrities = 1..=if users < 10 { 0 } else { users.div_ceil(USERS_PER_CELEBRITY) };
-    let made = Shape { users, follows: CHOSEN, first_is_giant: false }.make(random.u64(..));
-    let mut follows = Vec::with_capacity(2 * made.edges());
+    let made = Graph::made_up(users, CHOSEN, false, random.u64(..));
+    let mut follows = Vec::with_capacity(2 * made.follows().len());
     for user in 0..users {
-        let others = made.following(user).iter().filter(|target| !celebrities.contains(target));
-        for &target in others.take(MOST_CHOSEN) {
+        let others = made.following(user).filter(|target| !celebrities.contains(target));
+        for target in others.take(MOST_CHOSEN) {
             follows.push((user, target));
             if made.audience(target) <= FOLLOW_BACK_UP_TO && random.u8(..100) < FOLLOWED_BACK {
                 follows.push((target, user));

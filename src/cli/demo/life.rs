@@ -1,6 +1,5 @@
 //! The life of a community while it is served: users post, comment, like, repost and follow.
 
-use std::collections::VecDeque;
 use std::sync::{Arc, Weak};
 use std::thread;
 use std::time::Duration;
@@ -9,10 +8,9 @@ use fastrand::Rng;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-use super::Community;
 use super::people::{self, CLOCK, READER, SWIMMERS, cast};
-use super::posts::{Kind, Post};
-use super::texts::decks::Decks;
+use super::writer::{Answer, Post, Writer};
+use super::{Community, host_id};
 use feed::{Feed, PublishItems, Relate, Visibility, Wish, follows, reactions};
 use model::clock::now;
 use model::error::{Code, Error, Result};
@@ -23,8 +21,6 @@ use model::{Barrier, HostId, Relation, UserId};
 const BEAT: Duration = Duration::from_millis(500);
 /// So many beats are a round, in which the clock posts once, and one neighbour of the reader.
 const ROUND: u64 = 10;
-/// Most posts that somebody may still answer.
-const REMEMBERED: usize = 20;
 /// Neighbours are looked for among so many users.
 const LOOKED_AT: usize = 5000;
 /// One neighbour in so many reposts something instead of posting.
@@ -33,22 +29,16 @@ const NEIGHBOURS_PER_REPOST: u8 = 8;
 /// Starts the life; it ends with the server.
 pub(super) fn start(feed: &Arc<Feed>, community: Community) -> Result<()> {
     let feed = Arc::downgrade(feed);
-    let mut random = Rng::new();
-    let decks = Decks::shuffled(&mut random);
-    let life = Life { feed, community, random, decks, neighbours: Vec::new(), recent: VecDeque::new() };
+    let life = Life { feed, writer: Writer::new(community, Rng::new()), neighbours: Vec::new() };
     threads::start("demo", move || life.go_on()).map(drop)
 }
 
 struct Life {
     /// Weak, so that the server can stop.
     feed: Weak<Feed>,
-    community: Community,
-    random: Rng,
-    decks: Decks,
+    writer: Writer,
     /// The authors in the timeline of the reader whose turn is still to come.
     neighbours: Vec<usize>,
-    /// The newest posts of people, which somebody may answer, with their ids.
-    recent: VecDeque<(HostId, Post)>,
 }
 
 impl Life {
@@ -57,7 +47,7 @@ impl Life {
             thread::sleep(BEAT);
             let Some(feed) = self.feed.upgrade() else { return };
             let done = match beat % ROUND {
-                0 => self.publish(&feed, CLOCK.min(self.community.users as usize - 1), Kind::Post),
+                0 => self.publish(&feed, CLOCK.min(self.writer.community.users as usize - 1), None),
                 5 => self.let_a_neighbour_publish(&feed),
                 _ => self.let_somebody_act(&feed),
             };
@@ -71,24 +61,19 @@ impl Life {
     fn let_a_neighbour_publish(&mut self, feed: &Feed) -> Result<()> {
         if self.neighbours.is_empty() {
             self.neighbours = self.find_neighbours(feed)?;
-            self.random.shuffle(&mut self.neighbours);
+            self.writer.random.shuffle(&mut self.neighbours);
         }
         let Some(user) = self.neighbours.pop() else { return Ok(()) };
-        let shared = self.answered_by(user).filter(|_| self.random.u8(..NEIGHBOURS_PER_REPOST) == 0);
-        self.publish(feed, user, shared.map_or(Kind::Post, Kind::Repost))
-    }
-
-    /// A post that a user may answer.
-    fn answered_by(&mut self, user: usize) -> Option<usize> {
-        let chosen = self.random.usize(..self.recent.len().max(1));
-        let (_, post) = self.recent.get(chosen)?;
-        (post.author as usize != user && !people::only_posts(user)).then_some(chosen)
+        let shared = self.writer.answerable(user, now());
+        let shared = shared.filter(|_| self.writer.random.u8(..NEIGHBOURS_PER_REPOST) == 0);
+        self.publish(feed, user, shared.map(Answer::Repost))
     }
 
     /// The users that the reader follows and has not muted, without the clock, which has turns of its own.
     fn find_neighbours(&self, feed: &Feed) -> Result<Vec<usize>> {
-        let users: Vec<usize> = (0..LOOKED_AT.min(self.community.users as usize)).collect();
-        let ids: Vec<HostId> = users.iter().map(|user| self.community.host_user(*user)).collect::<Result<_>>()?;
+        let users: Vec<usize> = (0..LOOKED_AT.min(self.writer.community.users as usize)).collect();
+        let ids: Vec<HostId> =
+            users.iter().map(|user| self.writer.community.host_user(*user)).collect::<Result<_>>()?;
         let ids: Vec<UserId> = feed.read().find_all(&ids)?;
         let relations = follows::relations(feed.read(), ids[READER], &ids)?;
         let is_seen =
@@ -99,27 +84,27 @@ impl Life {
 
     /// Anybody but the reader, who is the visitor.
     fn let_somebody_act(&mut self, feed: &Feed) -> Result<()> {
-        let users = self.community.users as usize;
+        let users = self.writer.community.users as usize;
         if users == 1 {
             return Ok(());
         }
-        let user = self.random.usize(READER + 1..users);
-        let deed = self.random.u8(..100);
-        match self.answered_by(user) {
+        let user = self.writer.random.usize(READER + 1..users);
+        let deed = self.writer.random.u8(..100);
+        match self.writer.answerable(user, now()) {
             _ if user == CLOCK => Ok(()),
-            _ if deed < 4 || people::only_posts(user) => self.publish(feed, user, Kind::Post),
+            _ if deed < 4 || people::only_posts(user) => self.publish(feed, user, None),
             _ if deed < 10 => {
-                let target = self.random.usize(..cast().min(users));
+                let target = self.writer.random.usize(..cast().min(users));
                 self.follow(feed, user, target)
             }
-            Some(post) if deed < 35 => self.publish(feed, user, Kind::Comment(post)),
-            Some(post) if deed < 40 => self.publish(feed, user, Kind::Repost(post)),
+            Some(post) if deed < 35 => self.publish(feed, user, Some(Answer::Comment(post))),
+            Some(post) if deed < 40 => self.publish(feed, user, Some(Answer::Repost(post))),
             Some(post) => {
                 let mut kinds = feed.reaction_kinds().iter().map(|(_, name)| name.to_owned());
                 let kind = if deed < 48 { kinds.last() } else { kinds.next() }.unwrap_or_default();
-                let user = self.community.host_user(user)?;
+                let user = self.writer.community.host_user(user)?;
                 let wish = Wish { user, kind, active: true, since: None, sight: Visibility::Application };
-                reactions::react(feed, self.recent[post].0.clone(), wish).map(drop)
+                reactions::react(feed, host_id(&post.id)?, wish).map(drop)
             }
             None => Ok(()),
         }
@@ -129,36 +114,25 @@ impl Life {
         if user == target || target == CLOCK {
             return Ok(());
         }
-        let [user, target] = [user, target].map(|user| self.community.host_user(user));
+        let [user, target] = [user, target].map(|user| self.writer.community.host_user(user));
         match feed.submit(Relate::of(user?, vec![(target?, None)], Vec::new())) {
             Err(error) if error.code() == Some(Code::Blocked) => Ok(()),
             followed => followed.map(drop),
         }
     }
 
-    /// Lets a user publish something: a post, or an answer to one of the newest.
-    fn publish(&mut self, feed: &Feed, user: usize, kind: Kind) -> Result<()> {
-        let answered = match kind {
-            Kind::Post => None,
-            Kind::Comment(post) | Kind::Repost(post) => self.recent.get(post),
-        };
-        let (of, subject) = answered.map(|(id, post)| (id.to_string(), post.subject)).unzip();
-        let (by, about) = ((user, self.community.seed), (kind, subject.unwrap_or_default()));
-        let post = Post::write(by, now(), about, &mut self.decks, &mut self.random);
-        let mut body = post.body(&self.community.user(user), of);
-        if kind == Kind::Post && SWIMMERS.contains(&user) && self.random.bool() {
-            body["to"] = json!([self.community.group()?]);
+    /// Lets a user publish a post, or an answer to one.
+    fn publish(&mut self, feed: &Feed, user: usize, answer: Option<Answer>) -> Result<()> {
+        let at = now();
+        let (subject, mut body) = self.writer.write(user, at, answer.as_ref());
+        let is_post = answer.is_none() && user != CLOCK;
+        if is_post && SWIMMERS.contains(&user) && self.writer.random.bool() {
+            body["to"] = json!([self.writer.community.group()?]);
         }
-        let published = feed.submit(PublishItems::all(vec![request(body)?]))?;
-        if kind == Kind::Post && user != CLOCK {
-            for (content, _) in published {
-                let id = content.id;
-                let (_, ids) = feed.read().named(content)?;
-                self.recent.push_back((ids.of(id), post.clone()));
-            }
-            while self.recent.len() > REMEMBERED {
-                self.recent.pop_front();
-            }
+        for (content, _) in feed.submit(PublishItems::all(vec![request(body)?]))?.into_iter().filter(|_| is_post) {
+            let id = content.id;
+            let (_, ids) = feed.read().named(content)?;
+            self.writer.remember(Post { id: ids.of(id).to_string(), author: user, at, subject });
         }
         Ok(())
     }

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-use super::texts::{self, TEXTS, Tongue};
+use super::texts::{self, ARABIC, CHINESE, ENGLISH, TEXTS};
 
 /// The reader: the user whose timeline a visitor looks at first.
 pub(super) const READER: usize = 0;
@@ -13,10 +13,8 @@ pub(super) const GAZETTE: usize = 1;
 pub(super) const MUTED: usize = 3;
 /// The author that posts every few seconds while the demo runs. Few follow it, and the reader does not.
 pub(super) const CLOCK: usize = 4;
-pub(super) const NOODLES: usize = 7;
-pub(super) const SAILOR: usize = 8;
 /// The members of the cast who post in the group.
-pub(super) const SWIMMERS: [usize; 3] = [5, 6, SAILOR];
+pub(super) const SWIMMERS: [usize; 3] = [5, 6, 8];
 
 /// How many people everybody in town knows: the first users.
 pub(super) fn cast() -> usize {
@@ -33,31 +31,18 @@ fn pick<T>(list: &[T], number: u64) -> &T {
     &list[(number % list.len() as u64) as usize]
 }
 
-/// The language in which a user writes, and in whose script its name is: an eighth of the users write Chinese, half as
-/// many Arabic.
-pub(super) fn tongue(seed: u64, user: usize) -> Tongue {
-    match (user, draw(seed, user, "language") % 16) {
-        (NOODLES, _) => Tongue::Chinese,
-        (SAILOR, _) => Tongue::Arabic,
-        (user, _) if user < cast() => Tongue::English,
-        (_, 0..2) => Tongue::Chinese,
-        (_, 2) => Tongue::Arabic,
-        _ => Tongue::English,
-    }
-}
-
-/// The subjects on which a user posts; the first is dearest.
+/// The subjects on which a user posts; the first is dearest, and tells the language: an eighth of the users write Chinese,
+/// half as many Arabic.
 pub(super) fn subjects(seed: u64, user: usize) -> [usize; 3] {
     if let Some(member) = TEXTS.cast.get(user) {
         let mut subjects = member.subjects.iter().cycle().filter_map(|subject| texts::named(subject));
         return std::array::from_fn(|_| subjects.next().unwrap_or_default());
     }
-    match tongue(seed, user).subject() {
-        Some(subject) => [subject; 3],
-        None => ["first subject", "second subject", "third subject"].map(|use_for| {
-            let number = draw(seed, user, use_for) % texts::ENGLISH.len() as u64;
-            texts::ENGLISH.start + number as usize
-        }),
+    match draw(seed, user, "language") % 16 {
+        0..2 => [CHINESE; 3],
+        2 => [ARABIC; 3],
+        _ => ["first subject", "second subject", "third subject"]
+            .map(|use_for| (draw(seed, user, use_for) % ENGLISH.len() as u64) as usize),
     }
 }
 
@@ -68,44 +53,37 @@ pub(super) fn only_posts(user: usize) -> bool {
 
 /// The profile of a user with this id, as a line of an import.
 pub(super) fn profile(seed: u64, user: usize, id: &str) -> Value {
-    let bio = match TEXTS.cast.get(user) {
-        Some(member) => member.bio.as_str(),
-        None => texts::bio(subjects(seed, user)[0], draw(seed, user, "bio")),
+    let (nickname, bio) = match TEXTS.cast.get(user) {
+        Some(member) => (member.name.clone(), &member.bio),
+        None => {
+            let [dearest, ..] = subjects(seed, user);
+            let (names, space) = match dearest {
+                CHINESE => (&TEXTS.names[2..4], ""),
+                ARABIC => (&TEXTS.names[4..6], " "),
+                _ => (&TEXTS.names[..2], " "),
+            };
+            let [one, other] = ["first name", "last name"].map(|use_for| draw(seed, user, use_for));
+            let name = format!("{}{space}{}", pick(&names[0], one), pick(&names[1], other));
+            (name, pick(&TEXTS.subjects[dearest].bios, draw(seed, user, "bio")))
+        }
     };
     let avatar = avatar(draw(seed, user, "avatar"));
-    json!({"user_id": id, "nickname": nickname(seed, user), "avatar": avatar, "extra": {"bio": bio}})
+    json!({"user_id": id, "nickname": nickname, "avatar": avatar, "extra": {"bio": bio}})
 }
-
-fn nickname(seed: u64, user: usize) -> String {
-    if let Some(member) = TEXTS.cast.get(user) {
-        return member.name.clone();
-    }
-    let (one, other) = (draw(seed, user, "first name"), draw(seed, user, "last name"));
-    let tongue = tongue(seed, user);
-    let [one, other] =
-        [(0, one), (1, other)].map(|(place, number)| pick(&TEXTS.names[2 * tongue as usize + place], number));
-    if tongue == Tongue::Chinese { format!("{one}{other}") } else { format!("{one} {other}") }
-}
-
-/// Side of the grid of an avatar; the right half mirrors the left one.
-const GRID: u64 = 5;
 
 /// A picture of a few squares in one colour, symmetric like a face, as the address of its own data.
 fn avatar(number: u64) -> String {
     let hue = number % 360;
-    let mut path = String::new();
-    for (bit, (x, y)) in (0..GRID.div_ceil(2)).flat_map(|x| (0..GRID).map(move |y| (x, y))).enumerate() {
-        if number >> (16 + bit) & 1 == 1 {
-            let mirrored = GRID - 1 - x;
-            path.push_str(&format!("M{x} {y}h1v1h-1z"));
-            if mirrored != x {
-                path.push_str(&format!("M{mirrored} {y}h1v1h-1z"));
-            }
-        }
-    }
+    // The left half of five columns, with the one in the middle.
+    let squares = (0..3).flat_map(|x| (0..5).map(move |y| (x, y))).enumerate();
+    let squares = squares.filter(|(bit, _)| number >> (16 + bit) & 1 == 1);
+    let half: String = squares.map(|(_, (x, y))| format!("M{x} {y}h1v1h-1z")).collect();
     svg(
         "-1 -1 7 7",
-        &format!("<path fill='hsl({hue},60%,92%)' d='M-1-1h7v7h-7z'/><path fill='hsl({hue},55%,45%)' d='{path}'/>"),
+        &format!(
+            "<path fill='hsl({hue},60%,92%)' d='M-1-1h7v7h-7z'/><g fill='hsl({hue},55%,45%)'><path d='{half}'/>\
+             <path transform='matrix(-1 0 0 1 5 0)' d='{half}'/></g>"
+        ),
     )
 }
 

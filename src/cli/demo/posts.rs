@@ -1,104 +1,34 @@
-//! Posts of the last two weeks, with comments and reposts: mostly by a few users, in bursts, with equal times.
-
-use std::collections::HashSet;
+//! Items of the last two weeks: mostly by a few users, with equal times; and the reactions to them.
 
 use fastrand::Rng;
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use super::people::{self, CLOCK, READER, cast};
-use super::texts::decks::Decks;
+use super::people::cast;
 use super::texts::{self, ADVERTS, TEXTS, TIDE};
+use super::writer::{Answer, Post, Writer};
 use crate::trace::Graph;
 use model::Millis;
 
 const MINUTE: Millis = 60_000;
-const DAY: Millis = 24 * 60 * MINUTE;
+const HOUR: Millis = 60 * MINUTE;
 /// Age limit of posts.
-pub(super) const WINDOW: Millis = 14 * DAY;
+pub(super) const WINDOW: Millis = 14 * 24 * HOUR;
 /// Age limit of follows.
-pub(super) const YEAR: Millis = 365 * DAY;
-
-/// There is one burst for each group of this many posts.
-const POSTS_PER_BURST: u32 = 1000;
+pub(super) const YEAR: Millis = 365 * 24 * HOUR;
 
 /// Of 100 items, so many are comments on an earlier post …
 const COMMENTS: u8 = 12;
 /// … and so many are reposts of one.
 const REPOSTS: u8 = 6;
-/// An answer is to one of so many items before it: people answer what is new.
-const RECENT: usize = 200;
-/// One post in so many has a picture.
-const POSTS_PER_PICTURE: u8 = 7;
 
-/// The kind of an item; an answer has the index of its post.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
-    Post,
-    Comment(usize),
-    Repost(usize),
-}
+/// Most reactions to a post.
+const MOST_REACTIONS: usize = 40;
+/// One reaction in so many is a favorite.
+const REACTIONS_PER_FAVORITE: u8 = 7;
+/// Most reactions come this soon after the post.
+const SOON: Millis = 6 * HOUR;
 
-/// One item.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Post {
-    /// Index of the author.
-    pub(super) author: u32,
-    /// Time.
-    pub(super) at: Millis,
-    pub(super) kind: Kind,
-    pub(super) text: String,
-    /// Index of the subject; for an answer, that of its post.
-    pub(super) subject: usize,
-    /// The number of its picture, if it has one.
-    pub(super) picture: Option<u64>,
-}
-
-impl Post {
-    /// An item that a user writes now: a post on one of the user's subjects, or an answer to a post on `subject`.
-    pub(super) fn write(
-        (author, seed): (usize, u64),
-        at: Millis,
-        (kind, subject): (Kind, usize),
-        decks: &mut Decks,
-        random: &mut Rng,
-    ) -> Self {
-        let mut picture = None;
-        let (subject, text) = match kind {
-            Kind::Post if author == CLOCK => (TIDE, texts::tide(at)),
-            Kind::Post => {
-                picture = (random.u8(..POSTS_PER_PICTURE) == 0).then(|| random.u64(..));
-                let (subject, text) = decks.post(&people::subjects(seed, author));
-                (subject, text.to_owned())
-            }
-            Kind::Comment(_) => (subject, decks.comment(people::tongue(seed, author), subject, random).to_owned()),
-            Kind::Repost(_) => (subject, decks.remark().to_owned()),
-        };
-        Self { author: author as u32, at, kind, text, subject, picture }
-    }
-
-    /// The item as a request, without its id and its time. `answered` is the id of the post that it answers.
-    pub(super) fn body(&self, author: &str, answered: Option<String>) -> Value {
-        let mut body = json!({"author_id": author, "text": self.text});
-        match self.kind {
-            Kind::Post => body["topics"] = json!(texts::topics(self.subject)),
-            Kind::Repost(_) => body["kind"] = json!("repost"),
-            Kind::Comment(_) => {
-                body["kind"] = json!("comment");
-                // Comments are below their post, not in timelines.
-                body["broadcast"] = json!(false);
-            }
-        }
-        if let Some(id) = answered {
-            body["ref_id"] = json!(id);
-        }
-        if let Some(number) = self.picture {
-            body["media"] = people::picture(number);
-        }
-        body
-    }
-}
-
-/// The content of one item before it has a text.
+/// What is to be written at a time.
 #[derive(Debug, Clone, Copy)]
 enum Plan {
     /// Anything by this user.
@@ -107,93 +37,95 @@ enum Plan {
     Line { thread: usize, line: usize },
 }
 
-/// This number of items, oldest first; items of one millisecond are in random order. An answer comes after its post.
-/// The threads are among them, unless that would be more than a tenth.
-pub(super) fn make(graph: &Graph, posts: u32, until: Millis, seed: u64, random: &mut Rng) -> Vec<Post> {
-    let bursts: Vec<Millis> =
-        (0..posts.div_ceil(POSTS_PER_BURST)).map(|_| until - random.u64(..WINDOW - 10 * MINUTE)).collect();
-    let lines: u32 = TEXTS.threads.iter().map(|thread| thread.lines.len() as u32).sum();
-    let told = posts / 10 >= lines && graph.users() as usize >= cast();
-    let mut plans = if told { plan_threads(until, random) } else { Vec::new() };
-    let others = posts - plans.len() as u32;
-    plans.extend((0..others).map(|_| (time(&bursts, until, random), Plan::Any(author(graph, random)))));
-    plans.sort_by_key(|(at, _)| *at);
-    let seen = graph.following(READER as u32).iter().map(|followee| *followee as usize).collect();
-    let mut writer = Writer {
-        seed,
-        seen,
-        near: Decks::shuffled(random),
-        far: Decks::shuffled(random),
-        openings: vec![0; TEXTS.threads.len()],
-        made: Vec::with_capacity(plans.len()),
-    };
-    for (at, plan) in plans {
-        let post = match plan {
-            Plan::Any(author) => writer.write(author, at, random),
-            Plan::Line { thread, line } => writer.tell(thread, line, at),
-        };
-        writer.made.push(post);
-    }
-    writer.made
+/// An item, its time, and its body as a request without id and time.
+#[derive(Debug)]
+pub(super) struct Item {
+    pub(super) post: Post,
+    pub(super) body: Value,
+    /// The users who react to it, with the time, and whether it is a favorite.
+    pub(super) reactions: Vec<(u32, Millis, bool)>,
 }
 
-/// The lines of all threads, with times that fit their order.
-fn plan_threads(until: Millis, random: &mut Rng) -> Vec<(Millis, Plan)> {
-    let mut plans = Vec::new();
-    for (number, thread) in TEXTS.threads.iter().enumerate() {
-        let mut at = until - thread.age * MINUTE;
-        for line in 0..thread.lines.len() {
-            plans.push((at, Plan::Line { thread: number, line }));
-            at += random.u64(MINUTE..7 * MINUTE);
+/// Passes each item of the community to `take`, oldest first; items of one millisecond are in random order. An answer comes
+/// after its post. The threads are among them, unless that would be more than a tenth.
+pub(super) fn make<E>(
+    graph: &Graph,
+    writer: &mut Writer,
+    mut take: impl FnMut(Item) -> Result<(), E>,
+) -> Result<(), E> {
+    let mut followers: Vec<Vec<u32>> = vec![Vec::new(); graph.users() as usize];
+    graph.follows().iter().for_each(|(user, target)| followers[*target as usize].push(*user));
+    let until = writer.community.until;
+    let mut openings = vec![None; TEXTS.threads.len()];
+    for (number, (at, plan)) in plan(graph, writer).into_iter().enumerate() {
+        let (author, answer, subject, body) = match plan {
+            Plan::Any(author) => {
+                let user = author as usize;
+                let answer = answer(writer, user, at);
+                let (subject, body) = writer.write(user, at, answer.as_ref());
+                (user, answer, subject, body)
+            }
+            Plan::Line { thread, line } => {
+                let subject = texts::named(&TEXTS.threads[thread].subject).unwrap_or_default();
+                let (author, text) = &TEXTS.threads[thread].lines[line];
+                let answer = openings[thread].clone().map(Answer::Comment);
+                (*author, answer.clone(), subject, writer.body(*author, subject, answer.as_ref(), text))
+            }
+        };
+        let post = Post { id: writer.community.post(number), author, at, subject };
+        let mut reactions = Vec::new();
+        if answer.is_none() {
+            writer.remember(post.clone());
+            if let Plan::Line { thread, .. } = plan {
+                openings[thread] = Some(post.clone());
+            }
+            reactions = react(&followers[author], at, until, &mut writer.random);
+        }
+        take(Item { post, body, reactions })?;
+    }
+    Ok(())
+}
+
+/// The times of all items, with what is to be written.
+fn plan(graph: &Graph, writer: &mut Writer) -> Vec<(Millis, Plan)> {
+    let Writer { community, random, .. } = writer;
+    let (until, mut plans) = (community.until, Vec::new());
+    let lines: u32 = TEXTS.threads.iter().map(|thread| thread.lines.len() as u32).sum();
+    if community.posts / 10 >= lines && graph.users() as usize >= cast() {
+        for (number, thread) in TEXTS.threads.iter().enumerate() {
+            let mut at = until - thread.age * MINUTE;
+            for line in 0..thread.lines.len() {
+                plans.push((at, Plan::Line { thread: number, line }));
+                at += random.u64(MINUTE..7 * MINUTE);
+            }
         }
     }
+    let others = community.posts - plans.len() as u32;
+    plans.extend((0..others).map(|_| (time(until, random), Plan::Any(author(graph, random)))));
+    plans.sort_by_key(|(at, _)| *at);
     plans
 }
 
-struct Writer {
-    seed: u64,
-    /// The authors in the timeline of the reader. They have decks of their own, so that this timeline varies.
-    seen: HashSet<usize>,
-    near: Decks,
-    far: Decks,
-    /// The index of the post of each thread.
-    openings: Vec<usize>,
-    made: Vec<Post>,
+/// The post that a user answers, if it writes no post.
+fn answer(writer: &mut Writer, user: usize, at: Millis) -> Option<Answer> {
+    let post = writer.answerable(user, at)?;
+    match writer.random.u8(..100) {
+        0..COMMENTS => Some(Answer::Comment(post)),
+        share if share < COMMENTS + REPOSTS && ![ADVERTS, TIDE].contains(&post.subject) => Some(Answer::Repost(post)),
+        _ => None,
+    }
 }
 
-impl Writer {
-    fn tell(&mut self, thread: usize, line: usize, at: Millis) -> Post {
-        let kind = match line {
-            0 => Kind::Post,
-            _ => Kind::Comment(self.openings[thread]),
-        };
-        if line == 0 {
-            self.openings[thread] = self.made.len();
-        }
-        let (author, text) = &TEXTS.threads[thread].lines[line];
-        let subject = texts::named(&TEXTS.threads[thread].subject).unwrap_or_default();
-        Post { author: *author as u32, at, kind, text: text.clone(), subject, picture: None }
-    }
-
-    /// Some item of an author.
-    fn write(&mut self, author: u32, at: Millis, random: &mut Rng) -> Post {
-        let user = author as usize;
-        let answered = self.made.len().checked_sub(1 + random.usize(..RECENT));
-        let answered = answered.filter(|index| {
-            let post = &self.made[*index];
-            post.kind == Kind::Post && post.at < at && post.author != author && !people::only_posts(user)
-        });
-        let share = random.u8(..100);
-        let (kind, subject) = match answered.map(|index| (index, self.made[index].subject)) {
-            Some((index, subject)) if share < COMMENTS => (Kind::Comment(index), subject),
-            Some((index, subject)) if share < COMMENTS + REPOSTS && ![ADVERTS, TIDE].contains(&subject) => {
-                (Kind::Repost(index), subject)
-            }
-            _ => (Kind::Post, 0),
-        };
-        let decks = if self.seen.contains(&user) { &mut self.near } else { &mut self.far };
-        Post::write((user, self.seed), at, (kind, subject), decks, random)
-    }
+/// Reactions of followers of the author: to most posts few, to some many.
+fn react(crowd: &[u32], at: Millis, until: Millis, random: &mut Rng) -> Vec<(u32, Millis, bool)> {
+    // A high power makes small numbers common.
+    let wanted = (random.f64().powi(4) * MOST_REACTIONS.min(crowd.len()) as f64) as usize;
+    let first = random.usize(..crowd.len().max(1));
+    // Neighbours in the list, so that nobody is chosen twice.
+    let users = crowd.iter().cycle().skip(first).take(wanted);
+    let react =
+        |user: &u32| (*user, at + random.u64(..=SOON.min(until - at)), random.u8(..REACTIONS_PER_FAVORITE) == 0);
+    users.map(react).collect()
 }
 
 /// Half of the posts are by popular authors. The others are by any user, low ids more often.
@@ -203,106 +135,115 @@ fn author(graph: &Graph, random: &mut Rng) -> u32 {
     graph.popular(random).filter(|_| random.bool()).unwrap_or(anybody)
 }
 
-fn time(bursts: &[Millis], until: Millis, random: &mut Rng) -> Millis {
-    let at = match random.choice(bursts) {
-        // In the ten minutes before the burst's time, mostly close to it.
-        Some(burst) if random.u8(..100) < 40 => {
-            let share = random.f64();
-            burst - (share * share * share * (10 * MINUTE) as f64) as Millis
-        }
-        _ => until - random.u64(..WINDOW),
-    };
+fn time(until: Millis, random: &mut Rng) -> Millis {
+    let at = until - random.u64(..WINDOW);
     // Many hosts keep only whole seconds, so equal times are common.
     if random.u8(..100) < 60 { at - at % 1000 } else { at }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::collections::HashMap;
+    use std::collections::{HashMap, HashSet};
+    use std::convert::Infallible;
 
-    use super::super::graph;
+    use super::super::people::READER;
+    use super::super::{Community, Ids, graph};
     use super::*;
 
-    #[test]
-    fn posts_are_in_order_in_the_window_with_bursts_and_ties() {
+    const UNTIL: Millis = 1_700_000_000_123;
+
+    fn made(users: u32, posts: u32) -> (Graph, Vec<Item>) {
+        let community = Community { users, posts, ids: Ids::Numbers, seed: 1, until: UNTIL };
         let mut random = Rng::with_seed(1);
-        let graph = graph::make(500, &mut random);
-        let until = 1_700_000_000_123;
-        let posts = make(&graph, 20_000, until, 1, &mut random);
-        assert_eq!(posts.len(), 20_000);
-        assert!(posts.is_sorted_by_key(|post| post.at));
-        assert!(posts.iter().all(|post| (until - WINDOW - 1000..=until).contains(&post.at) && post.author < 500));
+        let graph = graph::make(users, &mut random);
+        let mut items = Vec::new();
+        let taken = make(&graph, &mut Writer::new(community, random), |item| {
+            items.push(item);
+            Ok::<(), Infallible>(())
+        });
+        taken.expect("all are taken");
+        (graph, items)
+    }
+
+    fn text(item: &Item) -> &str {
+        item.body["text"].as_str().expect("a text")
+    }
+
+    fn of_kind<'a>(items: &'a [Item], kind: &str) -> Vec<&'a Item> {
+        items.iter().filter(|item| item.body["kind"].as_str().unwrap_or("post") == kind).collect()
+    }
+
+    fn distinct(items: &[&Item]) -> usize {
+        items.iter().map(|item| text(item)).collect::<HashSet<_>>().len()
+    }
+
+    #[test]
+    fn items_are_in_order_in_the_window_with_ties() {
+        let (_, items) = made(500, 20_000);
+        assert_eq!(items.len(), 20_000);
+        assert!(items.is_sorted_by_key(|item| item.post.at));
+        let window = UNTIL - WINDOW - 1000..=UNTIL;
+        assert!(items.iter().all(|item| window.contains(&item.post.at) && item.post.author < 500));
         let count = |key: fn(&Post) -> u64| {
             let mut counts = HashMap::<u64, u32>::new();
-            posts.iter().for_each(|post| *counts.entry(key(post)).or_default() += 1);
+            items.iter().for_each(|item| *counts.entry(key(&item.post)).or_default() += 1);
             counts
         };
-        let busiest_minute = count(|post| post.at / MINUTE).into_values().max().expect("posts");
-        assert!(busiest_minute > 50, "{busiest_minute} in the busiest minute");
         let tied = count(|post| post.at).into_values().filter(|count| *count > 1).count();
-        assert!(tied > 500, "{tied} ties");
-        let mut by_author: Vec<u32> = count(|post| u64::from(post.author)).into_values().collect();
+        assert!(tied > 50, "{tied} ties");
+        let mut by_author: Vec<u32> = count(|post| post.author as u64).into_values().collect();
         by_author.sort_unstable();
         let (most, median) = (by_author[by_author.len() - 1], by_author[by_author.len() / 2]);
         assert!(most > 5 * median, "no heavy tail: {most} and {median}");
-        let of = |wanted: fn(&Kind) -> bool| posts.iter().filter(|post| wanted(&post.kind)).count();
-        let (comments, reposts) =
-            (of(|kind| matches!(kind, Kind::Comment(_))), of(|kind| matches!(kind, Kind::Repost(_))));
+        let (comments, reposts) = (of_kind(&items, "comment").len(), of_kind(&items, "repost").len());
         assert!(comments > 800 && reposts > 400, "{comments} comments, {reposts} reposts");
-        for post in &posts {
-            if let Kind::Comment(of) | Kind::Repost(of) = post.kind {
-                assert!(posts[of].kind == Kind::Post && posts[of].at < post.at);
+        let posts: HashMap<&str, &Item> =
+            of_kind(&items, "post").into_iter().map(|item| (item.post.id.as_str(), item)).collect();
+        for item in &items {
+            if let Some(answered) = item.body["ref_id"].as_str() {
+                assert!(posts[answered].post.at < item.post.at);
             }
-            assert!(!post.text.is_empty());
+            assert!(!text(item).is_empty());
+            assert!(item.reactions.iter().all(|(_, at, _)| (item.post.at..=UNTIL).contains(at)));
         }
-        assert!(posts.iter().filter(|post| post.picture.is_some()).count() > 1000);
+        assert!(items.iter().filter(|item| item.body.get("media").is_some()).count() > 1000);
+        assert!(items.iter().filter(|item| !item.reactions.is_empty()).count() > 1000);
     }
 
     #[test]
     fn the_reader_sees_many_authors_and_no_text_again_soon() {
-        let mut random = Rng::with_seed(1);
-        let graph = graph::make(2000, &mut random);
-        let posts = make(&graph, 20_000, 1_700_000_000_123, 1, &mut random);
-        let in_timeline = |post: &&Post| {
-            !matches!(post.kind, Kind::Comment(_)) && graph.following(READER as u32).contains(&post.author)
-        };
-        let seen: Vec<&Post> = posts.iter().rev().filter(in_timeline).collect();
+        let (graph, items) = made(2000, 20_000);
+        let in_timeline =
+            |item: &&Item| item.body["kind"] != "comment" && graph.has(READER as u32, item.post.author as u32);
+        let seen: Vec<&Item> = items.iter().rev().filter(in_timeline).collect();
         assert!(seen.len() > 500, "{}", seen.len());
-        let distinct = |some: &[&Post]| some.iter().map(|post| post.text.as_str()).collect::<HashSet<_>>().len();
-        let authors: HashSet<u32> = seen[..50].iter().map(|post| post.author).collect();
-        assert!(authors.len() >= 8 && distinct(&seen[..50]) > 45, "{} authors", authors.len());
-        let repeated = seen.windows(2).filter(|two| two[0].text == two[1].text).count();
+        let authors: HashSet<usize> = seen[..50].iter().map(|item| item.post.author).collect();
+        let newest = distinct(&seen[..50]);
+        assert!(authors.len() >= 8 && newest > 45, "{} authors, {newest} texts", authors.len());
+        let repeated = seen.windows(2).filter(|two| text(two[0]) == text(two[1])).count();
         assert_eq!(repeated, 0);
-        let [texts, comments] = [Kind::Post, Kind::Comment(0)].map(|kind| {
-            let alike = |post: &&Post| std::mem::discriminant(&post.kind) == std::mem::discriminant(&kind);
-            distinct(&posts.iter().filter(alike).filter(|post| post.subject != TIDE).collect::<Vec<_>>())
-        });
-        assert!(texts > 200 && comments > 120, "{texts} texts, {comments} comments");
+        let (mut posts, comments) = (of_kind(&items, "post"), distinct(&of_kind(&items, "comment")));
+        posts.retain(|item| item.post.subject != TIDE);
+        assert!(distinct(&posts) > 200 && comments > 120, "{} texts, {comments} comments", distinct(&posts));
     }
 
     #[test]
     fn threads_are_told_in_their_order() {
-        let mut random = Rng::with_seed(1);
-        let graph = graph::make(50, &mut random);
-        let posts = make(&graph, 1000, 1_700_000_000_123, 1, &mut random);
+        let (_, items) = made(50, 1000);
         for thread in TEXTS.threads.iter() {
-            let place = posts.iter().position(|post| post.text == thread.lines[0].1).expect("told");
-            assert_eq!(
-                (posts[place].kind, posts[place].subject),
-                (Kind::Post, texts::named(&thread.subject).expect("a subject"))
-            );
-            let told = posts.iter().filter(|post| post.kind == Kind::Comment(place));
-            let told: Vec<_> = told.map(|post| (post.author as usize, post.text.clone())).collect();
-            let mut lines = thread.lines[1..].iter();
-            assert!(lines.all(|line| told.contains(line)));
-            let scripted: Vec<_> = told.into_iter().filter(|line| thread.lines.contains(line)).collect();
+            let opening = items.iter().find(|item| text(item) == thread.lines[0].1).expect("told");
+            assert_eq!(opening.body.get("ref_id"), None);
+            assert_eq!(opening.post.subject, texts::named(&thread.subject).expect("a subject"));
+            let told = items.iter().filter(|item| item.body["ref_id"] == *opening.post.id);
+            let told = told.map(|item| (item.post.author, text(item).to_owned()));
+            let scripted: Vec<_> = told.filter(|line| thread.lines.contains(line)).collect();
             assert_eq!(scripted, thread.lines[1..]);
         }
     }
 
     #[test]
     fn no_post_is_no_post() {
-        assert_eq!(make(&Graph::new(1, Vec::new()), 0, YEAR, 1, &mut Rng::with_seed(1)), []);
-        assert_eq!(make(&Graph::new(1, Vec::new()), 3, YEAR, 1, &mut Rng::with_seed(1)).len(), 3);
+        assert_eq!(made(1, 0).1.len(), 0);
+        assert_eq!(made(1, 3).1.len(), 3);
     }
 }

@@ -1,6 +1,5 @@
 //! What the files of a community lack: barriers, a group, a list, requests to follow and a suspended user.
 
-use fastrand::Rng;
 use serde_json::json;
 
 use super::Community;
@@ -12,10 +11,6 @@ use feed::{
 use model::error::Result;
 use model::{Audience, Barrier, HostId, ListSettings, ProfileDraft, RuleDraft, UserSettings};
 
-/// One user in so many has a barrier at the start …
-const USERS_PER_BARRIER: usize = 10;
-/// … but no more than this many barriers are made.
-const MOST_BARRIERS: usize = 300;
 /// Users who ask to join the group.
 const APPLICANTS: usize = 2;
 /// What the swimmers wrote in the group before the demo began.
@@ -76,27 +71,12 @@ fn found_group(feed: &Feed, community: &Community) -> Result<()> {
     Ok(())
 }
 
-/// Mutes, hides and a block: the reader mutes a followee and blocks a user, and some users mute or hide from somebody.
+/// The reader mutes a followee, hides from a user and blocks another.
 fn raise_barriers(feed: &Feed, community: &Community) -> Result<()> {
-    let users = community.users as usize;
-    let raise = |user: usize, target: usize, barrier: Barrier| {
-        if user == target || user.max(target) >= users {
-            return Ok(());
-        }
-        let [user, target] = [user, target].map(|user| community.host_user(user));
-        feed.submit(SetBarrier { user: user?, target: target?, barrier, raised: true }).map(drop)
-    };
-    raise(READER, MUTED, Barrier::Mute)?;
-    raise(READER, cast(), Barrier::Hide)?;
-    raise(READER, cast() + 1, Barrier::Block)?;
-    let mut random = Rng::with_seed(community.seed);
-    for _ in 0..(users / USERS_PER_BARRIER).min(MOST_BARRIERS) {
-        let user = random.usize(READER + 1..users);
-        let somebody = random.usize(..users);
-        match random.u8(..4) {
-            0 | 1 => raise(user, MUTED, Barrier::Mute)?,
-            2 => raise(user, somebody, Barrier::Mute)?,
-            _ => raise(user, somebody, Barrier::Hide)?,
+    for (target, barrier) in [(MUTED, Barrier::Mute), (cast(), Barrier::Hide), (cast() + 1, Barrier::Block)] {
+        if target < community.users as usize {
+            let (user, target) = (community.host_user(READER)?, community.host_user(target)?);
+            feed.submit(SetBarrier { user, target, barrier, raised: true })?;
         }
     }
     Ok(())

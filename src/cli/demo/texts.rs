@@ -1,7 +1,5 @@
 //! The texts of posts and comments, by subject, because a subject is also a topic.
 
-pub(super) mod decks;
-
 use std::ops::Range;
 use std::sync::LazyLock;
 
@@ -16,13 +14,13 @@ pub(super) struct Texts {
     /// First and last names; in Chinese family names and then given names; in Arabic given names and then family names.
     pub(super) names: Vec<Vec<String>>,
     /// Comments for any post.
-    any: Vec<String>,
+    pub(super) any: Vec<String>,
     /// Words above a repost.
-    remarks: Vec<String>,
+    pub(super) remarks: Vec<String>,
     /// Whom everybody in town knows.
     pub(super) cast: Vec<Member>,
     pub(super) threads: Vec<Thread>,
-    subjects: Vec<Subject>,
+    pub(super) subjects: Vec<Subject>,
 }
 
 /// One of the cast.
@@ -47,58 +45,26 @@ pub(super) struct Thread {
 /// A subject, and the words of those who care for it.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct Subject {
-    topics: Vec<String>,
+pub(super) struct Subject {
+    pub(super) topics: Vec<String>,
     /// How they describe themselves.
-    bios: Vec<String>,
-    posts: Vec<String>,
+    pub(super) bios: Vec<String>,
+    pub(super) posts: Vec<String>,
     /// Answers to its posts, in the language of the subject.
-    comments: Vec<String>,
+    pub(super) comments: Vec<String>,
 }
 
 /// The subjects of people who write English.
-pub(super) const ENGLISH: Range<usize> = FERRY..NEWS;
-
-pub(super) const FERRY: usize = 0;
-pub(super) const NEWS: usize = 16;
+pub(super) const ENGLISH: Range<usize> = 0..16;
 pub(super) const ADVERTS: usize = 17;
 pub(super) const TIDE: usize = 18;
+/// Each has all texts of its language.
 pub(super) const CHINESE: usize = 20;
 pub(super) const ARABIC: usize = 21;
-
-/// A language.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Tongue {
-    English,
-    Chinese,
-    Arabic,
-}
-
-impl Tongue {
-    /// The one subject that holds all texts of a language other than English.
-    pub(super) fn subject(self) -> Option<usize> {
-        match self {
-            Self::English => None,
-            Self::Chinese => Some(CHINESE),
-            Self::Arabic => Some(ARABIC),
-        }
-    }
-}
 
 /// The subject whose first topic has this name.
 pub(super) fn named(topic: &str) -> Option<usize> {
     TEXTS.subjects.iter().position(|subject| subject.topics.first().is_some_and(|first| first == topic))
-}
-
-/// The topics of the posts on a subject.
-pub(super) fn topics(subject: usize) -> &'static [String] {
-    &TEXTS.subjects[subject].topics
-}
-
-/// How a person who cares for a subject may describe itself; the same number gives the same words.
-pub(super) fn bio(subject: usize, number: u64) -> &'static str {
-    let bios = &TEXTS.subjects[subject].bios;
-    &bios[(number % bios.len() as u64) as usize]
 }
 
 /// The height of the water, which rises and falls twice a day, at a time in milliseconds since 1970.

@@ -5,14 +5,14 @@ mod target;
 
 use std::io::{self, Read};
 use std::path::PathBuf;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
 use indicatif::HumanBytes;
 
-use self::remote::Remote;
 use self::target::Target;
+use super::calls::{Client, Server};
 use crate::cli::terminal::interrupt::Interrupt;
 use crate::cli::terminal::progress::{Progress, Unit};
 use crate::cli::terminal::units::{self, patience};
@@ -68,7 +68,10 @@ trait BackupSource: Send + Sync {
 /// good.
 pub(crate) fn run(config: &Config, args: &BackupArgs) -> Result<i32> {
     let place: Arc<dyn BackupSource> = match &args.url {
-        Some(url) => Arc::new(Remote::new(url, args.key_file.as_deref(), args.ca_file.as_deref(), args.timeout)?),
+        Some(url) => {
+            let (key, ca) = (args.key_file.as_deref(), args.ca_file.as_deref());
+            Arc::new(Server::new(Client::new("--url", url, key, ca, args.timeout)?)?)
+        }
         None => Arc::new(Local::new(config)),
     };
     if args.list {
@@ -77,10 +80,13 @@ pub(crate) fn run(config: &Config, args: &BackupArgs) -> Result<i32> {
     }
     let target = args.to.as_deref().map(Target::new).transpose()?;
     let interrupt = Interrupt::catch()?;
-    let backup = match &args.copy {
-        Some(name) => find(&place, name, &interrupt)?,
-        None => take(&place, &interrupt)?,
-    };
+    let (asked, wanted) = (Arc::clone(&place), args.copy.clone());
+    let chosen = interrupt.unless_asked(move || match &wanted {
+        Some(name) => find(&*asked, name),
+        None => take(&*asked),
+    })?;
+    let interrupted = || Error::Setup("interrupted while the backup was taken, see the list of backups".to_owned());
+    let backup = chosen.ok_or_else(interrupted)?;
     say(line(&backup));
     backup.findings.iter().for_each(say);
     if backup.state == State::Failed {
@@ -101,27 +107,33 @@ pub(crate) fn run(config: &Config, args: &BackupArgs) -> Result<i32> {
 
 /// Copies a backup.
 fn copy(place: &Arc<dyn BackupSource>, interrupt: &Interrupt, name: &str, target: &Target) -> Result<()> {
-    let wanted = name.to_owned();
-    let until = format!("before the backup {name} was copied; the backup stays");
-    let (archive, length) = ask(place, interrupt, &until, move |place| place.read(&wanted))?;
+    let (asked, wanted) = (Arc::clone(place), name.to_owned());
+    let interrupted = || Error::Setup(format!("interrupted before the backup {name} was copied; the backup stays"));
+    let (archive, length) = interrupt.unless_asked(move || asked.read(&wanted))?.ok_or_else(interrupted)?;
     let progress = Progress::new(name, Some(length), Unit::Bytes);
     let shown = ProgressReader { input: interrupt.reading(archive)?, read: 0, progress: &progress };
     target.write(name, shown, length)
 }
 
 /// A new backup that is verified.
-fn take(place: &Arc<dyn BackupSource>, interrupt: &Interrupt) -> Result<Backup> {
-    let until = "while the backup was taken; see the list of backups";
-    let taken = ask(place, interrupt, until, |place| place.take())?;
+fn take(place: &dyn BackupSource) -> Result<Backup> {
+    let taken = place.take()?;
     say(line(&taken));
-    wait(place, &taken.manifest.name, interrupt)
+    let (name, progress) = (&taken.manifest.name, Progress::new("verify", None, Unit::Count("looks")));
+    for look in 0.. {
+        let backup = find(place, name)?;
+        if matches!(backup.state, State::Verified | State::Failed) {
+            return Ok(backup);
+        }
+        progress.at(look, name);
+        std::thread::sleep(LOOK_EVERY);
+    }
+    Ok(taken)
 }
 
 /// The backup with a name.
-fn find(place: &Arc<dyn BackupSource>, name: &str, interrupt: &Interrupt) -> Result<Backup> {
-    let until = "before the backup was found; nothing was copied";
-    let listed = ask(place, interrupt, until, |place| place.list())?;
-    let found = listed.into_iter().find(|backup| backup.manifest.name == name);
+fn find(place: &dyn BackupSource, name: &str) -> Result<Backup> {
+    let found = place.list()?.into_iter().find(|backup| backup.manifest.name == name);
     found.ok_or_else(|| Error::Setup(format!("there is no backup {name:?}; tideline backup --list shows all")))
 }
 
@@ -132,59 +144,26 @@ fn line(backup: &Backup) -> String {
     format!("{name}  from {from}  {}  version {release}  {state}", HumanBytes(*bytes))
 }
 
-/// The answer of a place. Fails if interrupted before; `until` says when.
-fn ask<T: Send + 'static>(
-    place: &Arc<dyn BackupSource>,
-    interrupt: &Interrupt,
-    until: &str,
-    question: impl FnOnce(&dyn BackupSource) -> Result<T> + Send + 'static,
-) -> Result<T> {
-    let place = Arc::clone(place);
-    interrupt.unless_asked(move || question(&*place))?.ok_or_else(|| Error::Setup(format!("interrupted {until}")))
-}
-
-/// Waits until a backup is verified.
-fn wait(place: &Arc<dyn BackupSource>, name: &str, interrupt: &Interrupt) -> Result<Backup> {
-    let progress = Progress::new("verify", None, Unit::Count("looks"));
-    let until = format!("before the backup {name} was verified; the backup stays");
-    for look in 0.. {
-        let listed = ask(place, interrupt, &until, |place| place.list())?;
-        let found = listed.into_iter().find(|backup| backup.manifest.name == name);
-        let backup = found.ok_or_else(|| Error::Setup(format!("the backup {name} was removed meanwhile")))?;
-        if matches!(backup.state, State::Verified | State::Failed) {
-            return Ok(backup);
-        }
-        if interrupt.was_asked() {
-            break;
-        }
-        progress.at(look, name);
-        std::thread::sleep(LOOK_EVERY);
-    }
-    Err(Error::Setup(format!("interrupted {until}")))
-}
-
-/// The backups of a data directory.
+/// The backups of a data directory. The storage engine is open while one is taken and verified; the others are read without
+/// it, because it may be damaged.
 struct Local {
     options: Options,
     backups: Arc<Backups>,
-    /// Open from the first backup that is taken. What exists is read without the engine, which may be damaged.
-    store: OnceLock<Arc<Store>>,
 }
 
 impl Local {
     fn new(config: &Config) -> Self {
         let options = server::options(config).with(|engine| engine.keep_room = false);
-        Self { options, backups: Arc::new(Backups::new(config)), store: OnceLock::new() }
+        Self { options, backups: Arc::new(Backups::new(config)) }
     }
 }
 
 impl BackupSource for Local {
     fn take(&self) -> Result<Backup> {
         kv::must_be_there(&self.options.engine.dir)?;
-        let opened: Arc<Store> = Arc::new(Store::open(&self.options)?);
-        let store = self.store.get_or_init(|| opened);
+        let store = Arc::new(Store::open(&self.options)?);
         self.backups.resume()?;
-        self.backups.take(store)
+        self.backups.take(&store)
     }
 
     fn list(&self) -> Result<Vec<Backup>> {

@@ -1,30 +1,41 @@
 //! Calls of commands to a running server: its address, its key, and words for what goes wrong.
 
+use std::error::Error as StdError;
 use std::fmt;
 use std::fs;
+use std::io::{self, Read};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use http_body_util::{BodyExt, Full, Limited};
+use hyper::body::{Bytes, Incoming};
+use hyper::header::{AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE, HeaderValue};
+use hyper::{Method, Request, Response, StatusCode, Uri};
+use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
+use hyper_util::client::legacy;
+use hyper_util::client::legacy::connect::HttpConnector;
+use hyper_util::rt::{TokioExecutor, TokioTimer};
+use rustls::ClientConfig;
+use serde::Deserialize;
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use ureq::config::ConfigBuilder;
-use ureq::http::{Response, StatusCode};
-use ureq::typestate::AgentScope;
-use ureq::unversioned::resolver::DefaultResolver;
-use ureq::unversioned::transport::{ConnectProxyConnector, Connector, TcpConnector};
-use ureq::{Agent, Body, RequestBuilder};
+use tokio::runtime::{self, Runtime};
+use tokio::time::{Instant, timeout, timeout_at};
 
-use super::tls::{self, Tls, unchecked};
+use super::tls;
 use crate::cli::plain;
 use model::error::{Error, Result};
 
 /// Environment variable with the key of the server.
 const KEY: &str = "TIDELINE_KEY";
+/// Most bytes of an answer that is read as a whole.
+const LONGEST: usize = 64 << 20;
+/// An idle connection is closed before the server would close it.
+const IDLE: Duration = Duration::from_secs(5);
 
 /// The key for a server: the first one in a file, or without a file that of the environment.
-pub(crate) fn key(file: Option<&Path>) -> Result<Option<String>> {
+fn key(file: Option<&Path>) -> Result<Option<String>> {
     match file {
         Some(file) => key_in(file).map(Some),
         None => Ok(std::env::var(KEY).ok().map(|key| key.trim().to_owned())),
@@ -45,24 +56,10 @@ fn key_in(file: &Path) -> Result<String> {
 /// The address of a server in an option, without a slash at its end.
 pub(crate) fn address(option: &str, url: &str) -> Result<String> {
     let host = url.strip_prefix("http://").or_else(|| url.strip_prefix("https://"));
-    if host.is_none_or(str::is_empty) {
+    if host.is_none_or(str::is_empty) || url.parse::<Uri>().is_err() {
         return Err(Error::Setup(format!("{option}: expected http:// or https:// and a host, not {url:?}")));
     }
     Ok(url.trim_end_matches('/').to_owned())
-}
-
-/// The settings of every agent: a bad status is an answer, too, and a key does not follow redirects.
-pub(crate) fn settings() -> ConfigBuilder<AgentScope> {
-    Agent::config_builder().http_status_as_error(false).max_redirects(0)
-}
-
-/// A running server, as commands call it.
-pub(crate) struct Server {
-    pub(super) url: String,
-    agent: Agent,
-    key: Option<String>,
-    /// Longest silence in the words for one.
-    patience: Option<Duration>,
 }
 
 /// A problem document. Both texts are empty if an answer has none.
@@ -77,15 +74,15 @@ impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (&*self.code, &*self.detail) {
             ("", "") => f.write_str("no Tideline answers there"),
-            ("", detail) => f.write_str(&plain(detail)),
-            (code, detail) => f.write_str(&plain(&format!("{code}: {detail}"))),
+            ("", detail) => f.write_str(detail),
+            (code, detail) => write!(f, "{code}: {detail}"),
         }
     }
 }
 
 /// Why a call has no good answer.
 #[derive(Debug)]
-pub(crate) enum Fault {
+pub(crate) enum Cause {
     /// There is no answer.
     Unreached(String),
     /// The answer has another status than 2xx.
@@ -94,136 +91,239 @@ pub(crate) enum Fault {
     Unreadable(String),
 }
 
+/// A call without a good answer.
+#[derive(Debug)]
+pub(crate) struct Fault {
+    url: String,
+    pub(crate) cause: Cause,
+}
+
 impl Fault {
     /// The code of a refusal; empty for another fault.
     pub(crate) fn code(&self) -> &str {
-        match self {
-            Self::Refused(_, problem) => &problem.code,
-            Self::Unreached(_) | Self::Unreadable(_) => "",
+        match &self.cause {
+            Cause::Refused(_, problem) => &problem.code,
+            Cause::Unreached(_) | Cause::Unreadable(_) => "",
         }
+    }
+
+    /// Whether the server has no room for the call at present.
+    pub(crate) fn is_busy(&self) -> bool {
+        matches!(self.cause, Cause::Refused(StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE, _))
     }
 }
 
-impl Server {
-    /// A server at an address, with its key, and a file of certificates to trust (PEM). The key is sent only to a server with
-    /// a trusted certificate, or without TLS. Fails if the address needs certificates to trust and there are none.
+impl From<Fault> for Error {
+    fn from(Fault { url, cause }: Fault) -> Self {
+        let text = match cause {
+            Cause::Unreached(why) => format!("cannot reach {url}: {why}"),
+            Cause::Refused(status, problem) => format!("{url} answered {status}: {problem}"),
+            Cause::Unreadable(why) => format!("{url} gave an answer that cannot be read: {why}"),
+        };
+        // A standby writes it into its log.
+        Self::Setup(plain(&text))
+    }
+}
+
+/// A server, for many calls at once. An idle connection is used again.
+#[derive(Clone)]
+pub(crate) struct Client {
+    /// The address, without a slash at its end.
+    pub(crate) url: String,
+    http: legacy::Client<HttpsConnector<HttpConnector>, Full<Bytes>>,
+    key: Option<HeaderValue>,
+    /// Longest wait for an answer.
+    pub(crate) patience: Duration,
+}
+
+impl Client {
+    /// A server at the address in an option, with its key (see [`key`]), and a file of certificates to trust (PEM). The key is
+    /// sent only to a server with a trusted certificate, or without TLS. Fails if the address needs certificates to trust and
+    /// there are none.
     pub(crate) fn new(
-        url: String,
-        key: Option<String>,
+        option: &str,
+        url: &str,
+        key_file: Option<&Path>,
         ca_file: Option<&Path>,
-        settings: ConfigBuilder<AgentScope>,
+        patience: Duration,
     ) -> Result<Self> {
-        let tls = Tls(Arc::new(tls::settings(&url, ca_file)?));
-        let connector = ().chain(ConnectProxyConnector::default()).chain(TcpConnector::default()).chain(tls);
-        let agent = Agent::with_parts(settings.build(), connector, DefaultResolver::default());
-        Ok(Self { url, agent, key, patience: None })
+        let url = address(option, url)?;
+        let tls = tls::settings(&url, ca_file)?;
+        Self::with_tls(url, key(key_file)?, tls, patience)
+    }
+
+    fn with_tls(url: String, key: Option<String>, tls: ClientConfig, patience: Duration) -> Result<Self> {
+        let key = key.map(|key| HeaderValue::from_str(&format!("Bearer {key}"))).transpose();
+        let mut key = key.map_err(|_| Error::Setup("the key has invalid characters".to_owned()))?;
+        key.iter_mut().for_each(|key| key.set_sensitive(true));
+        let mut sockets = HttpConnector::new();
+        sockets.enforce_http(false);
+        sockets.set_nodelay(true);
+        sockets.set_connect_timeout(Some(patience));
+        let connector = HttpsConnectorBuilder::new().with_tls_config(tls).https_or_http().enable_http1();
+        let mut builder = legacy::Client::builder(TokioExecutor::new());
+        builder.pool_timer(TokioTimer::new()).pool_idle_timeout(IDLE);
+        Ok(Self { url, http: builder.build(connector.wrap_connector(sockets)), key, patience })
+    }
+
+    /// Sends a request with JSON, or with an empty body, and waits for the head of its answer, however long.
+    pub(crate) async fn send(&self, method: Method, path: &str, body: String) -> Result<Response<Incoming>, String> {
+        let mut request = Request::builder().method(method).uri(format!("{}{path}", self.url));
+        if let Some(key) = &self.key {
+            request = request.header(AUTHORIZATION, key);
+        }
+        if !body.is_empty() {
+            request = request.header(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        }
+        let request = request.body(Full::new(body.into())).map_err(|e| e.to_string())?;
+        self.http.request(request).await.map_err(|e| unreached(&self.url, &e))
+    }
+
+    /// The body of a good answer.
+    pub(crate) async fn ask(&self, method: Method, path: &str, body: String) -> Result<Bytes, Fault> {
+        let until = Instant::now() + self.patience;
+        let answer = self.good(method, path, body, until).await?;
+        self.whole(answer, until).await
+    }
+
+    async fn good(
+        &self,
+        method: Method,
+        path: &str,
+        body: String,
+        until: Instant,
+    ) -> Result<Response<Incoming>, Fault> {
+        let answer = timeout_at(until, self.send(method, path, body)).await;
+        let answer = answer.unwrap_or_else(|_| Err(self.silence()));
+        let answer = answer.map_err(|why| self.fault(Cause::Unreached(why)))?;
+        let status = answer.status();
+        if status.is_success() {
+            return Ok(answer);
+        }
+        let text = self.whole(answer, until).await.unwrap_or_default();
+        Err(self.fault(Cause::Refused(status, serde_json::from_slice(&text).unwrap_or_default())))
+    }
+
+    async fn whole(&self, answer: Response<Incoming>, until: Instant) -> Result<Bytes, Fault> {
+        let read = match timeout_at(until, Limited::new(answer.into_body(), LONGEST).collect()).await {
+            Ok(read) => read.map_err(|e| e.to_string()),
+            Err(_) => Err(self.silence()),
+        };
+        read.map(|body| body.to_bytes()).map_err(|why| self.fault(Cause::Unreadable(why)))
+    }
+
+    fn silence(&self) -> String {
+        format!("the server has said nothing for {}", humantime::format_duration(self.patience))
+    }
+
+    fn fault(&self, cause: Cause) -> Fault {
+        Fault { url: self.url.clone(), cause }
+    }
+}
+
+/// A server, for calls one after the other. It must not be called on a thread of an async runtime.
+#[derive(Clone)]
+pub(crate) struct Server {
+    client: Client,
+    runtime: Arc<Runtime>,
+}
+
+impl Server {
+    pub(crate) fn new(client: Client) -> Result<Self> {
+        let runtime = runtime::Builder::new_current_thread().enable_all().build();
+        let runtime = runtime.map_err(|e| Error::Setup(format!("cannot start the runtime: {e}")))?;
+        Ok(Self { client, runtime: Arc::new(runtime) })
     }
 
     /// A server that is called without a key, whatever certificate it has.
-    pub(super) fn unchecked(url: String, settings: ConfigBuilder<AgentScope>) -> Self {
-        Self { agent: settings.tls_config(unchecked()).build().into(), url, key: None, patience: None }
+    pub(super) fn unchecked(url: String, patience: Duration) -> Result<Self> {
+        Self::new(Client::with_tls(url, None, tls::unchecked()?, patience)?)
     }
 
-    /// Gives up after a silence, which messages name.
-    pub(super) fn with_patience(self, patience: Duration) -> Self {
-        Self { patience: Some(patience), ..self }
+    /// The same server with another longest wait.
+    pub(crate) fn with_patience(&self, patience: Duration) -> Self {
+        Self { client: Client { patience, ..self.client.clone() }, runtime: Arc::clone(&self.runtime) }
     }
 
-    /// A good answer to a `GET`.
-    pub(crate) fn get(&self, path: &str) -> Result<Response<Body>, Fault> {
-        self.good(self.with_key(self.agent.get(format!("{}{path}", self.url))).call())
+    pub(super) fn url(&self) -> &str {
+        &self.client.url
+    }
+
+    /// The JSON of a good answer; that of an empty one is `null`.
+    pub(crate) fn call<T: DeserializeOwned>(
+        &self,
+        method: Method,
+        path: &str,
+        body: Option<&Value>,
+    ) -> Result<T, Fault> {
+        let body = body.map_or_else(String::new, Value::to_string);
+        let text = self.runtime.block_on(self.client.ask(method, path, body))?;
+        let text = if text.is_empty() { "null".into() } else { text };
+        serde_json::from_slice(&text).map_err(|e| self.client.fault(Cause::Unreadable(e.to_string())))
     }
 
     /// The JSON of a good answer to a `GET`.
-    pub(crate) fn get_json<T: DeserializeOwned>(&self, path: &str) -> Result<T, Fault> {
-        self.json(self.get(path)?)
+    pub(crate) fn get<T: DeserializeOwned>(&self, path: &str) -> Result<T, Fault> {
+        self.call(Method::GET, path, None)
     }
 
-    /// A good answer to a `POST` with JSON.
-    pub(crate) fn post_for(&self, path: &str, body: &impl Serialize) -> Result<Response<Body>, Fault> {
-        self.good(self.with_key(self.agent.post(format!("{}{path}", self.url))).send_json(body))
+    /// The body of a good answer to a `GET`, however long.
+    pub(crate) fn read(&self, path: &str) -> Result<Body, Fault> {
+        self.read_after(Method::GET, path, String::new())
     }
 
-    /// The JSON of a good answer to a `POST` with JSON.
-    pub(crate) fn post_json<T: DeserializeOwned>(&self, path: &str, body: &Value) -> Result<T, Fault> {
-        self.json(self.post_for(path, body)?)
+    /// The body of a good answer, however long.
+    pub(crate) fn read_after(&self, method: Method, path: &str, body: String) -> Result<Body, Fault> {
+        let until = Instant::now() + self.client.patience;
+        let answer = self.runtime.block_on(async { self.client.good(method, path, body, until).await })?;
+        let length = answer.headers().get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok());
+        Ok(Body { length, rest: answer.into_body(), piece: Bytes::new(), server: self.clone() })
     }
+}
 
-    /// The JSON of a good answer to a `PUT` with JSON.
-    pub(crate) fn put_json<T: DeserializeOwned>(&self, path: &str, body: &Value) -> Result<T, Fault> {
-        self.json(self.good(self.with_key(self.agent.put(format!("{}{path}", self.url))).send_json(body))?)
+/// See [`Server::read`]. Reading fails if the connection ends before the body.
+pub(crate) struct Body {
+    pub(super) length: Option<u64>,
+    rest: Incoming,
+    piece: Bytes,
+    server: Server,
+}
+
+impl Body {
+    /// The same body, with another longest wait for each piece.
+    pub(crate) fn with_patience(self, patience: Duration) -> Self {
+        Self { server: self.server.with_patience(patience), ..self }
     }
+}
 
-    /// A `PUT` with JSON whose good answer says nothing.
-    pub(super) fn put(&self, path: &str, body: &Value) -> Result<(), Fault> {
-        self.good(self.with_key(self.agent.put(format!("{}{path}", self.url))).send_json(body)).map(drop)
-    }
-
-    /// Sends a `DELETE`.
-    pub(crate) fn delete(&self, path: &str) -> Result<(), Fault> {
-        self.good(self.with_key(self.agent.delete(format!("{}{path}", self.url))).call()).map(drop)
-    }
-
-    /// The JSON of a good answer to a `POST` without a body.
-    pub(crate) fn post<T: DeserializeOwned>(&self, path: &str) -> Result<T, Fault> {
-        self.json(self.good(self.with_key(self.agent.post(format!("{}{path}", self.url))).send_empty())?)
-    }
-
-    fn with_key<B>(&self, request: RequestBuilder<B>) -> RequestBuilder<B> {
-        match &self.key {
-            Some(key) => request.header("Authorization", format!("Bearer {key}")),
-            None => request,
+impl Read for Body {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let Server { client, runtime } = &self.server;
+        while self.piece.is_empty() {
+            let frame = runtime.block_on(async { timeout(client.patience, self.rest.frame()).await });
+            match frame.map_err(|_| io::Error::new(io::ErrorKind::TimedOut, client.silence()))? {
+                Some(frame) => self.piece = frame.map_err(io::Error::other)?.into_data().unwrap_or_default(),
+                None => return Ok(0),
+            }
         }
-    }
-
-    fn good(&self, answer: Result<Response<Body>, ureq::Error>) -> Result<Response<Body>, Fault> {
-        let mut answer = answer.map_err(|e| Fault::Unreached(self.why(&e)))?;
-        if answer.status().is_success() {
-            return Ok(answer);
-        }
-        let problem = answer.body_mut().read_json().unwrap_or_default();
-        Err(Fault::Refused(answer.status(), problem))
-    }
-
-    fn json<T: DeserializeOwned>(&self, mut answer: Response<Body>) -> Result<T, Fault> {
-        let text = answer.body_mut().read_to_string().map_err(|e| Fault::Unreadable(self.why(&e)))?;
-        serde_json::from_str(&text).map_err(|e| Fault::Unreadable(e.to_string()))
-    }
-
-    /// The error of a command whose call has failed.
-    pub(crate) fn error(&self, fault: Fault) -> Error {
-        let url = &self.url;
-        Error::Setup(match fault {
-            Fault::Unreached(why) => format!("cannot reach {url}: {why}"),
-            Fault::Refused(status, problem) => format!("{url} answered {status}: {problem}"),
-            Fault::Unreadable(why) => format!("{url} gave an answer that cannot be read: {}", plain(&why)),
-        })
-    }
-
-    /// Why there is no answer, or only a part of one.
-    pub(super) fn why(&self, error: &ureq::Error) -> String {
-        match (error, self.patience) {
-            (ureq::Error::Timeout(_), Some(patience)) => format!(
-                "the server has said nothing for {}; --timeout sets another limit",
-                humantime::format_duration(patience)
-            ),
-            _ => unreached(&self.url, error),
-        }
+        let count = self.piece.len().min(buffer.len());
+        buffer[..count].copy_from_slice(&self.piece.split_to(count));
+        Ok(count)
     }
 }
 
 /// Why a server gave no answer, and advice if the address may have the wrong scheme.
-fn unreached(address: &str, error: &ureq::Error) -> String {
-    let is_talk = match error {
-        ureq::Error::Io(error) => {
-            use std::io::ErrorKind::{ConnectionReset, InvalidData, UnexpectedEof};
-            [ConnectionReset, InvalidData, UnexpectedEof].contains(&error.kind())
-        }
-        ureq::Error::Protocol(_) | ureq::Error::Tls(_) | ureq::Error::Rustls(_) => true,
-        _ => false,
-    };
-    let said = error.to_string();
-    let advice = match address.starts_with("https://") {
+fn unreached(url: &str, error: &legacy::Error) -> String {
+    use io::ErrorKind::{ConnectionReset, InvalidData, Other, UnexpectedEof};
+    let first: &(dyn StdError + 'static) = error;
+    let causes: Vec<_> = std::iter::successors(Some(first), |cause| (*cause).source()).collect();
+    // The other side has answered, but not as expected. Errors of TLS are of the kind `Other`.
+    let is_talk = causes.iter().any(|cause| match cause.downcast_ref::<io::Error>() {
+        Some(error) => [ConnectionReset, InvalidData, Other, UnexpectedEof].contains(&error.kind()),
+        None => cause.is::<hyper::Error>(),
+    });
+    let said = causes.last().map_or_else(String::new, ToString::to_string);
+    let advice = match url.starts_with("https://") {
         _ if !is_talk => "",
         true if said.contains("UnknownIssuer") || said.contains("CaUsedAsEndEntity") => {
             ". Name the certificate of the server, or of its authority, with --ca-file"
@@ -232,7 +332,7 @@ fn unreached(address: &str, error: &ureq::Error) -> String {
         true => ". If the server speaks no TLS, write http:// in its address",
         false => ". If the server speaks TLS, write https:// in its address",
     };
-    format!("{}{advice}", plain(&said))
+    format!("{said}{advice}")
 }
 
 #[cfg(test)]

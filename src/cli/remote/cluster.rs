@@ -7,10 +7,10 @@ use std::time::Duration;
 use clap::{Args, Subcommand};
 use serde::{Deserialize, Serialize};
 
-use super::calls::{self, Fault, Server};
+use super::calls::{Cause, Client, Server};
 use crate::cli::data::stopped::on_directory;
 use crate::cli::terminal::table::{self, Column};
-use crate::cli::{FAILURE, Nothing, SUCCESS, With, plain, print, print_line, say};
+use crate::cli::{FAILURE, Nothing, SUCCESS, With, print, print_line, say};
 use crate::server::Told;
 use cluster::{Founded, LEVEL, LogMembership};
 use config::{Config, Member};
@@ -120,7 +120,7 @@ fn begin(config: &Config, feed: Option<&Feed>) -> Result<(bool, Founded)> {
 
 /// All members, which must answer.
 fn all(config: &Config, asking: &Asking) -> Result<Vec<NodeReport>> {
-    let refused = |member: &Member, why: String| Error::Setup(format!("{}: {}", member.name, plain(&why)));
+    let refused = |member: &Member, why: String| Error::Setup(format!("{}: {why}", member.name));
     // The first one that does not answer ends it.
     let nodes: Vec<_> =
         asking.all(config)?.map(|(member, told)| told.map_err(|why| refused(member, why))).collect::<Result<_>>()?;
@@ -136,11 +136,7 @@ fn strangers<'a>(nodes: impl IntoIterator<Item = &'a NodeReport>) -> Option<Stri
     let NodeReport { node: first, log, .. } = nodes.next()?;
     let NodeReport { node, log: other, .. } = nodes.find(|node| node.log != *log)?;
     Some(format!(
-        "{} follows the command log {}, and {} the log {}: they are nodes of different clusters",
-        plain(first),
-        plain(log),
-        plain(node),
-        plain(other)
+        "{first} follows the command log {log}, and {node} the log {other}: they are nodes of different clusters"
     ))
 }
 
@@ -246,35 +242,32 @@ type Asked<'m> = (&'m Member, Result<NodeReport, String>);
 fn status(config: &Config, args: &StatusArgs) -> Result<i32> {
     let asked: Vec<_> = args.asking.all(config)?.collect();
     print(|out| if args.json { json(out, &asked) } else { table(out, &asked) })?;
-    for (member, problem) in asked.iter().filter_map(|(member, asked)| Some((member, asked.as_ref().err()?))) {
-        say(format_args!("{}: {}", member.name, plain(problem)));
-    }
-    let strangers = strangers(asked.iter().filter_map(|(_, asked)| asked.as_ref().ok()));
-    if let Some(why) = &strangers {
-        say(format_args!("{why}"));
-    }
-    let is_well = |(_, asked): &Asked<'_>| asked.as_ref().is_ok_and(|node| node.state() == READY);
-    Ok(if asked.iter().all(is_well) && strangers.is_none() { SUCCESS } else { FAILURE })
+    let mut nodes = asked.iter().filter_map(|(_, told)| told.as_ref().ok());
+    let problems = asked.iter().filter_map(|(member, told)| Some(format!("{}: {}", member.name, told.as_ref().err()?)));
+    let problems: Vec<_> = problems.chain(strangers(nodes.clone())).collect();
+    problems.iter().for_each(say);
+    let is_well = problems.is_empty() && nodes.all(|node| node.state() == READY);
+    Ok(if is_well { SUCCESS } else { FAILURE })
 }
 
 impl Asking {
     fn all<'m>(&self, config: &'m Config) -> Result<impl Iterator<Item = Asked<'m>>> {
         must_be_set(config)?;
-        let key = calls::key(None)?;
-        Ok(config.cluster.members.iter().map(move |member| (member, self.ask(member, key.as_deref()))))
+        Ok(config.cluster.members.iter().map(|member| (member, self.ask(member))))
     }
 
-    fn ask(&self, member: &Member, key: Option<&str>) -> Result<NodeReport, String> {
-        // As nodes ask each other: through no proxy.
-        let settings = calls::settings().proxy(None).timeout_global(Some(TIMEOUT));
-        let server = Server::new(member.url.clone(), key.map(str::to_owned), self.ca_file.as_deref(), settings);
-        match server.map_err(|e| e.to_string())?.get_json::<NodeReport>("/v1/admin/cluster") {
-            Ok(shown) if shown.node == member.name.as_str() => Ok(shown),
-            Ok(NodeReport { node, .. }) => Err(format!("{} is the address of the node {node}", member.url)),
-            Err(Fault::Unreached(why)) => Err(why),
-            Err(Fault::Refused(status, problem)) => Err(format!("{status} {}", problem.detail)),
-            Err(Fault::Unreadable(_)) => Err("it is not a node of this cluster".to_owned()),
+    fn ask(&self, member: &Member) -> Result<NodeReport, String> {
+        let client = Client::new("cluster.members", &member.url, None, self.ca_file.as_deref(), TIMEOUT);
+        let told = client.and_then(Server::new).map_err(|e| e.to_string())?.get::<NodeReport>("/v1/admin/cluster");
+        let shown = told.map_err(|fault| match fault.cause {
+            Cause::Unreached(why) => why,
+            Cause::Refused(status, problem) => format!("{status} {}", problem.detail),
+            Cause::Unreadable(_) => "it is not a node of this cluster".to_owned(),
+        })?;
+        if shown.node != member.name.as_str() {
+            return Err(format!("{} is the address of the node {}", member.url, shown.node));
         }
+        Ok(shown)
     }
 }
 

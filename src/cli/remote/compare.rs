@@ -1,23 +1,25 @@
 //! `tideline check --against`: compares nodes of a cluster by the digests of their tables at one position of the command
 //! log.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::io::{self, Write};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use clap::Args;
+use hyper::Method;
 use serde::Deserialize;
 
-use super::calls::{self, Fault, Server};
+use super::calls::{Client, Server};
 use crate::cli::data::stopped::on_directory;
 use crate::cli::terminal::table::{self, Column};
 use crate::cli::terminal::units::patience;
-use crate::cli::{FAILURE, SUCCESS, plain, print, say};
+use crate::cli::{FAILURE, SUCCESS, print, say};
 use crate::server::Told;
-use cluster::{Compared, Node};
+use cluster::{Compared, Comparison, Node};
 use config::Config;
 use model::error::{Error, Result};
+use model::store::TableDigest;
 
 const PATH: &str = "/v1/admin/cluster/digests";
 /// The interval of looks at a comparison.
@@ -45,27 +47,40 @@ pub(crate) struct CheckArgs {
     timeout: Duration,
 }
 
-/// The digests of one node.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Digests {
-    position: u64,
-    /// The number of rows, and the digest, by table.
-    tables: BTreeMap<String, (u64, String)>,
+/// The part of a node in a comparison, as the node tells it.
+#[derive(Debug, Deserialize)]
+#[serde(tag = "state", rename_all = "lowercase")]
+enum Stage {
+    Running,
+    Failed { cause: String },
+    Done(Digests),
 }
 
-/// The state of a comparison at a node.
-enum State {
-    /// The node does not know it.
-    Unknown,
-    Running,
-    Done(Digests),
+/// The digests of one node.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+struct Digests {
+    position: u64,
+    tables: Vec<TableReport>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+struct TableReport {
+    table: String,
+    rows: u64,
+    digest: String,
+}
+
+impl Digests {
+    fn of(&self, table: &str) -> Option<&TableReport> {
+        self.tables.iter().find(|of| of.table == table)
+    }
 }
 
 /// A node to compare.
 enum Compares<'a> {
     /// The own directory.
     Own(&'a Node),
-    Running(Box<Server>),
+    Running(Server),
 }
 
 /// Compares. Fails if any table differs.
@@ -82,10 +97,8 @@ pub(crate) fn run(config: &Config, args: &CheckArgs) -> Result<i32> {
     if named.len() < args.against.len() {
         return Err(Error::Setup("--against: a URL is given twice, and a node is always equal to itself".to_owned()));
     }
-    let server = |url: &String| {
-        let (url, key) = (calls::address("--against", url)?, calls::key(args.key_file.as_deref())?);
-        Server::new(url, key, args.ca_file.as_deref(), calls::settings().timeout_global(Some(ANSWER)))
-    };
+    let (key, ca) = (args.key_file.as_deref(), args.ca_file.as_deref());
+    let server = |url: &String| Server::new(Client::new("--against", url, key, ca, ANSWER)?);
     let servers = args.against.iter().map(server).collect::<Result<Vec<_>>>()?;
     if !with_own {
         return compare(None, servers, args.timeout);
@@ -96,79 +109,40 @@ pub(crate) fn run(config: &Config, args: &CheckArgs) -> Result<i32> {
 }
 
 fn compare(own: Option<&Node>, servers: Vec<Server>, timeout: Duration) -> Result<i32> {
-    let began = Instant::now();
+    let until = Instant::now() + timeout;
     let Some(first) = servers.first() else { return Ok(SUCCESS) };
-    let id = begin(first)?;
-    let servers = servers.into_iter().map(|server| Compares::Running(Box::new(server)));
-    let mut waiting: Vec<_> = own.map(Compares::Own).into_iter().chain(servers).collect();
-    let mut found = Vec::new();
-    loop {
-        let mut still = Vec::new();
-        for node in waiting {
-            match node.state(&id)? {
-                State::Done(digests) => {
-                    say(format_args!("{}: digests at position {}", node.name(), digests.position));
-                    found.push((node.name().to_owned(), digests));
-                    continue;
-                }
-                State::Running => {}
-                State::Unknown => {
-                    // All nodes take their digests at this position of one log.
-                    let position = found.first().map(|(_, Digests { position, .. })| *position);
-                    if position.map_or(Ok(false), |position| node.has_passed(position))?
-                        && matches!(node.state(&id)?, State::Unknown)
-                    {
-                        return Err(failed(
-                            node.name(),
-                            "it has passed the position of the others. It may have started again since, or follow \
-                             another command log",
-                        ));
-                    }
-                }
-            }
-            still.push(node);
+    let Begun { id } = first.call(Method::POST, PATH, None)?;
+    let mut found: Vec<(String, Digests)> = Vec::new();
+    for node in own.map(Compares::Own).into_iter().chain(servers.into_iter().map(Compares::Running)) {
+        let position = found.first().map(|(_, digests)| digests.position);
+        let digests = node.digests(&id, position, until)?;
+        say(format_args!("{}: digests at position {}", node.name(), digests.position));
+        if position.is_some_and(|position| position != digests.position) {
+            return Err(Error::Setup(
+                "the nodes took their digests at different positions: their logs differ".to_owned(),
+            ));
         }
-        if still.is_empty() {
-            break;
-        }
-        if began.elapsed() >= timeout {
-            let names: Vec<_> = still.iter().map(Compares::name).collect();
-            return Err(Error::Setup(format!(
-                "no digests in time from {}. Is each a node of one cluster, and does it reach the command log? \
-                 --timeout sets another limit",
-                names.join(", ")
-            )));
-        }
-        waiting = still;
-        std::thread::sleep(LOOK_EVERY);
+        found.push((node.name().to_owned(), digests));
     }
     found.sort_by(|(a, _), (b, _)| a.cmp(b));
-    let positions: BTreeSet<_> = found.iter().map(|(_, digests)| digests.position).collect();
-    if positions.len() > 1 {
-        return Err(Error::Setup("the nodes took their digests at different positions: their logs differ".to_owned()));
-    }
     print(|out| report(out, &found))?;
     Ok(if differing(&found).is_empty() { SUCCESS } else { FAILURE })
 }
 
 /// The tables that are not equal at all nodes.
 fn differing(found: &[(String, Digests)]) -> Vec<&str> {
-    let names = found.iter().flat_map(|(_, digests)| digests.tables.keys());
-    let names: BTreeSet<_> = names.collect();
-    let is_equal = |name: &str| {
-        let mut of_nodes = found.iter().map(|(_, digests)| digests.tables.get(name));
-        let first = of_nodes.next();
-        of_nodes.all(|other| Some(other) == first)
-    };
-    names.into_iter().map(String::as_str).filter(|name| !is_equal(name)).collect()
+    let names: BTreeSet<&str> =
+        found.iter().flat_map(|(_, digests)| &digests.tables).map(|of| of.table.as_str()).collect();
+    let is_equal = |name: &str| found.windows(2).all(|two| two[0].1.of(name) == two[1].1.of(name));
+    names.into_iter().filter(|name| !is_equal(name)).collect()
 }
 
 /// Writes a line for each node and differing table, then the result.
 fn report(out: &mut dyn Write, found: &[(String, Digests)]) -> io::Result<()> {
     let differing = differing(found);
     if !differing.is_empty() {
-        let row = |table: &str, name: &String, digests: &Digests| match digests.tables.get(table) {
-            Some((rows, digest)) => [table.to_owned(), name.clone(), rows.to_string(), digest.clone()],
+        let row = |table: &str, name: &str, digests: &Digests| match digests.of(table) {
+            Some(of) => [table.to_owned(), name.to_owned(), of.rows.to_string(), of.digest.clone()],
             None => [table, name, "-", "no such table"].map(str::to_owned),
         };
         let rows = differing.iter().flat_map(|table| found.iter().map(|(name, digests)| row(table, name, digests)));
@@ -184,6 +158,7 @@ fn report(out: &mut dyn Write, found: &[(String, Digests)]) -> io::Result<()> {
     }
 }
 
+/// A new comparison.
 #[derive(Deserialize)]
 struct Begun {
     id: String,
@@ -194,34 +169,39 @@ struct NodePosition {
     position: u64,
 }
 
-#[derive(Deserialize)]
-struct NodeReport {
-    position: u64,
-    state: String,
-    #[serde(default)]
-    cause: String,
-    tables: Vec<TableReport>,
-}
-
-#[derive(Deserialize)]
-struct TableReport {
-    table: String,
-    rows: u64,
-    digest: String,
-}
-
-/// Asks a node for a comparison, and returns its id.
-fn begin(server: &Server) -> Result<String> {
-    let Begun { id } = server.post(PATH).map_err(|fault| server.error(fault))?;
-    let is_id = id.len() == 16 && id.bytes().all(|b| b.is_ascii_hexdigit());
-    if is_id { Ok(id) } else { Err(failed(&server.url, "its answer has no id")) }
-}
-
 impl Compares<'_> {
     fn name(&self) -> &str {
         match self {
             Self::Own(_) => OWN,
-            Self::Running(server) => &server.url,
+            Self::Running(server) => server.url(),
+        }
+    }
+
+    /// Waits for the digests of the node. All nodes take them at one position of one log, if it is known.
+    fn digests(&self, id: &str, position: Option<u64>, until: Instant) -> Result<Digests> {
+        loop {
+            match self.told(id)? {
+                Some(Stage::Done(digests)) => return Ok(digests),
+                Some(Stage::Failed { cause }) => return Err(failed(self.name(), &cause)),
+                Some(Stage::Running) => {}
+                None => {
+                    if position.map_or(Ok(false), |position| self.has_passed(position))? && self.told(id)?.is_none() {
+                        return Err(failed(
+                            self.name(),
+                            "it has passed the position of the others. It may have started again since, or follow \
+                             another command log",
+                        ));
+                    }
+                }
+            }
+            if Instant::now() >= until {
+                return Err(Error::Setup(format!(
+                    "no digests in time from {}. Is each a node of one cluster, and does it reach the command log? \
+                     --timeout sets another limit",
+                    self.name()
+                )));
+            }
+            std::thread::sleep(LOOK_EVERY);
         }
     }
 
@@ -230,46 +210,36 @@ impl Compares<'_> {
     fn has_passed(&self, position: u64) -> Result<bool> {
         // This process knows its own comparisons until it ends.
         let Self::Running(server) = self else { return Ok(false) };
-        let place: NodePosition = server.get_json("/v1/admin/cluster").map_err(|fault| server.error(fault))?;
+        let place: NodePosition = server.get("/v1/admin/cluster")?;
         Ok(place.position > position)
     }
 
-    fn state(&self, id: &str) -> Result<State> {
-        match self {
-            Self::Running(server) => {
-                let NodeReport { position, state, cause, tables } = match server.get_json(&format!("{PATH}/{id}")) {
-                    Err(Fault::Refused(_, problem)) if problem.code == "comparison_not_found" => {
-                        return Ok(State::Unknown);
-                    }
-                    told => told.map_err(|fault| server.error(fault))?,
-                };
-                let tables = tables.into_iter().map(|of| (plain(&of.table), (of.rows, plain(&of.digest)))).collect();
-                match &*state {
-                    "running" => Ok(State::Running),
-                    "done" => Ok(State::Done(Digests { position, tables })),
-                    _ => Err(failed(&server.url, &cause)),
-                }
-            }
-            Self::Own(node) => {
-                let number =
-                    u64::from_str_radix(id, 16).map_err(|_| Error::Setup("a comparison without id".to_owned()))?;
-                let Some(comparison) = node.comparison(number) else { return Ok(State::Unknown) };
-                match comparison.state {
-                    Compared::Running => Ok(State::Running),
-                    Compared::Failed(why) => Err(failed(OWN, &why)),
-                    Compared::Done(tables) => {
-                        let of =
-                            tables.iter().map(|of| (of.table.to_owned(), (of.rows, format!("{:032x}", of.digest))));
-                        Ok(State::Done(Digests { position: comparison.position, tables: of.collect() }))
-                    }
-                }
-            }
-        }
+    /// `None` if the node does not know the comparison.
+    fn told(&self, id: &str) -> Result<Option<Stage>> {
+        let node = match self {
+            Self::Running(server) => match server.get(&format!("{PATH}/{id}")) {
+                Err(fault) if fault.code() == "comparison_not_found" => return Ok(None),
+                told => return Ok(Some(told?)),
+            },
+            Self::Own(node) => node,
+        };
+        let number = u64::from_str_radix(id, 16).map_err(|_| Error::Setup("a comparison without id".to_owned()))?;
+        let Some(Comparison { position, state }) = node.comparison(number) else { return Ok(None) };
+        let table = |of: &TableDigest| TableReport {
+            table: of.table.into(),
+            rows: of.rows,
+            digest: format!("{:032x}", of.digest),
+        };
+        Ok(Some(match state {
+            Compared::Running => Stage::Running,
+            Compared::Failed(cause) => Stage::Failed { cause },
+            Compared::Done(tables) => Stage::Done(Digests { position, tables: tables.iter().map(table).collect() }),
+        }))
     }
 }
 
 fn failed(name: &str, why: &str) -> Error {
-    Error::Setup(format!("{name} has no digests: {}", plain(why)))
+    Error::Setup(format!("{name} has no digests: {why}"))
 }
 
 #[cfg(test)]
@@ -277,8 +247,12 @@ mod tests {
     use super::*;
 
     fn node(name: &str, tables: &[(&str, u64)]) -> (String, Digests) {
-        let tables = tables.iter().map(|(table, rows)| ((*table).to_owned(), (*rows, format!("d{rows}"))));
-        (name.to_owned(), Digests { position: 7, tables: tables.collect() })
+        let of = |(table, rows): &(&str, u64)| TableReport {
+            table: (*table).to_owned(),
+            rows: *rows,
+            digest: format!("d{rows}"),
+        };
+        (name.to_owned(), Digests { position: 7, tables: tables.iter().map(of).collect() })
     }
 
     fn reported(found: &[(String, Digests)]) -> String {

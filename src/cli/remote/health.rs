@@ -5,10 +5,11 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
+use serde::de::IgnoredAny;
 
-use super::calls::{self, Fault, Problem};
-use crate::cli::{plain, print_line};
-use config::{Config, Server};
+use super::calls::{self, Cause, Problem, Server};
+use crate::cli::print_line;
+use config::Config;
 use model::error::{Error, Result};
 
 /// Longest wait for the whole answer.
@@ -32,21 +33,19 @@ pub(crate) fn run(args: &HealthArgs) -> Result<()> {
         None => own_url(&Config::load(args.config.as_deref())?.server)?,
     };
     // The certificate is not checked: it is for the names by which clients call, not for the address that is asked here.
-    let server = calls::Server::unchecked(url.clone(), calls::settings().proxy(None).timeout_global(Some(TIMEOUT)));
-    match server.get("/readyz") {
-        Ok(_) => print_line(format_args!("{url} is ready")),
-        Err(Fault::Refused(status, Problem { detail, .. })) => {
-            let detail = if detail.is_empty() { detail } else { format!(": {}", plain(&detail)) };
-            Err(Error::Setup(format!("{url} is not ready: {status}{detail}")))
+    let answer = Server::unchecked(url.clone(), TIMEOUT)?.get::<IgnoredAny>("/readyz");
+    let Err(fault) = answer else { return print_line(format_args!("{url} is ready")) };
+    Err(Error::Setup(match fault.cause {
+        Cause::Refused(status, Problem { detail, .. }) => {
+            let detail = if detail.is_empty() { detail } else { format!(": {detail}") };
+            format!("{url} is not ready: {status}{detail}")
         }
-        Err(Fault::Unreached(why) | Fault::Unreadable(why)) => {
-            Err(Error::Setup(format!("no answer from {url}: {why}")))
-        }
-    }
+        Cause::Unreached(why) | Cause::Unreadable(why) => format!("no answer from {url}: {why}"),
+    }))
 }
 
 /// The URL of the server with these settings, as seen from its machine.
-fn own_url(server: &Server) -> Result<String> {
+fn own_url(server: &config::Server) -> Result<String> {
     let mut address = server.listen;
     if address.port() == 0 {
         return Err(Error::Setup(
@@ -69,7 +68,9 @@ mod tests {
 
     #[test]
     fn the_address_to_ask_follows_from_the_settings() {
-        let url = |listen: &str| own_url(&Server { listen: listen.parse().expect(listen), ..Server::default() });
+        let url = |listen: &str| {
+            own_url(&config::Server { listen: listen.parse().expect(listen), ..config::Server::default() })
+        };
         for (listen, expected) in [
             ("127.0.0.1:8080", "http://127.0.0.1:8080"),
             ("0.0.0.0:80", "http://127.0.0.1:80"),

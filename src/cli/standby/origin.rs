@@ -1,18 +1,16 @@
 //! The calls of a standby to the server that it follows.
 
 use std::fmt;
-use std::io::Read;
 use std::path::Path;
 use std::time::Duration;
 
+use hyper::Method;
 use serde::Deserialize;
-use serde_json::{Value, json};
-use ureq::Body;
-use ureq::http::Response;
+use serde::de::IgnoredAny;
+use serde_json::json;
 
 use crate::cli::plain;
-use crate::cli::remote::calls::{self, Fault, Server};
-use crate::cli::terminal::interrupt::Reading;
+use crate::cli::remote::calls::{Body, Client, Fault, Server};
 use feed::standbys::{CopyRequest, End};
 use model::error::{Code, Error, Result};
 
@@ -62,46 +60,40 @@ fn known(name: &str) -> Option<Code> {
 
 /// Whether a server serves applications.
 pub(super) fn is_ready(server: &Server) -> Result<bool, Fault> {
-    Ok(server.get_json::<Health>("/readyz")?.status == "ready")
+    Ok(server.get::<Health>("/readyz")?.status == "ready")
 }
 
 impl Origin {
     pub(super) fn new(
         url: &str,
-        key: Option<String>,
+        key_file: Option<&Path>,
         ca: Option<&Path>,
         name: String,
         own_url: String,
     ) -> Result<Self> {
-        let server = |patience| {
-            let settings = calls::settings()
-                .timeout_connect(Some(PATIENCE.min(patience)))
-                .timeout_per_write(Some(PATIENCE.min(patience)))
-                .timeout_recv_response(Some(patience))
-                .timeout_per_read(Some(patience));
-            Server::new(url.to_owned(), key.clone(), ca, settings)
-        };
-        let (patient, impatient) = (server(PATIENCE_FOR_COPY)?, server(PATIENCE_WITH_LOST)?);
-        Ok(Self { server: server(PATIENCE)?, patient, impatient, name, own_url })
+        let server = Server::new(Client::new("--from", url, key_file, ca, PATIENCE)?)?;
+        let (patient, impatient) = (server.with_patience(PATIENCE_FOR_COPY), server.with_patience(PATIENCE_WITH_LOST));
+        Ok(Self { server, patient, impatient, name, own_url })
     }
 
     /// The error of a call, with the codes that a standby acts upon.
     fn error(&self, fault: Fault) -> Error {
         let code = known(fault.code());
-        let error = self.server.error(fault);
+        let error = Error::from(fault);
         code.map_or_else(|| error.clone(), |code| Error::refused(code, &error))
     }
 
     /// The archive of a copy. Only its beginning may take long.
-    pub(super) fn take_copy(&self, request: &CopyRequest) -> Result<impl Read + use<>> {
-        let archive = self.body(self.patient.post_for(&format!("{PATH}/copies"), request))?;
-        Reading::patient(archive, PATIENCE)
+    pub(super) fn take_copy(&self, request: &CopyRequest) -> Result<Body> {
+        let request =
+            serde_json::to_string(request).map_err(|e| Error::Setup(format!("the request for a copy: {e}")))?;
+        let archive = self.patient.read_after(Method::POST, &format!("{PATH}/copies"), request);
+        Ok(archive.map_err(|fault| self.error(fault))?.with_patience(PATIENCE))
     }
 
     /// The body of an answer, however long.
-    fn body(&self, answer: Result<Response<Body>, Fault>) -> Result<impl Read + use<>> {
-        let answer = answer.map_err(|fault| self.error(fault))?;
-        Ok(answer.into_body().into_with_config().limit(u64::MAX).reader())
+    fn read(&self, path: &str) -> Result<Body> {
+        self.server.read(path).map_err(|fault| self.error(fault))
     }
 
     /// The error of a stream that the server has ended.
@@ -114,9 +106,9 @@ impl Origin {
     }
 
     /// The stream of the log behind a row.
-    pub(super) fn follow(&self, log: u64, after: u64) -> Result<impl Read + use<>> {
+    pub(super) fn follow(&self, log: u64, after: u64) -> Result<Body> {
         let name = self.quoted_name();
-        self.body(self.server.get(&format!("{PATH}/log?standby={name}&log={log:016x}&after={after}")))
+        self.read(&format!("{PATH}/log?standby={name}&log={log:016x}&after={after}"))
     }
 
     fn quoted_name(&self) -> String {
@@ -131,13 +123,13 @@ impl Origin {
     /// Tells how far this standby is.
     pub(super) fn report(&self, applied: u64) -> Result<()> {
         let body = json!({"standby": self.name, "applied": applied});
-        let told: Result<Value, _> = self.server.put_json(&format!("{PATH}/progress"), &body);
+        let told = self.server.call::<IgnoredAny>(Method::PUT, &format!("{PATH}/progress"), Some(&body));
         told.map(drop).map_err(|fault| self.error(fault))
     }
 
     /// Makes the server take no changes. If the answer is lost, it takes them again, now or within a minute.
     pub(super) fn seal(&self) -> Result<Seal> {
-        let sealed = self.server.post_json(&format!("{PATH}/seal"), &json!({"standby": self.name}));
+        let sealed = self.server.call(Method::POST, &format!("{PATH}/seal"), Some(&json!({"standby": self.name})));
         sealed.map_err(|fault| {
             if fault.code().is_empty() {
                 let _ = self.unseal();
@@ -149,14 +141,15 @@ impl Origin {
     /// Lets the server take changes again, if it hands over to this standby.
     pub(super) fn unseal(&self) -> Result<()> {
         let path = format!("{PATH}/seal?standby={}", self.quoted_name());
-        self.server.delete(&path).map_err(|fault| self.error(fault))
+        let lifted = self.server.call::<IgnoredAny>(Method::DELETE, &path, None);
+        lifted.map(drop).map_err(|fault| self.error(fault))
     }
 
     /// Ends the part of the server. The error is `not_handing_over` if it has taken changes again; after another one it may
     /// have ended, or not.
     pub(super) fn hand_over(&self, seal: &Seal) -> Result<()> {
         let body = json!({"ticket": seal.ticket, "url": self.own_url, "row": seal.row});
-        let over: Result<Value, _> = self.server.post_json(&format!("{PATH}/handover"), &body);
+        let over = self.server.call::<IgnoredAny>(Method::POST, &format!("{PATH}/handover"), Some(&body));
         over.map(drop).map_err(|fault| self.error(fault))
     }
 }

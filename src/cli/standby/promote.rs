@@ -4,10 +4,11 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use clap::Args;
+use hyper::Method;
 use serde::Deserialize;
 
 use super::origin::is_ready;
-use crate::cli::remote::calls::{self, Server};
+use crate::cli::remote::calls::{Client, Server};
 use crate::cli::{print_line, say};
 use config::Config;
 use kv::StandbyDirectory;
@@ -64,14 +65,13 @@ pub(crate) fn run(config: &Config, args: &PromoteArgs) -> Result<()> {
         directory.promote(false)?;
         return print_line(format_args!("{data} is a data directory of its own now: tideline serve --data-dir {data}"));
     };
-    let settings = calls::settings().timeout_connect(Some(PATIENCE)).timeout_recv_response(Some(PATIENCE));
-    let key = calls::key(args.key_file.as_deref())?;
-    let server = Server::new(calls::address("--url", url)?, key, args.ca_file.as_deref(), settings)?;
+    let client = Client::new("--url", url, args.key_file.as_deref(), args.ca_file.as_deref(), PATIENCE)?;
+    let server = Server::new(client)?;
     let PromoteArgs { switch, force, accept_loss, .. } = args;
     let path = format!("/v1/admin/promote?switch={switch}&force={force}&accept_loss={accept_loss}");
-    let Row { row } = server.post(&path).map_err(|fault| match fault.code() {
+    let Row { row } = server.call(Method::POST, &path, None).map_err(|fault| match fault.code() {
         "route_not_found" => Error::Setup(format!("{url} is no standby: it serves")),
-        _ => server.error(fault),
+        _ => fault.into(),
     })?;
     say(format_args!("the standby takes over at row {row}"));
     let began = Instant::now();
@@ -80,7 +80,7 @@ pub(crate) fn run(config: &Config, args: &PromoteArgs) -> Result<()> {
             Ok(true) => break,
             _ if began.elapsed() < START => std::thread::sleep(LOOK_EVERY),
             Ok(false) => return Err(Error::Setup(format!("{url} does not serve yet; its log has the reason"))),
-            Err(fault) => return Err(server.error(fault)),
+            Err(fault) => return Err(fault.into()),
         }
     }
     let lost = if args.switch { "nothing is lost" } else { "changes that it had not received are lost" };

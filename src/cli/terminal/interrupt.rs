@@ -1,9 +1,8 @@
 //! SIGINT and SIGTERM for a command that must finish its work first.
 
 use std::io::{self, Cursor, Read};
-use std::time::Duration;
 
-use crossbeam_channel::{Receiver, TryRecvError, bounded, never, select};
+use crossbeam_channel::{Receiver, TryRecvError, bounded, select};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
@@ -13,10 +12,7 @@ use model::threads;
 /// The exit code of a process ended by SIGINT, as shells define it.
 const KILLED: i32 = 130;
 
-/// The longest silence of an input that nobody limits.
-const FOREVER: Duration = Duration::from_secs(1 << 32);
-
-/// Most bytes of an input that are read at once.
+/// Most bytes that [`Interrupt::reading`] reads at once.
 const PIECE: usize = 256 << 10;
 
 /// A request to stop the command. A second request ends the program at once.
@@ -72,26 +68,7 @@ impl Interrupt {
     }
 
     /// An input that ends with an error when a stop is requested, also while it waits for more.
-    pub(crate) fn reading(&self, input: impl Read + Send + 'static) -> Result<Reading> {
-        Reading::start(input, self.0.clone(), FOREVER)
-    }
-}
-
-/// An input that is read on a thread of its own, so that a wait for more can end.
-pub(crate) struct Reading {
-    pieces: Receiver<io::Result<Vec<u8>>>,
-    asked: Receiver<()>,
-    patience: Duration,
-    piece: Cursor<Vec<u8>>,
-}
-
-impl Reading {
-    /// An input that ends with an error after a silence.
-    pub(crate) fn patient(input: impl Read + Send + 'static, patience: Duration) -> Result<Self> {
-        Self::start(input, never(), patience)
-    }
-
-    fn start(mut input: impl Read + Send + 'static, asked: Receiver<()>, patience: Duration) -> Result<Self> {
+    pub(crate) fn reading(&self, mut input: impl Read + Send + 'static) -> Result<Reading> {
         let (sender, pieces) = bounded(1);
         let read = move || {
             loop {
@@ -109,8 +86,15 @@ impl Reading {
             }
         };
         threads::start("read", read)?;
-        Ok(Self { pieces, asked, patience, piece: Cursor::default() })
+        Ok(Reading { pieces, asked: self.0.clone(), piece: Cursor::default() })
     }
+}
+
+/// See [`Interrupt::reading`].
+pub(crate) struct Reading {
+    pieces: Receiver<io::Result<Vec<u8>>>,
+    asked: Receiver<()>,
+    piece: Cursor<Vec<u8>>,
 }
 
 impl Read for Reading {
@@ -129,7 +113,6 @@ impl Read for Reading {
                 }
                 Err(_) => Ok(0),
             },
-            default(self.patience) => Err(io::ErrorKind::TimedOut.into()),
         }
     }
 }
@@ -149,9 +132,6 @@ mod tests {
         assert_eq!(interrupt.unless_asked(|| Ok(7)).expect("works"), Some(7));
 
         let (writer, silent) = std::os::unix::net::UnixStream::pair().expect("a pair");
-        let other = silent.try_clone().expect("clones");
-        let mut patient = Reading::patient(other, Duration::from_millis(10)).expect("starts");
-        assert_eq!(patient.read(&mut [0]).expect_err("silence").kind(), io::ErrorKind::TimedOut);
         let mut waiting = interrupt.reading(silent).expect("starts");
         let wait = || loop {
             std::thread::park();

@@ -79,13 +79,8 @@ impl Progress {
             Unit::Bytes => (|value| HumanBytes(value).to_string(), ""),
             Unit::Count(name) => (|value| HumanCount(value).to_string(), name),
         };
-        match self.total {
-            Some(total) => {
-                let percent = position.saturating_mul(100).checked_div(total).unwrap_or(100);
-                format!("{percent} %, {} of {} {name}", show(position), show(total)).trim_end().to_owned()
-            }
-            None => format!("{} {name}", show(position)).trim_end().to_owned(),
-        }
+        let of_total = self.total.map_or_else(String::new, |total| format!(" of {}", show(total)));
+        format!("{}{of_total} {name}", show(position)).trim_end().to_owned()
     }
 }
 
@@ -102,8 +97,8 @@ mod tests {
     #[test]
     fn plain_lines_tell_the_place() {
         let place = |total, unit, at| Progress::new("x", total, unit).place(at);
-        assert_eq!(place(Some(4096), Unit::Bytes, 1024), "25 %, 1.00 KiB of 4.00 KiB");
-        assert_eq!(place(Some(0), Unit::Bytes, 0), "100 %, 0 B of 0 B");
+        assert_eq!(place(Some(4096), Unit::Bytes, 1024), "1.00 KiB of 4.00 KiB");
+        assert_eq!(place(Some(0), Unit::Bytes, 0), "0 B of 0 B");
         assert_eq!(place(None, Unit::Count("jobs"), 12_345), "12,345 jobs");
     }
 }

@@ -2,6 +2,8 @@
 
 use std::io::{self, Write};
 
+use crate::cli::plain;
+
 /// A column: its head, and the fewest characters of it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Column {
@@ -18,7 +20,7 @@ pub(crate) fn write<const N: usize>(
     rows: impl IntoIterator<Item = [String; N]>,
 ) -> io::Result<()> {
     let heads = columns.map(|(Column::Text(head, _) | Column::Figure(head, _))| head.to_owned());
-    let lines: Vec<_> = [heads].into_iter().chain(rows).collect();
+    let lines: Vec<_> = [heads].into_iter().chain(rows).map(|line| line.map(|cell| plain(&cell))).collect();
     for line in &lines {
         let cells = columns.iter().zip(line).enumerate().map(|(place, (column, cell))| {
             let longest = |least| lines.iter().map(|line| line[place].chars().count()).max().unwrap_or(0).max(least);
