@@ -42,8 +42,7 @@ pub(super) fn share(tables: i32, connections: usize) -> Shares {
 
 impl Shares {
     fn sum(self) -> u64 {
-        // A connection has two files: the second detects that its client closes.
-        let accepted = 2 * http::accepted(self.connections) as u64;
+        let accepted = http::accepted(self.connections) as u64;
         OTHERS.saturating_add(u64::try_from(self.tables).unwrap_or(FEWEST)).saturating_add(accepted)
     }
 
@@ -73,7 +72,7 @@ mod tests {
     #[test]
     fn files_are_shared_in_proportion() {
         let wanted = Shares { tables: 4096, connections: 4096 };
-        assert_eq!(wanted.sum(), 128 + 4096 + 2 * (4096 + 512));
+        assert_eq!(wanted.sum(), 128 + 4096 + 4096 + 512);
         assert_eq!(wanted.within(14_000), wanted);
         let shares = wanted.within(1024);
         assert!(shares.sum() <= 1024 && shares.tables > 250 && shares.connections > 250, "{shares:?}");

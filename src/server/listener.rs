@@ -6,14 +6,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use actix_http::{HttpService, KeepAlive};
-use actix_service::{ServiceFactory, ServiceFactoryExt as _, map_config};
+use actix_service::{ServiceFactoryExt as _, map_config};
 use actix_web::App;
 use actix_web::dev::{AppConfig, Server, fn_service};
 use actix_web::web::ServiceConfig;
 use tokio::net::{TcpSocket, TcpStream};
-use tokio::time::sleep;
+use tokio::time::{sleep, timeout};
+use tokio_rustls::TlsAcceptor;
 
-use super::encrypted::{Encrypted, below_tls};
 use super::tls;
 use config::{Config, cores};
 use http::{Accepted, Incoming, LINGER, Limits, Reloads, Transport};
@@ -37,6 +37,8 @@ const EVENT_LOOPS: usize = 3;
 const MOST_LOOPS: usize = 512;
 /// Connections that a thread may have above its share.
 const UNEVEN: usize = 16;
+/// Longest wait for a handshake, unless `server.request_timeout` is shorter.
+const HANDSHAKE: Duration = Duration::from_secs(10);
 /// The part of the time for a stop, one of so many, in which connections without a request stay open. A request that comes
 /// meanwhile is answered, and its answer ends the connection: a client whose request meets the end of a connection does not
 /// know what became of it.
@@ -56,8 +58,8 @@ pub(super) fn listen(
     connections: usize,
     reloads: &Arc<Reloads>,
 ) -> Result<(Server, SocketAddr)> {
-    let acceptor = tls::configure(&config.server, reloads)?;
-    let bound = bind(config, limits, routes, connections, acceptor);
+    let tls = tls::configure(&config.server, reloads)?;
+    let bound = bind(config, limits, routes, connections, tls);
     let (server, address) = bound.map_err(|e| cannot_listen(config.server.listen, &e))?;
     let mut stdout = io::stdout().lock();
     let announced = writeln!(stdout, "listening on {}://{address}", config.server.scheme());
@@ -80,15 +82,13 @@ fn bind(
     limits: &Arc<Limits>,
     routes: impl Routes,
     connections: usize,
-    acceptor: Option<tls::Acceptor>,
+    tls: Option<TlsAcceptor>,
 ) -> io::Result<(Server, SocketAddr)> {
     let stop_within = config.server.shutdown_timeout.get();
     let threads =
         if config.server.workers > 0 { config.server.workers } else { (EVENT_LOOPS * cores().max(2)).min(MOST_LOOPS) };
     // Places are given as connections come, so these are a bound for the system's sake. The threads do not share alike.
     let accepted = http::accepted(connections).div_ceil(threads) + UNEVEN;
-    // Slow handshakes must not keep out others before the limit of connections does.
-    actix_tls::accept::max_concurrent_tls_connect(accepted);
     let builder = Server::build()
         .workers(threads)
         .max_concurrent_connections(accepted)
@@ -112,54 +112,35 @@ fn bind(
     let address = listener.local_addr()?;
 
     let limits = Arc::clone(limits);
-    let admit = move |limits: &Arc<Limits>| {
-        let limits = Arc::clone(limits);
-        move |socket: TcpStream| std::future::ready(Accepted::admit(socket, &limits).ok_or(()))
-    };
-    let builder = match acceptor {
-        Some(acceptor) => builder.listen("https", listener, move || {
-            let acceptor = acceptor.clone().map_err(drop).map(Encrypted);
-            fn_service(admit(&limits)).map(below_tls).and_then(acceptor).and_then(connections_of(
-                &limits,
-                &routes,
-                stopping.clone(),
-            ))
-        }),
-        None => builder.listen("http", listener, move || {
-            fn_service(admit(&limits)).and_then(connections_of(&limits, &routes, stopping.clone()))
-        }),
-    };
+    let handshake = HANDSHAKE.min(config.server.request_timeout.get());
+    let builder = builder.listen("http", listener, move || {
+        let (limits, tls) = (Arc::clone(&limits), tls.clone());
+        let app = App::new().configure(routes.clone()).wrap_fn(http::attend);
+        let requests = HttpService::build()
+            .graceful_shutdown_signal(stopping.clone())
+            // The connection itself counts the time without a request, and the time of a head.
+            .keep_alive(KeepAlive::Os)
+            .client_request_timeout(Duration::ZERO)
+            .client_disconnect_timeout(LINGER)
+            .h1_write_buffer_size(WRITE_BUFFER)
+            .on_connect_ext(Incoming::share)
+            .h1(map_config(app, |()| AppConfig::default()))
+            .map_err(drop);
+        let accept = move |socket: TcpStream| {
+            let (limits, tls) = (Arc::clone(&limits), tls.clone());
+            async move {
+                let peer = socket.peer_addr().ok();
+                let accepted = Accepted::admit(socket, &limits).ok_or(())?;
+                let stream = match tls {
+                    None => Transport::Left(accepted),
+                    Some(tls) => {
+                        timeout(handshake, Incoming::handshake(accepted, &tls)).await.map_err(drop)?.map_err(drop)?
+                    }
+                };
+                Ok((Incoming::new(stream, &limits), peer))
+            }
+        };
+        fn_service(accept).and_then(requests)
+    });
     Ok((builder?.run(), address))
-}
-
-/// The service of connections over one kind of transport.
-fn connections_of<T, R, S, F>(
-    limits: &Arc<Limits>,
-    routes: &R,
-    stopping: S,
-) -> impl ServiceFactory<T, Config = (), Response = (), Error = (), InitError = ()> + use<T, R, S, F>
-where
-    T: Transport,
-    R: Routes,
-    S: Fn() -> F + 'static,
-    F: Future<Output = ()> + 'static,
-{
-    let limits = Arc::clone(limits);
-    let app = App::new().configure(routes.clone()).wrap_fn(http::attend);
-    let requests = HttpService::build()
-        .graceful_shutdown_signal(stopping)
-        // The connection itself counts the time without a request, and the time of a head.
-        .keep_alive(KeepAlive::Os)
-        .client_request_timeout(Duration::ZERO)
-        .client_disconnect_timeout(LINGER)
-        .h1_write_buffer_size(WRITE_BUFFER)
-        .on_connect_ext(http::greet(&limits))
-        .h1(map_config(app, |()| AppConfig::default()))
-        .map_err(drop);
-    fn_service(move |stream: T| {
-        let peer = stream.accepted().socket().peer_addr().ok();
-        let incoming = Incoming::new(stream, &limits);
-        async move { Ok((incoming, peer)) }
-    })
-    .and_then(requests)
 }

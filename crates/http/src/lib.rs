@@ -33,7 +33,6 @@ pub use crate::changes::webhooks::Webhooks;
 pub use crate::connections::accepted::Accepted;
 pub use crate::connections::attend::{Answer, attend};
 pub use crate::connections::incoming::{Incoming, LINGER, Transport};
-pub use crate::connections::watch::greet;
 pub use crate::figures::reloads::{Reload, Reloads};
 pub use crate::guards::auth::Authenticator;
 pub use crate::streams::dispatch::Dispatcher;

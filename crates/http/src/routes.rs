@@ -15,9 +15,8 @@ use matchit::Router;
 use super::api::Api;
 use super::endpoint::{Endpoint, Handler};
 use crate::call::{Call, ThreadApi};
-use crate::connections::accepted::Seat;
 use crate::connections::answer_memory;
-use crate::connections::flow::Flow;
+use crate::connections::connection::Connection;
 use crate::figures::requests;
 use crate::forward;
 use crate::guards::auth::{self, Caller, Permit, Who};
@@ -95,7 +94,9 @@ impl Routes {
     }
 
     async fn answer(&self, request: &HttpRequest) -> HttpResponse {
-        Flow::turn(request).await;
+        if let Some(connection) = Connection::of(request) {
+            connection.flow.turn().await;
+        }
         match self.at(request.match_info().as_str()) {
             Some(path) => match path.route(request.method()) {
                 Some(route) => route.answer(&self.api, request).await,
@@ -173,7 +174,13 @@ impl Route {
 
     /// The sender of a request that is served. On a connection beyond the limit, only one who has a place of its own. The
     /// connection of a key is the application's.
-    fn admit(&self, api: &Api, request: &HttpRequest, id: &RequestId, seat: Option<&Seat>) -> Result<Caller, Problem> {
+    fn admit(
+        &self,
+        api: &Api,
+        request: &HttpRequest,
+        id: &RequestId,
+        connection: Option<&Rc<Connection>>,
+    ) -> Result<Caller, Problem> {
         let info = &self.endpoint.info;
         // A standby has taken over, and may have changes that this server lacks.
         if info.is_of_api() && !info.is_of_operators() && api.standbys.has_handed_over() {
@@ -183,10 +190,10 @@ impl Route {
             api.admission.receive(request)?;
         }
         let caller = api.admission.admit(request, id, info.permit)?;
-        if let (Some(seat), Who::Key(..)) = (seat, &caller.who) {
-            seat.is_of_key();
+        if let (Some(connection), Who::Key(..)) = (connection, &caller.who) {
+            connection.is_of_key();
         }
-        if seat.is_some_and(|seat| seat.is_surplus() && !seat.rise(&api.limits, caller.holder)) {
+        if connection.is_some_and(|one| one.is_surplus() && !one.rise(&api.limits, caller.holder)) {
             return Err(Code::Overloaded.into());
         }
         if info.writes() { refuse_condition(request).map(|()| caller) } else { Ok(caller) }
@@ -196,9 +203,9 @@ impl Route {
         let Endpoint { info, handler, .. } = self.endpoint;
         let began = Instant::now();
         let id = RequestId::begin(request);
-        let seat = Seat::of(request).filter(|_| !info.answers_always).map(|seat| &**seat);
-        let surplus = seat.filter(|seat| seat.is_surplus());
-        let admitted = self.admit(api, request, &id, seat);
+        let connection = Connection::of(request).filter(|_| !info.answers_always);
+        let surplus = connection.filter(|one| one.is_surplus());
+        let admitted = self.admit(api, request, &id, connection);
         let caller = admitted.as_ref().ok().map(Caller::tag);
         let holder = admitted.as_ref().map_or(Holder::Operator, |caller| caller.holder);
         let answer = match admitted {
@@ -228,7 +235,7 @@ impl Route {
             problem.respond(request, &id)
         });
         // A client that sends its next request here, just when the connection ends, would not know what became of it.
-        if surplus.is_some_and(Seat::is_surplus) || api.is_stopping() {
+        if surplus.is_some_and(|one| one.is_surplus()) || api.is_stopping() {
             response.head_mut().set_connection_type(ConnectionType::Close);
         }
         let took = began.elapsed();

@@ -12,7 +12,7 @@ use actix_web::http::ConnectionType;
 use actix_web::web::Bytes;
 use actix_web::{HttpMessage as _, HttpRequest};
 
-use super::flow::Flow;
+use super::connection::Connection;
 
 /// The body of a request as it comes. While one of its clones exists, the HTTP server knows that the body is not
 /// complete, and closes the connection soon after the answer. Of a body in chunks that was dropped it would wait for the
@@ -20,7 +20,7 @@ use super::flow::Flow;
 #[derive(Clone)]
 pub(crate) struct Upload {
     parts: Rc<RefCell<BodyStream<Payload>>>,
-    flow: Option<Rc<Flow>>,
+    connection: Option<Rc<Connection>>,
 }
 
 impl Default for Upload {
@@ -30,8 +30,8 @@ impl Default for Upload {
 }
 
 impl Upload {
-    pub(crate) fn new(payload: Payload, flow: Option<Rc<Flow>>) -> Self {
-        Self { parts: Rc::new(RefCell::new(BodyStream::new(payload))), flow }
+    pub(crate) fn new(payload: Payload, connection: Option<Rc<Connection>>) -> Self {
+        Self { parts: Rc::new(RefCell::new(BodyStream::new(payload))), connection }
     }
 
     /// Takes the body of a request; `None` if it has none.
@@ -42,9 +42,9 @@ impl Upload {
     /// The next bytes; none at the end.
     pub(crate) fn poll_next(&self, context: &mut Context<'_>) -> Poll<Option<Result<Bytes, String>>> {
         let next = Pin::new(&mut *self.parts.borrow_mut()).poll_next(context);
-        match (&self.flow, &next) {
-            (Some(flow), Poll::Ready(Some(Ok(part)))) => flow.took(part.len()),
-            (Some(flow), Poll::Pending) if !flow.ask() => {
+        match (&self.connection, &next) {
+            (Some(connection), Poll::Ready(Some(Ok(part)))) => connection.flow.took(part.len()),
+            (Some(connection), Poll::Pending) if !connection.flow.ask() => {
                 return Poll::Ready(Some(Err("its chunks are mostly not content".to_owned())));
             }
             _ => {}
@@ -68,13 +68,13 @@ impl Upload {
 /// A request until its answer is complete.
 struct UnderWay {
     upload: Option<Upload>,
-    flow: Option<Rc<Flow>>,
+    connection: Option<Rc<Connection>>,
 }
 
 impl Drop for UnderWay {
     fn drop(&mut self) {
-        if let Some(flow) = &self.flow {
-            flow.end(self.upload.as_ref().is_some_and(Upload::has_rest));
+        if let Some(connection) = &self.connection {
+            connection.flow.end(self.upload.as_ref().is_some_and(Upload::has_rest));
         }
     }
 }
@@ -105,20 +105,20 @@ pub fn attend<S>(
 where
     S: Service<ServiceRequest, Response = ServiceResponse, Error = actix_web::Error>,
 {
-    let flow = request.conn_data::<Rc<Flow>>().cloned();
-    if let Some(flow) = &flow {
-        flow.begin();
+    let connection = request.conn_data::<Rc<Connection>>().cloned();
+    if let Some(connection) = &connection {
+        connection.flow.begin();
     }
     let upload = match request.take_payload() {
         Payload::None => None,
-        payload => Some(Upload::new(payload, flow.clone())),
+        payload => Some(Upload::new(payload, connection.clone())),
     };
     if let Some(upload) = &upload {
         request.extensions_mut().insert(upload.clone());
     }
-    let is_large = flow.as_ref().is_some_and(|flow| flow.is_large.get());
+    let is_large = connection.as_ref().is_some_and(|connection| connection.flow.is_large.get());
     let offers_another = request.head().connection_type() == ConnectionType::Upgrade;
-    let under_way = UnderWay { upload, flow };
+    let under_way = UnderWay { upload, connection };
     let answer = app.call(request);
     async move {
         let mut answer = answer.await?;

@@ -3,10 +3,10 @@
 pub(crate) mod accepted;
 pub(crate) mod answer_memory;
 pub(crate) mod attend;
+pub(crate) mod connection;
 pub(crate) mod flow;
 pub(crate) mod incoming;
 mod offers;
 pub(crate) mod outgoing;
 pub(crate) mod paced;
 pub(crate) mod turns;
-pub(crate) mod watch;
