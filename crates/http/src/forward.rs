@@ -241,10 +241,9 @@ fn answer(told: Told) -> Option<HttpResponse> {
             response.insert_header((name, value.as_bytes()));
         }
     }
-    let Told { pieces, room, .. } = told;
-    Some(match room {
-        Some(room) => answer_memory::in_pieces(response, pieces, room),
-        None => response.body(pieces.into_iter().collect::<Vec<_>>().concat()),
+    Some(match told.room {
+        Some(room) => answer_memory::reserved(response, told.body, room),
+        None => response.body(told.body),
     })
 }
 

@@ -10,7 +10,6 @@ use actix_web::web::Bytes;
 use futures_util::stream::try_unfold;
 
 use crate::api::Api;
-use crate::connections::answer_memory::Counted;
 use crate::connections::paced::Paced;
 use crate::limits::Places;
 use crate::pools::Wants;
@@ -47,13 +46,11 @@ pub(crate) async fn answer(
             Ok::<_, io::Error>((!piece.is_empty()).then(|| (Bytes::from(piece), (None, next, place))))
         }
     });
-    let mut answer = match length {
+    // Its memory is bounded by the number of such answers.
+    Ok(match length {
         Some(length) => response.body(Paced::new(SizedStream::new(length, pieces), places, timeout)),
         None => response.body(Paced::new(BodyStream::new(pieces), places, timeout)),
-    };
-    // Its memory is bounded by the number of such answers.
-    answer.extensions_mut().insert(Counted);
-    Ok(answer)
+    })
 }
 
 async fn make(api: &Arc<Api>, mut next: NextPiece) -> Result<(NextPiece, Vec<u8>), Problem> {

@@ -42,13 +42,11 @@ impl Call {
                     seen => seen?,
                 };
                 let mut text = match room.into_inner() {
-                    None => Text::of_about(bytes.get()),
-                    room => Text::new(room),
+                    None => Text::new(bytes.get(), None),
+                    Some(room) => Text::beside(room)?,
                 };
-                text.reserve_writing()?;
-                let seen_bytes = text.used();
                 let rest = write(seen, read.reaction_kinds(), &mut text)?;
-                text.shrink(seen_bytes);
+                text.shrink(bytes.get());
                 Ok(Ok((rest, text)))
             };
         let bytes = match show(self.api.feed().read().within(Tier::Memory), AT_ONCE, None)? {

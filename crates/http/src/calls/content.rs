@@ -193,7 +193,7 @@ fn publish_all(feed: &Feed, mut body: Body, limit: usize, patience: Duration) ->
     let new = published.iter().any(|(_, new)| *new);
     // Counts can be above 0, because comments may come before their subject.
     let (published, ids) = as_shown(feed.read(), published.into_iter().map(|(content, _)| content))?;
-    let mut text = Text::new(Some(room));
+    let mut text = Text::new(most, Some(room));
     let published = published.into_iter().inspect(|_| pace.step());
     show::write_items(published, &ids, feed.reaction_kinds(), &mut text)?;
     Ok((new, text))

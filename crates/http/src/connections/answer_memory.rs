@@ -1,6 +1,5 @@
 //! Memory of answers. It is reserved before a large answer is read, and counted until the client has received it.
 
-use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::time::Duration;
 
@@ -86,19 +85,8 @@ fn overloaded() -> Error {
     )
 }
 
-/// A body in pieces. Each piece releases its memory when the connection has taken it.
-fn paced(pieces: VecDeque<Bytes>, mut room: MemoryReservation) -> Paced<impl MessageBody + 'static> {
-    let size = pieces.iter().map(Bytes::len).sum::<usize>() as u64;
-    let (places, patience) = (room.places.none(), room.patience);
-    let pieces = iter(pieces).map(move |piece| {
-        room.shrink(piece.len());
-        Ok::<_, Infallible>(piece)
-    });
-    Paced::new(SizedStream::new(size, pieces), places, patience)
-}
-
-/// A body with its reserved memory; `None` for bytes that all answers share.
-fn counted(bytes: Bytes, memory: Option<Places>) -> impl MessageBody + 'static {
+/// A body of bytes whose memory is counted until the client has all of them; `None` for bytes that all answers share.
+fn in_pieces(bytes: Bytes, memory: Option<Places>) -> impl MessageBody + 'static {
     let size = bytes.len();
     let pieces = iter((0..size).step_by(PIECE)).map(move |at| {
         let _held = &memory;
@@ -107,24 +95,19 @@ fn counted(bytes: Bytes, memory: Option<Places>) -> impl MessageBody + 'static {
     SizedStream::new(size as u64, pieces)
 }
 
-/// Marks a response whose body is counted already.
-pub(crate) struct Counted;
+fn held(bytes: Bytes, memory: Places, patience: Duration) -> BoxBody {
+    let places = memory.none();
+    BoxBody::new(Paced::new(in_pieces(bytes, Some(memory)), places, patience))
+}
 
-/// A response of pieces, whose memory is reserved.
-pub(crate) fn in_pieces(
-    mut response: HttpResponseBuilder,
-    pieces: VecDeque<Bytes>,
-    room: MemoryReservation,
-) -> HttpResponse {
-    let mut answer = response.body(paced(pieces, room));
-    answer.extensions_mut().insert(Counted);
-    answer
+/// A response of bytes whose memory is reserved.
+pub(crate) fn reserved(mut response: HttpResponseBuilder, bytes: Bytes, room: MemoryReservation) -> HttpResponse {
+    response.body(held(bytes, room.places, room.patience))
 }
 
 /// A response of bytes that all such responses share. Only the part in transit to a client takes memory.
-pub(crate) fn shared(mut response: HttpResponse, bytes: Bytes) -> HttpResponse {
-    response.extensions_mut().insert(Counted);
-    response.map_body(|_, _| BoxBody::new(counted(bytes, None)))
+pub(crate) fn shared(mut response: HttpResponseBuilder, bytes: Bytes) -> HttpResponse {
+    response.body(in_pieces(bytes, None))
 }
 
 /// Reserves memory for a large answer that is not counted yet, until it is sent. The answer to a change is never
@@ -135,20 +118,16 @@ pub(crate) fn hold(
     holder: Holder,
     (memory, patience): (&Quota, Duration),
 ) -> Result<HttpResponse> {
-    let size = match response.body().size() {
-        BodySize::Sized(size) if size > SMALL as u64 => usize::try_from(size).unwrap_or(usize::MAX),
-        _ => return Ok(response),
-    };
-    if response.extensions().contains::<Counted>() {
+    if !matches!(response.body().size(), BodySize::Sized(size) if size > SMALL as u64) {
         return Ok(response);
     }
+    let (response, body) = response.into_parts();
+    // All others are counted, or shared.
+    let bytes = match body.try_into_bytes() {
+        Ok(bytes) => bytes,
+        Err(body) => return Ok(response.set_body(body)),
+    };
     let reads = [Method::GET, Method::HEAD].contains(request.method());
-    let memory = if reads { memory.take(holder, size)? } else { memory.take_what_is_free(holder, size) };
-    Ok(response.map_body(|_, body| match body.try_into_bytes() {
-        Ok(rest) => {
-            let places = memory.none();
-            BoxBody::new(Paced::new(counted(rest, Some(memory)), places, patience))
-        }
-        Err(body) => body,
-    }))
+    let memory = if reads { memory.take(holder, bytes.len())? } else { memory.take_what_is_free(holder, bytes.len()) };
+    Ok(response.set_body(held(bytes, memory, patience)))
 }

@@ -1,13 +1,12 @@
 //! The other members of a cluster as this node calls them: pooled connections, limits, and a pause after a failure.
 
-use std::collections::VecDeque;
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use actix_web::http::header::HeaderName;
-use http_body_util::{BodyExt, Full};
-use hyper::body::Bytes;
+use http_body_util::{BodyExt as _, Full, Limited};
+use hyper::body::{Body as _, Bytes};
 use hyper::{HeaderMap, Request};
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::client::legacy::connect::dns::GaiResolver;
@@ -74,8 +73,8 @@ enum Lost {
 pub(crate) struct Told {
     pub(crate) status: u16,
     pub(crate) headers: HeaderMap,
-    pub(crate) pieces: VecDeque<Bytes>,
-    /// Counts the pieces of a large answer.
+    pub(crate) body: Bytes,
+    /// The memory of a large answer.
     pub(crate) room: Option<MemoryReservation>,
 }
 
@@ -194,30 +193,23 @@ impl Peers {
         room: impl FnOnce() -> Option<MemoryReservation>,
     ) -> Result<Told, Lost> {
         let answer = self.client.request(request).await.map_err(|e| Lost::Member(chain(&e)))?;
-        let (head, mut body) = answer.into_parts();
-        let mut told =
-            Told { status: head.status.as_u16(), headers: head.headers, pieces: VecDeque::new(), room: None };
+        let (head, body) = answer.into_parts();
+        let mut told = Told { status: head.status.as_u16(), headers: head.headers, body: Bytes::new(), room: None };
         if !is_for_the_client(told.status) {
             return Ok(told);
         }
-        let (mut room, mut bytes) = (Some(room), 0);
-        while let Some(frame) = body.frame().await {
-            let Ok(piece) = frame.map_err(|e| Lost::Member(chain(&e)))?.into_data() else { continue };
-            bytes += piece.len();
-            if bytes > most {
-                return Err(Lost::Member(format!("its answer is larger than {most} bytes")));
-            }
-            if bytes > SMALL {
-                if let Some(room) = room.take() {
-                    told.room = Some(room().ok_or(Lost::Here)?);
-                }
-                if let Some(room) = &mut told.room {
-                    let more = bytes - room.used();
-                    room.grow(more).map_err(|_| Lost::Here)?;
-                }
-            }
-            told.pieces.push_back(piece);
+        // A node tells the size of each answer that it gives to another.
+        let size = usize::try_from(body.size_hint().lower()).unwrap_or(usize::MAX);
+        if size > most {
+            return Err(Lost::Member(format!("its answer is larger than {most} bytes")));
         }
+        if size > SMALL {
+            let mut room = room().ok_or(Lost::Here)?;
+            room.reserve(size).map_err(|_| Lost::Here)?;
+            told.room = Some(room);
+        }
+        let body = Limited::new(body, size.max(SMALL)).collect().await;
+        told.body = body.map_err(|e| Lost::Member(chain(&*e)))?.to_bytes();
         Ok(told)
     }
 

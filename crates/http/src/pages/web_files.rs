@@ -61,7 +61,8 @@ impl WebFile {
             response.insert_header((CONTENT_ENCODING, "gzip"));
         }
         let bytes = self.bytes(gzip).map_err(Problem::internal)?;
-        Ok(answer_memory::shared(response.content_type(self.media_type).finish(), bytes))
+        response.content_type(self.media_type);
+        Ok(answer_memory::shared(response, bytes))
     }
 
     /// The file in one of its forms.

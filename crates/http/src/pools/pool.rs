@@ -28,7 +28,6 @@ pub(super) struct Pool(Arc<Shared>);
 struct Shared {
     name: &'static str,
     most: usize,
-    linger: Duration,
     threads: AtomicUsize,
     work: SegQueue<Work>,
     /// The pauses that may still be on, and some that are over.
@@ -52,14 +51,9 @@ impl Pause {
 impl Pool {
     /// A pool of at most so many threads with this name, and with the priority of calls.
     pub(super) fn new(name: &'static str, most: usize) -> Self {
-        Self::with(name, most, LINGER)
-    }
-
-    fn with(name: &'static str, most: usize, linger: Duration) -> Self {
         let shared = Shared {
             name,
             most,
-            linger,
             threads: AtomicUsize::new(0),
             work: SegQueue::new(),
             pauses: SegQueue::new(),
@@ -161,7 +155,7 @@ impl Shared {
             pause.end();
             return true;
         }
-        let until = Instant::now() + self.linger;
+        let until = Instant::now() + LINGER;
         loop {
             let left = until.saturating_duration_since(Instant::now());
             if left.is_zero() {

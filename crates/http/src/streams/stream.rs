@@ -1,10 +1,11 @@
 //! `/v1/users/{uid}/stream`: server-sent events.
 
 use std::collections::VecDeque;
-use std::future::{Future, poll_fn};
-use std::pin::Pin;
+use std::future::poll_fn;
 use std::sync::Arc;
 use std::task::{Context, Poll};
+
+use tokio::time::timeout;
 
 use super::events;
 use super::response::{self, Piece, Source};
@@ -110,41 +111,16 @@ fn open(
     Ok(Opened { reader: user, stream, text, missed: missed.into() })
 }
 
-/// A part of the missed events: the next piece, which is empty only at the end, and the events after it.
-type Part = (Piece, VecDeque<Event>);
-
-type Reading = Pin<Box<dyn Future<Output = Result<Part, Problem>>>>;
-
 /// The events of an open stream. All that were missed precede the new ones.
 struct Events {
     api: Arc<Api>,
     holder: Holder,
     opened: Opened,
-    /// The next part of the missed events. A slow client must not hold more than a part in memory.
-    reading: Option<Reading>,
 }
 
 impl Events {
     fn new(api: &Arc<Api>, holder: Holder, opened: Opened) -> Self {
-        Self { api: Arc::clone(api), holder, opened, reading: None }
-    }
-
-    /// The next events; `None` at the end. Nothing is lost if this is given up.
-    async fn coming(&mut self) -> Option<Piece> {
-        let Opened { reader, missed, .. } = &mut self.opened;
-        while self.reading.is_some() || !missed.is_empty() {
-            let whose = (*reader, self.holder);
-            let read = || -> Reading { Box::pin(read_part(Arc::clone(&self.api), whose, std::mem::take(missed))) };
-            let part = self.reading.get_or_insert_with(read).await;
-            self.reading = None;
-            // If it cannot be read, the client reconnects, and resumes after its last event.
-            let (piece, rest) = part.ok()?;
-            *missed = rest;
-            if !piece.bytes.is_empty() {
-                return Some(piece);
-            }
-        }
-        poll_fn(|context| self.poll_new(context)).await.map(Piece::from)
+        Self { api: Arc::clone(api), holder, opened }
     }
 
     /// New events as text, as many as there are for a piece.
@@ -181,24 +157,34 @@ impl Source for Events {
         }
         let heartbeat = self.api.config().presence.heartbeat.get();
         let comment = || Some(events::COMMENT.to_owned().into());
-        tokio::time::timeout(heartbeat, self.coming()).await.unwrap_or_else(|_| comment())
+        // A slow client must not hold more than a part of the missed events in memory.
+        while !self.opened.missed.is_empty() {
+            // The read takes more memory than the part that is sent.
+            let turn = timeout(heartbeat, self.api.limits.catching_up.wait_for(self.holder, 1)).await;
+            let Ok(turn) = turn else { return comment() };
+            let (user, missed) = (self.opened.reader, std::mem::take(&mut self.opened.missed));
+            let read = move |feed: &Feed| {
+                let part = part(feed, user, missed);
+                drop(turn);
+                part
+            };
+            // If it cannot be read, the client reconnects, and resumes after its last event.
+            let (piece, rest) = self.api.run(self.holder, Wants::Read, read).await.ok()?;
+            self.opened.missed = rest;
+            if !piece.bytes.is_empty() {
+                return Some(piece);
+            }
+        }
+        match timeout(heartbeat, poll_fn(|context| self.poll_new(context))).await {
+            Ok(text) => text.map(Piece::from),
+            Err(_) => comment(),
+        }
     }
 }
 
-/// Waits for a turn to read missed events, because the read takes more memory than the part that is sent.
-async fn read_part(api: Arc<Api>, (user, holder): (UserId, Holder), missed: VecDeque<Event>) -> Result<Part, Problem> {
-    let turn = api.limits.catching_up.wait_for(holder, 1).await;
-    api.run(holder, Wants::Read, move |feed| {
-        let part = part(feed, user, missed);
-        drop(turn);
-        part
-    })
-    .await
-}
-
-/// The next missed events by authors that the client is shown now: as many as fill a piece, or one event if memory is
-/// short.
-fn part(feed: &Feed, user: UserId, mut rest: VecDeque<Event>) -> Result<Part, Problem> {
+/// The next missed events by authors that the client is shown now, and the events after them: as many as fill a piece, or
+/// one event if memory is short. The piece is empty only at the end.
+fn part(feed: &Feed, user: UserId, mut rest: VecDeque<Event>) -> Result<(Piece, VecDeque<Event>), Problem> {
     let memory = feed.streaming().streams().memory();
     let room = memory.reserve(PIECE);
     let most = if room.is_some() { PIECE } else { 1 };

@@ -1,18 +1,15 @@
 //! Successful answers: JSON objects and pages.
 
-use std::collections::VecDeque;
 use std::fmt::Display;
-use std::io::{self, Write as _};
 
 use actix_web::http::StatusCode;
 use actix_web::http::header::{CONTENT_TYPE, EntityTag, Header as _, HeaderValue, IfNoneMatch, LINK};
-use actix_web::web::Bytes;
 use actix_web::{HttpRequest, HttpResponse, HttpResponseBuilder};
 use serde::Serialize;
 
 use super::problem::Problem;
 use super::query::{Kept, escaped};
-use crate::connections::answer_memory::{self, MemoryReservation, PIECE};
+use crate::connections::answer_memory::{self, MemoryReservation, SMALL};
 use model::error::Error;
 use model::{Page, Position};
 
@@ -24,58 +21,55 @@ pub(crate) const JSON: HeaderValue = HeaderValue::from_static("application/json"
 /// Bytes for a page of ids, so that its buffer grows at most once or twice.
 const FIRST_BYTES: usize = 2048;
 
-/// A text of fewer parts is short: one with all that is shown of 64 KiB of content.
-const SHORT: usize = (128 << 10) / PIECE;
+/// Most bytes of a short text: one with all that is shown of 64 KiB of content.
+const SHORT: usize = 128 << 10;
 
-/// JSON text as it is written: in one part or, if its memory is counted, in pieces sent in order.
+/// JSON text as it is written.
 pub(crate) struct Text {
-    last: Vec<u8>,
-    pieces: VecDeque<Bytes>,
-    /// Counts the pieces; `None` for a text that is certainly short.
+    bytes: Vec<u8>,
+    /// Counts the bytes; `None` for a text that is certainly short.
     room: Option<MemoryReservation>,
 }
 
 impl Text {
-    /// An empty text.
-    pub(crate) fn new(room: Option<MemoryReservation>) -> Self {
-        Self { last: Vec::with_capacity(FIRST_BYTES), pieces: VecDeque::new(), room }
+    /// An empty text for about this many bytes. They count if there is a reservation.
+    pub(crate) fn new(bytes: usize, room: Option<MemoryReservation>) -> Self {
+        Self { bytes: Vec::with_capacity(bytes.max(FIRST_BYTES)), room }
     }
 
-    /// Room for about this many bytes, which are not counted.
-    pub(crate) fn of_about(bytes: usize) -> Self {
-        Self { last: Vec::with_capacity(bytes.max(FIRST_BYTES)), pieces: VecDeque::new(), room: None }
+    /// A text of a source whose memory is reserved. Fails before any write if there is no memory for the text as well, which
+    /// is about as large.
+    pub(crate) fn beside(mut source: MemoryReservation) -> Result<Self, Error> {
+        let bytes = source.used();
+        source.reserve(2 * bytes)?;
+        Ok(Self::new(bytes, Some(source)))
     }
 
-    /// Reserves memory for the whole text, which is about as large as its source. Fails before any write.
-    pub(crate) fn reserve_writing(&mut self) -> Result<(), Error> {
-        self.room.as_mut().map_or(Ok(()), |room| room.reserve(2 * room.used()))
-    }
-
-    /// Bytes reserved.
-    pub(crate) fn used(&self) -> usize {
-        self.room.as_ref().map_or(0, MemoryReservation::used)
-    }
-
-    /// Releases the memory of the source.
-    pub(crate) fn shrink(&mut self, bytes: usize) {
+    /// Releases the memory of the source, which had so many bytes, and what the text does not need.
+    pub(crate) fn shrink(&mut self, source: usize) {
         if let Some(room) = &mut self.room {
-            room.shrink(bytes);
+            room.shrink(source);
+            self.bytes.shrink_to_fit();
         }
     }
 
     /// Adds a value as JSON.
     pub(crate) fn write(&mut self, value: &impl Serialize) -> Result<(), Problem> {
-        let written = match self.room {
-            // Directly into the buffer: JSON is written a few bytes at a time, so each extra step costs.
-            None => serde_json::to_writer(&mut self.last, value),
-            Some(_) => serde_json::to_writer(&mut *self, value),
-        };
-        written.map_err(|error| failed(error.into()))
+        let before = self.bytes.len();
+        serde_json::to_writer(&mut self.bytes, value).map_err(Problem::internal)?;
+        self.count(before)
     }
 
     /// Adds a part of a JSON text.
     pub(crate) fn push(&mut self, part: &str) -> Result<(), Problem> {
-        self.write_all(part.as_bytes()).map_err(failed)
+        let before = self.bytes.len();
+        self.bytes.extend_from_slice(part.as_bytes());
+        self.count(before)
+    }
+
+    fn count(&mut self, before: usize) -> Result<(), Problem> {
+        let more = self.bytes.len() - before;
+        self.room.as_mut().map_or(Ok(()), |room| room.grow(more)).map_err(Problem::from)
     }
 
     /// Adds the elements of a list, with commas between them.
@@ -93,65 +87,23 @@ impl Text {
         Ok(())
     }
 
-    /// Whether it takes little time to put the text together. A text whose memory is not counted is in one part.
+    /// Whether it takes little time to copy the text.
     pub(crate) fn is_short(&self) -> bool {
-        self.pieces.len() < SHORT
+        self.bytes.len() < SHORT
     }
 
-    /// The text in one part. Its memory is not counted any more.
+    /// Its bytes. Their memory is not counted any more.
     pub(crate) fn into_bytes(self) -> Vec<u8> {
-        if self.pieces.is_empty() {
-            return self.last;
-        }
-        let parts: Vec<&[u8]> = self.pieces.iter().map(Bytes::as_ref).chain([self.last.as_slice()]).collect();
-        parts.concat()
+        self.bytes
     }
 
     /// Ends a response with this text.
     pub(crate) fn answer(self, mut response: HttpResponseBuilder) -> HttpResponse {
-        let Self { last, mut pieces, room } = self;
         response.insert_header((CONTENT_TYPE, JSON));
-        match room {
-            Some(room) if !pieces.is_empty() => {
-                pieces.push_back(last.into());
-                answer_memory::in_pieces(response, pieces, room)
-            }
-            _ => response.body(last),
+        match self.room {
+            Some(room) if self.bytes.len() > SMALL => answer_memory::reserved(response, self.bytes.into(), room),
+            _ => response.body(self.bytes),
         }
-    }
-}
-
-/// Writes in pieces, and reserves their memory.
-impl io::Write for Text {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let Some(room) = &mut self.room else {
-            self.last.extend_from_slice(bytes);
-            return Ok(bytes.len());
-        };
-        let mut rest = bytes;
-        while !rest.is_empty() {
-            if self.last.len() == PIECE {
-                let whole = std::mem::replace(&mut self.last, Vec::with_capacity(PIECE));
-                self.pieces.push_back(whole.into());
-            }
-            let (now, later) = rest.split_at(rest.len().min(PIECE - self.last.len()));
-            room.grow(now.len()).map_err(io::Error::other)?;
-            self.last.extend_from_slice(now);
-            rest = later;
-        }
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
-/// Why a text could not be written: mostly there is no room for it.
-fn failed(error: io::Error) -> Problem {
-    match error.downcast::<Error>() {
-        Ok(refused) => refused.into(),
-        Err(error) => Problem::internal(error),
     }
 }
 
@@ -182,7 +134,7 @@ pub(crate) fn with(status: StatusCode, value: &impl Serialize) -> Answer {
 
 /// 200 with a page of a list, and its neighbours in a `Link` header.
 pub(crate) fn page<T: Serialize, I: Display>(page: Page<T, I>, kept: &Kept) -> Answer {
-    let mut text = Text::new(None);
+    let mut text = Text::new(0, None);
     let ends = write_page(page, &mut text, |item, text| text.write(&item))?;
     Ok(text_page(text, &ends, kept))
 }
