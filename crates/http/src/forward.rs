@@ -138,7 +138,7 @@ async fn told(call: &Call, peers: &Peers, owners: &[usize], body: Bytes) -> Opti
     let server = &call.api.config().server;
     let timeout = (call.api.limits.timeout / PART).min(LONGEST);
     let most = MAX_LIMIT * server.body_limit.saturating_add(BESIDE);
-    let room = || MemoryReservation::new(&call.api.limits.answers, call.caller.holder, call.api.limits.timeout).ok();
+    let room = || MemoryReservation::new(&call.api.limits.answers, call.caller.holder).ok();
     let began = Instant::now();
     for owner in owners.iter().copied().filter(|owner| peers.is_well(*owner)) {
         let request = outgoing(call, peers, owner, body.clone())?;

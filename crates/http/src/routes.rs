@@ -225,8 +225,7 @@ impl Route {
         };
         let answer = match answer {
             Ok(response) if !info.answers_always => {
-                let room = (&api.limits.answers, api.limits.timeout);
-                answer_memory::hold(request, response, holder, room).map_err(Problem::from)
+                answer_memory::hold(request, response, holder, &api.limits.answers).map_err(Problem::from)
             }
             answer => answer,
         };

@@ -57,8 +57,7 @@ impl Call {
             let show = Arc::new(show);
             for (wants, most) in [(Wants::Read, AT_ONCE), (Wants::LargeRead, usize::MAX)] {
                 if bytes <= most {
-                    let room =
-                        MemoryReservation::new(&self.api.limits.answers, self.caller.holder, self.api.limits.timeout)?;
+                    let room = MemoryReservation::new(&self.api.limits.answers, self.caller.holder)?;
                     let show = Arc::clone(&show);
                     if let Ok(shown) = self.run(wants, move |feed| show(feed.read(), most, Some(room))).await? {
                         return Ok(shown);

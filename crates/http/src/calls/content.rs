@@ -1,7 +1,6 @@
 //! `/v1/content`: publish, read, edit, delete.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use actix_web::http::StatusCode;
 use actix_web::http::header::LOCATION;
@@ -158,9 +157,8 @@ async fn publish_batch(mut call: Call) -> Answer {
     let limit = call.api.limits.body_limit;
     let work = call.api.limits.batch_work.wait_for(call.caller.holder, batch_work(body.len(), MAX_BATCH));
     let turns = (body.turn.take(), call.in_time(work).await?);
-    let patience = call.api.limits.timeout;
     let published = move |feed: &Feed| {
-        let published = publish_all(feed, body, limit, patience);
+        let published = publish_all(feed, body, limit);
         drop(turns);
         published
     };
@@ -170,7 +168,7 @@ async fn publish_batch(mut call: Call) -> Answer {
 
 /// Publishes a batch. Returns whether any item is new, and the items as JSON. All of this runs on a thread that may
 /// block, because a batch is large. The answer takes over the memory of the body.
-fn publish_all(feed: &Feed, mut body: Body, limit: usize, patience: Duration) -> Result<(bool, Text), Problem> {
+fn publish_all(feed: &Feed, mut body: Body, limit: usize) -> Result<(bool, Text), Problem> {
     let bytes = body.len();
     let NewContentList { items: UpTo(items) } = body.json(false)?;
     if items.is_empty() {
@@ -186,7 +184,7 @@ fn publish_all(feed: &Feed, mut body: Body, limit: usize, patience: Duration) ->
     };
     let drafts: Vec<Draft> = items.iter().enumerate().map(draft).collect::<Result<_, _>>()?;
     let most = bytes + SHOWN_MORE * drafts.len();
-    let mut room = body.into_room(patience);
+    let mut room = body.into_room();
     // Reserved before any write. Only an item that was published before and edited since can be longer.
     room.reserve(most)?;
     let published = feed.submit(PublishItems::all(drafts))?;

@@ -1,7 +1,6 @@
 //! Memory of answers. It is reserved before a large answer is read, and counted until the client has received it.
 
 use std::convert::Infallible;
-use std::time::Duration;
 
 use actix_web::body::{BodySize, BoxBody, MessageBody, SizedStream};
 use actix_web::http::Method;
@@ -9,7 +8,6 @@ use actix_web::web::Bytes;
 use actix_web::{HttpRequest, HttpResponse, HttpResponseBuilder};
 use futures_util::stream::{StreamExt as _, iter};
 
-use super::paced::Paced;
 use crate::limits::{Holder, Places, Quota};
 use model::error::{Code, Error, Result};
 
@@ -28,20 +26,13 @@ pub(crate) struct MemoryReservation {
     places: Places,
     /// Bytes in use. Fewer are reserved only if this room has all memory that it can have.
     used: usize,
-    /// Timeout of a request.
-    patience: Duration,
 }
 
 impl MemoryReservation {
-    /// An empty room for a request with this timeout. Fails if little memory is free, before anything is read.
+    /// An empty room for a request. Fails if little memory is free, before anything is read.
     /// Otherwise clients that retry often would each have an answer read and half written in vain.
-    pub(crate) fn new(quota: &Quota, holder: Holder, patience: Duration) -> Result<Self> {
-        Ok(Self::of(quota.take_and_leave(holder, STEP, quota.limit() / LAST)?, patience))
-    }
-
-    /// A room over places that are taken already.
-    pub(crate) fn of(places: Places, patience: Duration) -> Self {
-        Self { places, used: 0, patience }
+    pub(crate) fn new(quota: &Quota, holder: Holder) -> Result<Self> {
+        Ok(quota.take_and_leave(holder, STEP, quota.limit() / LAST)?.into())
     }
 
     /// Reserves memory for this many bytes in total. The answer can then grow to this size without an error.
@@ -74,6 +65,13 @@ impl MemoryReservation {
     }
 }
 
+impl From<Places> for MemoryReservation {
+    /// A room over places that are taken already.
+    fn from(places: Places) -> Self {
+        Self { places, used: 0 }
+    }
+}
+
 fn in_steps(bytes: usize) -> usize {
     bytes.saturating_add(STEP - 1) / STEP * STEP
 }
@@ -95,14 +93,16 @@ fn in_pieces(bytes: Bytes, memory: Option<Places>) -> impl MessageBody + 'static
     SizedStream::new(size as u64, pieces)
 }
 
-fn held(bytes: Bytes, memory: Places, patience: Duration) -> BoxBody {
-    let places = memory.none();
-    BoxBody::new(Paced::new(in_pieces(bytes, Some(memory)), places, patience))
+/// Lets the connection of an answer look whether others want such places as the answer holds.
+pub(crate) fn paced(mut response: HttpResponse, places: &Places) -> HttpResponse {
+    response.extensions_mut().insert(places.none());
+    response
 }
 
 /// A response of bytes whose memory is reserved.
-pub(crate) fn reserved(mut response: HttpResponseBuilder, bytes: Bytes, room: MemoryReservation) -> HttpResponse {
-    response.body(held(bytes, room.places, room.patience))
+pub(crate) fn reserved(mut response: HttpResponseBuilder, bytes: Bytes, memory: MemoryReservation) -> HttpResponse {
+    let places = memory.places.none();
+    paced(response.body(in_pieces(bytes, Some(memory.places))), &places)
 }
 
 /// A response of bytes that all such responses share. Only the part in transit to a client takes memory.
@@ -116,7 +116,7 @@ pub(crate) fn hold(
     request: &HttpRequest,
     response: HttpResponse,
     holder: Holder,
-    (memory, patience): (&Quota, Duration),
+    quota: &Quota,
 ) -> Result<HttpResponse> {
     if !matches!(response.body().size(), BodySize::Sized(size) if size > SMALL as u64) {
         return Ok(response);
@@ -128,6 +128,7 @@ pub(crate) fn hold(
         Err(body) => return Ok(response.set_body(body)),
     };
     let reads = [Method::GET, Method::HEAD].contains(request.method());
-    let memory = if reads { memory.take(holder, bytes.len())? } else { memory.take_what_is_free(holder, bytes.len()) };
-    Ok(response.set_body(held(bytes, memory, patience)))
+    let memory = if reads { quota.take(holder, bytes.len())? } else { quota.take_what_is_free(holder, bytes.len()) };
+    let places = memory.none();
+    Ok(paced(response.set_body(BoxBody::new(in_pieces(bytes, Some(memory)))), &places))
 }

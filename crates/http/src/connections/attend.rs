@@ -108,6 +108,7 @@ where
     let connection = request.conn_data::<Rc<Connection>>().cloned();
     if let Some(connection) = &connection {
         connection.flow.begin();
+        connection.pace.take();
     }
     let upload = match request.take_payload() {
         Payload::None => None,
@@ -122,6 +123,9 @@ where
     let answer = app.call(request);
     async move {
         let mut answer = answer.await?;
+        if let Some(connection) = &under_way.connection {
+            connection.pace.borrow_mut().places = answer.response_mut().extensions_mut().remove();
+        }
         if is_large || offers_another {
             // Gives the memory of the head back; after an offer the HTTP server ends the connection in any case.
             answer.response_mut().head_mut().set_connection_type(ConnectionType::Close);

@@ -10,6 +10,7 @@ use std::task::{Context, Waker};
 use actix_web::HttpRequest;
 
 use super::flow::{Flow, Wanted};
+use super::pace::Pace;
 use crate::limits::{Holder, Limits, Places, Quota};
 
 thread_local! {
@@ -31,6 +32,7 @@ pub(crate) struct Connection {
     /// The task that waits for bytes.
     task: Cell<Option<Waker>>,
     pub(crate) flow: Flow,
+    pub(super) pace: RefCell<Pace>,
 }
 
 impl Connection {
@@ -49,6 +51,7 @@ impl Connection {
             stream: RefCell::default(),
             task: Cell::default(),
             flow: Flow::new(),
+            pace: RefCell::default(),
         });
         OPEN.with_borrow_mut(|open| open.insert(number, Rc::clone(&connection)));
         Some(connection)

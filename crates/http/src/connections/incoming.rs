@@ -24,6 +24,7 @@ use tokio_util::either::Either;
 use super::accepted::Accepted;
 use super::connection::Connection;
 use super::flow::{Flow, KEEP_ALIVE, Wanted};
+use super::pace::LOOK_EVERY;
 use super::{offers, turns};
 use crate::limits::{Limits, Places};
 
@@ -168,6 +169,19 @@ impl Incoming {
         }
     }
 
+    /// Whether the client takes an answer too slowly. If it does not, the task is woken to look again.
+    fn is_too_slow(&mut self, context: &mut Context<'_>) -> bool {
+        if self.connection.pace.borrow_mut().is_too_slow(self.limits.timeout) {
+            return true;
+        }
+        let next = Instant::now() + LOOK_EVERY.min(self.limits.timeout);
+        if self.timer.is_elapsed() || next < self.timer.deadline() {
+            self.timer.as_mut().reset(next);
+        }
+        let _ = self.timer.as_mut().poll(context);
+        false
+    }
+
     /// Answers in place of the HTTP server, which waits for the rest of a head or cannot read it.
     fn refuse(&mut self, context: &mut Context<'_>, status: StatusCode) {
         if !self.is_blocked {
@@ -291,8 +305,12 @@ impl AsyncWrite for Incoming {
         let written = Pin::new(&mut this.stream).poll_write(context, part);
         if let Poll::Ready(Ok(more)) = written {
             this.written += more;
+            this.connection.pace.borrow_mut().took(more);
         }
         this.is_blocked = written.is_pending();
+        if this.is_blocked && this.is_too_slow(context) {
+            return Poll::Ready(Err(io::ErrorKind::TimedOut.into()));
+        }
         written
     }
 

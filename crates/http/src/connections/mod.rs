@@ -8,5 +8,5 @@ pub(crate) mod flow;
 pub(crate) mod incoming;
 mod offers;
 pub(crate) mod outgoing;
-pub(crate) mod paced;
+mod pace;
 pub(crate) mod turns;

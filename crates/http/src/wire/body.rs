@@ -155,9 +155,9 @@ impl Body {
         object(text.map_err(|e| Problem::invalid_body(format_args!("the body is not UTF-8: {e}")))?)
     }
 
-    /// Drops the body, and keeps its memory for the answer to a request with this timeout.
-    pub(crate) fn into_room(self, patience: Duration) -> MemoryReservation {
-        MemoryReservation::of(self.memory, patience)
+    /// Drops the body, and keeps its memory for the answer.
+    pub(crate) fn into_room(self) -> MemoryReservation {
+        self.memory.into()
     }
 }
 
