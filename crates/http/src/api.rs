@@ -225,11 +225,11 @@ impl Api {
     {
         let places = match wants {
             Wants::Change => {
-                let (change, blocked) = self.limits.place_for_change(holder)?;
+                let (change, blocked) = self.limits.disk.of_change(holder)?;
                 (Some(change), blocked)
             }
-            Wants::Read | Wants::LargeRead => (None, self.limits.blocked.take(holder, 1)?),
-            Wants::Audit => (None, self.limits.audits.take(holder, 1)?),
+            Wants::Read | Wants::LargeRead => (None, self.limits.disk.blocked.take(holder, 1)?),
+            Wants::Audit => (None, self.limits.disk.audits.take(holder, 1)?),
         };
         let api = Arc::clone(self);
         let work = move || {

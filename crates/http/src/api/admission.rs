@@ -14,7 +14,7 @@ use crate::limits::{Holder, Limits};
 use crate::route_info::OPERATORS;
 use crate::wire::problem::Problem;
 use crate::wire::request_id::RequestId;
-use config::{Config, KeyRole, Network};
+use config::{Config, KeyRole};
 
 /// The guards that each request passes.
 #[derive(Debug)]
@@ -28,8 +28,6 @@ pub(crate) struct Admission {
     /// Limits of requests a second.
     pub(crate) rates: RateLimits,
     limits: Arc<Limits>,
-    /// The proxies that tell the addresses of their clients.
-    proxies: Vec<Network>,
 }
 
 impl Admission {
@@ -40,7 +38,6 @@ impl Admission {
             cors: Cors::new(&config.server.allowed_origins),
             rates: RateLimits::new(&config.rate_limits),
             limits: Arc::clone(limits),
-            proxies: config.server.trusted_proxies.clone(),
         }
     }
 
@@ -70,8 +67,8 @@ impl Admission {
     /// For whom a sender at an address takes places.
     fn holder(&self, who: &Who, address: Option<IpAddr>, path: &str) -> Holder {
         match who {
-            Who::User { id, .. } => self.limits.user(id),
-            Who::Anyone if !self.gate.is_open() => self.limits.client(address),
+            Who::User { id, .. } => self.limits.callers.user(id),
+            Who::Anyone if !self.gate.is_open() => self.limits.callers.client(address),
             Who::Key(KeyRole::Metrics, _) => Holder::Operator,
             Who::Anyone | Who::Key(..) if path.starts_with(OPERATORS) => Holder::Operator,
             Who::Anyone | Who::Key(..) => Holder::Application,
@@ -80,6 +77,6 @@ impl Admission {
 
     /// The address of the client.
     pub(crate) fn address(&self, request: &HttpRequest) -> Option<IpAddr> {
-        address::client(request, &self.proxies)
+        address::client(request, &self.limits.callers.proxies)
     }
 }

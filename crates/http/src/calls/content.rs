@@ -10,7 +10,6 @@ use utoipa::openapi::schema::{Array, ArrayBuilder};
 
 use super::prelude::*;
 use super::show::{self, Item, ItemId, Items};
-use crate::limits::batch_work;
 use crate::wire::body::{self, Body, Nothing, UpTo};
 use crate::wire::query::{Ids, VIEWS, View};
 use crate::wire::reply::Text;
@@ -154,8 +153,8 @@ pub(crate) async fn answer_published(call: &Call, publish: PublishItems, folder:
 /// `POST /v1/content/batch`
 async fn publish_batch(mut call: Call) -> Answer {
     let mut body = call.body().await?;
-    let limit = call.api.limits.body_limit;
-    let work = call.api.limits.batch_work.wait_for(call.caller.holder, batch_work(body.len(), MAX_BATCH));
+    let bodies = &call.api.limits.bodies;
+    let (limit, work) = (bodies.one, bodies.work_on(call.caller.holder, body.len(), MAX_BATCH));
     let turns = (body.turn.take(), call.in_time(work).await?);
     let published = move |feed: &Feed| {
         let published = publish_all(feed, body, limit);

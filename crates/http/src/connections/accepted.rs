@@ -34,7 +34,7 @@ impl Accepted {
         if let Err(error) = prepare(limits.timeout, &socket) {
             tracing::debug!(%error, "an option could not be set for a connection");
         }
-        let holder = limits.client(socket.peer_addr().ok().map(|peer| peer.ip()));
+        let holder = limits.callers.client(socket.peer_addr().ok().map(|peer| peer.ip()));
         Some(Self { socket, connection: Connection::open(holder, limits)?, left: usize::MAX })
     }
 

@@ -127,8 +127,10 @@ pub(crate) fn hold(
         Ok(bytes) => bytes,
         Err(body) => return Ok(response.set_body(body)),
     };
-    let reads = [Method::GET, Method::HEAD].contains(request.method());
-    let memory = if reads { quota.take(holder, bytes.len())? } else { quota.take_what_is_free(holder, bytes.len()) };
+    let memory = match *request.method() {
+        Method::GET | Method::HEAD => quota.take(holder, bytes.len())?,
+        _ => quota.take_quietly(holder, bytes.len()).unwrap_or_else(|| quota.none(holder)),
+    };
     let places = memory.none();
     Ok(paced(response.set_body(BoxBody::new(in_pieces(bytes, Some(memory)))), &places))
 }
