@@ -115,7 +115,7 @@ fn bind(
     let handshake = HANDSHAKE.min(config.server.request_timeout.get());
     let builder = builder.listen("http", listener, move || {
         let (limits, tls) = (Arc::clone(&limits), tls.clone());
-        let app = App::new().configure(routes.clone()).wrap_fn(http::attend);
+        let app = App::new().configure(routes.clone());
         let requests = HttpService::build()
             .graceful_shutdown_signal(stopping.clone())
             // The connection itself counts the time without a request, and the time of a head.

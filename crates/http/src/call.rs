@@ -72,11 +72,10 @@ impl Call {
     pub(super) fn new(
         api: Rc<ThreadApi>,
         info: &'static RouteInfo,
-        request: HttpRequest,
+        (request, upload): (HttpRequest, Option<Upload>),
         caller: Caller,
         started: Instant,
     ) -> Self {
-        let upload = Upload::of(&request);
         Self { request, api, caller, info, upload, started }
     }
 

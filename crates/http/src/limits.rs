@@ -36,8 +36,6 @@ const ANSWER_MEMORY: usize = 192 << 20;
 const CATCHING_UP: usize = 64;
 /// Memory for heads that are not complete after 8 KiB. A connection keeps what its heads have taken.
 const HEAD_MEMORY: usize = 32 << 20;
-/// The unit of memory places, bytes.
-const UNIT: usize = 1024;
 
 /// All limits of the HTTP side.
 #[derive(Debug)]
@@ -84,18 +82,18 @@ impl Limits {
             timeout: settings.request_timeout.get(),
             timed_out: AtomicU64::new(0),
             disk: DiskLimits {
-                blocked: Quota::new(MAX_BLOCKED, 1).with_share(BLOCKED_OF_CALLER),
-                changes: Quota::new(MAX_CHANGES, 1).with_share(CHANGES_OF_CALLER),
-                audits: Quota::new(MAX_AUDITS, 1),
+                blocked: Quota::new(MAX_BLOCKED).with_share(BLOCKED_OF_CALLER),
+                changes: Quota::new(MAX_CHANGES).with_share(CHANGES_OF_CALLER),
+                audits: Quota::new(MAX_AUDITS),
             },
-            downloads: Quota::in_parts([MAX_DOWNLOADS; 2], 3 * MAX_DOWNLOADS, 1),
-            heads: Quota::new(HEAD_MEMORY, UNIT),
+            downloads: Quota::in_parts([MAX_DOWNLOADS; 2], 3 * MAX_DOWNLOADS),
+            heads: Quota::new(HEAD_MEMORY),
             bodies: BodyLimits::new(settings.body_limit),
-            answers: Quota::new(ANSWER_MEMORY, UNIT),
-            catching_up: Quota::new(CATCHING_UP, 1),
-            streams: Quota::new((connections - connections / 8).max(1), 1),
-            connections: Quota::in_parts([0, connections / 8], connections, 1),
-            surplus: Quota::new(accepted(connections) - connections, 1),
+            answers: Quota::new(ANSWER_MEMORY),
+            catching_up: Quota::new(CATCHING_UP),
+            streams: Quota::new((connections - connections / 8).max(1)),
+            connections: Quota::in_parts([0, connections / 8], connections),
+            surplus: Quota::new(accepted(connections) - connections),
             callers: Callers { hashes: RandomState::new(), proxies: settings.trusted_proxies.clone() },
         }
     }

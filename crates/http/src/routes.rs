@@ -5,7 +5,6 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Instant;
 
-use actix_web::dev::{ServiceRequest, ServiceResponse, fn_service};
 use actix_web::http::header::{IF_MATCH, IF_NONE_MATCH, IF_UNMODIFIED_SINCE};
 use actix_web::http::{ConnectionType, Method};
 use actix_web::web::ServiceConfig;
@@ -16,6 +15,7 @@ use super::api::Api;
 use super::endpoint::{Endpoint, Handler};
 use crate::call::{Call, ThreadApi};
 use crate::connections::answer_memory;
+use crate::connections::attend::{self, Upload};
 use crate::connections::connection::Connection;
 use crate::figures::requests;
 use crate::forward;
@@ -30,14 +30,10 @@ use model::error::Code;
 /// Adds all routes to the application of a thread.
 pub(super) fn configure(endpoints: &'static [Endpoint], api: &Arc<Api>, config: &mut ServiceConfig) {
     let routes = Rc::new(Routes::new(endpoints, api));
-    config.default_service(fn_service(move |request: ServiceRequest| {
+    attend::serve(config, move |request, upload| {
         let routes = Rc::clone(&routes);
-        let (request, _) = request.into_parts();
-        async move {
-            let response = routes.answer(&request).await;
-            Ok(ServiceResponse::new(request, response))
-        }
-    }));
+        async move { routes.answer(&request, upload).await }
+    });
 }
 
 /// The routes of one thread.
@@ -93,13 +89,13 @@ impl Routes {
         self.paths.at(path).ok().map(|found| found.value)
     }
 
-    async fn answer(&self, request: &HttpRequest) -> HttpResponse {
+    async fn answer(&self, request: &HttpRequest, upload: Option<Upload>) -> HttpResponse {
         if let Some(connection) = Connection::of(request) {
             connection.flow.turn().await;
         }
         match self.at(request.match_info().as_str()) {
             Some(path) => match path.route(request.method()) {
-                Some(route) => route.answer(&self.api, request).await,
+                Some(route) => route.answer(&self.api, request, upload).await,
                 None => self.refuse(request, || Problem::method_not_allowed(&path.methods)),
             },
             None => self.refuse(request, || self.nothing_there(request)),
@@ -199,7 +195,7 @@ impl Route {
         if info.writes() { refuse_condition(request).map(|()| caller) } else { Ok(caller) }
     }
 
-    async fn answer(&self, api: &Rc<ThreadApi>, request: &HttpRequest) -> HttpResponse {
+    async fn answer(&self, api: &Rc<ThreadApi>, request: &HttpRequest, upload: Option<Upload>) -> HttpResponse {
         let Endpoint { info, handler, .. } = self.endpoint;
         let began = Instant::now();
         let id = RequestId::begin(request);
@@ -210,7 +206,7 @@ impl Route {
         let holder = admitted.as_ref().map_or(Holder::Operator, |caller| caller.holder);
         let answer = match admitted {
             Ok(caller) => {
-                let call = Call::new(Rc::clone(api), info, request.clone(), caller, began);
+                let call = Call::new(Rc::clone(api), info, (request.clone(), upload), caller, began);
                 // A call with parameters reads them itself.
                 let query = if info.query.is_empty() { call.query().map(drop) } else { Ok(()) };
                 match query {

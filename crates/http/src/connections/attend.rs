@@ -7,10 +7,11 @@ use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 
 use actix_web::body::{BodySize, BodyStream, BoxBody, MessageBody};
-use actix_web::dev::{Payload, Service, ServiceRequest, ServiceResponse};
+use actix_web::dev::{Payload, ServiceRequest, ServiceResponse, fn_service};
 use actix_web::http::ConnectionType;
 use actix_web::web::Bytes;
-use actix_web::{HttpMessage as _, HttpRequest};
+use actix_web::web::ServiceConfig;
+use actix_web::{HttpRequest, HttpResponse};
 
 use super::connection::Connection;
 
@@ -32,11 +33,6 @@ impl Default for Upload {
 impl Upload {
     pub(crate) fn new(payload: Payload, connection: Option<Rc<Connection>>) -> Self {
         Self { parts: Rc::new(RefCell::new(BodyStream::new(payload))), connection }
-    }
-
-    /// Takes the body of a request; `None` if it has none.
-    pub(crate) fn of(request: &HttpRequest) -> Option<Self> {
-        request.extensions_mut().remove()
     }
 
     /// The next bytes; none at the end.
@@ -80,7 +76,7 @@ impl Drop for UnderWay {
 }
 
 /// The body of an answer.
-pub struct Answer {
+struct Answer {
     body: BoxBody,
     _under_way: UnderWay,
 }
@@ -97,39 +93,37 @@ impl MessageBody for Answer {
     }
 }
 
-/// Answers a request by the application `app`.
-pub fn attend<S>(
-    mut request: ServiceRequest,
-    app: &S,
-) -> impl Future<Output = Result<ServiceResponse<Answer>, actix_web::Error>> + use<S>
+/// Adds what answers all requests to an application.
+pub(crate) fn serve<F>(config: &mut ServiceConfig, answer: impl Fn(HttpRequest, Option<Upload>) -> F + Clone + 'static)
 where
-    S: Service<ServiceRequest, Response = ServiceResponse, Error = actix_web::Error>,
+    F: Future<Output = HttpResponse> + 'static,
 {
-    let connection = request.conn_data::<Rc<Connection>>().cloned();
-    if let Some(connection) = &connection {
-        connection.flow.begin();
-        connection.pace.take();
-    }
-    let upload = match request.take_payload() {
-        Payload::None => None,
-        payload => Some(Upload::new(payload, connection.clone())),
-    };
-    if let Some(upload) = &upload {
-        request.extensions_mut().insert(upload.clone());
-    }
-    let is_large = connection.as_ref().is_some_and(|connection| connection.flow.is_large.get());
-    let offers_another = request.head().connection_type() == ConnectionType::Upgrade;
-    let under_way = UnderWay { upload, connection };
-    let answer = app.call(request);
-    async move {
-        let mut answer = answer.await?;
-        if let Some(connection) = &under_way.connection {
-            connection.pace.borrow_mut().places = answer.response_mut().extensions_mut().remove();
+    config.default_service(fn_service(move |request: ServiceRequest| {
+        let (request, payload) = request.into_parts();
+        let connection = request.conn_data::<Rc<Connection>>().cloned();
+        if let Some(connection) = &connection {
+            connection.flow.begin();
+            connection.pace.take();
         }
-        if is_large || offers_another {
-            // Gives the memory of the head back; after an offer the HTTP server ends the connection in any case.
-            answer.response_mut().head_mut().set_connection_type(ConnectionType::Close);
+        let is_large = connection.as_ref().is_some_and(|connection| connection.flow.is_large.get());
+        let offers_another = request.head().connection_type() == ConnectionType::Upgrade;
+        let upload = match payload {
+            Payload::None => None,
+            payload => Some(Upload::new(payload, connection.clone())),
+        };
+        let under_way = UnderWay { upload: upload.clone(), connection };
+        let answer = answer(request.clone(), upload);
+        async move {
+            let mut answer = answer.await;
+            if let Some(connection) = &under_way.connection {
+                connection.pace.borrow_mut().places = answer.extensions_mut().remove();
+            }
+            if is_large || offers_another {
+                // Gives the memory of the head back; after an offer the HTTP server ends the connection in any case.
+                answer.head_mut().set_connection_type(ConnectionType::Close);
+            }
+            let answer = answer.map_body(|_, body| BoxBody::new(Answer { body, _under_way: under_way }));
+            Ok(ServiceResponse::new(request, answer))
         }
-        Ok(answer.map_body(|_, body| Answer { body, _under_way: under_way }))
-    }
+    }));
 }

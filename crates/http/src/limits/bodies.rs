@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use super::UNIT;
 use super::quota::{Holder, Places, Quota};
 
 /// Memory for bodies within the limit of a single change, all open requests together.
@@ -53,11 +52,11 @@ impl BodyLimits {
         Self {
             one,
             batch,
-            small: Quota::new(BODY_MEMORY.max(one), UNIT),
-            large: Quota::new(BATCH_MEMORY.max(batch), UNIT),
-            turns: Quota::new(TURNS.max(batch), UNIT),
-            waiting_turns: Quota::new(WAITING_TURNS, 1),
-            work: Quota::new(BATCH_WORK * cores, UNIT),
+            small: Quota::new(BODY_MEMORY.max(one)),
+            large: Quota::new(BATCH_MEMORY.max(batch)),
+            turns: Quota::new(TURNS.max(batch)),
+            waiting_turns: Quota::new(WAITING_TURNS),
+            work: Quota::new(BATCH_WORK * cores),
         }
     }
 

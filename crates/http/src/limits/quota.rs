@@ -43,10 +43,9 @@ pub(crate) enum Holder {
 pub(crate) struct Quota(Arc<Shared>);
 
 struct Shared {
-    unit: usize,
     /// Of everyone; of everyone but operators; of callers.
     levels: [Level; 3],
-    /// Most units of one caller.
+    /// Most places of one caller.
     share: usize,
     callers: Box<[AtomicUsize]>,
     refused: AtomicU64,
@@ -57,7 +56,7 @@ struct Shared {
     freed: Notify,
 }
 
-/// Units, of which so many may be in use.
+/// Places, of which so many may be in use.
 #[derive(Debug)]
 struct Level {
     bound: usize,
@@ -71,17 +70,17 @@ impl Level {
         Self { bound, used: AtomicUsize::new(0), refused_at: AtomicU64::new(0) }
     }
 
-    fn take(&self, units: usize) -> bool {
-        take(&self.used, |used| used + units <= self.bound, units)
+    fn take(&self, n: usize) -> bool {
+        take(&self.used, |used| used + n <= self.bound, n)
     }
 
-    fn has_free(&self, units: usize) -> bool {
-        self.bound.saturating_sub(self.used.load(Ordering::Relaxed)) >= units.min(self.bound)
+    fn has_free(&self, n: usize) -> bool {
+        self.bound.saturating_sub(self.used.load(Ordering::Relaxed)) >= n.min(self.bound)
     }
 }
 
-fn take(used: &AtomicUsize, may: impl Fn(usize) -> bool, units: usize) -> bool {
-    let more = |used| may(used).then_some(used + units);
+fn take(used: &AtomicUsize, may: impl Fn(usize) -> bool, n: usize) -> bool {
+    let more = |used| may(used).then_some(used + n);
     used.fetch_update(Ordering::SeqCst, Ordering::Relaxed, more).is_ok()
 }
 
@@ -92,19 +91,16 @@ impl fmt::Debug for Quota {
 }
 
 impl Quota {
-    /// A quota of `limit`, counted in units of `unit`.
-    pub(crate) fn new(limit: usize, unit: usize) -> Self {
-        let units = limit.div_ceil(unit);
-        Self::in_parts([units / OF_OPERATORS, units / OF_APPLICATION], limit, unit)
+    /// A quota of `limit`.
+    pub(crate) fn new(limit: usize) -> Self {
+        Self::in_parts([limit / OF_OPERATORS, limit / OF_APPLICATION], limit)
     }
 
-    /// A quota with these units for operators only, and for the application and them only.
-    pub(crate) fn in_parts([operators, application]: [usize; 2], limit: usize, unit: usize) -> Self {
-        let units = limit.div_ceil(unit);
-        let rest = units - operators - application;
+    /// A quota with these places for operators only, and for the application and them only.
+    pub(crate) fn in_parts([operators, application]: [usize; 2], limit: usize) -> Self {
+        let rest = limit - operators - application;
         Self(Arc::new(Shared {
-            unit,
-            levels: [units, units - operators, rest].map(Level::of),
+            levels: [limit, limit - operators, rest].map(Level::of),
             share: (rest / OF_CALLER).max(1),
             callers: (0..SLOTS).map(|_| AtomicUsize::new(0)).collect(),
             refused: AtomicU64::new(0),
@@ -115,7 +111,7 @@ impl Quota {
         }))
     }
 
-    /// The same quota, of which one caller takes at most `most` units.
+    /// The same quota, of which one caller takes at most `most`.
     pub(crate) fn with_share(mut self, most: usize) -> Self {
         // Nobody else has it yet.
         if let Some(shared) = Arc::get_mut(&mut self.0) {
@@ -131,7 +127,7 @@ impl Quota {
 
     /// Takes places, and refuses if fewer than `left` would stay free for the holder.
     pub(crate) fn take_and_leave(&self, holder: Holder, n: usize, left: usize) -> Result<Places> {
-        let is_there = self.0.has_free(holder, n.saturating_add(left).div_ceil(self.0.unit));
+        let is_there = self.0.has_free(holder, n.saturating_add(left));
         is_there
             .then(|| self.take_quietly(holder, n))
             .flatten()
@@ -140,7 +136,7 @@ impl Quota {
 
     /// No places yet, for [`Places::grow_to`].
     pub(crate) fn none(&self, holder: Holder) -> Places {
-        Places { quota: self.clone(), holder, units: 0 }
+        Places { quota: self.clone(), holder, held: 0 }
     }
 
     /// Takes `n`, or nothing, and counts no refusal.
@@ -170,10 +166,10 @@ impl Quota {
     }
 
     fn refuse(&self, holder: Holder, n: usize) -> Error {
-        let (shared, units) = (&self.0, n.div_ceil(self.0.unit));
+        let shared = &self.0;
         shared.refused.fetch_add(1, Ordering::Relaxed);
         // None is, if it is the share of a caller that is used up: that takes nothing from others.
-        for level in shared.levels_of(holder).iter().filter(|level| !level.has_free(units)) {
+        for level in shared.levels_of(holder).iter().filter(|level| !level.has_free(n)) {
             level.refused_at.store(shared.now(), Ordering::Relaxed);
         }
         Code::Overloaded.into()
@@ -186,12 +182,12 @@ impl Quota {
 
     /// The limit.
     pub(crate) fn limit(&self) -> usize {
-        self.0.levels[0].bound * self.0.unit
+        self.0.levels[0].bound
     }
 
     /// The amount taken, and the limit.
     pub(crate) fn fill(&self) -> Fill {
-        Fill::of(self.0.levels[0].used.load(Ordering::Relaxed) * self.0.unit, self.limit())
+        Fill::of(self.0.levels[0].used.load(Ordering::Relaxed), self.limit())
     }
 
     /// Number of refusals.
@@ -219,31 +215,31 @@ impl Shared {
         1 + self.began.elapsed().as_millis() as u64
     }
 
-    /// Whether so many units are free, whatever the share of the holder is.
-    fn has_free(&self, holder: Holder, units: usize) -> bool {
-        self.levels_of(holder).iter().all(|level| level.has_free(units))
+    /// Whether so many are free, whatever the share of the holder is.
+    fn has_free(&self, holder: Holder, n: usize) -> bool {
+        self.levels_of(holder).iter().all(|level| level.has_free(n))
     }
 
-    /// Takes units for a holder that has `own` in the same places.
-    fn take(&self, holder: Holder, units: usize, own: usize) -> bool {
+    /// Takes some for a holder that has `own` in the same places.
+    fn take(&self, holder: Holder, n: usize, own: usize) -> bool {
         // So it takes and gives back nothing, and wakes nobody, unless another one takes some just now.
-        if !self.has_free(holder, units) {
+        if !self.has_free(holder, n) {
             return false;
         }
         // More than a share passes alone.
-        let may = |used: usize| used + units <= self.share || used <= own;
-        if self.slot_of(holder).is_some_and(|used| !take(used, may, units)) {
+        let may = |used: usize| used + n <= self.share || used <= own;
+        if self.slot_of(holder).is_some_and(|used| !take(used, may, n)) {
             return false;
         }
         let levels = self.levels_of(holder);
-        let Some(full) = levels.iter().position(|level| !level.take(units)) else { return true };
-        self.free(&levels[..full], self.slot_of(holder), units);
+        let Some(full) = levels.iter().position(|level| !level.take(n)) else { return true };
+        self.free(&levels[..full], self.slot_of(holder), n);
         false
     }
 
-    fn free(&self, levels: &[Level], slot: Option<&AtomicUsize>, units: usize) {
+    fn free(&self, levels: &[Level], slot: Option<&AtomicUsize>, n: usize) {
         for used in levels.iter().map(|level| &level.used).chain(slot) {
-            used.fetch_sub(units, Ordering::SeqCst);
+            used.fetch_sub(n, Ordering::SeqCst);
         }
         if self.waiting.load(Ordering::SeqCst) > 0 {
             self.freed.notify_waiters();
@@ -273,13 +269,13 @@ impl Drop for Waits<'_> {
 pub(crate) struct Places {
     quota: Quota,
     holder: Holder,
-    units: usize,
+    held: usize,
 }
 
 impl Places {
     /// How many they are.
     pub(crate) fn amount(&self) -> usize {
-        self.units * self.quota.0.unit
+        self.held
     }
 
     /// Takes more, up to `n` in all, or refuses the request. More than the holder can ever have counts as all that.
@@ -290,9 +286,9 @@ impl Places {
     fn grow_quietly(&mut self, n: usize) -> bool {
         let shared = &self.quota.0;
         let most = shared.levels_of(self.holder).last().map_or(0, |level| level.bound);
-        let more = n.div_ceil(shared.unit).min(most).saturating_sub(self.units);
-        let is_there = more == 0 || shared.take(self.holder, more, self.units);
-        self.units += if is_there { more } else { 0 };
+        let more = n.min(most).saturating_sub(self.held);
+        let is_there = more == 0 || shared.take(self.holder, more, self.held);
+        self.held += if is_there { more } else { 0 };
         is_there
     }
 
@@ -305,7 +301,7 @@ impl Places {
     pub(crate) fn pass_to_application(&mut self) {
         let shared = &self.quota.0;
         if let Holder::Caller(_) = self.holder {
-            shared.free(&shared.levels[2..], shared.slot_of(self.holder), self.units);
+            shared.free(&shared.levels[2..], shared.slot_of(self.holder), self.held);
             self.holder = Holder::Application;
         }
     }
@@ -313,8 +309,8 @@ impl Places {
     /// Gives all back but `n`.
     pub(crate) fn shrink_to(&mut self, n: usize) {
         let shared = &self.quota.0;
-        let less = self.units.saturating_sub(n.div_ceil(shared.unit));
-        self.units -= less;
+        let less = self.held.saturating_sub(n);
+        self.held -= less;
         if less > 0 {
             shared.free(shared.levels_of(self.holder), shared.slot_of(self.holder), less);
         }

@@ -11,7 +11,7 @@ fn all(quota: &Quota, holder: Holder, n: usize) -> Vec<Places> {
 
 #[test]
 fn no_holder_takes_the_part_of_others() {
-    let quota = Quota::new(1600, 1);
+    let quota = Quota::new(1600);
     let of_ann = all(&quota, ANN, 1);
     assert_eq!(of_ann.len(), 1300 / 4, "one caller has a quarter of the rest");
     assert!(!of_ann[0].are_wanted(), "a share that is used up takes nothing from others");
@@ -29,8 +29,8 @@ fn no_holder_takes_the_part_of_others() {
 
 #[test]
 fn refusals_of_a_full_quota_are_counted_and_take_nothing() {
-    let quota = Quota::in_parts([0, 0], 10_000, 1000);
-    let first = quota.take(Holder::Application, 8001).expect("fits");
+    let quota = Quota::in_parts([0, 0], 10_000);
+    let first = quota.take(Holder::Application, 9000).expect("fits");
     assert!(!first.are_wanted());
     assert_eq!(quota.fill(), Fill { used: 9000, limit: 10_000 });
     let refused = [1001, 1 << 60].map(|n| quota.take(Holder::Application, n).is_err());
@@ -44,7 +44,7 @@ fn refusals_of_a_full_quota_are_counted_and_take_nothing() {
 
 #[test]
 fn more_than_a_share_passes_alone() {
-    let quota = Quota::new(1600, 1);
+    let quota = Quota::new(1600);
     let mut large = quota.none(ANN);
     large.grow_to(200).expect("within the share");
     large.grow_to(1000).expect("there are no others of this caller");
@@ -63,7 +63,7 @@ fn more_than_a_share_passes_alone() {
 
 #[test]
 fn places_that_become_the_applications_leave_the_share_of_their_caller() {
-    let quota = Quota::new(160, 1);
+    let quota = Quota::new(160);
     let mut of_ann = all(&quota, ANN, 1);
     assert_eq!(of_ann.len(), 32);
     of_ann.iter_mut().take(2).for_each(Places::pass_to_application);
@@ -76,7 +76,7 @@ fn places_that_become_the_applications_leave_the_share_of_their_caller() {
 
 #[actix_web::test]
 async fn who_waits_gets_places_in_turn_and_a_full_share_holds_up_no_other() {
-    let quota = Quota::new(16, 1);
+    let quota = Quota::new(16);
     let held = all(&quota, ANN, 1);
     let mut late = Box::pin(quota.wait_for(ANN, 1));
     let soon = Duration::from_millis(20);
