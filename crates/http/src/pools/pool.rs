@@ -22,7 +22,7 @@ const LINGER: Duration = Duration::from_secs(10);
 
 pub(super) type Work = Box<dyn FnOnce() + Send>;
 
-/// A bounded number of threads, and the work that waits for one. Work that waits is dropped with the pool.
+/// A bounded number of threads, and the work that waits for one.
 pub(super) struct Pool(Arc<Shared>);
 
 struct Shared {
@@ -32,7 +32,6 @@ struct Shared {
     work: SegQueue<Work>,
     /// The pauses that may still be on, and some that are over.
     pauses: SegQueue<Arc<Pause>>,
-    is_closed: AtomicBool,
 }
 
 /// A thread's wait for work.
@@ -51,14 +50,8 @@ impl Pause {
 impl Pool {
     /// A pool of at most so many threads with this name, and with the priority of calls.
     pub(super) fn new(name: &'static str, most: usize) -> Self {
-        let shared = Shared {
-            name,
-            most,
-            threads: AtomicUsize::new(0),
-            work: SegQueue::new(),
-            pauses: SegQueue::new(),
-            is_closed: AtomicBool::new(false),
-        };
+        let shared =
+            Shared { name, most, threads: AtomicUsize::new(0), work: SegQueue::new(), pauses: SegQueue::new() };
         Self(Arc::new(shared))
     }
 
@@ -78,7 +71,7 @@ impl Pool {
             // The others will do the work. If they have yet to start and fail too, the last one drops it.
             Err(_) if shared.threads.fetch_sub(1, Ordering::AcqRel) > 1 => Ok(()),
             Err(error) => {
-                shared.drop_work();
+                while shared.work.pop().is_some() {}
                 Err(error)
             }
         }
@@ -92,21 +85,7 @@ impl fmt::Debug for Pool {
     }
 }
 
-impl Drop for Pool {
-    /// Does not wait: work in progress owns all that it needs.
-    fn drop(&mut self) {
-        self.0.is_closed.store(true, Ordering::SeqCst);
-        fence(Ordering::SeqCst);
-        self.0.drop_work();
-        while self.0.wake_one() {}
-    }
-}
-
 impl Shared {
-    fn drop_work(&self) {
-        while self.work.pop().is_some() {}
-    }
-
     fn wake_one(&self) -> bool {
         while let Some(pause) = self.pauses.pop() {
             if pause.end() {
@@ -131,9 +110,6 @@ impl Shared {
                 // A panic drops the sender of the result, which tells the waiting caller.
                 let _ = catch_unwind(AssertUnwindSafe(work));
             }
-            if self.is_closed.load(Ordering::SeqCst) {
-                return;
-            }
             if self.pause() {
                 continue;
             }
@@ -151,7 +127,7 @@ impl Shared {
         let pause = Arc::new(Pause { thread: thread::current(), is_over: AtomicBool::new(false) });
         self.pauses.push(Arc::clone(&pause));
         fence(Ordering::SeqCst);
-        if !self.work.is_empty() || self.is_closed.load(Ordering::SeqCst) {
+        if !self.work.is_empty() {
             pause.end();
             return true;
         }
