@@ -202,7 +202,7 @@ impl Route {
         let connection = Connection::of(request).filter(|_| !info.answers_always);
         let surplus = connection.filter(|one| one.is_surplus());
         let admitted = self.admit(api, request, &id, connection);
-        let caller = admitted.as_ref().ok().map(Caller::tag);
+        let caller = admitted.as_ref().ok().map(|caller| caller.who.clone());
         let holder = admitted.as_ref().map_or(Holder::Operator, |caller| caller.holder);
         let answer = match admitted {
             Ok(caller) => {
@@ -235,9 +235,9 @@ impl Route {
         }
         let took = began.elapsed();
         self.counts.count(response.status(), took);
-        api.observed.slow.note(&id, (info.method, info.path), caller, took, &response);
+        api.observed.slow.note(&id, (info.method, info.path), caller.as_ref(), took, &response);
         if let Some(caller) = caller.filter(|_| info.is_audited()) {
-            auth::administered(request, &id, caller, response.status());
+            auth::administered(request, &id, &caller, response.status());
         }
         api.sign(request, id, &mut response);
         response

@@ -6,7 +6,7 @@ use actix_web::HttpResponse;
 use actix_web::body::{BodySize, MessageBody};
 use parking_lot::Mutex;
 
-use crate::guards::auth::Tag;
+use crate::guards::auth::Who;
 use crate::guards::line_rate::LineRate;
 use crate::wire::request_id::RequestId;
 
@@ -33,7 +33,7 @@ impl SlowLog {
         &self,
         id: &RequestId,
         (method, route): (&str, &str),
-        caller: Option<Tag>,
+        caller: Option<&Who>,
         took: Duration,
         response: &HttpResponse,
     ) {

@@ -9,7 +9,7 @@ use actix_web::HttpRequest;
 use actix_web::http::StatusCode;
 use parking_lot::Mutex;
 
-use super::{EXPIRED, Reason, Tag};
+use super::{EXPIRED, Reason, Who};
 use crate::guards::line_rate::LineRate;
 use crate::wire::request_id::RequestId;
 use model::error::Code;
@@ -69,7 +69,7 @@ impl Audit {
 }
 
 /// Tells of the answer to an administrator who makes, reads or removes a backup.
-pub(crate) fn administered(request: &HttpRequest, id: &RequestId, caller: Tag, status: StatusCode) {
+pub(crate) fn administered(request: &HttpRequest, id: &RequestId, caller: &Who, status: StatusCode) {
     tracing::info!(
         target: "audit",
         request_id = id.as_str(),

@@ -54,34 +54,16 @@ pub(crate) enum Who {
     User { id: HostId, until: u64 },
 }
 
-/// The name of a sender in the server log: the beginning of the hash of its key, never the user.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum Tag {
-    Anyone,
-    Key(KeyHash),
-    User,
-}
-
-/// Characters of a hash in a name: the mark `sha256:` and 12 digits.
+/// Characters of a hash in the server log: the mark `sha256:` and 12 digits.
 const SHORT: usize = 19;
 
-impl Caller {
-    /// The name of the sender for the log.
-    pub(crate) fn tag(&self) -> Tag {
-        match self.who {
-            Who::Anyone => Tag::Anyone,
-            Who::Key(_, key) => Tag::Key(key),
-            Who::User { .. } => Tag::User,
-        }
-    }
-}
-
-impl fmt::Display for Tag {
+impl fmt::Display for Who {
+    /// The name of a sender in the server log: the beginning of the hash of its key, never the user.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Anyone => f.write_str("anyone"),
-            Self::Key(key) => f.write_str(key.to_string().get(..SHORT).unwrap_or_default()),
-            Self::User => f.write_str("user"),
+            Self::Key(_, key) => f.write_str(key.to_string().get(..SHORT).unwrap_or_default()),
+            Self::User { .. } => f.write_str("user"),
         }
     }
 }
