@@ -3,11 +3,9 @@
 //! of their own, so that they cannot hide the guesses of others.
 
 use std::net::IpAddr;
-use std::time::Instant;
 
 use actix_web::HttpRequest;
 use actix_web::http::StatusCode;
-use parking_lot::Mutex;
 
 use super::{EXPIRED, Reason, Who};
 use crate::guards::line_rate::LineRate;
@@ -22,15 +20,15 @@ const LONGEST: usize = 200;
 /// Writes the lines.
 #[derive(Debug)]
 pub(super) struct Audit {
-    wrong: Mutex<LineRate>,
-    not_permitted: Mutex<LineRate>,
-    expired: Mutex<LineRate>,
+    wrong: LineRate,
+    not_permitted: LineRate,
+    expired: LineRate,
 }
 
 impl Audit {
     pub(super) fn new() -> Self {
-        let rate = || Mutex::new(LineRate::new(MOST));
-        Self { wrong: rate(), not_permitted: rate(), expired: rate() }
+        let [wrong, not_permitted, expired] = [MOST; 3].map(LineRate::new);
+        Self { wrong, not_permitted, expired }
     }
 
     /// Tells of a refusal. The query of the request may have a token, so only the path is told.
@@ -47,7 +45,7 @@ impl Audit {
             _ if code == Code::NotPermitted => &self.not_permitted,
             _ => &self.wrong,
         };
-        let Some(left_out) = rate.lock().line(Instant::now()) else { return };
+        let Some(left_out) = rate.line() else { return };
         macro_rules! line {
             ($level:ident) => {
                 tracing::$level!(
