@@ -7,9 +7,9 @@
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use tokio::sync::{Mutex, Notify};
+use tokio::sync::Mutex;
 
 use model::Fill;
 use model::error::{Code, Error, Result};
@@ -24,6 +24,8 @@ const SLOTS: usize = 1024;
 /// Lines of those that wait: one for operators, one for the application, and some for callers. The first of each line waits
 /// for places, the others behind it. So a caller whose share is used up holds up few others.
 const LINES: usize = 18;
+/// How often the first of a line looks for free places. Places are given back all the time, and nobody is told of it.
+const LOOK_EVERY: Duration = Duration::from_millis(2);
 /// Places are wanted for so long after a refusal, milliseconds.
 const SHORT_FOR: u64 = 2000;
 
@@ -51,9 +53,6 @@ struct Shared {
     refused: AtomicU64,
     began: Instant,
     lines: [Mutex<()>; LINES],
-    /// How many wait in all lines, and the end of their waits.
-    waiting: AtomicUsize,
-    freed: Notify,
 }
 
 /// Places, of which so many may be in use.
@@ -81,7 +80,7 @@ impl Level {
 
 fn take(used: &AtomicUsize, may: impl Fn(usize) -> bool, n: usize) -> bool {
     let more = |used| may(used).then_some(used + n);
-    used.fetch_update(Ordering::SeqCst, Ordering::Relaxed, more).is_ok()
+    used.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more).is_ok()
 }
 
 impl fmt::Debug for Quota {
@@ -106,8 +105,6 @@ impl Quota {
             refused: AtomicU64::new(0),
             began: Instant::now(),
             lines: Default::default(),
-            waiting: AtomicUsize::new(0),
-            freed: Notify::new(),
         }))
     }
 
@@ -153,15 +150,12 @@ impl Quota {
             Holder::Application => 1,
             Holder::Caller(hash) => 2 + (hash >> 32) as usize % (LINES - 2),
         };
-        let _waits = Waits::begin(&shared.waiting);
         let _first = shared.lines[line].lock().await;
         loop {
-            let mut freed = std::pin::pin!(shared.freed.notified());
-            freed.as_mut().enable();
             if let Some(places) = self.take_quietly(holder, n) {
                 return places;
             }
-            freed.await;
+            tokio::time::sleep(LOOK_EVERY).await;
         }
     }
 
@@ -222,7 +216,7 @@ impl Shared {
 
     /// Takes some for a holder that has `own` in the same places.
     fn take(&self, holder: Holder, n: usize, own: usize) -> bool {
-        // So it takes and gives back nothing, and wakes nobody, unless another one takes some just now.
+        // So it takes and gives back nothing, unless another one takes some just now.
         if !self.has_free(holder, n) {
             return false;
         }
@@ -239,27 +233,8 @@ impl Shared {
 
     fn free(&self, levels: &[Level], slot: Option<&AtomicUsize>, n: usize) {
         for used in levels.iter().map(|level| &level.used).chain(slot) {
-            used.fetch_sub(n, Ordering::SeqCst);
+            used.fetch_sub(n, Ordering::Relaxed);
         }
-        if self.waiting.load(Ordering::SeqCst) > 0 {
-            self.freed.notify_waiters();
-        }
-    }
-}
-
-/// One that waits.
-struct Waits<'a>(&'a AtomicUsize);
-
-impl<'a> Waits<'a> {
-    fn begin(waiting: &'a AtomicUsize) -> Self {
-        waiting.fetch_add(1, Ordering::SeqCst);
-        Self(waiting)
-    }
-}
-
-impl Drop for Waits<'_> {
-    fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::SeqCst);
     }
 }
 
