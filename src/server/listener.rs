@@ -11,12 +11,12 @@ use actix_web::App;
 use actix_web::dev::{AppConfig, Server, fn_service};
 use actix_web::web::ServiceConfig;
 use tokio::net::{TcpSocket, TcpStream};
-use tokio::time::{sleep, timeout};
+use tokio::time::sleep;
 use tokio_rustls::TlsAcceptor;
 
 use super::tls;
 use config::{Config, cores};
-use http::{Accepted, Incoming, LINGER, Limits, Reloads, Transport};
+use http::{Incoming, LINGER, Limits, Reloads};
 use model::error::{Error, Result};
 
 /// Connections that wait in the operating system until the server accepts them.
@@ -37,8 +37,6 @@ const EVENT_LOOPS: usize = 3;
 const MOST_LOOPS: usize = 512;
 /// Connections that a thread may have above its share.
 const UNEVEN: usize = 16;
-/// Longest wait for a handshake, unless `server.request_timeout` is shorter.
-const HANDSHAKE: Duration = Duration::from_secs(10);
 /// The part of the time for a stop, one of so many, in which connections without a request stay open. A request that comes
 /// meanwhile is answered, and its answer ends the connection: a client whose request meets the end of a connection does not
 /// know what became of it.
@@ -112,7 +110,6 @@ fn bind(
     let address = listener.local_addr()?;
 
     let limits = Arc::clone(limits);
-    let handshake = HANDSHAKE.min(config.server.request_timeout.get());
     let builder = builder.listen("http", listener, move || {
         let (limits, tls) = (Arc::clone(&limits), tls.clone());
         let app = App::new().configure(routes.clone());
@@ -130,14 +127,7 @@ fn bind(
             let (limits, tls) = (Arc::clone(&limits), tls.clone());
             async move {
                 let peer = socket.peer_addr().ok();
-                let accepted = Accepted::admit(socket, &limits).ok_or(())?;
-                let stream = match tls {
-                    None => Transport::Left(accepted),
-                    Some(tls) => {
-                        timeout(handshake, Incoming::handshake(accepted, &tls)).await.map_err(drop)?.map_err(drop)?
-                    }
-                };
-                Ok((Incoming::new(stream, &limits), peer))
+                Ok((Incoming::accept(socket, limits, tls).await.ok_or(())?, peer))
             }
         };
         fn_service(accept).and_then(requests)

@@ -20,7 +20,7 @@ const PROBE_EVERY: Duration = Duration::from_secs(10);
 const PROBES: u32 = 3;
 
 /// A connection of TCP that has a place.
-pub struct Accepted {
+pub(super) struct Accepted {
     socket: TcpStream,
     pub(super) connection: Rc<Connection>,
     /// How many bytes may still be read: from then on a read waits for ever.
@@ -28,9 +28,8 @@ pub struct Accepted {
 }
 
 impl Accepted {
-    /// Gives a new connection a place; `None` if there is none, and it is to be closed at once. To be called on the thread
-    /// that serves it.
-    pub fn admit(socket: TcpStream, limits: &Limits) -> Option<Self> {
+    /// Gives a new connection a place; `None` if there is none, and it is to be closed at once.
+    pub(super) fn admit(socket: TcpStream, limits: &Limits) -> Option<Self> {
         if let Err(error) = prepare(limits.timeout, &socket) {
             tracing::debug!(%error, "an option could not be set for a connection");
         }

@@ -8,15 +8,16 @@ use std::pin::Pin;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::task::{Context, Poll, ready};
+use std::task::{Context, Poll};
 use std::time::{Duration, SystemTime};
 
 use actix_web::dev::Extensions;
 use actix_web::http::StatusCode;
 use actix_web::http::header::HttpDate;
+use actix_web::rt::net::TcpStream;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::task::JoinHandle;
-use tokio::time::{Instant, Sleep, sleep_until};
+use tokio::time::{Instant, Sleep, sleep_until, timeout};
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::server::TlsStream;
 use tokio_util::either::Either;
@@ -35,17 +36,17 @@ const PIECE: usize = 8 << 10;
 /// The HTTP server enlarges its buffer when less than this is free.
 const SPARE: usize = 1 << 10;
 
+/// Longest wait for a handshake, unless `server.request_timeout` is shorter.
+const HANDSHAKE: Duration = Duration::from_secs(10);
 /// Most bytes that are read from TLS without any content of records. A client sends some KiB for a handshake; the longest
 /// record has 16 KiB of content and little more. The TLS library by itself collects a message of a handshake of up to 64 KiB
 /// before it looks at it.
 const MOST_WITHOUT_CONTENT: usize = 24 << 10;
 
-/// A connection of TCP, or TLS over it.
-pub type Transport = Either<Accepted, Box<TlsStream<Accepted>>>;
-
 /// The stream of an accepted connection, for the HTTP server.
 pub struct Incoming {
-    stream: Transport,
+    /// TCP, or TLS over it.
+    stream: Either<Accepted, Box<TlsStream<Accepted>>>,
     limits: Arc<Limits>,
     connection: Rc<Connection>,
     /// Goes off at the end of the time for a head, or before: the end of an answer, which nobody tells it, sets the time to
@@ -67,16 +68,26 @@ pub struct Incoming {
 }
 
 impl Incoming {
-    /// The stream of a connection that was accepted now, after its handshake.
-    pub fn new(stream: Transport, limits: &Arc<Limits>) -> Self {
+    /// The stream of a new connection, after its handshake if it has TLS. `None` if there is no place for it, or the handshake
+    /// fails or takes too long. To be called on the thread that serves it.
+    pub async fn accept(socket: TcpStream, limits: Arc<Limits>, tls: Option<TlsAcceptor>) -> Option<Self> {
+        let mut socket = Accepted::admit(socket, &limits)?;
+        let connection = Rc::clone(&socket.connection);
+        let stream = match tls {
+            None => Either::Left(socket),
+            Some(tls) => {
+                socket.left = MOST_WITHOUT_CONTENT;
+                let handshake = timeout(HANDSHAKE.min(limits.timeout), tls.accept(socket));
+                Either::Right(Box::new(handshake.await.ok()?.ok()?))
+            }
+        };
         let now = Instant::now();
         let until = now + limits.timeout;
-        let connection = Rc::clone(&accepted(&stream).connection);
         connection.flow.until.set(until);
-        Self {
+        Some(Self {
             memory: limits.heads.none(connection.holder()),
             stream,
-            limits: Arc::clone(limits),
+            limits,
             connection,
             timer: Box::pin(sleep_until(until.min(now + KEEP_ALIVE))),
             unseen: 0,
@@ -85,13 +96,7 @@ impl Incoming {
             is_blocked: false,
             is_flushed: true,
             is_refused: false,
-        }
-    }
-
-    /// Begins a handshake: of a connection with TLS, no more is read ahead than a record needs.
-    pub async fn handshake(mut socket: Accepted, tls: &TlsAcceptor) -> io::Result<Transport> {
-        socket.left = MOST_WITHOUT_CONTENT;
-        Ok(Either::Right(Box::new(tls.accept(socket).await?)))
+        })
     }
 
     /// Gives its requests access to the connection.
@@ -211,13 +216,6 @@ impl Incoming {
     }
 }
 
-fn accepted(stream: &Transport) -> &Accepted {
-    match stream {
-        Either::Left(socket) => socket,
-        Either::Right(tls) => tls.get_ref().0,
-    }
-}
-
 impl AsyncRead for Incoming {
     fn poll_read(self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         let this = self.get_mut();
@@ -227,8 +225,11 @@ impl AsyncRead for Incoming {
         let wanted = this.flow().wanted.get();
         if matches!(wanted, Wanted::Close) {
             // An error ends the answer as well; after an end of what comes the HTTP server would go on with it.
-            let closed = ready!(accepted(&this.stream).poll_closed(context));
-            return Poll::Ready(Err(closed));
+            let socket = match &this.stream {
+                Either::Left(socket) => socket,
+                Either::Right(tls) => tls.get_ref().0,
+            };
+            return socket.poll_closed(context).map(Err);
         }
         if matches!(wanted, Wanted::Body(0)) {
             this.unseen = 0;

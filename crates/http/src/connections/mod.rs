@@ -1,6 +1,6 @@
 //! Connections, and the memory that their requests and answers take.
 
-pub(crate) mod accepted;
+mod accepted;
 pub(crate) mod answer_memory;
 pub(crate) mod attend;
 pub(crate) mod connection;
