@@ -10,6 +10,7 @@ use utoipa::openapi::schema::{Array, ArrayBuilder};
 
 use super::prelude::*;
 use super::show::{self, Item, ItemId, Items};
+use crate::connections::answer_memory;
 use crate::wire::body::{self, Body, Nothing, UpTo};
 use crate::wire::query::{Ids, VIEWS, View};
 use crate::wire::reply::Text;
@@ -183,14 +184,14 @@ fn publish_all(feed: &Feed, mut body: Body, limit: usize) -> Result<(bool, Text)
     };
     let drafts: Vec<Draft> = items.iter().enumerate().map(draft).collect::<Result<_, _>>()?;
     let most = bytes + SHOWN_MORE * drafts.len();
-    let mut room = body.into_room();
+    let mut memory = body.into_memory();
     // Reserved before any write. Only an item that was published before and edited since can be longer.
-    room.reserve(most)?;
+    answer_memory::reserve(&mut memory, most)?;
     let published = feed.submit(PublishItems::all(drafts))?;
     let new = published.iter().any(|(_, new)| *new);
     // Counts can be above 0, because comments may come before their subject.
     let (published, ids) = as_shown(feed.read(), published.into_iter().map(|(content, _)| content))?;
-    let mut text = Text::new(most, Some(room));
+    let mut text = Text::new(most, Some(memory));
     let published = published.into_iter().inspect(|_| pace.step());
     show::write_items(published, &ids, feed.reaction_kinds(), &mut text)?;
     Ok((new, text))

@@ -16,64 +16,23 @@ pub(crate) const SMALL: usize = 16 << 10;
 /// A large answer goes to the connection in pieces of this size, bytes. So the connection buffers only one or two of
 /// them while the client does not read.
 pub(crate) const PIECE: usize = 16 << 10;
-/// Memory is reserved and released in steps of this size, bytes.
+/// Memory is reserved in steps of this size, bytes: an answer grows a few bytes at a time.
 const STEP: usize = 64 << 10;
 /// This fraction of all memory is kept for answers in progress: 12 MiB, more than a page of 100 items of 64 KiB takes.
 const LAST: usize = 16;
 
-/// Memory reserved for one answer. It grows with the answer, and is released on drop.
-pub(crate) struct MemoryReservation {
-    places: Places,
-    /// Bytes in use. Fewer are reserved only if this room has all memory that it can have.
-    used: usize,
+/// Begins to reserve memory for an answer. Fails if little memory is free, before anything is read. Otherwise clients that
+/// retry often would each have an answer read and half written in vain.
+pub(crate) fn begin(quota: &Quota, holder: Holder) -> Result<Places> {
+    quota.take_and_leave(holder, STEP, quota.limit() / LAST)
 }
 
-impl MemoryReservation {
-    /// An empty room for a request. Fails if little memory is free, before anything is read.
-    /// Otherwise clients that retry often would each have an answer read and half written in vain.
-    pub(crate) fn new(quota: &Quota, holder: Holder) -> Result<Self> {
-        Ok(quota.take_and_leave(holder, STEP, quota.limit() / LAST)?.into())
+/// Reserves memory for so many bytes in all, or fails. A single answer that needs more than there is passes alone.
+pub(crate) fn reserve(memory: &mut Places, bytes: usize) -> Result<()> {
+    if bytes <= memory.amount() {
+        return Ok(());
     }
-
-    /// Reserves memory for this many bytes in total. The answer can then grow to this size without an error.
-    pub(crate) fn reserve(&mut self, bytes: usize) -> Result<()> {
-        let used = self.used;
-        self.grow(bytes.saturating_sub(used))?;
-        self.used = used;
-        Ok(())
-    }
-
-    /// Reserves memory for this many more bytes, or fails. A single answer that needs more than there is passes alone.
-    pub(crate) fn grow(&mut self, bytes: usize) -> Result<()> {
-        let used = self.used.saturating_add(bytes);
-        if used > self.places.amount() {
-            self.places.grow_to(in_steps(used)).map_err(|_| overloaded())?;
-        }
-        self.used = used;
-        Ok(())
-    }
-
-    /// Releases this many bytes.
-    pub(crate) fn shrink(&mut self, bytes: usize) {
-        self.used = self.used.saturating_sub(bytes);
-        self.places.shrink_to(in_steps(self.used));
-    }
-
-    /// Bytes in use.
-    pub(crate) fn used(&self) -> usize {
-        self.used
-    }
-}
-
-impl From<Places> for MemoryReservation {
-    /// A room over places that are taken already.
-    fn from(places: Places) -> Self {
-        Self { places, used: 0 }
-    }
-}
-
-fn in_steps(bytes: usize) -> usize {
-    bytes.saturating_add(STEP - 1) / STEP * STEP
+    memory.grow_to(bytes.saturating_add(STEP - 1) / STEP * STEP).map_err(|_| overloaded())
 }
 
 fn overloaded() -> Error {
@@ -100,9 +59,9 @@ pub(crate) fn paced(mut response: HttpResponse, places: &Places) -> HttpResponse
 }
 
 /// A response of bytes whose memory is reserved.
-pub(crate) fn reserved(mut response: HttpResponseBuilder, bytes: Bytes, memory: MemoryReservation) -> HttpResponse {
-    let places = memory.places.none();
-    paced(response.body(in_pieces(bytes, Some(memory.places))), &places)
+pub(crate) fn reserved(mut response: HttpResponseBuilder, bytes: Bytes, memory: Places) -> HttpResponse {
+    let places = memory.none();
+    paced(response.body(in_pieces(bytes, Some(memory))), &places)
 }
 
 /// A response of bytes that all such responses share. Only the part in transit to a client takes memory.

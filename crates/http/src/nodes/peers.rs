@@ -14,8 +14,9 @@ use tokio::task::JoinSet;
 
 use super::consistency::POSITION;
 use super::peer::Peer;
-use crate::connections::answer_memory::{MemoryReservation, SMALL};
+use crate::connections::answer_memory::{self, SMALL};
 use crate::connections::outgoing::{self, HttpClient, chain};
+use crate::limits::Places;
 use config::Cluster;
 use model::error::Result;
 use model::{Members, UserId};
@@ -75,7 +76,7 @@ pub(crate) struct Told {
     pub(crate) headers: HeaderMap,
     pub(crate) body: Bytes,
     /// The memory of a large answer.
-    pub(crate) room: Option<MemoryReservation>,
+    pub(crate) memory: Option<Places>,
 }
 
 impl fmt::Debug for Peers {
@@ -155,17 +156,17 @@ impl Peers {
     }
 
     /// The answer of a member to a request, within a time and a size. A member that gives none is not asked for a while.
-    /// `room` gives the memory of a large answer.
+    /// `memory` gives that of a large answer.
     pub(crate) async fn ask(
         &self,
         member: usize,
         request: Request<Full<Bytes>>,
         (timeout, most): (Duration, usize),
-        room: impl FnOnce() -> Option<MemoryReservation>,
+        memory: impl FnOnce() -> Option<Places>,
     ) -> Asked {
         let Some(peer) = self.peers.get(member) else { return Asked::Nothing };
         let Ok(_place) = peer.places.try_acquire() else { return Asked::Nothing };
-        let told = match tokio::time::timeout(timeout, self.exchange(request, most, room)).await {
+        let told = match tokio::time::timeout(timeout, self.exchange(request, most, memory)).await {
             // Every answer of a node tells its position.
             Ok(Ok(told)) if is_for_the_client(told.status) && !told.headers.contains_key(POSITION.as_str()) => {
                 Err("it is not a node of a cluster".to_owned())
@@ -190,11 +191,11 @@ impl Peers {
         &self,
         request: Request<Full<Bytes>>,
         most: usize,
-        room: impl FnOnce() -> Option<MemoryReservation>,
+        memory: impl FnOnce() -> Option<Places>,
     ) -> Result<Told, Lost> {
         let answer = self.client.request(request).await.map_err(|e| Lost::Member(chain(&e)))?;
         let (head, body) = answer.into_parts();
-        let mut told = Told { status: head.status.as_u16(), headers: head.headers, body: Bytes::new(), room: None };
+        let mut told = Told { status: head.status.as_u16(), headers: head.headers, body: Bytes::new(), memory: None };
         if !is_for_the_client(told.status) {
             return Ok(told);
         }
@@ -204,9 +205,9 @@ impl Peers {
             return Err(Lost::Member(format!("its answer is larger than {most} bytes")));
         }
         if size > SMALL {
-            let mut room = room().ok_or(Lost::Here)?;
-            room.reserve(size).map_err(|_| Lost::Here)?;
-            told.room = Some(room);
+            let mut memory = memory().ok_or(Lost::Here)?;
+            answer_memory::reserve(&mut memory, size).map_err(|_| Lost::Here)?;
+            told.memory = Some(memory);
         }
         let body = Limited::new(body, size.max(SMALL)).collect().await;
         told.body = body.map_err(|e| Lost::Member(chain(&*e)))?.to_bytes();

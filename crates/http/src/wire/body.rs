@@ -16,7 +16,6 @@ use serde::{Deserialize, Deserializer};
 use tokio::time::Instant;
 
 use super::problem::Problem;
-use crate::connections::answer_memory::MemoryReservation;
 use crate::connections::attend::Upload;
 use crate::connections::turns;
 use crate::limits::Places;
@@ -156,8 +155,8 @@ impl Body {
     }
 
     /// Drops the body, and keeps its memory for the answer.
-    pub(crate) fn into_room(self) -> MemoryReservation {
-        self.memory.into()
+    pub(crate) fn into_memory(self) -> Places {
+        self.memory
     }
 }
 

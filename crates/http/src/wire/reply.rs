@@ -9,7 +9,8 @@ use serde::Serialize;
 
 use super::problem::Problem;
 use super::query::{Kept, escaped};
-use crate::connections::answer_memory::{self, MemoryReservation, SMALL};
+use crate::connections::answer_memory::{self, SMALL};
+use crate::limits::Places;
 use model::error::Error;
 use model::{Page, Position};
 
@@ -27,49 +28,50 @@ const SHORT: usize = 128 << 10;
 /// JSON text as it is written.
 pub(crate) struct Text {
     bytes: Vec<u8>,
-    /// Counts the bytes; `None` for a text that is certainly short.
-    room: Option<MemoryReservation>,
+    /// Bytes of content that are in memory beside the text.
+    source: usize,
+    /// Counts both; `None` for a text that is certainly short.
+    memory: Option<Places>,
 }
 
 impl Text {
-    /// An empty text for about this many bytes. They count if there is a reservation.
-    pub(crate) fn new(bytes: usize, room: Option<MemoryReservation>) -> Self {
-        Self { bytes: Vec::with_capacity(bytes.max(FIRST_BYTES)), room }
+    /// An empty text for about this many bytes. They count if there is memory for them.
+    pub(crate) fn new(bytes: usize, memory: Option<Places>) -> Self {
+        Self { bytes: Vec::with_capacity(bytes.max(FIRST_BYTES)), source: 0, memory }
     }
 
-    /// A text of a source whose memory is reserved. Fails before any write if there is no memory for the text as well, which
-    /// is about as large.
-    pub(crate) fn beside(mut source: MemoryReservation) -> Result<Self, Error> {
-        let bytes = source.used();
-        source.reserve(2 * bytes)?;
-        Ok(Self::new(bytes, Some(source)))
+    /// A text of a source of so many bytes. Fails before any write if there is no memory for both: they are about as large.
+    pub(crate) fn beside(source: usize, mut memory: Option<Places>) -> Result<Self, Error> {
+        if let Some(memory) = &mut memory {
+            answer_memory::reserve(memory, 2 * source)?;
+        }
+        Ok(Self { source, ..Self::new(source, memory) })
     }
 
-    /// Releases the memory of the source, which had so many bytes, and what the text does not need.
-    pub(crate) fn shrink(&mut self, source: usize) {
-        if let Some(room) = &mut self.room {
-            room.shrink(source);
+    /// The source is not in memory any more. Gives back its memory, and what the text does not need.
+    pub(crate) fn end_source(&mut self) {
+        self.source = 0;
+        if let Some(memory) = &mut self.memory {
+            memory.shrink_to(self.bytes.len());
             self.bytes.shrink_to_fit();
         }
     }
 
     /// Adds a value as JSON.
     pub(crate) fn write(&mut self, value: &impl Serialize) -> Result<(), Problem> {
-        let before = self.bytes.len();
         serde_json::to_writer(&mut self.bytes, value).map_err(Problem::internal)?;
-        self.count(before)
+        self.count()
     }
 
     /// Adds a part of a JSON text.
     pub(crate) fn push(&mut self, part: &str) -> Result<(), Problem> {
-        let before = self.bytes.len();
         self.bytes.extend_from_slice(part.as_bytes());
-        self.count(before)
+        self.count()
     }
 
-    fn count(&mut self, before: usize) -> Result<(), Problem> {
-        let more = self.bytes.len() - before;
-        self.room.as_mut().map_or(Ok(()), |room| room.grow(more)).map_err(Problem::from)
+    fn count(&mut self) -> Result<(), Problem> {
+        let Some(memory) = &mut self.memory else { return Ok(()) };
+        answer_memory::reserve(memory, self.source + self.bytes.len()).map_err(Problem::from)
     }
 
     /// Adds the elements of a list, with commas between them.
@@ -100,8 +102,8 @@ impl Text {
     /// Ends a response with this text.
     pub(crate) fn answer(self, mut response: HttpResponseBuilder) -> HttpResponse {
         response.insert_header((CONTENT_TYPE, JSON));
-        match self.room {
-            Some(room) if self.bytes.len() > SMALL => answer_memory::reserved(response, self.bytes.into(), room),
+        match self.memory {
+            Some(memory) if self.bytes.len() > SMALL => answer_memory::reserved(response, self.bytes.into(), memory),
             _ => response.body(self.bytes),
         }
     }
