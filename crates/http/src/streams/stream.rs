@@ -20,11 +20,11 @@ use crate::pools::Wants;
 use crate::wire::problem::Problem;
 use crate::wire::reply::Answer;
 use feed::streaming::{Event, Item, Stream};
-use feed::{Feed, Happened, Visibility, sight, timeline};
+use feed::{Feed, Happened, sight, timeline};
 use model::error::Code;
 use model::schemas;
 use model::store::Tier;
-use model::{HostId, Position, ShownSources, UserId};
+use model::{ShownSources, UserId};
 
 /// Items read at once for a client that catches up.
 const STEP: usize = 8;
@@ -79,11 +79,27 @@ pub(crate) async fn listen(call: Call) -> Answer {
     let most = call.api.config().server.max_streams_per_user;
     let sight = call.sight();
     let reader = call.find_or_give(&user).await?;
-    let opened = call.run(Wants::Read, move |feed| open(feed, reader, after, sight, most)).await?;
-    response::answer(&call, place, events::MEDIA_TYPE, Events::new(&call.api, call.caller.holder, opened))
+    let (api, holder) = (Arc::clone(&call.api), call.caller.holder);
+    let open = move |feed: &Feed| {
+        let after = after.map(|after| sight::find_place(feed.read(), &after, sight)).transpose()?;
+        let stream = feed::events::listen(feed, reader, most)?;
+        let (position, place) = stream.start();
+        let missed = after.map(|after| feed::events::missed(feed, reader, after, position)).transpose()?;
+        let (text, missed) = match missed {
+            None => (events::place(place), Vec::new()),
+            Some(None) => (events::reset(place)?, Vec::new()),
+            Some(Some(missed)) => (events::COMMENT.to_owned(), missed),
+        };
+        Ok::<_, Problem>(Events { api, holder, reader, stream, text, missed: missed.into() })
+    };
+    let opened = call.run(Wants::Read, open).await?;
+    response::answer(&call, place, events::MEDIA_TYPE, opened)
 }
 
-struct Opened {
+/// The events of an open stream. All that were missed precede the new ones.
+struct Events {
+    api: Arc<Api>,
+    holder: Holder,
     reader: UserId,
     stream: Stream,
     /// The first text.
@@ -92,46 +108,16 @@ struct Opened {
     missed: VecDeque<Event>,
 }
 
-fn open(
-    feed: &Feed,
-    user: UserId,
-    after: Option<Position<HostId>>,
-    sight: Visibility,
-    most: usize,
-) -> Result<Opened, Problem> {
-    let after = after.map(|after| sight::find_place(feed.read(), &after, sight)).transpose()?;
-    let stream = feed::events::listen(feed, user, most)?;
-    let (position, place) = stream.start();
-    let missed = after.map(|after| feed::events::missed(feed, user, after, position)).transpose()?;
-    let (text, missed) = match missed {
-        None => (events::place(place), Vec::new()),
-        Some(None) => (events::reset(place)?, Vec::new()),
-        Some(Some(missed)) => (events::COMMENT.to_owned(), missed),
-    };
-    Ok(Opened { reader: user, stream, text, missed: missed.into() })
-}
-
-/// The events of an open stream. All that were missed precede the new ones.
-struct Events {
-    api: Arc<Api>,
-    holder: Holder,
-    opened: Opened,
-}
-
 impl Events {
-    fn new(api: &Arc<Api>, holder: Holder, opened: Opened) -> Self {
-        Self { api: Arc::clone(api), holder, opened }
-    }
-
     /// New events as text, as many as there are for a piece.
     fn poll_new(&self, context: &mut Context<'_>) -> Poll<Option<String>> {
         let mut text = String::new();
         while text.len() < PIECE {
-            let added = match self.opened.stream.poll(context) {
+            let added = match self.stream.poll(context) {
                 Poll::Pending if text.is_empty() => return Poll::Pending,
                 Poll::Pending => break,
                 Poll::Ready(Some(Item::Frame(frame))) => {
-                    events::write(&frame, self.opened.reader, self.api.feed().reaction_kinds(), &mut text)
+                    events::write(&frame, self.reader, self.api.feed().reaction_kinds(), &mut text)
                 }
                 Poll::Ready(Some(Item::Note(note))) => {
                     text.push_str(note.text());
@@ -151,18 +137,18 @@ impl Events {
 
 impl Source for Events {
     async fn next(&mut self) -> Option<Piece> {
-        let first = std::mem::take(&mut self.opened.text);
+        let first = std::mem::take(&mut self.text);
         if !first.is_empty() {
             return Some(first.into());
         }
         let heartbeat = self.api.config().presence.heartbeat.get();
         let comment = || Some(events::COMMENT.to_owned().into());
         // A slow client must not hold more than a part of the missed events in memory.
-        while !self.opened.missed.is_empty() {
+        while !self.missed.is_empty() {
             // The read takes more memory than the part that is sent.
             let turn = timeout(heartbeat, self.api.limits.catching_up.wait_for(self.holder, 1)).await;
             let Ok(turn) = turn else { return comment() };
-            let (user, missed) = (self.opened.reader, std::mem::take(&mut self.opened.missed));
+            let (user, missed) = (self.reader, std::mem::take(&mut self.missed));
             let read = move |feed: &Feed| {
                 let part = part(feed, user, missed);
                 drop(turn);
@@ -170,7 +156,7 @@ impl Source for Events {
             };
             // If it cannot be read, the client reconnects, and resumes after its last event.
             let (piece, rest) = self.api.run(self.holder, Wants::Read, read).await.ok()?;
-            self.opened.missed = rest;
+            self.missed = rest;
             if !piece.bytes.is_empty() {
                 return Some(piece);
             }
