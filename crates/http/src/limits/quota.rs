@@ -4,7 +4,6 @@
 //! one caller takes at most a quarter. Places are counted without a lock. Callers are counted by hashes with a random seed:
 //! two of them may share a quarter, but nobody can choose with whom.
 
-use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -41,9 +40,10 @@ pub(crate) enum Holder {
 }
 
 /// A fixed number of places. A clone has the same places.
-#[derive(Clone)]
+#[derive(Debug, Clone)]
 pub(crate) struct Quota(Arc<Shared>);
 
+#[derive(Debug)]
 struct Shared {
     /// Of everyone; of everyone but operators; of callers.
     levels: [Level; 3],
@@ -81,12 +81,6 @@ impl Level {
 fn take(used: &AtomicUsize, may: impl Fn(usize) -> bool, n: usize) -> bool {
     let more = |used| may(used).then_some(used + n);
     used.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more).is_ok()
-}
-
-impl fmt::Debug for Quota {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Quota").field("levels", &self.0.levels).finish_non_exhaustive()
-    }
 }
 
 impl Quota {

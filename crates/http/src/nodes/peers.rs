@@ -1,6 +1,5 @@
 //! The other members of a cluster as this node calls them: pooled connections, limits, and a pause after a failure.
 
-use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
@@ -36,6 +35,7 @@ const ASK_EVERY: Duration = Duration::from_millis(500);
 const BUFFER: usize = 64 << 10;
 
 /// The members of the cluster, and the connections to them.
+#[derive(Debug)]
 pub(crate) struct Peers {
     pub(crate) members: Members,
     /// The id of the command log of this node.
@@ -77,12 +77,6 @@ pub(crate) struct Told {
     pub(crate) body: Bytes,
     /// The memory of a large answer.
     pub(crate) memory: Option<Places>,
-}
-
-impl fmt::Debug for Peers {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Peers").field("members", &self.members).finish_non_exhaustive()
-    }
 }
 
 impl Peers {

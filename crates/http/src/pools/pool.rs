@@ -5,7 +5,6 @@
 //! loop would even be put aside itself with the lock, because a thread often runs as soon as it is woken. In the queues one
 //! waits for another only for some instructions, and nobody is woken meanwhile.
 
-use std::fmt;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -23,8 +22,10 @@ const LINGER: Duration = Duration::from_secs(10);
 pub(super) type Work = Box<dyn FnOnce() + Send>;
 
 /// A bounded number of threads, and the work that waits for one.
+#[derive(Debug)]
 pub(super) struct Pool(Arc<Shared>);
 
+#[derive(Debug)]
 struct Shared {
     name: &'static str,
     most: usize,
@@ -35,6 +36,7 @@ struct Shared {
 }
 
 /// A thread's wait for work.
+#[derive(Debug)]
 struct Pause {
     thread: Thread,
     is_over: AtomicBool,
@@ -75,13 +77,6 @@ impl Pool {
                 Err(error)
             }
         }
-    }
-}
-
-impl fmt::Debug for Pool {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Shared { name, most, threads, .. } = &*self.0;
-        f.debug_struct("Pool").field("name", name).field("most", most).field("threads", threads).finish_non_exhaustive()
     }
 }
 
