@@ -182,7 +182,7 @@ impl Api {
     pub(super) fn sign(&self, request: &HttpRequest, id: RequestId, response: &mut HttpResponse) {
         id.show(response);
         response.headers_mut().insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
-        self.admission.cors.permit(request, response);
+        self.admission.access.permit(request, response);
         self.admission.rates.show(request, response);
         if let Some(node) = self.node.as_ref().filter(|_| request.path().starts_with(API)) {
             consistency::show(node, request, response);

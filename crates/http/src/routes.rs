@@ -108,11 +108,11 @@ impl Routes {
         let id = RequestId::begin(request);
         let permit = Permit::for_keys(request.method().is_safe());
         // The question of a browser before a request is not counted: it costs little, and the request itself counts.
-        let answer = match api.admission.cors.preflight(request) {
+        let answer = match api.admission.access.preflight(request) {
             Some(answer) => api.admission.check_page(request).map(|()| answer),
             None => {
                 api.admission.receive(request).and_then(|()| api.admission.admit(request, &id, permit)).and_then(|_| {
-                    Err(if query::is_text(request.path()) { problem() } else { Code::InvalidPath.into() })
+                    Err(if query::text(request.path()).is_some() { problem() } else { Code::InvalidPath.into() })
                 })
             }
         };

@@ -8,7 +8,6 @@ use actix_web::HttpRequest;
 use crate::guards::access::Access;
 use crate::guards::address;
 use crate::guards::auth::{Authenticator, Caller, Permit, Who};
-use crate::guards::cors::Cors;
 use crate::guards::rate_limits::RateLimits;
 use crate::limits::{Holder, Limits};
 use crate::route_info::OPERATORS;
@@ -23,8 +22,6 @@ pub(crate) struct Admission {
     pub(crate) access: Access,
     /// Checks credentials.
     pub(crate) gate: Arc<Authenticator>,
-    /// The origins whose pages may read answers.
-    pub(crate) cors: Cors,
     /// Limits of requests a second.
     pub(crate) rates: RateLimits,
     limits: Arc<Limits>,
@@ -35,7 +32,6 @@ impl Admission {
         Self {
             access: Access::new(&config.server),
             gate,
-            cors: Cors::new(&config.server.allowed_origins),
             rates: RateLimits::new(&config.rate_limits),
             limits: Arc::clone(limits),
         }
