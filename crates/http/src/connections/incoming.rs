@@ -319,6 +319,10 @@ impl AsyncWrite for Incoming {
         let this = self.get_mut();
         let flushed = Pin::new(&mut this.stream).poll_flush(context);
         this.is_flushed = matches!(flushed, Poll::Ready(Ok(())));
+        // With TLS, what was written may still wait.
+        if flushed.is_pending() && this.is_too_slow(context) {
+            return Poll::Ready(Err(io::ErrorKind::TimedOut.into()));
+        }
         flushed
     }
 
