@@ -42,17 +42,12 @@ const UNEVEN: usize = 16;
 /// know what became of it.
 const PART_TO_END: u32 = 40;
 
-/// Adds all routes to an application.
-pub(super) trait Routes: Fn(&mut ServiceConfig) + Clone + Send + 'static {}
-
-impl<R: Fn(&mut ServiceConfig) + Clone + Send + 'static> Routes for R {}
-
-/// Listens, and serves from then on. Prints one line to stdout: where it listens. Returns the server and its address. `reloads`
+/// Listens, and serves from then on. `routes` adds all routes to an application. Prints one line to stdout: where it listens. Returns the server and its address. `reloads`
 /// gets the end of the certificate.
 pub(super) fn listen(
     config: &Config,
     limits: &Arc<Limits>,
-    routes: impl Routes,
+    routes: impl Fn(&mut ServiceConfig) + Clone + Send + 'static,
     connections: usize,
     reloads: &Arc<Reloads>,
 ) -> Result<(Server, SocketAddr)> {
@@ -78,7 +73,7 @@ pub(super) fn cannot_listen(on: SocketAddr, error: &io::Error) -> Error {
 fn bind(
     config: &Config,
     limits: &Arc<Limits>,
-    routes: impl Routes,
+    routes: impl Fn(&mut ServiceConfig) + Clone + Send + 'static,
     connections: usize,
     tls: Option<TlsAcceptor>,
 ) -> io::Result<(Server, SocketAddr)> {

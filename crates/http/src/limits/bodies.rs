@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use super::quota::{Holder, Places, Quota};
+use config::cores;
 
 /// Memory for bodies within the limit of a single change, all open requests together.
 const BODY_MEMORY: usize = 64 << 20;
@@ -48,7 +49,6 @@ pub(crate) struct BodyLimits {
 impl BodyLimits {
     pub(super) fn new(one: usize) -> Self {
         let batch = one.saturating_mul(BATCH_FACTOR);
-        let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get).max(2);
         Self {
             one,
             batch,
@@ -56,7 +56,7 @@ impl BodyLimits {
             large: Quota::new(BATCH_MEMORY.max(batch)),
             turns: Quota::new(TURNS.max(batch)),
             waiting_turns: Quota::new(WAITING_TURNS),
-            work: Quota::new(BATCH_WORK * cores),
+            work: Quota::new(BATCH_WORK * cores().max(2)),
         }
     }
 
