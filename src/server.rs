@@ -1,7 +1,6 @@
 //! Starts the parts of the server, and stops them in order.
 
 mod app;
-mod encrypted;
 mod files;
 mod listener;
 mod rotation;

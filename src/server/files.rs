@@ -5,7 +5,7 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 /// Other open files: the log, the lock, the listener, the threads' own.
 const OTHERS: u64 = 128;
 /// Least number for tables; with fewer, they are opened and closed all the time.
-const FEWEST: u64 = 64;
+const FEWEST: i32 = 64;
 
 /// The numbers of files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,9 +42,7 @@ pub(super) fn share(tables: i32, connections: usize) -> Shares {
 
 impl Shares {
     fn sum(self) -> u64 {
-        // A connection has two files: the second detects that its client closes.
-        let accepted = 2 * http::accepted(self.connections) as u64;
-        OTHERS.saturating_add(u64::try_from(self.tables).unwrap_or(FEWEST)).saturating_add(accepted)
+        OTHERS + u64::from(self.tables.unsigned_abs()) + http::accepted(self.connections) as u64
     }
 
     /// Shares in these proportions, with a sum of at most `allowed`.
@@ -53,16 +51,9 @@ impl Shares {
         if needed <= allowed {
             return self;
         }
-        let part = |of: u64| {
-            let share =
-                u128::from(of) * u128::from(allowed.saturating_sub(OTHERS)) / u128::from(needed - OTHERS).max(1);
-            u64::try_from(share).unwrap_or(u64::MAX)
-        };
-        let tables = u64::try_from(self.tables).unwrap_or(FEWEST);
-        Self {
-            tables: i32::try_from(part(tables).max(FEWEST.min(tables))).unwrap_or(i32::MAX),
-            connections: usize::try_from(part(self.connections as u64)).unwrap_or(usize::MAX).max(1),
-        }
+        let part = allowed.saturating_sub(OTHERS) as f64 / (needed - OTHERS) as f64;
+        let tables = i32::max((f64::from(self.tables) * part) as i32, FEWEST);
+        Self { tables, connections: usize::max((self.connections as f64 * part) as usize, 1) }
     }
 }
 
@@ -73,7 +64,7 @@ mod tests {
     #[test]
     fn files_are_shared_in_proportion() {
         let wanted = Shares { tables: 4096, connections: 4096 };
-        assert_eq!(wanted.sum(), 128 + 4096 + 2 * (4096 + 512));
+        assert_eq!(wanted.sum(), 128 + 4096 + 4096 + 512);
         assert_eq!(wanted.within(14_000), wanted);
         let shares = wanted.within(1024);
         assert!(shares.sum() <= 1024 && shares.tables > 250 && shares.connections > 250, "{shares:?}");

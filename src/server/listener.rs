@@ -6,17 +6,17 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use actix_http::{HttpService, KeepAlive};
-use actix_service::{ServiceFactory, ServiceFactoryExt as _, map_config};
+use actix_service::{ServiceFactoryExt as _, map_config};
 use actix_web::App;
 use actix_web::dev::{AppConfig, Server, fn_service};
 use actix_web::web::ServiceConfig;
 use tokio::net::{TcpSocket, TcpStream};
 use tokio::time::sleep;
+use tokio_rustls::TlsAcceptor;
 
-use super::encrypted::{Encrypted, below_tls};
 use super::tls;
 use config::{Config, cores};
-use http::{Accepted, Incoming, LINGER, Limits, Reloads, Transport};
+use http::{Incoming, LINGER, Limits, Reloads};
 use model::error::{Error, Result};
 
 /// Connections that wait in the operating system until the server accepts them.
@@ -42,22 +42,17 @@ const UNEVEN: usize = 16;
 /// know what became of it.
 const PART_TO_END: u32 = 40;
 
-/// Adds all routes to an application.
-pub(super) trait Routes: Fn(&mut ServiceConfig) + Clone + Send + 'static {}
-
-impl<R: Fn(&mut ServiceConfig) + Clone + Send + 'static> Routes for R {}
-
-/// Listens, and serves from then on. Prints one line to stdout: where it listens. Returns the server and its address. `reloads`
+/// Listens, and serves from then on. `routes` adds all routes to an application. Prints one line to stdout: where it listens. Returns the server and its address. `reloads`
 /// gets the end of the certificate.
 pub(super) fn listen(
     config: &Config,
     limits: &Arc<Limits>,
-    routes: impl Routes,
+    routes: impl Fn(&mut ServiceConfig) + Clone + Send + 'static,
     connections: usize,
     reloads: &Arc<Reloads>,
 ) -> Result<(Server, SocketAddr)> {
-    let acceptor = tls::configure(&config.server, reloads)?;
-    let bound = bind(config, limits, routes, connections, acceptor);
+    let tls = tls::configure(&config.server, reloads)?;
+    let bound = bind(config, limits, routes, connections, tls);
     let (server, address) = bound.map_err(|e| cannot_listen(config.server.listen, &e))?;
     let mut stdout = io::stdout().lock();
     let announced = writeln!(stdout, "listening on {}://{address}", config.server.scheme());
@@ -78,17 +73,15 @@ pub(super) fn cannot_listen(on: SocketAddr, error: &io::Error) -> Error {
 fn bind(
     config: &Config,
     limits: &Arc<Limits>,
-    routes: impl Routes,
+    routes: impl Fn(&mut ServiceConfig) + Clone + Send + 'static,
     connections: usize,
-    acceptor: Option<tls::Acceptor>,
+    tls: Option<TlsAcceptor>,
 ) -> io::Result<(Server, SocketAddr)> {
     let stop_within = config.server.shutdown_timeout.get();
     let threads =
         if config.server.workers > 0 { config.server.workers } else { (EVENT_LOOPS * cores().max(2)).min(MOST_LOOPS) };
     // Places are given as connections come, so these are a bound for the system's sake. The threads do not share alike.
     let accepted = http::accepted(connections).div_ceil(threads) + UNEVEN;
-    // Slow handshakes must not keep out others before the limit of connections does.
-    actix_tls::accept::max_concurrent_tls_connect(accepted);
     let builder = Server::build()
         .workers(threads)
         .max_concurrent_connections(accepted)
@@ -112,54 +105,27 @@ fn bind(
     let address = listener.local_addr()?;
 
     let limits = Arc::clone(limits);
-    let admit = move |limits: &Arc<Limits>| {
-        let limits = Arc::clone(limits);
-        move |socket: TcpStream| std::future::ready(Accepted::admit(socket, &limits).ok_or(()))
-    };
-    let builder = match acceptor {
-        Some(acceptor) => builder.listen("https", listener, move || {
-            let acceptor = acceptor.clone().map_err(drop).map(Encrypted);
-            fn_service(admit(&limits)).map(below_tls).and_then(acceptor).and_then(connections_of(
-                &limits,
-                &routes,
-                stopping.clone(),
-            ))
-        }),
-        None => builder.listen("http", listener, move || {
-            fn_service(admit(&limits)).and_then(connections_of(&limits, &routes, stopping.clone()))
-        }),
-    };
+    let builder = builder.listen("http", listener, move || {
+        let (limits, tls) = (Arc::clone(&limits), tls.clone());
+        let app = App::new().configure(routes.clone());
+        let requests = HttpService::build()
+            .graceful_shutdown_signal(stopping.clone())
+            // The connection itself counts the time without a request, and the time of a head.
+            .keep_alive(KeepAlive::Os)
+            .client_request_timeout(Duration::ZERO)
+            .client_disconnect_timeout(LINGER)
+            .h1_write_buffer_size(WRITE_BUFFER)
+            .on_connect_ext(Incoming::share)
+            .h1(map_config(app, |()| AppConfig::default()))
+            .map_err(drop);
+        let accept = move |socket: TcpStream| {
+            let (limits, tls) = (Arc::clone(&limits), tls.clone());
+            async move {
+                let peer = socket.peer_addr().ok();
+                Ok((Incoming::accept(socket, limits, tls).await.ok_or(())?, peer))
+            }
+        };
+        fn_service(accept).and_then(requests)
+    });
     Ok((builder?.run(), address))
-}
-
-/// The service of connections over one kind of transport.
-fn connections_of<T, R, S, F>(
-    limits: &Arc<Limits>,
-    routes: &R,
-    stopping: S,
-) -> impl ServiceFactory<T, Config = (), Response = (), Error = (), InitError = ()> + use<T, R, S, F>
-where
-    T: Transport,
-    R: Routes,
-    S: Fn() -> F + 'static,
-    F: Future<Output = ()> + 'static,
-{
-    let limits = Arc::clone(limits);
-    let app = App::new().configure(routes.clone()).wrap_fn(http::attend);
-    let requests = HttpService::build()
-        .graceful_shutdown_signal(stopping)
-        // The connection itself counts the time without a request, and the time of a head.
-        .keep_alive(KeepAlive::Os)
-        .client_request_timeout(Duration::ZERO)
-        .client_disconnect_timeout(LINGER)
-        .h1_write_buffer_size(WRITE_BUFFER)
-        .on_connect_ext(http::greet(&limits))
-        .h1(map_config(app, |()| AppConfig::default()))
-        .map_err(drop);
-    fn_service(move |stream: T| {
-        let peer = stream.accepted().socket().peer_addr().ok();
-        let incoming = Incoming::new(stream, &limits);
-        async move { Ok((incoming, peer)) }
-    })
-    .and_then(requests)
 }

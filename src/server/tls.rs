@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-pub(super) use actix_tls::accept::rustls_0_23::Acceptor;
 use parking_lot::RwLock;
 use rustls::crypto::{CryptoProvider, aws_lc_rs};
 use rustls::pki_types::pem::{self, PemObject};
@@ -14,6 +13,7 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::server::{ClientHello, ResolvesServerCert};
 use rustls::sign::CertifiedKey;
 use rustls::{InconsistentKeys, ServerConfig};
+use tokio_rustls::TlsAcceptor;
 use x509_parser::prelude::{FromDer as _, X509Certificate};
 
 use config::{Server, small_file};
@@ -21,14 +21,12 @@ use http::Reloads;
 use model::error::{Error, Result};
 use model::threads;
 
-/// Longest wait for a handshake, unless `server.request_timeout` is shorter.
-const HANDSHAKE: Duration = Duration::from_secs(10);
 /// How often the files are looked at.
 const LOOK_EVERY: Duration = Duration::from_secs(2);
 
 /// The acceptor of TLS connections, if a certificate is set; `reloads` gets the end of the certificate. Fails if a file cannot be
 /// read, or the key is of another certificate.
-pub(super) fn configure(server: &Server, reloads: &Arc<Reloads>) -> Result<Option<Acceptor>> {
+pub(super) fn configure(server: &Server, reloads: &Arc<Reloads>) -> Result<Option<TlsAcceptor>> {
     if server.scheme() == "http" {
         return Ok(None);
     }
@@ -46,9 +44,7 @@ pub(super) fn configure(server: &Server, reloads: &Arc<Reloads>) -> Result<Optio
     settings.alpn_protocols = vec![b"http/1.1".to_vec()];
     let (certificate, reloads) = (Arc::downgrade(&certificate), Arc::clone(reloads));
     threads::start("certificate", move || follow(&files, seen, &certificate, &provider, &reloads))?;
-    let mut acceptor = Acceptor::new(settings);
-    acceptor.set_handshake_timeout(server.request_timeout.get().min(HANDSHAKE));
-    Ok(Some(acceptor))
+    Ok(Some(Arc::new(settings).into()))
 }
 
 /// The certificate in use, with its key.

@@ -182,7 +182,7 @@ impl Api {
     pub(super) fn sign(&self, request: &HttpRequest, id: RequestId, response: &mut HttpResponse) {
         id.show(response);
         response.headers_mut().insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
-        self.admission.cors.permit(request, response);
+        self.admission.access.permit(request, response);
         self.admission.rates.show(request, response);
         if let Some(node) = self.node.as_ref().filter(|_| request.path().starts_with(API)) {
             consistency::show(node, request, response);
@@ -225,11 +225,11 @@ impl Api {
     {
         let places = match wants {
             Wants::Change => {
-                let (change, blocked) = self.limits.place_for_change(holder)?;
+                let (change, blocked) = self.limits.disk.of_change(holder)?;
                 (Some(change), blocked)
             }
-            Wants::Read | Wants::LargeRead => (None, self.limits.blocked.take(holder, 1)?),
-            Wants::Audit => (None, self.limits.audits.take(holder, 1)?),
+            Wants::Read | Wants::LargeRead => (None, self.limits.disk.blocked.take(holder, 1)?),
+            Wants::Audit => (None, self.limits.disk.audits.take(holder, 1)?),
         };
         let api = Arc::clone(self);
         let work = move || {

@@ -72,11 +72,10 @@ impl Call {
     pub(super) fn new(
         api: Rc<ThreadApi>,
         info: &'static RouteInfo,
-        request: HttpRequest,
+        (request, upload): (HttpRequest, Option<Upload>),
         caller: Caller,
         started: Instant,
     ) -> Self {
-        let upload = Upload::of(&request);
         Self { request, api, caller, info, upload, started }
     }
 
@@ -159,8 +158,8 @@ impl Call {
 
     /// Reads the body. Refuses one announced as another type than plain JSON.
     pub(super) async fn body(&mut self) -> Result<Body, Problem> {
-        let Limits { body_limit, batch_limit, bodies, batches, timeout, .. } = &*self.api.limits;
-        let limit = if self.info.body == BodyKind::Batch { *batch_limit } else { *body_limit };
+        let Limits { bodies, timeout, .. } = &*self.api.limits;
+        let limit = if self.info.body == BodyKind::Batch { bodies.batch } else { bodies.one };
         let headers = self.request.headers();
         let length = headers.get(CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse().ok());
         if length.is_some_and(|length: usize| length > limit) {
@@ -173,11 +172,10 @@ impl Call {
         }
         // A body that cannot exceed a single change counts as a small body, for every call.
         let most = length.unwrap_or(limit);
-        let memory = if most <= *body_limit { bodies } else { batches };
         let upload = self.upload.take().unwrap_or_default();
         // The body is not read meanwhile, so its sender waits too. Time must be left for the rest.
-        let turn = self.api.limits.turn(self.caller.holder, most, *timeout / PART_FOR_TURN).await;
-        let memory = memory.none(self.caller.holder);
+        let turn = bodies.turn(self.caller.holder, most, *timeout / PART_FOR_TURN).await;
+        let memory = bodies.memory(most).none(self.caller.holder);
         self.in_time_or(Code::BodyTimeout, Body::read(upload, limit, announced, memory, turn)).await?
     }
 
@@ -274,7 +272,7 @@ impl Call {
         if feed.is_node() {
             return self.change(move |feed| feed.submit(change)).await;
         }
-        let place = self.api.limits.place_for_change(self.caller.holder)?;
+        let place = self.api.limits.disk.of_change(self.caller.holder)?;
         if let Err(Error::NotCached) = change.warm(feed.read().within(Tier::Memory)) {
             let warmed = self.run(Wants::Read, move |feed| {
                 // The change itself tells what is wrong.

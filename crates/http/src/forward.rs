@@ -17,7 +17,7 @@ use actix_web::{HttpMessage, HttpResponse};
 use http_body_util::Full;
 
 use crate::call::Call;
-use crate::connections::answer_memory::{self, MemoryReservation};
+use crate::connections::answer_memory;
 use crate::guards::address::X_FORWARDED_FOR;
 use crate::nodes::consistency::{self, POSITION, Wanted};
 use crate::nodes::peers::{Asked, FORWARDED, Peers, Told};
@@ -138,11 +138,11 @@ async fn told(call: &Call, peers: &Peers, owners: &[usize], body: Bytes) -> Opti
     let server = &call.api.config().server;
     let timeout = (call.api.limits.timeout / PART).min(LONGEST);
     let most = MAX_LIMIT * server.body_limit.saturating_add(BESIDE);
-    let room = || MemoryReservation::new(&call.api.limits.answers, call.caller.holder, call.api.limits.timeout).ok();
+    let memory = || answer_memory::begin(&call.api.limits.answers, call.caller.holder).ok();
     let began = Instant::now();
     for owner in owners.iter().copied().filter(|owner| peers.is_well(*owner)) {
         let request = outgoing(call, peers, owner, body.clone())?;
-        match peers.ask(owner, request, (timeout.saturating_sub(began.elapsed()), most), room).await {
+        match peers.ask(owner, request, (timeout.saturating_sub(began.elapsed()), most), memory).await {
             Asked::Told(told) => return Some(told),
             Asked::Left => {}
             Asked::Nothing => return None,
@@ -241,10 +241,9 @@ fn answer(told: Told) -> Option<HttpResponse> {
             response.insert_header((name, value.as_bytes()));
         }
     }
-    let Told { pieces, room, .. } = told;
-    Some(match room {
-        Some(room) => answer_memory::in_pieces(response, pieces, room),
-        None => response.body(pieces.into_iter().collect::<Vec<_>>().concat()),
+    Some(match told.memory {
+        Some(memory) => answer_memory::reserved(response, told.body, memory),
+        None => response.body(told.body),
     })
 }
 

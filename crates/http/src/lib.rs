@@ -30,10 +30,7 @@ use std::sync::{Arc, LazyLock};
 use actix_web::web::ServiceConfig;
 
 pub use crate::changes::webhooks::Webhooks;
-pub use crate::connections::accepted::Accepted;
-pub use crate::connections::attend::{Answer, attend};
-pub use crate::connections::incoming::{Incoming, LINGER, Transport};
-pub use crate::connections::watch::greet;
+pub use crate::connections::incoming::{Incoming, LINGER};
 pub use crate::figures::reloads::{Reload, Reloads};
 pub use crate::guards::auth::Authenticator;
 pub use crate::streams::dispatch::Dispatcher;

@@ -7,6 +7,7 @@ use tokio::sync::oneshot;
 
 use self::pool::Pool;
 use crate::wire::problem::Problem;
+use config::cores;
 
 /// Threads for changes. The more changes share one flush of the log, the less each costs.
 const CHANGES: usize = 384;
@@ -48,7 +49,7 @@ impl Pools {
 
     /// Most large reads at once.
     pub(super) fn large_reads() -> usize {
-        LARGE_READS * std::thread::available_parallelism().map_or(1, std::num::NonZero::get).max(2)
+        LARGE_READS * cores().max(2)
     }
 
     /// Runs `work` in its turn. The work runs to its end even if the caller stops waiting.

@@ -5,7 +5,6 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Instant;
 
-use actix_web::dev::{ServiceRequest, ServiceResponse, fn_service};
 use actix_web::http::header::{IF_MATCH, IF_NONE_MATCH, IF_UNMODIFIED_SINCE};
 use actix_web::http::{ConnectionType, Method};
 use actix_web::web::ServiceConfig;
@@ -15,9 +14,9 @@ use matchit::Router;
 use super::api::Api;
 use super::endpoint::{Endpoint, Handler};
 use crate::call::{Call, ThreadApi};
-use crate::connections::accepted::Seat;
 use crate::connections::answer_memory;
-use crate::connections::flow::Flow;
+use crate::connections::attend::{self, Upload};
+use crate::connections::connection::Connection;
 use crate::figures::requests;
 use crate::forward;
 use crate::guards::auth::{self, Caller, Permit, Who};
@@ -31,14 +30,10 @@ use model::error::Code;
 /// Adds all routes to the application of a thread.
 pub(super) fn configure(endpoints: &'static [Endpoint], api: &Arc<Api>, config: &mut ServiceConfig) {
     let routes = Rc::new(Routes::new(endpoints, api));
-    config.default_service(fn_service(move |request: ServiceRequest| {
+    attend::serve(config, move |request, upload| {
         let routes = Rc::clone(&routes);
-        let (request, _) = request.into_parts();
-        async move {
-            let response = routes.answer(&request).await;
-            Ok(ServiceResponse::new(request, response))
-        }
-    }));
+        async move { routes.answer(&request, upload).await }
+    });
 }
 
 /// The routes of one thread.
@@ -94,11 +89,13 @@ impl Routes {
         self.paths.at(path).ok().map(|found| found.value)
     }
 
-    async fn answer(&self, request: &HttpRequest) -> HttpResponse {
-        Flow::turn(request).await;
+    async fn answer(&self, request: &HttpRequest, upload: Option<Upload>) -> HttpResponse {
+        if let Some(connection) = Connection::of(request) {
+            connection.flow.turn().await;
+        }
         match self.at(request.match_info().as_str()) {
             Some(path) => match path.route(request.method()) {
-                Some(route) => route.answer(&self.api, request).await,
+                Some(route) => route.answer(&self.api, request, upload).await,
                 None => self.refuse(request, || Problem::method_not_allowed(&path.methods)),
             },
             None => self.refuse(request, || self.nothing_there(request)),
@@ -111,11 +108,11 @@ impl Routes {
         let id = RequestId::begin(request);
         let permit = Permit::for_keys(request.method().is_safe());
         // The question of a browser before a request is not counted: it costs little, and the request itself counts.
-        let answer = match api.admission.cors.preflight(request) {
+        let answer = match api.admission.access.preflight(request) {
             Some(answer) => api.admission.check_page(request).map(|()| answer),
             None => {
                 api.admission.receive(request).and_then(|()| api.admission.admit(request, &id, permit)).and_then(|_| {
-                    Err(if query::is_text(request.path()) { problem() } else { Code::InvalidPath.into() })
+                    Err(if query::text(request.path()).is_some() { problem() } else { Code::InvalidPath.into() })
                 })
             }
         };
@@ -173,7 +170,13 @@ impl Route {
 
     /// The sender of a request that is served. On a connection beyond the limit, only one who has a place of its own. The
     /// connection of a key is the application's.
-    fn admit(&self, api: &Api, request: &HttpRequest, id: &RequestId, seat: Option<&Seat>) -> Result<Caller, Problem> {
+    fn admit(
+        &self,
+        api: &Api,
+        request: &HttpRequest,
+        id: &RequestId,
+        connection: Option<&Rc<Connection>>,
+    ) -> Result<Caller, Problem> {
         let info = &self.endpoint.info;
         // A standby has taken over, and may have changes that this server lacks.
         if info.is_of_api() && !info.is_of_operators() && api.standbys.has_handed_over() {
@@ -183,27 +186,27 @@ impl Route {
             api.admission.receive(request)?;
         }
         let caller = api.admission.admit(request, id, info.permit)?;
-        if let (Some(seat), Who::Key(..)) = (seat, &caller.who) {
-            seat.is_of_key();
+        if let (Some(connection), Who::Key(..)) = (connection, &caller.who) {
+            connection.is_of_key();
         }
-        if seat.is_some_and(|seat| seat.is_surplus() && !seat.rise(&api.limits, caller.holder)) {
+        if connection.is_some_and(|one| one.is_surplus() && !one.rise(&api.limits, caller.holder)) {
             return Err(Code::Overloaded.into());
         }
         if info.writes() { refuse_condition(request).map(|()| caller) } else { Ok(caller) }
     }
 
-    async fn answer(&self, api: &Rc<ThreadApi>, request: &HttpRequest) -> HttpResponse {
+    async fn answer(&self, api: &Rc<ThreadApi>, request: &HttpRequest, upload: Option<Upload>) -> HttpResponse {
         let Endpoint { info, handler, .. } = self.endpoint;
         let began = Instant::now();
         let id = RequestId::begin(request);
-        let seat = Seat::of(request).filter(|_| !info.answers_always).map(|seat| &**seat);
-        let surplus = seat.filter(|seat| seat.is_surplus());
-        let admitted = self.admit(api, request, &id, seat);
-        let caller = admitted.as_ref().ok().map(Caller::tag);
+        let connection = Connection::of(request).filter(|_| !info.answers_always);
+        let surplus = connection.filter(|one| one.is_surplus());
+        let admitted = self.admit(api, request, &id, connection);
+        let caller = admitted.as_ref().ok().map(|caller| caller.who.clone());
         let holder = admitted.as_ref().map_or(Holder::Operator, |caller| caller.holder);
         let answer = match admitted {
             Ok(caller) => {
-                let call = Call::new(Rc::clone(api), info, request.clone(), caller, began);
+                let call = Call::new(Rc::clone(api), info, (request.clone(), upload), caller, began);
                 // A call with parameters reads them itself.
                 let query = if info.query.is_empty() { call.query().map(drop) } else { Ok(()) };
                 match query {
@@ -218,8 +221,7 @@ impl Route {
         };
         let answer = match answer {
             Ok(response) if !info.answers_always => {
-                let room = (&api.limits.answers, api.limits.timeout);
-                answer_memory::hold(request, response, holder, room).map_err(Problem::from)
+                answer_memory::hold(request, response, holder, &api.limits.answers).map_err(Problem::from)
             }
             answer => answer,
         };
@@ -228,14 +230,14 @@ impl Route {
             problem.respond(request, &id)
         });
         // A client that sends its next request here, just when the connection ends, would not know what became of it.
-        if surplus.is_some_and(Seat::is_surplus) || api.is_stopping() {
+        if surplus.is_some_and(|one| one.is_surplus()) || api.is_stopping() {
             response.head_mut().set_connection_type(ConnectionType::Close);
         }
         let took = began.elapsed();
         self.counts.count(response.status(), took);
-        api.observed.slow.note(&id, (info.method, info.path), caller, took, &response);
+        api.observed.slow.note(&id, (info.method, info.path), caller.as_ref(), took, &response);
         if let Some(caller) = caller.filter(|_| info.is_audited()) {
-            auth::administered(request, &id, caller, response.status());
+            auth::administered(request, &id, &caller, response.status());
         }
         api.sign(request, id, &mut response);
         response

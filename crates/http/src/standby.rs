@@ -4,11 +4,12 @@ use std::fmt;
 use std::sync::Arc;
 
 use actix_web::http::header::{HeaderValue, X_CONTENT_TYPE_OPTIONS};
-use actix_web::web::{self, ServiceConfig};
+use actix_web::web::ServiceConfig;
 use actix_web::{HttpRequest, HttpResponse};
 use serde_json::json;
 use tokio::sync::{mpsc, oneshot};
 
+use crate::connections::attend;
 use crate::figures::page::{self, Page, by, figures};
 use crate::figures::reloads::Reloads;
 use crate::guards::access::Access;
@@ -190,7 +191,7 @@ impl StandbyApi {
 /// Adds its routes to an application.
 pub fn configure(api: &Arc<StandbyApi>, config: &mut ServiceConfig) {
     let api = Arc::clone(api);
-    config.default_service(web::to(move |request: HttpRequest| {
+    attend::serve(config, move |request, _| {
         let api = Arc::clone(&api);
         async move {
             let id = RequestId::begin(&request);
@@ -200,7 +201,7 @@ pub fn configure(api: &Arc<StandbyApi>, config: &mut ServiceConfig) {
             response.headers_mut().insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
             response
         }
-    }));
+    });
 }
 
 async fn answer(api: &StandbyApi, request: &HttpRequest, id: &RequestId) -> Result<HttpResponse, Problem> {

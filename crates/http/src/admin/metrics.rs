@@ -215,17 +215,17 @@ impl Scrape {
             /// Limit of connections; requests on further connections are answered 503.
             tideline_http_connections_limit = limits.connections.fill().limit;
             /// Requests waiting for the disk or using it.
-            tideline_http_blocked_requests = limits.blocked.fill().used;
+            tideline_http_blocked_requests = limits.disk.blocked.fill().used;
             /// Limit of requests waiting for the disk or using it.
-            tideline_http_blocked_requests_limit = limits.blocked.fill().limit;
+            tideline_http_blocked_requests_limit = limits.disk.blocked.fill().limit;
             /// Changes waiting for the disk or using it.
-            tideline_http_blocked_changes = limits.changes.fill().used;
+            tideline_http_blocked_changes = limits.disk.changes.fill().used;
             /// Limit of changes waiting for the disk or using it.
-            tideline_http_blocked_changes_limit = limits.changes.fill().limit;
+            tideline_http_blocked_changes_limit = limits.disk.changes.fill().limit;
             /// Running comparisons of timelines (verify).
-            tideline_http_audits = limits.audits.fill().used;
+            tideline_http_audits = limits.disk.audits.fill().used;
             /// Limit of running comparisons of timelines (verify).
-            tideline_http_audits_limit = limits.audits.fill().limit;
+            tideline_http_audits_limit = limits.disk.audits.fill().limit;
             /// Backups being sent to clients.
             tideline_http_downloads = limits.downloads.fill().used;
             /// Limit of backups being sent to clients at once.
@@ -235,13 +235,13 @@ impl Scrape {
             /// Limit of memory for large heads.
             tideline_http_head_memory_limit_bytes = limits.heads.fill().limit;
             /// Memory used by the bodies of single changes.
-            tideline_http_body_memory_bytes = limits.bodies.fill().used;
+            tideline_http_body_memory_bytes = limits.bodies.small.fill().used;
             /// Limit of memory for the bodies of single changes.
-            tideline_http_body_memory_limit_bytes = limits.bodies.fill().limit;
+            tideline_http_body_memory_limit_bytes = limits.bodies.small.fill().limit;
             /// Memory used by large batches and their answers.
-            tideline_http_batch_memory_bytes = limits.batches.fill().used;
+            tideline_http_batch_memory_bytes = limits.bodies.large.fill().used;
             /// Limit of memory for large batches and their answers.
-            tideline_http_batch_memory_limit_bytes = limits.batches.fill().limit;
+            tideline_http_batch_memory_limit_bytes = limits.bodies.large.fill().limit;
             /// Memory used by large answers that are not sent yet.
             tideline_http_answer_memory_bytes = limits.answers.fill().used;
             /// Limit of memory for large answers.

@@ -8,13 +8,12 @@ use actix_web::HttpRequest;
 use crate::guards::access::Access;
 use crate::guards::address;
 use crate::guards::auth::{Authenticator, Caller, Permit, Who};
-use crate::guards::cors::Cors;
 use crate::guards::rate_limits::RateLimits;
 use crate::limits::{Holder, Limits};
 use crate::route_info::OPERATORS;
 use crate::wire::problem::Problem;
 use crate::wire::request_id::RequestId;
-use config::{Config, KeyRole, Network};
+use config::{Config, KeyRole};
 
 /// The guards that each request passes.
 #[derive(Debug)]
@@ -23,13 +22,9 @@ pub(crate) struct Admission {
     pub(crate) access: Access,
     /// Checks credentials.
     pub(crate) gate: Arc<Authenticator>,
-    /// The origins whose pages may read answers.
-    pub(crate) cors: Cors,
     /// Limits of requests a second.
     pub(crate) rates: RateLimits,
     limits: Arc<Limits>,
-    /// The proxies that tell the addresses of their clients.
-    proxies: Vec<Network>,
 }
 
 impl Admission {
@@ -37,10 +32,8 @@ impl Admission {
         Self {
             access: Access::new(&config.server),
             gate,
-            cors: Cors::new(&config.server.allowed_origins),
             rates: RateLimits::new(&config.rate_limits),
             limits: Arc::clone(limits),
-            proxies: config.server.trusted_proxies.clone(),
         }
     }
 
@@ -70,8 +63,8 @@ impl Admission {
     /// For whom a sender at an address takes places.
     fn holder(&self, who: &Who, address: Option<IpAddr>, path: &str) -> Holder {
         match who {
-            Who::User { id, .. } => self.limits.user(id),
-            Who::Anyone if !self.gate.is_open() => self.limits.client(address),
+            Who::User { id, .. } => self.limits.callers.user(id),
+            Who::Anyone if !self.gate.is_open() => self.limits.callers.client(address),
             Who::Key(KeyRole::Metrics, _) => Holder::Operator,
             Who::Anyone | Who::Key(..) if path.starts_with(OPERATORS) => Holder::Operator,
             Who::Anyone | Who::Key(..) => Holder::Application,
@@ -80,6 +73,6 @@ impl Admission {
 
     /// The address of the client.
     pub(crate) fn address(&self, request: &HttpRequest) -> Option<IpAddr> {
-        address::client(request, &self.proxies)
+        address::client(request, &self.limits.callers.proxies)
     }
 }

@@ -10,8 +10,7 @@ use actix_web::web::Bytes;
 use futures_util::stream::try_unfold;
 
 use crate::api::Api;
-use crate::connections::answer_memory::Counted;
-use crate::connections::paced::Paced;
+use crate::connections::answer_memory::paced;
 use crate::limits::Places;
 use crate::pools::Wants;
 use crate::wire::problem::Problem;
@@ -35,7 +34,7 @@ pub(crate) async fn answer(
     next: NextPiece,
 ) -> Answer {
     response.insert_header((CACHE_CONTROL, "no-store"));
-    let (timeout, places, api) = (api.limits.timeout, place.none(), Arc::clone(api));
+    let (places, api) = (place.none(), Arc::clone(api));
     let (next, first) = make(&api, next).await?;
     let pieces = try_unfold((Some(first), next, place), move |(first, next, place)| {
         let api = Arc::clone(&api);
@@ -50,13 +49,12 @@ pub(crate) async fn answer(
             Ok::<_, io::Error>((!piece.is_empty()).then(|| (Bytes::from(piece), (None, next, place))))
         }
     });
-    let mut answer = match length {
-        Some(length) => response.body(Paced::new(SizedStream::new(length, pieces), places, timeout)),
-        None => response.body(Paced::new(BodyStream::new(pieces), places, timeout)),
-    };
     // Its memory is bounded by the number of such answers.
-    answer.extensions_mut().insert(Counted);
-    Ok(answer)
+    let answer = match length {
+        Some(length) => response.body(SizedStream::new(length, pieces)),
+        None => response.body(BodyStream::new(pieces)),
+    };
+    Ok(paced(answer, &places))
 }
 
 /// The pieces of what can be read.

@@ -4,7 +4,8 @@ use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 
 use super::Call;
-use crate::connections::answer_memory::MemoryReservation;
+use crate::connections::answer_memory;
+use crate::limits::Places;
 use crate::pools::Wants;
 use crate::wire::problem::Problem;
 use crate::wire::reply::Text;
@@ -27,30 +28,24 @@ impl Call {
         write: impl Fn(T, &ReactionKinds, &mut Text) -> Result<R, Problem> + Send + Sync + 'static,
     ) -> Result<(R, Text), Problem> {
         // Returns the number of bytes read so far, if the content is not in memory or has more than `most` bytes.
-        let show =
-            move |read: Read<'_>, most: usize, room: Option<MemoryReservation>| -> Result<Result<_, usize>, Problem> {
-                let (bytes, room) = (Cell::new(0_usize), RefCell::new(room));
-                let count = |more| {
-                    bytes.set(bytes.get().saturating_add(more));
-                    if bytes.get() > most {
-                        return Err(Error::NotCached);
-                    }
-                    room.borrow_mut().as_mut().map_or(Ok(()), |room| room.grow(more))
-                };
-                let seen = match look(read.counted(&count)) {
-                    Err(Error::NotCached) => return Ok(Err(bytes.get())),
-                    seen => seen?,
-                };
-                let mut text = match room.into_inner() {
-                    None => Text::of_about(bytes.get()),
-                    room => Text::new(room),
-                };
-                text.reserve_writing()?;
-                let seen_bytes = text.used();
-                let rest = write(seen, read.reaction_kinds(), &mut text)?;
-                text.shrink(seen_bytes);
-                Ok(Ok((rest, text)))
+        let show = move |read: Read<'_>, most: usize, memory: Option<Places>| -> Result<Result<_, usize>, Problem> {
+            let (bytes, memory) = (Cell::new(0_usize), RefCell::new(memory));
+            let count = |more| {
+                bytes.set(bytes.get().saturating_add(more));
+                if bytes.get() > most {
+                    return Err(Error::NotCached);
+                }
+                memory.borrow_mut().as_mut().map_or(Ok(()), |memory| answer_memory::reserve(memory, bytes.get()))
             };
+            let seen = match look(read.counted(&count)) {
+                Err(Error::NotCached) => return Ok(Err(bytes.get())),
+                seen => seen?,
+            };
+            let mut text = Text::beside(bytes.get(), memory.into_inner())?;
+            let rest = write(seen, read.reaction_kinds(), &mut text)?;
+            text.end_source();
+            Ok(Ok((rest, text)))
+        };
         let bytes = match show(self.api.feed().read().within(Tier::Memory), AT_ONCE, None)? {
             Ok(shown) => return Ok(shown),
             Err(bytes) => bytes,
@@ -59,10 +54,9 @@ impl Call {
             let show = Arc::new(show);
             for (wants, most) in [(Wants::Read, AT_ONCE), (Wants::LargeRead, usize::MAX)] {
                 if bytes <= most {
-                    let room =
-                        MemoryReservation::new(&self.api.limits.answers, self.caller.holder, self.api.limits.timeout)?;
+                    let memory = answer_memory::begin(&self.api.limits.answers, self.caller.holder)?;
                     let show = Arc::clone(&show);
-                    if let Ok(shown) = self.run(wants, move |feed| show(feed.read(), most, Some(room))).await? {
+                    if let Ok(shown) = self.run(wants, move |feed| show(feed.read(), most, Some(memory))).await? {
                         return Ok(shown);
                     }
                 }

@@ -1,7 +1,6 @@
 //! `/v1/content`: publish, read, edit, delete.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use actix_web::http::StatusCode;
 use actix_web::http::header::LOCATION;
@@ -11,7 +10,7 @@ use utoipa::openapi::schema::{Array, ArrayBuilder};
 
 use super::prelude::*;
 use super::show::{self, Item, ItemId, Items};
-use crate::limits::batch_work;
+use crate::connections::answer_memory;
 use crate::wire::body::{self, Body, Nothing, UpTo};
 use crate::wire::query::{Ids, VIEWS, View};
 use crate::wire::reply::Text;
@@ -155,12 +154,11 @@ pub(crate) async fn answer_published(call: &Call, publish: PublishItems, folder:
 /// `POST /v1/content/batch`
 async fn publish_batch(mut call: Call) -> Answer {
     let mut body = call.body().await?;
-    let limit = call.api.limits.body_limit;
-    let work = call.api.limits.batch_work.wait_for(call.caller.holder, batch_work(body.len(), MAX_BATCH));
+    let bodies = &call.api.limits.bodies;
+    let (limit, work) = (bodies.one, bodies.work_on(call.caller.holder, body.len(), MAX_BATCH));
     let turns = (body.turn.take(), call.in_time(work).await?);
-    let patience = call.api.limits.timeout;
     let published = move |feed: &Feed| {
-        let published = publish_all(feed, body, limit, patience);
+        let published = publish_all(feed, body, limit);
         drop(turns);
         published
     };
@@ -170,7 +168,7 @@ async fn publish_batch(mut call: Call) -> Answer {
 
 /// Publishes a batch. Returns whether any item is new, and the items as JSON. All of this runs on a thread that may
 /// block, because a batch is large. The answer takes over the memory of the body.
-fn publish_all(feed: &Feed, mut body: Body, limit: usize, patience: Duration) -> Result<(bool, Text), Problem> {
+fn publish_all(feed: &Feed, mut body: Body, limit: usize) -> Result<(bool, Text), Problem> {
     let bytes = body.len();
     let NewContentList { items: UpTo(items) } = body.json(false)?;
     if items.is_empty() {
@@ -186,14 +184,14 @@ fn publish_all(feed: &Feed, mut body: Body, limit: usize, patience: Duration) ->
     };
     let drafts: Vec<Draft> = items.iter().enumerate().map(draft).collect::<Result<_, _>>()?;
     let most = bytes + SHOWN_MORE * drafts.len();
-    let mut room = body.into_room(patience);
+    let mut memory = body.into_memory();
     // Reserved before any write. Only an item that was published before and edited since can be longer.
-    room.reserve(most)?;
+    answer_memory::reserve(&mut memory, most)?;
     let published = feed.submit(PublishItems::all(drafts))?;
     let new = published.iter().any(|(_, new)| *new);
     // Counts can be above 0, because comments may come before their subject.
     let (published, ids) = as_shown(feed.read(), published.into_iter().map(|(content, _)| content))?;
-    let mut text = Text::new(Some(room));
+    let mut text = Text::new(most, Some(memory));
     let published = published.into_iter().inspect(|_| pace.step());
     show::write_items(published, &ids, feed.reaction_kinds(), &mut text)?;
     Ok((new, text))

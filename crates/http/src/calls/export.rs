@@ -63,7 +63,7 @@ fn lines(api: Arc<Api>, viewer: Option<HostId>, mut export: Export) -> NextPiece
 }
 
 fn written(read: Read<'_>, part: ExportPart) -> Result<Vec<u8>, Problem> {
-    let mut text = Text::new(None);
+    let mut text = Text::new(0, None);
     match part {
         ExportPart::Lines(lines) => {
             for line in &lines {

@@ -174,7 +174,7 @@ pub(crate) fn write_item(
 
 /// A complete item alone.
 pub(crate) fn item(shown: &ItemView, ids: &HostIds, kinds: &ReactionKinds) -> Result<Vec<u8>, Problem> {
-    let mut text = Text::new(None);
+    let mut text = Text::new(0, None);
     write_item(shown, ids, kinds, &mut text)?;
     Ok(text.into_bytes())
 }

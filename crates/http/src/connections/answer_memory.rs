@@ -1,8 +1,6 @@
 //! Memory of answers. It is reserved before a large answer is read, and counted until the client has received it.
 
-use std::collections::VecDeque;
 use std::convert::Infallible;
-use std::time::Duration;
 
 use actix_web::body::{BodySize, BoxBody, MessageBody, SizedStream};
 use actix_web::http::Method;
@@ -10,7 +8,6 @@ use actix_web::web::Bytes;
 use actix_web::{HttpRequest, HttpResponse, HttpResponseBuilder};
 use futures_util::stream::{StreamExt as _, iter};
 
-use super::paced::Paced;
 use crate::limits::{Holder, Places, Quota};
 use model::error::{Code, Error, Result};
 
@@ -19,64 +16,23 @@ pub(crate) const SMALL: usize = 16 << 10;
 /// A large answer goes to the connection in pieces of this size, bytes. So the connection buffers only one or two of
 /// them while the client does not read.
 pub(crate) const PIECE: usize = 16 << 10;
-/// Memory is reserved and released in steps of this size, bytes.
+/// Memory is reserved in steps of this size, bytes: an answer grows a few bytes at a time.
 const STEP: usize = 64 << 10;
 /// This fraction of all memory is kept for answers in progress: 12 MiB, more than a page of 100 items of 64 KiB takes.
 const LAST: usize = 16;
 
-/// Memory reserved for one answer. It grows with the answer, and is released on drop.
-pub(crate) struct MemoryReservation {
-    places: Places,
-    /// Bytes in use. Fewer are reserved only if this room has all memory that it can have.
-    used: usize,
-    /// Timeout of a request.
-    patience: Duration,
+/// Begins to reserve memory for an answer. Fails if little memory is free, before anything is read. Otherwise clients that
+/// retry often would each have an answer read and half written in vain.
+pub(crate) fn begin(quota: &Quota, holder: Holder) -> Result<Places> {
+    quota.take_and_leave(holder, STEP, quota.limit() / LAST)
 }
 
-impl MemoryReservation {
-    /// An empty room for a request with this timeout. Fails if little memory is free, before anything is read.
-    /// Otherwise clients that retry often would each have an answer read and half written in vain.
-    pub(crate) fn new(quota: &Quota, holder: Holder, patience: Duration) -> Result<Self> {
-        Ok(Self::of(quota.take_and_leave(holder, STEP, quota.limit() / LAST)?, patience))
+/// Reserves memory for so many bytes in all, or fails. A single answer that needs more than there is passes alone.
+pub(crate) fn reserve(memory: &mut Places, bytes: usize) -> Result<()> {
+    if bytes <= memory.amount() {
+        return Ok(());
     }
-
-    /// A room over places that are taken already.
-    pub(crate) fn of(places: Places, patience: Duration) -> Self {
-        Self { places, used: 0, patience }
-    }
-
-    /// Reserves memory for this many bytes in total. The answer can then grow to this size without an error.
-    pub(crate) fn reserve(&mut self, bytes: usize) -> Result<()> {
-        let used = self.used;
-        self.grow(bytes.saturating_sub(used))?;
-        self.used = used;
-        Ok(())
-    }
-
-    /// Reserves memory for this many more bytes, or fails. A single answer that needs more than there is passes alone.
-    pub(crate) fn grow(&mut self, bytes: usize) -> Result<()> {
-        let used = self.used.saturating_add(bytes);
-        if used > self.places.amount() {
-            self.places.grow_to(in_steps(used)).map_err(|_| overloaded())?;
-        }
-        self.used = used;
-        Ok(())
-    }
-
-    /// Releases this many bytes.
-    pub(crate) fn shrink(&mut self, bytes: usize) {
-        self.used = self.used.saturating_sub(bytes);
-        self.places.shrink_to(in_steps(self.used));
-    }
-
-    /// Bytes in use.
-    pub(crate) fn used(&self) -> usize {
-        self.used
-    }
-}
-
-fn in_steps(bytes: usize) -> usize {
-    bytes.saturating_add(STEP - 1) / STEP * STEP
+    memory.grow_to(bytes.saturating_add(STEP - 1) / STEP * STEP).map_err(|_| overloaded())
 }
 
 fn overloaded() -> Error {
@@ -86,19 +42,8 @@ fn overloaded() -> Error {
     )
 }
 
-/// A body in pieces. Each piece releases its memory when the connection has taken it.
-fn paced(pieces: VecDeque<Bytes>, mut room: MemoryReservation) -> Paced<impl MessageBody + 'static> {
-    let size = pieces.iter().map(Bytes::len).sum::<usize>() as u64;
-    let (places, patience) = (room.places.none(), room.patience);
-    let pieces = iter(pieces).map(move |piece| {
-        room.shrink(piece.len());
-        Ok::<_, Infallible>(piece)
-    });
-    Paced::new(SizedStream::new(size, pieces), places, patience)
-}
-
-/// A body with its reserved memory; `None` for bytes that all answers share.
-fn counted(bytes: Bytes, memory: Option<Places>) -> impl MessageBody + 'static {
+/// A body of bytes whose memory is counted until the client has all of them; `None` for bytes that all answers share.
+fn in_pieces(bytes: Bytes, memory: Option<Places>) -> impl MessageBody + 'static {
     let size = bytes.len();
     let pieces = iter((0..size).step_by(PIECE)).map(move |at| {
         let _held = &memory;
@@ -107,24 +52,21 @@ fn counted(bytes: Bytes, memory: Option<Places>) -> impl MessageBody + 'static {
     SizedStream::new(size as u64, pieces)
 }
 
-/// Marks a response whose body is counted already.
-pub(crate) struct Counted;
+/// Lets the connection of an answer look whether others want such places as the answer holds.
+pub(crate) fn paced(mut response: HttpResponse, places: &Places) -> HttpResponse {
+    response.extensions_mut().insert(places.none());
+    response
+}
 
-/// A response of pieces, whose memory is reserved.
-pub(crate) fn in_pieces(
-    mut response: HttpResponseBuilder,
-    pieces: VecDeque<Bytes>,
-    room: MemoryReservation,
-) -> HttpResponse {
-    let mut answer = response.body(paced(pieces, room));
-    answer.extensions_mut().insert(Counted);
-    answer
+/// A response of bytes whose memory is reserved.
+pub(crate) fn reserved(mut response: HttpResponseBuilder, bytes: Bytes, memory: Places) -> HttpResponse {
+    let places = memory.none();
+    paced(response.body(in_pieces(bytes, Some(memory))), &places)
 }
 
 /// A response of bytes that all such responses share. Only the part in transit to a client takes memory.
-pub(crate) fn shared(mut response: HttpResponse, bytes: Bytes) -> HttpResponse {
-    response.extensions_mut().insert(Counted);
-    response.map_body(|_, _| BoxBody::new(counted(bytes, None)))
+pub(crate) fn shared(mut response: HttpResponseBuilder, bytes: Bytes) -> HttpResponse {
+    response.body(in_pieces(bytes, None))
 }
 
 /// Reserves memory for a large answer that is not counted yet, until it is sent. The answer to a change is never
@@ -133,22 +75,21 @@ pub(crate) fn hold(
     request: &HttpRequest,
     response: HttpResponse,
     holder: Holder,
-    (memory, patience): (&Quota, Duration),
+    quota: &Quota,
 ) -> Result<HttpResponse> {
-    let size = match response.body().size() {
-        BodySize::Sized(size) if size > SMALL as u64 => usize::try_from(size).unwrap_or(usize::MAX),
-        _ => return Ok(response),
-    };
-    if response.extensions().contains::<Counted>() {
+    if !matches!(response.body().size(), BodySize::Sized(size) if size > SMALL as u64) {
         return Ok(response);
     }
-    let reads = [Method::GET, Method::HEAD].contains(request.method());
-    let memory = if reads { memory.take(holder, size)? } else { memory.take_what_is_free(holder, size) };
-    Ok(response.map_body(|_, body| match body.try_into_bytes() {
-        Ok(rest) => {
-            let places = memory.none();
-            BoxBody::new(Paced::new(counted(rest, Some(memory)), places, patience))
-        }
-        Err(body) => body,
-    }))
+    let (response, body) = response.into_parts();
+    // All others are counted, or shared.
+    let bytes = match body.try_into_bytes() {
+        Ok(bytes) => bytes,
+        Err(body) => return Ok(response.set_body(body)),
+    };
+    let memory = match *request.method() {
+        Method::GET | Method::HEAD => quota.take(holder, bytes.len())?,
+        _ => quota.take_quietly(holder, bytes.len()).unwrap_or_else(|| quota.none(holder)),
+    };
+    let places = memory.none();
+    Ok(paced(response.set_body(BoxBody::new(in_pieces(bytes, Some(memory)))), &places))
 }

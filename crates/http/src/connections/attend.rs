@@ -7,12 +7,13 @@ use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 
 use actix_web::body::{BodySize, BodyStream, BoxBody, MessageBody};
-use actix_web::dev::{Payload, Service, ServiceRequest, ServiceResponse};
+use actix_web::dev::{Payload, ServiceRequest, ServiceResponse, fn_service};
 use actix_web::http::ConnectionType;
 use actix_web::web::Bytes;
-use actix_web::{HttpMessage as _, HttpRequest};
+use actix_web::web::ServiceConfig;
+use actix_web::{HttpRequest, HttpResponse};
 
-use super::flow::Flow;
+use super::connection::Connection;
 
 /// The body of a request as it comes. While one of its clones exists, the HTTP server knows that the body is not
 /// complete, and closes the connection soon after the answer. Of a body in chunks that was dropped it would wait for the
@@ -20,7 +21,7 @@ use super::flow::Flow;
 #[derive(Clone)]
 pub(crate) struct Upload {
     parts: Rc<RefCell<BodyStream<Payload>>>,
-    flow: Option<Rc<Flow>>,
+    connection: Option<Rc<Connection>>,
 }
 
 impl Default for Upload {
@@ -30,21 +31,16 @@ impl Default for Upload {
 }
 
 impl Upload {
-    pub(crate) fn new(payload: Payload, flow: Option<Rc<Flow>>) -> Self {
-        Self { parts: Rc::new(RefCell::new(BodyStream::new(payload))), flow }
-    }
-
-    /// Takes the body of a request; `None` if it has none.
-    pub(crate) fn of(request: &HttpRequest) -> Option<Self> {
-        request.extensions_mut().remove()
+    pub(crate) fn new(payload: Payload, connection: Option<Rc<Connection>>) -> Self {
+        Self { parts: Rc::new(RefCell::new(BodyStream::new(payload))), connection }
     }
 
     /// The next bytes; none at the end.
     pub(crate) fn poll_next(&self, context: &mut Context<'_>) -> Poll<Option<Result<Bytes, String>>> {
         let next = Pin::new(&mut *self.parts.borrow_mut()).poll_next(context);
-        match (&self.flow, &next) {
-            (Some(flow), Poll::Ready(Some(Ok(part)))) => flow.took(part.len()),
-            (Some(flow), Poll::Pending) if !flow.ask() => {
+        match (&self.connection, &next) {
+            (Some(connection), Poll::Ready(Some(Ok(part)))) => connection.flow.took(part.len()),
+            (Some(connection), Poll::Pending) if !connection.flow.ask() => {
                 return Poll::Ready(Some(Err("its chunks are mostly not content".to_owned())));
             }
             _ => {}
@@ -68,19 +64,19 @@ impl Upload {
 /// A request until its answer is complete.
 struct UnderWay {
     upload: Option<Upload>,
-    flow: Option<Rc<Flow>>,
+    connection: Option<Rc<Connection>>,
 }
 
 impl Drop for UnderWay {
     fn drop(&mut self) {
-        if let Some(flow) = &self.flow {
-            flow.end(self.upload.as_ref().is_some_and(Upload::has_rest));
+        if let Some(connection) = &self.connection {
+            connection.flow.end(self.upload.as_ref().is_some_and(Upload::has_rest));
         }
     }
 }
 
 /// The body of an answer.
-pub struct Answer {
+struct Answer {
     body: BoxBody,
     _under_way: UnderWay,
 }
@@ -97,35 +93,37 @@ impl MessageBody for Answer {
     }
 }
 
-/// Answers a request by the application `app`.
-pub fn attend<S>(
-    mut request: ServiceRequest,
-    app: &S,
-) -> impl Future<Output = Result<ServiceResponse<Answer>, actix_web::Error>> + use<S>
+/// Adds what answers all requests to an application.
+pub(crate) fn serve<F>(config: &mut ServiceConfig, answer: impl Fn(HttpRequest, Option<Upload>) -> F + Clone + 'static)
 where
-    S: Service<ServiceRequest, Response = ServiceResponse, Error = actix_web::Error>,
+    F: Future<Output = HttpResponse> + 'static,
 {
-    let flow = request.conn_data::<Rc<Flow>>().cloned();
-    if let Some(flow) = &flow {
-        flow.begin();
-    }
-    let upload = match request.take_payload() {
-        Payload::None => None,
-        payload => Some(Upload::new(payload, flow.clone())),
-    };
-    if let Some(upload) = &upload {
-        request.extensions_mut().insert(upload.clone());
-    }
-    let is_large = flow.as_ref().is_some_and(|flow| flow.is_large.get());
-    let offers_another = request.head().connection_type() == ConnectionType::Upgrade;
-    let under_way = UnderWay { upload, flow };
-    let answer = app.call(request);
-    async move {
-        let mut answer = answer.await?;
-        if is_large || offers_another {
-            // Gives the memory of the head back; after an offer the HTTP server ends the connection in any case.
-            answer.response_mut().head_mut().set_connection_type(ConnectionType::Close);
+    config.default_service(fn_service(move |request: ServiceRequest| {
+        let (request, payload) = request.into_parts();
+        let connection = request.conn_data::<Rc<Connection>>().cloned();
+        if let Some(connection) = &connection {
+            connection.flow.begin();
+            connection.pace.take();
         }
-        Ok(answer.map_body(|_, body| Answer { body, _under_way: under_way }))
-    }
+        let is_large = connection.as_ref().is_some_and(|connection| connection.flow.is_large.get());
+        let offers_another = request.head().connection_type() == ConnectionType::Upgrade;
+        let upload = match payload {
+            Payload::None => None,
+            payload => Some(Upload::new(payload, connection.clone())),
+        };
+        let under_way = UnderWay { upload: upload.clone(), connection };
+        let answer = answer(request.clone(), upload);
+        async move {
+            let mut answer = answer.await;
+            if let Some(connection) = &under_way.connection {
+                connection.pace.borrow_mut().places = answer.extensions_mut().remove();
+            }
+            if is_large || offers_another {
+                // Gives the memory of the head back; after an offer the HTTP server ends the connection in any case.
+                answer.head_mut().set_connection_type(ConnectionType::Close);
+            }
+            let answer = answer.map_body(|_, body| BoxBody::new(Answer { body, _under_way: under_way }));
+            Ok(ServiceResponse::new(request, answer))
+        }
+    }));
 }

@@ -1,11 +1,9 @@
-//! The state that the stream of a connection and its requests share: it tells which bytes are read at a time.
+//! The bytes that are read from a connection at a time, as its requests want them.
 
 use std::cell::Cell;
-use std::rc::Rc;
 use std::task::Waker;
 use std::time::Duration;
 
-use actix_web::HttpRequest;
 use tokio::time::Instant;
 
 use super::turns;
@@ -27,9 +25,11 @@ pub(super) enum Wanted {
     Body(usize),
     /// The rest of a body that has no reader. The HTTP server drops it for [`LINGER`](super::incoming::LINGER), and closes.
     Rest,
+    /// Nothing: a stream is sent until the client closes its end.
+    Close,
 }
 
-/// The state of a connection that its stream and its requests share.
+/// Which bytes of a connection are read.
 pub(crate) struct Flow {
     pub(super) wanted: Cell<Wanted>,
     /// The end of the time for a head.
@@ -47,13 +47,15 @@ pub(crate) struct Flow {
     is_used: Cell<bool>,
     /// Whether a head has taken memory of its own, which the HTTP server keeps as long as the connection.
     pub(crate) is_large: Cell<bool>,
+    /// Whether the client has closed its end, as far as bytes were read.
+    pub(crate) has_ended: Cell<bool>,
 }
 
 impl Flow {
-    pub(super) fn new(until: Instant) -> Self {
+    pub(super) fn new() -> Self {
         Self {
             wanted: Cell::new(Wanted::Head(0)),
-            until: Cell::new(until),
+            until: Cell::new(Instant::now()),
             waiting: Cell::default(),
             read: Cell::default(),
             content: Cell::default(),
@@ -61,15 +63,15 @@ impl Flow {
             may_ask: Cell::default(),
             is_used: Cell::default(),
             is_large: Cell::default(),
+            has_ended: Cell::default(),
         }
     }
 
-    /// Waits for a turn before the request, if its client has sent many ahead.
-    pub(crate) async fn turn(request: &HttpRequest) {
-        let Some(flow) = request.conn_data::<Rc<Self>>() else { return };
-        flow.requests.set(flow.requests.get() + 1);
-        if flow.requests.get() >= turns::REQUESTS {
-            flow.requests.set(0);
+    /// Waits for a turn before a request, if its client has sent many ahead.
+    pub(crate) async fn turn(&self) {
+        self.requests.set(self.requests.get() + 1);
+        if self.requests.get() >= turns::REQUESTS {
+            self.requests.set(0);
             // It ends otherwise only with the thread.
             let _ = turns::next().await;
         }

@@ -11,15 +11,21 @@ use std::sync::atomic::Ordering;
 use std::task::{Context, Poll};
 use std::time::{Duration, SystemTime};
 
+use actix_web::dev::Extensions;
 use actix_web::http::StatusCode;
 use actix_web::http::header::HttpDate;
 use actix_web::rt::net::TcpStream;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::task::JoinHandle;
-use tokio::time::{Instant, Sleep, sleep_until};
+use tokio::time::{Instant, Sleep, sleep_until, timeout};
+use tokio_rustls::TlsAcceptor;
+use tokio_rustls::server::TlsStream;
+use tokio_util::either::Either;
 
-use super::accepted::{Accepted, Seat};
+use super::accepted::Accepted;
+use super::connection::Connection;
 use super::flow::{Flow, KEEP_ALIVE, Wanted};
+use super::pace::LOOK_EVERY;
 use super::{offers, turns};
 use crate::limits::{Limits, Places};
 
@@ -30,23 +36,19 @@ const PIECE: usize = 8 << 10;
 /// The HTTP server enlarges its buffer when less than this is free.
 const SPARE: usize = 1 << 10;
 
-/// The transport of a connection: TCP, or TLS over it.
-pub trait Transport: AsyncRead + AsyncWrite + Unpin + 'static {
-    /// The connection of TCP.
-    fn accepted(&self) -> &Accepted;
-}
-
-impl Transport for Accepted {
-    fn accepted(&self) -> &Accepted {
-        self
-    }
-}
+/// Longest wait for a handshake, unless `server.request_timeout` is shorter.
+const HANDSHAKE: Duration = Duration::from_secs(10);
+/// Most bytes that are read from TLS without any content of records. A client sends some KiB for a handshake; the longest
+/// record has 16 KiB of content and little more. The TLS library by itself collects a message of a handshake of up to 64 KiB
+/// before it looks at it.
+const MOST_WITHOUT_CONTENT: usize = 24 << 10;
 
 /// The stream of an accepted connection, for the HTTP server.
-pub struct Incoming<T> {
-    stream: T,
+pub struct Incoming {
+    /// TCP, or TLS over it.
+    stream: Either<Accepted, Box<TlsStream<Accepted>>>,
     limits: Arc<Limits>,
-    flow: Rc<Flow>,
+    connection: Rc<Connection>,
     /// Goes off at the end of the time for a head, or before: the end of an answer, which nobody tells it, sets the time to
     /// [`KEEP_ALIVE`], so it is never set later than that.
     timer: Pin<Box<Sleep>>,
@@ -65,56 +67,78 @@ pub struct Incoming<T> {
     is_refused: bool,
 }
 
-impl<T: Transport> Incoming<T> {
-    /// The stream of a connection that was accepted now.
-    pub fn new(stream: T, limits: &Arc<Limits>) -> Self {
+impl Incoming {
+    /// The stream of a new connection, after its handshake if it has TLS. `None` if there is no place for it, or the handshake
+    /// fails or takes too long. To be called on the thread that serves it.
+    pub async fn accept(socket: TcpStream, limits: Arc<Limits>, tls: Option<TlsAcceptor>) -> Option<Self> {
+        let mut socket = Accepted::admit(socket, &limits)?;
+        let connection = Rc::clone(&socket.connection);
+        let stream = match tls {
+            None => Either::Left(socket),
+            Some(tls) => {
+                socket.left = MOST_WITHOUT_CONTENT;
+                let handshake = timeout(HANDSHAKE.min(limits.timeout), tls.accept(socket));
+                Either::Right(Box::new(handshake.await.ok()?.ok()?))
+            }
+        };
         let now = Instant::now();
         let until = now + limits.timeout;
-        let (flow, seat) = (Rc::new(Flow::new(until)), stream.accepted().seat());
-        seat.serve(&flow);
-        let memory = limits.heads.none(seat.holder());
-        Self {
+        connection.flow.until.set(until);
+        Some(Self {
+            memory: limits.heads.none(connection.holder()),
             stream,
-            limits: Arc::clone(limits),
-            flow,
+            limits,
+            connection,
             timer: Box::pin(sleep_until(until.min(now + KEEP_ALIVE))),
             unseen: 0,
             written: 0,
             turn: None,
-            memory,
             is_blocked: false,
             is_flushed: true,
             is_refused: false,
+        })
+    }
+
+    /// Gives its requests access to the connection.
+    pub fn share(&self, data: &mut Extensions) {
+        data.insert(Rc::clone(&self.connection));
+    }
+
+    fn flow(&self) -> &Flow {
+        &self.connection.flow
+    }
+
+    /// Reads content. Returns the number of bytes, which is 0 at the end.
+    fn read(&mut self, context: &mut Context<'_>, bytes: &mut ReadBuf<'_>) -> Poll<io::Result<usize>> {
+        let before = bytes.filled().len();
+        let read = Pin::new(&mut self.stream).poll_read(context, bytes);
+        let more = bytes.filled().len() - before;
+        if let Either::Right(tls) = &mut self.stream {
+            let left = &mut tls.get_mut().0.left;
+            if more > 0 {
+                *left = MOST_WITHOUT_CONTENT;
+            } else if read.is_pending() && *left == 0 {
+                return Poll::Ready(Err(io::Error::new(io::ErrorKind::InvalidData, "too much comes without content")));
+            }
         }
-    }
-
-    pub(crate) fn flow(&self) -> &Rc<Flow> {
-        &self.flow
-    }
-
-    pub(crate) fn socket(&self) -> &TcpStream {
-        self.stream.accepted().socket()
-    }
-
-    pub(crate) fn seat(&self) -> &Rc<Seat> {
-        self.stream.accepted().seat()
+        read.map_ok(|()| more)
     }
 
     /// Counts bytes that were read.
     fn count(&mut self, bytes: usize) {
         self.unseen += bytes;
-        match self.flow.wanted.get() {
+        match self.flow().wanted.get() {
             Wanted::Head(before) => {
                 if before == 0 {
-                    self.flow.until.set(Instant::now() + self.limits.timeout);
+                    self.flow().until.set(Instant::now() + self.limits.timeout);
                 }
-                self.flow.wanted.set(Wanted::Head(before + bytes));
+                self.flow().wanted.set(Wanted::Head(before + bytes));
             }
             Wanted::Body(left) => {
-                self.flow.read.set(self.flow.read.get() + bytes);
-                self.flow.wanted.set(Wanted::Body(left.saturating_sub(bytes)));
+                self.flow().read.set(self.flow().read.get() + bytes);
+                self.flow().wanted.set(Wanted::Body(left.saturating_sub(bytes)));
             }
-            Wanted::Rest => {}
+            Wanted::Rest | Wanted::Close => {}
         }
     }
 
@@ -126,13 +150,13 @@ impl<T: Transport> Incoming<T> {
             return true;
         }
         let is_there = self.memory.grow_to(more).is_ok();
-        self.flow.is_large.set(self.flow.is_large.get() || is_there);
+        self.flow().is_large.set(self.flow().is_large.get() || is_there);
         is_there
     }
 
     /// Whether the time for a head is over. If it is not, the task is woken then.
     fn is_late(&mut self, context: &mut Context<'_>) -> bool {
-        let until = self.flow.until.get();
+        let until = self.flow().until.get();
         // A timer that goes off too early stays: to set it for each request would cost more.
         if until < self.timer.deadline() {
             self.timer.as_mut().reset(until);
@@ -150,6 +174,19 @@ impl<T: Transport> Incoming<T> {
         }
     }
 
+    /// Whether the client takes an answer too slowly. If it does not, the task is woken to look again.
+    fn is_too_slow(&mut self, context: &mut Context<'_>) -> bool {
+        if self.connection.pace.borrow_mut().is_too_slow(self.limits.timeout) {
+            return true;
+        }
+        let next = Instant::now() + LOOK_EVERY.min(self.limits.timeout);
+        if self.timer.is_elapsed() || next < self.timer.deadline() {
+            self.timer.as_mut().reset(next);
+        }
+        let _ = self.timer.as_mut().poll(context);
+        false
+    }
+
     /// Answers in place of the HTTP server, which waits for the rest of a head or cannot read it.
     fn refuse(&mut self, context: &mut Context<'_>, status: StatusCode) {
         if !self.is_blocked {
@@ -162,7 +199,7 @@ impl<T: Transport> Incoming<T> {
             let _ = Pin::new(&mut self.stream).poll_shutdown(context);
         }
         self.is_refused = true;
-        self.flow.until.set(Instant::now() + LINGER);
+        self.flow().until.set(Instant::now() + LINGER);
     }
 
     /// Drops what comes until the client closes, or for [`LINGER`]. Then the HTTP server finds the end of the connection.
@@ -170,8 +207,8 @@ impl<T: Transport> Incoming<T> {
         let mut waste = [0; PIECE];
         loop {
             let mut waste = ReadBuf::new(&mut waste);
-            match Pin::new(&mut self.stream).poll_read(context, &mut waste) {
-                Poll::Ready(Ok(())) if !waste.filled().is_empty() => {}
+            match self.read(context, &mut waste) {
+                Poll::Ready(Ok(1..)) => {}
                 Poll::Pending if !self.is_late(context) => return Poll::Pending,
                 _ => return Poll::Ready(Ok(())),
             }
@@ -179,16 +216,24 @@ impl<T: Transport> Incoming<T> {
     }
 }
 
-impl<T: Transport> AsyncRead for Incoming<T> {
+impl AsyncRead for Incoming {
     fn poll_read(self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         let this = self.get_mut();
         if this.is_refused {
             return this.drop_rest(context);
         }
-        let wanted = this.flow.wanted.get();
+        let wanted = this.flow().wanted.get();
+        if matches!(wanted, Wanted::Close) {
+            // An error ends the answer as well; after an end of what comes the HTTP server would go on with it.
+            let socket = match &this.stream {
+                Either::Left(socket) => socket,
+                Either::Right(tls) => tls.get_ref().0,
+            };
+            return socket.poll_closed(context).map(Err);
+        }
         if matches!(wanted, Wanted::Body(0)) {
             this.unseen = 0;
-            this.flow.waiting.set(Some(context.waker().clone()));
+            this.flow().waiting.set(Some(context.waker().clone()));
             return Poll::Pending;
         }
         if this.unseen >= PIECE && !matches!(wanted, Wanted::Rest) {
@@ -204,9 +249,10 @@ impl<T: Transport> AsyncRead for Incoming<T> {
             return this.drop_rest(context);
         }
         let before = bytes.filled().len();
-        match Pin::new(&mut this.stream).poll_read(context, bytes) {
-            Poll::Ready(Ok(())) => {
-                this.count(bytes.filled().len() - before);
+        match this.read(context, bytes) {
+            Poll::Ready(Ok(more)) => {
+                this.flow().has_ended.set(more == 0);
+                this.count(more);
                 // The HTTP server has looked at all earlier heads, so these bytes are of one.
                 if let (Wanted::Head(0), Some(head)) = (wanted, bytes.filled_mut().get_mut(before..)) {
                     offers::ignore(head);
@@ -219,7 +265,7 @@ impl<T: Transport> AsyncRead for Incoming<T> {
                     this.written = 0;
                 }
                 if matches!(wanted, Wanted::Head(0)) {
-                    this.flow.requests.set(0);
+                    this.flow().requests.set(0);
                 }
                 match wanted {
                     Wanted::Body(_) => Poll::Pending,
@@ -233,15 +279,15 @@ impl<T: Transport> AsyncRead for Incoming<T> {
                     _ => Poll::Ready(Ok(())),
                 }
             }
-            failed => failed,
+            Poll::Ready(Err(failed)) => Poll::Ready(Err(failed)),
         }
     }
 }
 
-impl<T: Transport> AsyncWrite for Incoming<T> {
+impl AsyncWrite for Incoming {
     fn poll_write(self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         let this = self.get_mut();
-        if matches!(this.flow.wanted.get(), Wanted::Head(1..)) && this.is_flushed {
+        if matches!(this.flow().wanted.get(), Wanted::Head(1..)) && this.is_flushed {
             // The HTTP server refuses a head itself, and does not say that it ends the connection.
             let status = bytes.get(9..12).and_then(|status| StatusCode::from_bytes(status).ok());
             this.refuse(context, status.unwrap_or(StatusCode::BAD_REQUEST));
@@ -260,8 +306,12 @@ impl<T: Transport> AsyncWrite for Incoming<T> {
         let written = Pin::new(&mut this.stream).poll_write(context, part);
         if let Poll::Ready(Ok(more)) = written {
             this.written += more;
+            this.connection.pace.borrow_mut().took(more);
         }
         this.is_blocked = written.is_pending();
+        if this.is_blocked && this.is_too_slow(context) {
+            return Poll::Ready(Err(io::ErrorKind::TimedOut.into()));
+        }
         written
     }
 
@@ -269,6 +319,10 @@ impl<T: Transport> AsyncWrite for Incoming<T> {
         let this = self.get_mut();
         let flushed = Pin::new(&mut this.stream).poll_flush(context);
         this.is_flushed = matches!(flushed, Poll::Ready(Ok(())));
+        // With TLS, what was written may still wait.
+        if flushed.is_pending() && this.is_too_slow(context) {
+            return Poll::Ready(Err(io::ErrorKind::TimedOut.into()));
+        }
         flushed
     }
 

@@ -1,12 +1,12 @@
 //! Connections, and the memory that their requests and answers take.
 
-pub(crate) mod accepted;
+mod accepted;
 pub(crate) mod answer_memory;
 pub(crate) mod attend;
+pub(crate) mod connection;
 pub(crate) mod flow;
 pub(crate) mod incoming;
 mod offers;
 pub(crate) mod outgoing;
-pub(crate) mod paced;
+mod pace;
 pub(crate) mod turns;
-pub(crate) mod watch;

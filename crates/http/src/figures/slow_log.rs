@@ -1,12 +1,11 @@
 //! A line in the log for each slow request, at most a few a second.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use actix_web::HttpResponse;
 use actix_web::body::{BodySize, MessageBody};
-use parking_lot::Mutex;
 
-use crate::guards::auth::Tag;
+use crate::guards::auth::Who;
 use crate::guards::line_rate::LineRate;
 use crate::wire::request_id::RequestId;
 
@@ -18,13 +17,13 @@ const MOST: u32 = 10;
 pub(crate) struct SlowLog {
     /// A request is slow from this duration on; 0 for never.
     least: Duration,
-    rate: Mutex<LineRate>,
+    rate: LineRate,
 }
 
 impl SlowLog {
     /// A log of requests that take `least` or longer; of none if that is 0.
     pub(crate) fn new(least: Duration) -> Self {
-        Self { least, rate: Mutex::new(LineRate::new(MOST)) }
+        Self { least, rate: LineRate::new(MOST) }
     }
 
     /// Notes an answer to a request of this method and route. The line has no path and no query, which may name users.
@@ -33,14 +32,14 @@ impl SlowLog {
         &self,
         id: &RequestId,
         (method, route): (&str, &str),
-        caller: Option<Tag>,
+        caller: Option<&Who>,
         took: Duration,
         response: &HttpResponse,
     ) {
         if self.least.is_zero() || took < self.least {
             return;
         }
-        let Some(left_out) = self.rate.lock().line(Instant::now()) else { return };
+        let Some(left_out) = self.rate.line() else { return };
         let bytes = match response.body().size() {
             BodySize::Sized(bytes) => Some(bytes),
             BodySize::None | BodySize::Stream => None,

@@ -109,7 +109,7 @@ fn settings(owner: &str, time: Duration) -> Config {
 }
 
 async fn send(api: &Arc<Api>, request: TestRequest) -> ServiceResponse {
-    let app = App::new().configure(|config| crate::configure(api, config)).wrap_fn(crate::attend);
+    let app = App::new().configure(|config| crate::configure(api, config));
     let app = init_service(app).await;
     let request = request.peer_addr("192.0.2.7:4711".parse().expect("an address"));
     call_service(&app, request.to_request()).await.map_into_boxed_body()

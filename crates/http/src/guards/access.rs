@@ -21,7 +21,7 @@ const SEC_FETCH_SITE: &str = "sec-fetch-site";
 #[derive(Debug)]
 pub(crate) struct Access {
     hosts: Vec<HostName>,
-    origins: Vec<Origin>,
+    pub(super) origins: Vec<Origin>,
 }
 
 impl Access {

@@ -10,7 +10,7 @@ use actix_web::http::header::{
 };
 use actix_web::{HttpRequest, HttpResponse};
 
-use config::Origin;
+use super::access::Access;
 
 const METHODS: HeaderValue = HeaderValue::from_static("GET, HEAD, POST, PUT, PATCH, DELETE");
 /// Headers of requests beside those that a page may always send.
@@ -24,15 +24,7 @@ const EXPOSED: HeaderValue = HeaderValue::from_static(
 /// How long a browser may remember the permission, seconds: the longest that common browsers take.
 const MAX_AGE: HeaderValue = HeaderValue::from_static("7200");
 
-/// The origins with permission.
-#[derive(Debug)]
-pub(crate) struct Cors(Vec<Origin>);
-
-impl Cors {
-    pub(crate) fn new(origins: &[Origin]) -> Self {
-        Self(origins.to_vec())
-    }
-
+impl Access {
     /// The answer to the question of a browser before it sends a request of a page; `None` if the request is no such
     /// question, or the origin has no permission.
     pub(crate) fn preflight(&self, request: &HttpRequest) -> Option<HttpResponse> {
@@ -51,7 +43,7 @@ impl Cors {
     /// Lets the page that sent a request read its answer, if its origin has permission. `Vary` keeps a cache from giving
     /// the answer to a page of another origin.
     pub(crate) fn permit(&self, request: &HttpRequest, response: &mut HttpResponse) {
-        if self.0.is_empty() {
+        if self.origins.is_empty() {
             return;
         }
         let headers = response.headers_mut();
@@ -67,6 +59,6 @@ impl Cors {
         let mut origins = request.headers().get_all(ORIGIN);
         let origin = origins.next().filter(|_| origins.next().is_none())?;
         let text = origin.to_str().ok()?;
-        self.0.iter().any(|allowed| allowed.is(text)).then_some(origin)
+        self.origins.iter().any(|allowed| allowed.is(text)).then_some(origin)
     }
 }

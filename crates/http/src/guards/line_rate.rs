@@ -1,35 +1,30 @@
 //! A bound for lines of the log that clients cause: a few a second. The others are counted.
 
-use std::time::{Duration, Instant};
+use std::num::NonZeroU32;
+use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The time in which a number of lines may be written.
-pub(crate) const SPAN: Duration = Duration::from_secs(1);
+use governor::{DefaultDirectRateLimiter, Quota, RateLimiter};
 
 /// Counts lines.
 #[derive(Debug)]
 pub(crate) struct LineRate {
-    most: u32,
-    began: Instant,
-    lines: u32,
-    left_out: u64,
+    lines: DefaultDirectRateLimiter,
+    left_out: AtomicU64,
 }
 
 impl LineRate {
-    /// For at most this many lines in one [`SPAN`].
+    /// For at most this many lines a second.
     pub(crate) fn new(most: u32) -> Self {
-        Self { most, began: Instant::now(), lines: 0, left_out: 0 }
+        let rate = Quota::per_second(NonZeroU32::new(most).unwrap_or(NonZeroU32::MIN));
+        Self { lines: RateLimiter::direct(rate), left_out: AtomicU64::new(0) }
     }
 
     /// Whether a line may be written: then the number of lines left out before it.
-    pub(crate) fn line(&mut self, now: Instant) -> Option<u64> {
-        if now.duration_since(self.began) >= SPAN {
-            (self.began, self.lines) = (now, 0);
+    pub(crate) fn line(&self) -> Option<u64> {
+        if self.lines.check().is_ok() {
+            return Some(self.left_out.swap(0, Ordering::Relaxed));
         }
-        if self.lines == self.most {
-            self.left_out += 1;
-            return None;
-        }
-        self.lines += 1;
-        Some(std::mem::take(&mut self.left_out))
+        self.left_out.fetch_add(1, Ordering::Relaxed);
+        None
     }
 }

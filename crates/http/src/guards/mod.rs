@@ -3,6 +3,6 @@
 pub(crate) mod access;
 pub(crate) mod address;
 pub(crate) mod auth;
-pub(crate) mod cors;
+mod cors;
 pub(crate) mod line_rate;
 pub(crate) mod rate_limits;

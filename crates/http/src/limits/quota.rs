@@ -4,12 +4,11 @@
 //! one caller takes at most a quarter. Places are counted without a lock. Callers are counted by hashes with a random seed:
 //! two of them may share a quarter, but nobody can choose with whom.
 
-use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use tokio::sync::{Mutex, Notify};
+use tokio::sync::Mutex;
 
 use model::Fill;
 use model::error::{Code, Error, Result};
@@ -24,6 +23,8 @@ const SLOTS: usize = 1024;
 /// Lines of those that wait: one for operators, one for the application, and some for callers. The first of each line waits
 /// for places, the others behind it. So a caller whose share is used up holds up few others.
 const LINES: usize = 18;
+/// How often the first of a line looks for free places. Places are given back all the time, and nobody is told of it.
+const LOOK_EVERY: Duration = Duration::from_millis(2);
 /// Places are wanted for so long after a refusal, milliseconds.
 const SHORT_FOR: u64 = 2000;
 
@@ -39,25 +40,22 @@ pub(crate) enum Holder {
 }
 
 /// A fixed number of places. A clone has the same places.
-#[derive(Clone)]
+#[derive(Debug, Clone)]
 pub(crate) struct Quota(Arc<Shared>);
 
+#[derive(Debug)]
 struct Shared {
-    unit: usize,
     /// Of everyone; of everyone but operators; of callers.
     levels: [Level; 3],
-    /// Most units of one caller.
+    /// Most places of one caller.
     share: usize,
     callers: Box<[AtomicUsize]>,
     refused: AtomicU64,
     began: Instant,
     lines: [Mutex<()>; LINES],
-    /// How many wait in all lines, and the end of their waits.
-    waiting: AtomicUsize,
-    freed: Notify,
 }
 
-/// Units, of which so many may be in use.
+/// Places, of which so many may be in use.
 #[derive(Debug)]
 struct Level {
     bound: usize,
@@ -71,55 +69,40 @@ impl Level {
         Self { bound, used: AtomicUsize::new(0), refused_at: AtomicU64::new(0) }
     }
 
-    fn take(&self, units: usize) -> bool {
-        take(&self.used, |used| used + units <= self.bound, units)
+    fn take(&self, n: usize) -> bool {
+        take(&self.used, |used| used + n <= self.bound, n)
     }
 
-    fn has_free(&self, units: usize) -> bool {
-        self.free() >= units.min(self.bound)
-    }
-
-    fn free(&self) -> usize {
-        self.bound.saturating_sub(self.used.load(Ordering::Relaxed))
+    fn has_free(&self, n: usize) -> bool {
+        self.bound.saturating_sub(self.used.load(Ordering::Relaxed)) >= n.min(self.bound)
     }
 }
 
-fn take(used: &AtomicUsize, may: impl Fn(usize) -> bool, units: usize) -> bool {
-    let more = |used| may(used).then_some(used + units);
-    used.fetch_update(Ordering::SeqCst, Ordering::Relaxed, more).is_ok()
-}
-
-impl fmt::Debug for Quota {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Quota").field("levels", &self.0.levels).finish_non_exhaustive()
-    }
+fn take(used: &AtomicUsize, may: impl Fn(usize) -> bool, n: usize) -> bool {
+    let more = |used| may(used).then_some(used + n);
+    used.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more).is_ok()
 }
 
 impl Quota {
-    /// A quota of `limit`, counted in units of `unit`.
-    pub(crate) fn new(limit: usize, unit: usize) -> Self {
-        let units = limit.div_ceil(unit);
-        Self::in_parts([units / OF_OPERATORS, units / OF_APPLICATION], limit, unit)
+    /// A quota of `limit`.
+    pub(crate) fn new(limit: usize) -> Self {
+        Self::in_parts([limit / OF_OPERATORS, limit / OF_APPLICATION], limit)
     }
 
-    /// A quota with these units for operators only, and for the application and them only.
-    pub(crate) fn in_parts([operators, application]: [usize; 2], limit: usize, unit: usize) -> Self {
-        let units = limit.div_ceil(unit);
-        let rest = units - operators - application;
+    /// A quota with these places for operators only, and for the application and them only.
+    pub(crate) fn in_parts([operators, application]: [usize; 2], limit: usize) -> Self {
+        let rest = limit - operators - application;
         Self(Arc::new(Shared {
-            unit,
-            levels: [units, units - operators, rest].map(Level::of),
+            levels: [limit, limit - operators, rest].map(Level::of),
             share: (rest / OF_CALLER).max(1),
             callers: (0..SLOTS).map(|_| AtomicUsize::new(0)).collect(),
             refused: AtomicU64::new(0),
             began: Instant::now(),
             lines: Default::default(),
-            waiting: AtomicUsize::new(0),
-            freed: Notify::new(),
         }))
     }
 
-    /// The same quota, of which one caller takes at most `most` units.
+    /// The same quota, of which one caller takes at most `most`.
     pub(crate) fn with_share(mut self, most: usize) -> Self {
         // Nobody else has it yet.
         if let Some(shared) = Arc::get_mut(&mut self.0) {
@@ -135,23 +118,16 @@ impl Quota {
 
     /// Takes places, and refuses if fewer than `left` would stay free for the holder.
     pub(crate) fn take_and_leave(&self, holder: Holder, n: usize, left: usize) -> Result<Places> {
-        let is_there = self.0.has_free(holder, n.saturating_add(left).div_ceil(self.0.unit));
+        let is_there = self.0.has_free(holder, n.saturating_add(left));
         is_there
             .then(|| self.take_quietly(holder, n))
             .flatten()
             .ok_or_else(|| self.refuse(holder, n.saturating_add(left)))
     }
 
-    /// Takes `n`, or as much as is free.
-    pub(crate) fn take_what_is_free(&self, holder: Holder, n: usize) -> Places {
-        let free = self.0.levels_of(holder).iter().map(Level::free).min().unwrap_or(0) * self.0.unit;
-        // If another one takes some between the two calls, or the share is used up, this takes nothing.
-        self.take_quietly(holder, n.min(free)).unwrap_or_else(|| self.none(holder))
-    }
-
     /// No places yet, for [`Places::grow_to`].
     pub(crate) fn none(&self, holder: Holder) -> Places {
-        Places { quota: self.clone(), holder, units: 0 }
+        Places { quota: self.clone(), holder, held: 0 }
     }
 
     /// Takes `n`, or nothing, and counts no refusal.
@@ -168,23 +144,20 @@ impl Quota {
             Holder::Application => 1,
             Holder::Caller(hash) => 2 + (hash >> 32) as usize % (LINES - 2),
         };
-        let _waits = Waits::begin(&shared.waiting);
         let _first = shared.lines[line].lock().await;
         loop {
-            let mut freed = std::pin::pin!(shared.freed.notified());
-            freed.as_mut().enable();
             if let Some(places) = self.take_quietly(holder, n) {
                 return places;
             }
-            freed.await;
+            tokio::time::sleep(LOOK_EVERY).await;
         }
     }
 
     fn refuse(&self, holder: Holder, n: usize) -> Error {
-        let (shared, units) = (&self.0, n.div_ceil(self.0.unit));
+        let shared = &self.0;
         shared.refused.fetch_add(1, Ordering::Relaxed);
         // None is, if it is the share of a caller that is used up: that takes nothing from others.
-        for level in shared.levels_of(holder).iter().filter(|level| !level.has_free(units)) {
+        for level in shared.levels_of(holder).iter().filter(|level| !level.has_free(n)) {
             level.refused_at.store(shared.now(), Ordering::Relaxed);
         }
         Code::Overloaded.into()
@@ -197,12 +170,12 @@ impl Quota {
 
     /// The limit.
     pub(crate) fn limit(&self) -> usize {
-        self.0.levels[0].bound * self.0.unit
+        self.0.levels[0].bound
     }
 
     /// The amount taken, and the limit.
     pub(crate) fn fill(&self) -> Fill {
-        Fill::of(self.0.levels[0].used.load(Ordering::Relaxed) * self.0.unit, self.limit())
+        Fill::of(self.0.levels[0].used.load(Ordering::Relaxed), self.limit())
     }
 
     /// Number of refusals.
@@ -230,51 +203,32 @@ impl Shared {
         1 + self.began.elapsed().as_millis() as u64
     }
 
-    /// Whether so many units are free, whatever the share of the holder is.
-    fn has_free(&self, holder: Holder, units: usize) -> bool {
-        self.levels_of(holder).iter().all(|level| level.has_free(units))
+    /// Whether so many are free, whatever the share of the holder is.
+    fn has_free(&self, holder: Holder, n: usize) -> bool {
+        self.levels_of(holder).iter().all(|level| level.has_free(n))
     }
 
-    /// Takes units for a holder that has `own` in the same places.
-    fn take(&self, holder: Holder, units: usize, own: usize) -> bool {
-        // So it takes and gives back nothing, and wakes nobody, unless another one takes some just now.
-        if !self.has_free(holder, units) {
+    /// Takes some for a holder that has `own` in the same places.
+    fn take(&self, holder: Holder, n: usize, own: usize) -> bool {
+        // So it takes and gives back nothing, unless another one takes some just now.
+        if !self.has_free(holder, n) {
             return false;
         }
         // More than a share passes alone.
-        let may = |used: usize| used + units <= self.share || used <= own;
-        if self.slot_of(holder).is_some_and(|used| !take(used, may, units)) {
+        let may = |used: usize| used + n <= self.share || used <= own;
+        if self.slot_of(holder).is_some_and(|used| !take(used, may, n)) {
             return false;
         }
         let levels = self.levels_of(holder);
-        let Some(full) = levels.iter().position(|level| !level.take(units)) else { return true };
-        self.free(&levels[..full], self.slot_of(holder), units);
+        let Some(full) = levels.iter().position(|level| !level.take(n)) else { return true };
+        self.free(&levels[..full], self.slot_of(holder), n);
         false
     }
 
-    fn free(&self, levels: &[Level], slot: Option<&AtomicUsize>, units: usize) {
+    fn free(&self, levels: &[Level], slot: Option<&AtomicUsize>, n: usize) {
         for used in levels.iter().map(|level| &level.used).chain(slot) {
-            used.fetch_sub(units, Ordering::SeqCst);
+            used.fetch_sub(n, Ordering::Relaxed);
         }
-        if self.waiting.load(Ordering::SeqCst) > 0 {
-            self.freed.notify_waiters();
-        }
-    }
-}
-
-/// One that waits.
-struct Waits<'a>(&'a AtomicUsize);
-
-impl<'a> Waits<'a> {
-    fn begin(waiting: &'a AtomicUsize) -> Self {
-        waiting.fetch_add(1, Ordering::SeqCst);
-        Self(waiting)
-    }
-}
-
-impl Drop for Waits<'_> {
-    fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::SeqCst);
     }
 }
 
@@ -284,13 +238,13 @@ impl Drop for Waits<'_> {
 pub(crate) struct Places {
     quota: Quota,
     holder: Holder,
-    units: usize,
+    held: usize,
 }
 
 impl Places {
     /// How many they are.
     pub(crate) fn amount(&self) -> usize {
-        self.units * self.quota.0.unit
+        self.held
     }
 
     /// Takes more, up to `n` in all, or refuses the request. More than the holder can ever have counts as all that.
@@ -301,9 +255,9 @@ impl Places {
     fn grow_quietly(&mut self, n: usize) -> bool {
         let shared = &self.quota.0;
         let most = shared.levels_of(self.holder).last().map_or(0, |level| level.bound);
-        let more = n.div_ceil(shared.unit).min(most).saturating_sub(self.units);
-        let is_there = more == 0 || shared.take(self.holder, more, self.units);
-        self.units += if is_there { more } else { 0 };
+        let more = n.min(most).saturating_sub(self.held);
+        let is_there = more == 0 || shared.take(self.holder, more, self.held);
+        self.held += if is_there { more } else { 0 };
         is_there
     }
 
@@ -316,7 +270,7 @@ impl Places {
     pub(crate) fn pass_to_application(&mut self) {
         let shared = &self.quota.0;
         if let Holder::Caller(_) = self.holder {
-            shared.free(&shared.levels[2..], shared.slot_of(self.holder), self.units);
+            shared.free(&shared.levels[2..], shared.slot_of(self.holder), self.held);
             self.holder = Holder::Application;
         }
     }
@@ -324,8 +278,8 @@ impl Places {
     /// Gives all back but `n`.
     pub(crate) fn shrink_to(&mut self, n: usize) {
         let shared = &self.quota.0;
-        let less = self.units.saturating_sub(n.div_ceil(shared.unit));
-        self.units -= less;
+        let less = self.held.saturating_sub(n);
+        self.held -= less;
         if less > 0 {
             shared.free(shared.levels_of(self.holder), shared.slot_of(self.holder), less);
         }
@@ -346,97 +300,4 @@ impl Drop for Places {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::time::Duration;
-
-    use super::*;
-
-    const ANN: Holder = Holder::Caller(1);
-    const BEN: Holder = Holder::Caller(2);
-
-    fn all(quota: &Quota, holder: Holder, n: usize) -> Vec<Places> {
-        std::iter::from_fn(|| quota.take(holder, n).ok()).take(10_000).collect()
-    }
-
-    #[test]
-    fn no_holder_takes_the_part_of_others() {
-        let quota = Quota::new(1600, 1);
-        let of_ann = all(&quota, ANN, 1);
-        assert_eq!(of_ann.len(), 1300 / 4, "one caller has a quarter of the rest");
-        assert!(!of_ann[0].are_wanted(), "a share that is used up takes nothing from others");
-        let of_others: Vec<_> = (2..100).flat_map(|caller| all(&quota, Holder::Caller(caller), 1)).collect();
-        assert_eq!(of_ann.len() + of_others.len(), 1300, "all callers have the rest");
-        assert!(of_ann[0].are_wanted());
-        let of_application = all(&quota, Holder::Application, 1);
-        assert_eq!(of_application.len(), 200);
-        assert_eq!(all(&quota, Holder::Operator, 1).len(), 100);
-        drop((of_ann, of_others));
-        assert_eq!(all(&quota, Holder::Application, 1).len(), 1300, "what callers leave");
-        drop(of_application);
-        assert_eq!(quota.fill().used, 0);
-    }
-
-    #[test]
-    fn refusals_of_a_full_quota_are_counted_and_take_nothing() {
-        let quota = Quota::in_parts([0, 0], 10_000, 1000);
-        let first = quota.take(Holder::Application, 8001).expect("fits");
-        assert!(!first.are_wanted());
-        assert_eq!(quota.fill(), Fill { used: 9000, limit: 10_000 });
-        let refused = [1001, 1 << 60].map(|n| quota.take(Holder::Application, n).is_err());
-        assert_eq!((refused, quota.refused(), first.are_wanted()), ([true; 2], 2, true));
-        let rest = quota.take(Holder::Application, 1000).expect("fits");
-        assert_eq!(quota.fill().used, 10_000);
-        drop((first, rest));
-        assert_eq!(quota.fill().used, 0);
-        assert!(quota.take(Holder::Application, 1 << 60).is_ok(), "more than there is passes alone");
-    }
-
-    #[test]
-    fn more_than_a_share_passes_alone() {
-        let quota = Quota::new(1600, 1);
-        let mut large = quota.none(ANN);
-        large.grow_to(200).expect("within the share");
-        large.grow_to(1000).expect("there are no others of this caller");
-        assert!(quota.take(ANN, 1).is_err());
-        assert!(quota.take(BEN, 301).is_err() && quota.take(BEN, 300).is_ok(), "the rest is for others");
-        large.shrink_to(300);
-        assert_eq!(large.amount(), 300);
-        let other = quota.take(ANN, 25).expect("within the share");
-        assert!(large.grow_to(301).is_err());
-        drop(other);
-        large.grow_to(usize::MAX).expect("alone again");
-        assert_eq!(large.amount(), 1300, "never more than callers have");
-        drop(large);
-        assert_eq!(quota.fill().used, 0);
-    }
-
-    #[test]
-    fn places_that_become_the_applications_leave_the_share_of_their_caller() {
-        let quota = Quota::new(160, 1);
-        let mut of_ann = all(&quota, ANN, 1);
-        assert_eq!(of_ann.len(), 32);
-        of_ann.iter_mut().take(2).for_each(Places::pass_to_application);
-        assert_eq!(quota.fill().used, 32);
-        let more = all(&quota, ANN, 1);
-        assert_eq!(more.len(), 2);
-        drop((of_ann, more));
-        assert_eq!((quota.fill().used, all(&quota, ANN, 1).len()), (0, 32));
-    }
-
-    #[actix_web::test]
-    async fn who_waits_gets_places_in_turn_and_a_full_share_holds_up_no_other() {
-        let quota = Quota::new(16, 1);
-        let held = all(&quota, ANN, 1);
-        let mut late = Box::pin(quota.wait_for(ANN, 1));
-        let soon = Duration::from_millis(20);
-        assert!(tokio::time::timeout(soon, &mut late).await.is_err());
-        for other in [Holder::Caller(2 << 32), Holder::Application, Holder::Operator] {
-            drop(quota.wait_for(other, 1).await);
-        }
-        let mut behind = Box::pin(quota.wait_for(ANN, 1));
-        assert!(tokio::time::timeout(soon, &mut behind).await.is_err());
-        drop(held);
-        drop((late.await, behind.await));
-        assert_eq!(quota.fill().used, 0);
-    }
-}
+mod tests;

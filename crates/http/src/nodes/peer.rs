@@ -12,6 +12,7 @@ const PAUSE: u64 = if cfg!(test) { 10_000 } else { 1000 };
 const DOUBLED: u32 = 4;
 
 /// One member.
+#[derive(Debug)]
 pub(super) struct Peer {
     name: String,
     pub(super) url: String,

@@ -1,13 +1,11 @@
 //! The other members of a cluster as this node calls them: pooled connections, limits, and a pause after a failure.
 
-use std::collections::VecDeque;
-use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use actix_web::http::header::HeaderName;
-use http_body_util::{BodyExt, Full};
-use hyper::body::Bytes;
+use http_body_util::{BodyExt as _, Full, Limited};
+use hyper::body::{Body as _, Bytes};
 use hyper::{HeaderMap, Request};
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::client::legacy::connect::dns::GaiResolver;
@@ -15,8 +13,9 @@ use tokio::task::JoinSet;
 
 use super::consistency::POSITION;
 use super::peer::Peer;
-use crate::connections::answer_memory::{MemoryReservation, SMALL};
+use crate::connections::answer_memory::{self, SMALL};
 use crate::connections::outgoing::{self, HttpClient, chain};
+use crate::limits::Places;
 use config::Cluster;
 use model::error::Result;
 use model::{Members, UserId};
@@ -36,6 +35,7 @@ const ASK_EVERY: Duration = Duration::from_millis(500);
 const BUFFER: usize = 64 << 10;
 
 /// The members of the cluster, and the connections to them.
+#[derive(Debug)]
 pub(crate) struct Peers {
     pub(crate) members: Members,
     /// The id of the command log of this node.
@@ -74,15 +74,9 @@ enum Lost {
 pub(crate) struct Told {
     pub(crate) status: u16,
     pub(crate) headers: HeaderMap,
-    pub(crate) pieces: VecDeque<Bytes>,
-    /// Counts the pieces of a large answer.
-    pub(crate) room: Option<MemoryReservation>,
-}
-
-impl fmt::Debug for Peers {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Peers").field("members", &self.members).finish_non_exhaustive()
-    }
+    pub(crate) body: Bytes,
+    /// The memory of a large answer.
+    pub(crate) memory: Option<Places>,
 }
 
 impl Peers {
@@ -156,17 +150,17 @@ impl Peers {
     }
 
     /// The answer of a member to a request, within a time and a size. A member that gives none is not asked for a while.
-    /// `room` gives the memory of a large answer.
+    /// `memory` gives that of a large answer.
     pub(crate) async fn ask(
         &self,
         member: usize,
         request: Request<Full<Bytes>>,
         (timeout, most): (Duration, usize),
-        room: impl FnOnce() -> Option<MemoryReservation>,
+        memory: impl FnOnce() -> Option<Places>,
     ) -> Asked {
         let Some(peer) = self.peers.get(member) else { return Asked::Nothing };
         let Ok(_place) = peer.places.try_acquire() else { return Asked::Nothing };
-        let told = match tokio::time::timeout(timeout, self.exchange(request, most, room)).await {
+        let told = match tokio::time::timeout(timeout, self.exchange(request, most, memory)).await {
             // Every answer of a node tells its position.
             Ok(Ok(told)) if is_for_the_client(told.status) && !told.headers.contains_key(POSITION.as_str()) => {
                 Err("it is not a node of a cluster".to_owned())
@@ -191,33 +185,26 @@ impl Peers {
         &self,
         request: Request<Full<Bytes>>,
         most: usize,
-        room: impl FnOnce() -> Option<MemoryReservation>,
+        memory: impl FnOnce() -> Option<Places>,
     ) -> Result<Told, Lost> {
         let answer = self.client.request(request).await.map_err(|e| Lost::Member(chain(&e)))?;
-        let (head, mut body) = answer.into_parts();
-        let mut told =
-            Told { status: head.status.as_u16(), headers: head.headers, pieces: VecDeque::new(), room: None };
+        let (head, body) = answer.into_parts();
+        let mut told = Told { status: head.status.as_u16(), headers: head.headers, body: Bytes::new(), memory: None };
         if !is_for_the_client(told.status) {
             return Ok(told);
         }
-        let (mut room, mut bytes) = (Some(room), 0);
-        while let Some(frame) = body.frame().await {
-            let Ok(piece) = frame.map_err(|e| Lost::Member(chain(&e)))?.into_data() else { continue };
-            bytes += piece.len();
-            if bytes > most {
-                return Err(Lost::Member(format!("its answer is larger than {most} bytes")));
-            }
-            if bytes > SMALL {
-                if let Some(room) = room.take() {
-                    told.room = Some(room().ok_or(Lost::Here)?);
-                }
-                if let Some(room) = &mut told.room {
-                    let more = bytes - room.used();
-                    room.grow(more).map_err(|_| Lost::Here)?;
-                }
-            }
-            told.pieces.push_back(piece);
+        // A node tells the size of each answer that it gives to another.
+        let size = usize::try_from(body.size_hint().lower()).unwrap_or(usize::MAX);
+        if size > most {
+            return Err(Lost::Member(format!("its answer is larger than {most} bytes")));
         }
+        if size > SMALL {
+            let mut memory = memory().ok_or(Lost::Here)?;
+            answer_memory::reserve(&mut memory, size).map_err(|_| Lost::Here)?;
+            told.memory = Some(memory);
+        }
+        let body = Limited::new(body, size.max(SMALL)).collect().await;
+        told.body = body.map_err(|e| Lost::Member(chain(&*e)))?.to_bytes();
         Ok(told)
     }
 

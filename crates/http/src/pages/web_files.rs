@@ -1,7 +1,6 @@
 //! Files for browsers: answered in the form that the client takes, compressed with gzip or plain, and kept by clients.
 
-use std::io::{self, Read, Write};
-use std::sync::OnceLock;
+use std::io::Read;
 
 use actix_web::http::StatusCode;
 use actix_web::http::header::{
@@ -11,8 +10,7 @@ use actix_web::http::header::{
 use actix_web::web::Bytes;
 use actix_web::{HttpRequest, HttpResponse, HttpResponseBuilder};
 use flate2::Compression;
-use flate2::read::GzDecoder;
-use flate2::write::GzEncoder;
+use flate2::read::{GzDecoder, GzEncoder};
 use xxhash_rust::xxh3::xxh3_128;
 
 use crate::connections::answer_memory;
@@ -23,27 +21,22 @@ use crate::wire::reply::{Answer, is_known};
 #[derive(Debug)]
 pub(crate) struct WebFile {
     media_type: &'static str,
-    /// Of the given bytes. The tag of the compressed form has an ending.
+    /// The tag of the compressed form has an ending.
     tag: String,
-    given: Bytes,
-    is_gzip: bool,
-    /// The form that was not given. It is made when a client first asks for it, and kept.
-    other: OnceLock<Bytes>,
+    plain: Bytes,
+    gzip: Bytes,
 }
 
 impl WebFile {
     pub(crate) fn new(media_type: &'static str, plain: impl Into<Bytes>) -> Self {
-        Self::of(media_type, plain.into(), false)
+        let plain = plain.into();
+        Self { media_type, tag: tag(&plain), gzip: all(GzEncoder::new(&*plain, Compression::best())), plain }
     }
 
     /// A file, of its compressed form.
     pub(crate) fn of_gzip(media_type: &'static str, gzip: impl Into<Bytes>) -> Self {
-        Self::of(media_type, gzip.into(), true)
-    }
-
-    fn of(media_type: &'static str, given: Bytes, is_gzip: bool) -> Self {
-        let tag = format!("{:032x}", xxh3_128(&given));
-        Self { media_type, tag, given, is_gzip, other: OnceLock::new() }
+        let gzip = gzip.into();
+        Self { media_type, tag: tag(&gzip), plain: all(GzDecoder::new(&*gzip)), gzip }
     }
 
     /// The answer with this file; 304 for a client that has it. `response` has the status 200 and the headers that are
@@ -60,20 +53,8 @@ impl WebFile {
         if gzip {
             response.insert_header((CONTENT_ENCODING, "gzip"));
         }
-        let bytes = self.bytes(gzip).map_err(Problem::internal)?;
-        Ok(answer_memory::shared(response.content_type(self.media_type).finish(), bytes))
-    }
-
-    /// The file in one of its forms.
-    fn bytes(&self, gzip: bool) -> io::Result<Bytes> {
-        if gzip == self.is_gzip {
-            return Ok(self.given.clone());
-        }
-        if let Some(other) = self.other.get() {
-            return Ok(other.clone());
-        }
-        let made = if gzip { pack(&self.given)? } else { unpack(&self.given)? };
-        Ok(self.other.get_or_init(|| made.into()).clone())
+        response.content_type(self.media_type);
+        Ok(answer_memory::shared(response, if gzip { &self.gzip } else { &self.plain }.clone()))
     }
 }
 
@@ -84,16 +65,17 @@ pub(super) fn kept(how: &'static str) -> HttpResponseBuilder {
     response
 }
 
-fn pack(plain: &[u8]) -> io::Result<Vec<u8>> {
-    let mut packer = GzEncoder::new(Vec::new(), Compression::best());
-    packer.write_all(plain)?;
-    packer.finish()
+fn tag(bytes: &Bytes) -> String {
+    format!("{:032x}", xxh3_128(bytes))
 }
 
-fn unpack(gzip: &[u8]) -> io::Result<Vec<u8>> {
-    let mut plain = Vec::new();
-    GzDecoder::new(gzip).read_to_end(&mut plain)?;
-    Ok(plain)
+/// All that comes from bytes in memory.
+fn all(mut bytes: impl Read) -> Bytes {
+    let mut read = Vec::new();
+    match bytes.read_to_end(&mut read) {
+        Ok(_) => read.into(),
+        Err(_) => Bytes::new(),
+    }
 }
 
 /// Whether the client takes gzip, and does not prefer the plain form. A client that takes neither gets the plain form,

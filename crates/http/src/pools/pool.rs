@@ -5,7 +5,6 @@
 //! loop would even be put aside itself with the lock, because a thread often runs as soon as it is woken. In the queues one
 //! waits for another only for some instructions, and nobody is woken meanwhile.
 
-use std::fmt;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -22,21 +21,22 @@ const LINGER: Duration = Duration::from_secs(10);
 
 pub(super) type Work = Box<dyn FnOnce() + Send>;
 
-/// A bounded number of threads, and the work that waits for one. Work that waits is dropped with the pool.
+/// A bounded number of threads, and the work that waits for one.
+#[derive(Debug)]
 pub(super) struct Pool(Arc<Shared>);
 
+#[derive(Debug)]
 struct Shared {
     name: &'static str,
     most: usize,
-    linger: Duration,
     threads: AtomicUsize,
     work: SegQueue<Work>,
     /// The pauses that may still be on, and some that are over.
     pauses: SegQueue<Arc<Pause>>,
-    is_closed: AtomicBool,
 }
 
 /// A thread's wait for work.
+#[derive(Debug)]
 struct Pause {
     thread: Thread,
     is_over: AtomicBool,
@@ -52,19 +52,8 @@ impl Pause {
 impl Pool {
     /// A pool of at most so many threads with this name, and with the priority of calls.
     pub(super) fn new(name: &'static str, most: usize) -> Self {
-        Self::with(name, most, LINGER)
-    }
-
-    fn with(name: &'static str, most: usize, linger: Duration) -> Self {
-        let shared = Shared {
-            name,
-            most,
-            linger,
-            threads: AtomicUsize::new(0),
-            work: SegQueue::new(),
-            pauses: SegQueue::new(),
-            is_closed: AtomicBool::new(false),
-        };
+        let shared =
+            Shared { name, most, threads: AtomicUsize::new(0), work: SegQueue::new(), pauses: SegQueue::new() };
         Self(Arc::new(shared))
     }
 
@@ -84,35 +73,14 @@ impl Pool {
             // The others will do the work. If they have yet to start and fail too, the last one drops it.
             Err(_) if shared.threads.fetch_sub(1, Ordering::AcqRel) > 1 => Ok(()),
             Err(error) => {
-                shared.drop_work();
+                while shared.work.pop().is_some() {}
                 Err(error)
             }
         }
     }
 }
 
-impl fmt::Debug for Pool {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Shared { name, most, threads, .. } = &*self.0;
-        f.debug_struct("Pool").field("name", name).field("most", most).field("threads", threads).finish_non_exhaustive()
-    }
-}
-
-impl Drop for Pool {
-    /// Does not wait: work in progress owns all that it needs.
-    fn drop(&mut self) {
-        self.0.is_closed.store(true, Ordering::SeqCst);
-        fence(Ordering::SeqCst);
-        self.0.drop_work();
-        while self.0.wake_one() {}
-    }
-}
-
 impl Shared {
-    fn drop_work(&self) {
-        while self.work.pop().is_some() {}
-    }
-
     fn wake_one(&self) -> bool {
         while let Some(pause) = self.pauses.pop() {
             if pause.end() {
@@ -137,9 +105,6 @@ impl Shared {
                 // A panic drops the sender of the result, which tells the waiting caller.
                 let _ = catch_unwind(AssertUnwindSafe(work));
             }
-            if self.is_closed.load(Ordering::SeqCst) {
-                return;
-            }
             if self.pause() {
                 continue;
             }
@@ -157,11 +122,11 @@ impl Shared {
         let pause = Arc::new(Pause { thread: thread::current(), is_over: AtomicBool::new(false) });
         self.pauses.push(Arc::clone(&pause));
         fence(Ordering::SeqCst);
-        if !self.work.is_empty() || self.is_closed.load(Ordering::SeqCst) {
+        if !self.work.is_empty() {
             pause.end();
             return true;
         }
-        let until = Instant::now() + self.linger;
+        let until = Instant::now() + LINGER;
         loop {
             let left = until.saturating_duration_since(Instant::now());
             if left.is_zero() {

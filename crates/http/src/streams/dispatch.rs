@@ -11,7 +11,8 @@ use crate::api::Api;
 use feed::streaming::{Event, Frame, Kind};
 use feed::{sight, timeline};
 use model::UserId;
-use model::error::{Error, Result};
+use model::error::Result;
+use model::threads;
 
 /// Most events read in one step.
 const SLICE: usize = 64;
@@ -38,8 +39,7 @@ impl Dispatcher {
         let next = api.feed().streaming().sequencer().end();
         let state = State { api: Arc::clone(api), next, to_see: Vec::new(), seen: Instant::now() };
         let told = Arc::clone(&stopped);
-        let thread = thread::Builder::new().name("dispatch".to_owned()).spawn(move || state.run(&told));
-        let thread = thread.map_err(|e| Error::Setup(format!("cannot start a thread: {e}")))?;
+        let thread = threads::start("dispatch", move || state.run(&told))?;
         Ok(Self { api: Arc::clone(api), stopped, thread: Some(thread) })
     }
 }

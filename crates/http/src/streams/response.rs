@@ -2,22 +2,18 @@
 
 use std::convert::Infallible;
 use std::fmt::Display;
-use std::future::pending;
 use std::str::FromStr;
 use std::sync::Arc;
 
-use actix_web::body::{BodyStream, MessageBody};
+use actix_web::body::BodyStream;
 use actix_web::http::header::CACHE_CONTROL;
 use actix_web::http::{Method, Version};
 use actix_web::web::Bytes;
 use actix_web::{HttpResponse, HttpResponseBuilder};
 use futures_util::stream::{StreamExt as _, unfold};
 
-use crate::api::Api;
 use crate::call::Call;
-use crate::connections::accepted::Seat;
-use crate::connections::watch::Watch;
-use crate::guards::auth::Caller;
+use crate::connections::connection::Connection;
 use crate::limits::Places;
 use crate::wire::problem::Problem;
 use crate::wire::reply::Answer;
@@ -75,15 +71,33 @@ pub(crate) fn head(media_type: &'static str) -> HttpResponse {
     headers(media_type).finish()
 }
 
-/// The answer with the pieces of a source. The place is free when both the stream and the connection have ended.
+/// The answer with the pieces of a source. It ends with its connection, or when the credentials of its sender are no longer
+/// valid. The place is free when both the stream and the connection have ended.
 pub(crate) fn answer(call: &Call, place: Places, media_type: &'static str, source: impl Source) -> Answer {
     let mut response = headers(media_type);
     response.force_close();
-    let Some(seat) = Seat::of(&call.request) else {
+    let Some(connection) = Connection::of(&call.request) else {
         return Err(Problem::internal("the connection is not registered"));
     };
-    let client = seat.keep(place).map(Watch::new);
-    let mut response = response.body(body(&call.api, call.caller.clone(), client, source));
+    connection.begin_stream(place);
+    if connection.flow.has_ended.get() {
+        return Ok(response.finish());
+    }
+    let (api, caller) = (Arc::clone(&call.api), call.caller.clone());
+    let pieces = unfold((source, None), move |(mut source, held)| {
+        // The connection has taken the last piece.
+        drop(held);
+        let (api, caller) = (Arc::clone(&api), caller.clone());
+        async move {
+            let admits = |_: &Piece| api.admission.gate.still_admits(&caller);
+            if !api.admission.gate.still_admits(&caller) {
+                return None;
+            }
+            let Piece { bytes, memory } = source.next().await.filter(admits)?;
+            Some((Ok::<_, Infallible>(bytes), (source, memory)))
+        }
+    });
+    let mut response = response.body(BodyStream::new(pieces.fuse()));
     // HTTP/1.0 has no chunks: the body is sent as it is, and the end of the connection ends it.
     response.head_mut().no_chunking(call.request.version() < Version::HTTP_11);
     Ok(response)
@@ -94,50 +108,4 @@ fn headers(media_type: &'static str) -> HttpResponseBuilder {
     response.content_type(media_type);
     response.insert_header((CACHE_CONTROL, "no-store")).insert_header(("x-accel-buffering", "no"));
     response
-}
-
-/// The body of a stream of this caller.
-pub(super) fn body(
-    api: &Arc<Api>,
-    caller: Caller,
-    client: Option<Watch>,
-    source: impl Source,
-) -> impl MessageBody<Error = Infallible> + 'static {
-    let stream = Stream { api: Arc::clone(api), caller, client, source, held: None };
-    let pieces = unfold(stream, |mut stream| async { Some((Ok(stream.next().await?), stream)) });
-    BodyStream::new(pieces.fuse())
-}
-
-struct Stream<S> {
-    api: Arc<Api>,
-    /// The stream ends when the credentials of its sender are no longer valid.
-    caller: Caller,
-    /// Detects that the client closes its end: pieces then have no receiver.
-    client: Option<Watch>,
-    source: S,
-    /// Counts the piece that the connection has.
-    held: Option<Share>,
-}
-
-impl<S: Source> Stream<S> {
-    async fn next(&mut self) -> Option<Bytes> {
-        // The connection has taken the last piece.
-        self.held = None;
-        if !self.api.admission.gate.still_admits(&self.caller) {
-            return None;
-        }
-        let is_closed = async {
-            match &self.client {
-                Some(client) => client.closed().await,
-                None => pending().await,
-            }
-        };
-        let Piece { bytes, memory } = tokio::select! {
-            biased;
-            () = is_closed => return None,
-            piece = self.source.next() => piece.filter(|_| self.api.admission.gate.still_admits(&self.caller))?,
-        };
-        self.held = memory;
-        Some(bytes)
-    }
 }

@@ -1,10 +1,11 @@
 //! `/v1/users/{uid}/stream`: server-sent events.
 
 use std::collections::VecDeque;
-use std::future::{Future, poll_fn};
-use std::pin::Pin;
+use std::future::poll_fn;
 use std::sync::Arc;
 use std::task::{Context, Poll};
+
+use tokio::time::timeout;
 
 use super::events;
 use super::response::{self, Piece, Source};
@@ -19,11 +20,11 @@ use crate::pools::Wants;
 use crate::wire::problem::Problem;
 use crate::wire::reply::Answer;
 use feed::streaming::{Event, Item, Stream};
-use feed::{Feed, Happened, Visibility, sight, timeline};
+use feed::{Feed, Happened, sight, timeline};
 use model::error::Code;
 use model::schemas;
 use model::store::Tier;
-use model::{HostId, Position, ShownSources, UserId};
+use model::{ShownSources, UserId};
 
 /// Items read at once for a client that catches up.
 const STEP: usize = 8;
@@ -78,11 +79,27 @@ pub(crate) async fn listen(call: Call) -> Answer {
     let most = call.api.config().server.max_streams_per_user;
     let sight = call.sight();
     let reader = call.find_or_give(&user).await?;
-    let opened = call.run(Wants::Read, move |feed| open(feed, reader, after, sight, most)).await?;
-    response::answer(&call, place, events::MEDIA_TYPE, Events::new(&call.api, call.caller.holder, opened))
+    let (api, holder) = (Arc::clone(&call.api), call.caller.holder);
+    let open = move |feed: &Feed| {
+        let after = after.map(|after| sight::find_place(feed.read(), &after, sight)).transpose()?;
+        let stream = feed::events::listen(feed, reader, most)?;
+        let (position, place) = stream.start();
+        let missed = after.map(|after| feed::events::missed(feed, reader, after, position)).transpose()?;
+        let (text, missed) = match missed {
+            None => (events::place(place), Vec::new()),
+            Some(None) => (events::reset(place)?, Vec::new()),
+            Some(Some(missed)) => (events::COMMENT.to_owned(), missed),
+        };
+        Ok::<_, Problem>(Events { api, holder, reader, stream, text, missed: missed.into() })
+    };
+    let opened = call.run(Wants::Read, open).await?;
+    response::answer(&call, place, events::MEDIA_TYPE, opened)
 }
 
-struct Opened {
+/// The events of an open stream. All that were missed precede the new ones.
+struct Events {
+    api: Arc<Api>,
+    holder: Holder,
     reader: UserId,
     stream: Stream,
     /// The first text.
@@ -91,71 +108,16 @@ struct Opened {
     missed: VecDeque<Event>,
 }
 
-fn open(
-    feed: &Feed,
-    user: UserId,
-    after: Option<Position<HostId>>,
-    sight: Visibility,
-    most: usize,
-) -> Result<Opened, Problem> {
-    let after = after.map(|after| sight::find_place(feed.read(), &after, sight)).transpose()?;
-    let stream = feed::events::listen(feed, user, most)?;
-    let (position, place) = stream.start();
-    let missed = after.map(|after| feed::events::missed(feed, user, after, position)).transpose()?;
-    let (text, missed) = match missed {
-        None => (events::place(place), Vec::new()),
-        Some(None) => (events::reset(place)?, Vec::new()),
-        Some(Some(missed)) => (events::COMMENT.to_owned(), missed),
-    };
-    Ok(Opened { reader: user, stream, text, missed: missed.into() })
-}
-
-/// A part of the missed events: the next piece, which is empty only at the end, and the events after it.
-type Part = (Piece, VecDeque<Event>);
-
-type Reading = Pin<Box<dyn Future<Output = Result<Part, Problem>>>>;
-
-/// The events of an open stream. All that were missed precede the new ones.
-struct Events {
-    api: Arc<Api>,
-    holder: Holder,
-    opened: Opened,
-    /// The next part of the missed events. A slow client must not hold more than a part in memory.
-    reading: Option<Reading>,
-}
-
 impl Events {
-    fn new(api: &Arc<Api>, holder: Holder, opened: Opened) -> Self {
-        Self { api: Arc::clone(api), holder, opened, reading: None }
-    }
-
-    /// The next events; `None` at the end. Nothing is lost if this is given up.
-    async fn coming(&mut self) -> Option<Piece> {
-        let Opened { reader, missed, .. } = &mut self.opened;
-        while self.reading.is_some() || !missed.is_empty() {
-            let whose = (*reader, self.holder);
-            let read = || -> Reading { Box::pin(read_part(Arc::clone(&self.api), whose, std::mem::take(missed))) };
-            let part = self.reading.get_or_insert_with(read).await;
-            self.reading = None;
-            // If it cannot be read, the client reconnects, and resumes after its last event.
-            let (piece, rest) = part.ok()?;
-            *missed = rest;
-            if !piece.bytes.is_empty() {
-                return Some(piece);
-            }
-        }
-        poll_fn(|context| self.poll_new(context)).await.map(Piece::from)
-    }
-
     /// New events as text, as many as there are for a piece.
     fn poll_new(&self, context: &mut Context<'_>) -> Poll<Option<String>> {
         let mut text = String::new();
         while text.len() < PIECE {
-            let added = match self.opened.stream.poll(context) {
+            let added = match self.stream.poll(context) {
                 Poll::Pending if text.is_empty() => return Poll::Pending,
                 Poll::Pending => break,
                 Poll::Ready(Some(Item::Frame(frame))) => {
-                    events::write(&frame, self.opened.reader, self.api.feed().reaction_kinds(), &mut text)
+                    events::write(&frame, self.reader, self.api.feed().reaction_kinds(), &mut text)
                 }
                 Poll::Ready(Some(Item::Note(note))) => {
                     text.push_str(note.text());
@@ -175,30 +137,40 @@ impl Events {
 
 impl Source for Events {
     async fn next(&mut self) -> Option<Piece> {
-        let first = std::mem::take(&mut self.opened.text);
+        let first = std::mem::take(&mut self.text);
         if !first.is_empty() {
             return Some(first.into());
         }
         let heartbeat = self.api.config().presence.heartbeat.get();
         let comment = || Some(events::COMMENT.to_owned().into());
-        tokio::time::timeout(heartbeat, self.coming()).await.unwrap_or_else(|_| comment())
+        // A slow client must not hold more than a part of the missed events in memory.
+        while !self.missed.is_empty() {
+            // The read takes more memory than the part that is sent.
+            let turn = timeout(heartbeat, self.api.limits.catching_up.wait_for(self.holder, 1)).await;
+            let Ok(turn) = turn else { return comment() };
+            let (user, missed) = (self.reader, std::mem::take(&mut self.missed));
+            let read = move |feed: &Feed| {
+                let part = part(feed, user, missed);
+                drop(turn);
+                part
+            };
+            // If it cannot be read, the client reconnects, and resumes after its last event.
+            let (piece, rest) = self.api.run(self.holder, Wants::Read, read).await.ok()?;
+            self.missed = rest;
+            if !piece.bytes.is_empty() {
+                return Some(piece);
+            }
+        }
+        match timeout(heartbeat, poll_fn(|context| self.poll_new(context))).await {
+            Ok(text) => text.map(Piece::from),
+            Err(_) => comment(),
+        }
     }
 }
 
-/// Waits for a turn to read missed events, because the read takes more memory than the part that is sent.
-async fn read_part(api: Arc<Api>, (user, holder): (UserId, Holder), missed: VecDeque<Event>) -> Result<Part, Problem> {
-    let turn = api.limits.catching_up.wait_for(holder, 1).await;
-    api.run(holder, Wants::Read, move |feed| {
-        let part = part(feed, user, missed);
-        drop(turn);
-        part
-    })
-    .await
-}
-
-/// The next missed events by authors that the client is shown now: as many as fill a piece, or one event if memory is
-/// short.
-fn part(feed: &Feed, user: UserId, mut rest: VecDeque<Event>) -> Result<Part, Problem> {
+/// The next missed events by authors that the client is shown now, and the events after them: as many as fill a piece, or
+/// one event if memory is short. The piece is empty only at the end.
+fn part(feed: &Feed, user: UserId, mut rest: VecDeque<Event>) -> Result<(Piece, VecDeque<Event>), Problem> {
     let memory = feed.streaming().streams().memory();
     let room = memory.reserve(PIECE);
     let most = if room.is_some() { PIECE } else { 1 };

@@ -16,7 +16,6 @@ use serde::{Deserialize, Deserializer};
 use tokio::time::Instant;
 
 use super::problem::Problem;
-use crate::connections::answer_memory::MemoryReservation;
 use crate::connections::attend::Upload;
 use crate::connections::turns;
 use crate::limits::Places;
@@ -155,9 +154,9 @@ impl Body {
         object(text.map_err(|e| Problem::invalid_body(format_args!("the body is not UTF-8: {e}")))?)
     }
 
-    /// Drops the body, and keeps its memory for the answer to a request with this timeout.
-    pub(crate) fn into_room(self, patience: Duration) -> MemoryReservation {
-        MemoryReservation::of(self.memory, patience)
+    /// Drops the body, and keeps its memory for the answer.
+    pub(crate) fn into_memory(self) -> Places {
+        self.memory
     }
 }
 

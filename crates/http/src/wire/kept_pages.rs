@@ -36,8 +36,10 @@ pub(crate) struct KeptPages(Cache<Box<str>, Arc<KeptPage>>);
 impl KeptPages {
     /// No pages yet.
     pub(crate) fn new(memory: CacheMemory) -> Self {
-        let bytes =
-            |page: &Arc<KeptPage>| (page.body.len() + page.dependencies.bytes() + page.links_len() + BESIDE) as u64;
+        let bytes = |page: &Arc<KeptPage>| {
+            let links = page.links.as_ref().map_or(0, HeaderValue::len);
+            (page.body.len() + page.dependencies.bytes() + links + BESIDE) as u64
+        };
         Self(Cache::new(memory.of(Share::PAGES), USUAL, bytes))
     }
 
@@ -114,10 +116,6 @@ impl KeptPage {
         let (tag, links) = (whole.split_to(tag.len()), whole.split_to(links.len()));
         let value = |bytes: Bytes| HeaderValue::from_maybe_shared(bytes).ok().filter(|value| !value.is_empty());
         Self { reader, peeks, body: whole, tag: value(tag), links: value(links), dependencies }
-    }
-
-    fn links_len(&self) -> usize {
-        self.links.as_ref().map_or(0, HeaderValue::len)
     }
 
     /// The answer with this page; 304 for a client that has it.

@@ -140,11 +140,6 @@ pub(crate) fn text(escaped: &str) -> Option<Cow<'_, str>> {
     is_whole(escaped).then(|| percent_decode_str(escaped).decode_utf8().ok()).flatten()
 }
 
-/// Whether text has only complete escapes, and is UTF-8 when unescaped.
-pub(crate) fn is_text(escaped: &str) -> bool {
-    text(escaped).is_some()
-}
-
 fn is_whole(text: &str) -> bool {
     text.split('%').skip(1).all(|rest| {
         let digits = rest.as_bytes().get(..2);

@@ -1,18 +1,16 @@
 //! Successful answers: JSON objects and pages.
 
-use std::collections::VecDeque;
 use std::fmt::Display;
-use std::io::{self, Write as _};
 
 use actix_web::http::StatusCode;
 use actix_web::http::header::{CONTENT_TYPE, EntityTag, Header as _, HeaderValue, IfNoneMatch, LINK};
-use actix_web::web::Bytes;
 use actix_web::{HttpRequest, HttpResponse, HttpResponseBuilder};
 use serde::Serialize;
 
 use super::problem::Problem;
 use super::query::{Kept, escaped};
-use crate::connections::answer_memory::{self, MemoryReservation, PIECE};
+use crate::connections::answer_memory::{self, SMALL};
+use crate::limits::Places;
 use model::error::Error;
 use model::{Page, Position};
 
@@ -24,58 +22,56 @@ pub(crate) const JSON: HeaderValue = HeaderValue::from_static("application/json"
 /// Bytes for a page of ids, so that its buffer grows at most once or twice.
 const FIRST_BYTES: usize = 2048;
 
-/// A text of fewer parts is short: one with all that is shown of 64 KiB of content.
-const SHORT: usize = (128 << 10) / PIECE;
+/// Most bytes of a short text: one with all that is shown of 64 KiB of content.
+const SHORT: usize = 128 << 10;
 
-/// JSON text as it is written: in one part or, if its memory is counted, in pieces sent in order.
+/// JSON text as it is written.
 pub(crate) struct Text {
-    last: Vec<u8>,
-    pieces: VecDeque<Bytes>,
-    /// Counts the pieces; `None` for a text that is certainly short.
-    room: Option<MemoryReservation>,
+    bytes: Vec<u8>,
+    /// Bytes of content that are in memory beside the text.
+    source: usize,
+    /// Counts both; `None` for a text that is certainly short.
+    memory: Option<Places>,
 }
 
 impl Text {
-    /// An empty text.
-    pub(crate) fn new(room: Option<MemoryReservation>) -> Self {
-        Self { last: Vec::with_capacity(FIRST_BYTES), pieces: VecDeque::new(), room }
+    /// An empty text for about this many bytes. They count if there is memory for them.
+    pub(crate) fn new(bytes: usize, memory: Option<Places>) -> Self {
+        Self { bytes: Vec::with_capacity(bytes.max(FIRST_BYTES)), source: 0, memory }
     }
 
-    /// Room for about this many bytes, which are not counted.
-    pub(crate) fn of_about(bytes: usize) -> Self {
-        Self { last: Vec::with_capacity(bytes.max(FIRST_BYTES)), pieces: VecDeque::new(), room: None }
+    /// A text of a source of so many bytes. Fails before any write if there is no memory for both: they are about as large.
+    pub(crate) fn beside(source: usize, mut memory: Option<Places>) -> Result<Self, Error> {
+        if let Some(memory) = &mut memory {
+            answer_memory::reserve(memory, 2 * source)?;
+        }
+        Ok(Self { source, ..Self::new(source, memory) })
     }
 
-    /// Reserves memory for the whole text, which is about as large as its source. Fails before any write.
-    pub(crate) fn reserve_writing(&mut self) -> Result<(), Error> {
-        self.room.as_mut().map_or(Ok(()), |room| room.reserve(2 * room.used()))
-    }
-
-    /// Bytes reserved.
-    pub(crate) fn used(&self) -> usize {
-        self.room.as_ref().map_or(0, MemoryReservation::used)
-    }
-
-    /// Releases the memory of the source.
-    pub(crate) fn shrink(&mut self, bytes: usize) {
-        if let Some(room) = &mut self.room {
-            room.shrink(bytes);
+    /// The source is not in memory any more. Gives back its memory, and what the text does not need.
+    pub(crate) fn end_source(&mut self) {
+        self.source = 0;
+        if let Some(memory) = &mut self.memory {
+            memory.shrink_to(self.bytes.len());
+            self.bytes.shrink_to_fit();
         }
     }
 
     /// Adds a value as JSON.
     pub(crate) fn write(&mut self, value: &impl Serialize) -> Result<(), Problem> {
-        let written = match self.room {
-            // Directly into the buffer: JSON is written a few bytes at a time, so each extra step costs.
-            None => serde_json::to_writer(&mut self.last, value),
-            Some(_) => serde_json::to_writer(&mut *self, value),
-        };
-        written.map_err(|error| failed(error.into()))
+        serde_json::to_writer(&mut self.bytes, value).map_err(Problem::internal)?;
+        self.count()
     }
 
     /// Adds a part of a JSON text.
     pub(crate) fn push(&mut self, part: &str) -> Result<(), Problem> {
-        self.write_all(part.as_bytes()).map_err(failed)
+        self.bytes.extend_from_slice(part.as_bytes());
+        self.count()
+    }
+
+    fn count(&mut self) -> Result<(), Problem> {
+        let Some(memory) = &mut self.memory else { return Ok(()) };
+        answer_memory::reserve(memory, self.source + self.bytes.len()).map_err(Problem::from)
     }
 
     /// Adds the elements of a list, with commas between them.
@@ -93,65 +89,23 @@ impl Text {
         Ok(())
     }
 
-    /// Whether it takes little time to put the text together. A text whose memory is not counted is in one part.
+    /// Whether it takes little time to copy the text.
     pub(crate) fn is_short(&self) -> bool {
-        self.pieces.len() < SHORT
+        self.bytes.len() < SHORT
     }
 
-    /// The text in one part. Its memory is not counted any more.
+    /// Its bytes. Their memory is not counted any more.
     pub(crate) fn into_bytes(self) -> Vec<u8> {
-        if self.pieces.is_empty() {
-            return self.last;
-        }
-        let parts: Vec<&[u8]> = self.pieces.iter().map(Bytes::as_ref).chain([self.last.as_slice()]).collect();
-        parts.concat()
+        self.bytes
     }
 
     /// Ends a response with this text.
     pub(crate) fn answer(self, mut response: HttpResponseBuilder) -> HttpResponse {
-        let Self { last, mut pieces, room } = self;
         response.insert_header((CONTENT_TYPE, JSON));
-        match room {
-            Some(room) if !pieces.is_empty() => {
-                pieces.push_back(last.into());
-                answer_memory::in_pieces(response, pieces, room)
-            }
-            _ => response.body(last),
+        match self.memory {
+            Some(memory) if self.bytes.len() > SMALL => answer_memory::reserved(response, self.bytes.into(), memory),
+            _ => response.body(self.bytes),
         }
-    }
-}
-
-/// Writes in pieces, and reserves their memory.
-impl io::Write for Text {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let Some(room) = &mut self.room else {
-            self.last.extend_from_slice(bytes);
-            return Ok(bytes.len());
-        };
-        let mut rest = bytes;
-        while !rest.is_empty() {
-            if self.last.len() == PIECE {
-                let whole = std::mem::replace(&mut self.last, Vec::with_capacity(PIECE));
-                self.pieces.push_back(whole.into());
-            }
-            let (now, later) = rest.split_at(rest.len().min(PIECE - self.last.len()));
-            room.grow(now.len()).map_err(io::Error::other)?;
-            self.last.extend_from_slice(now);
-            rest = later;
-        }
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
-/// Why a text could not be written: mostly there is no room for it.
-fn failed(error: io::Error) -> Problem {
-    match error.downcast::<Error>() {
-        Ok(refused) => refused.into(),
-        Err(error) => Problem::internal(error),
     }
 }
 
@@ -182,7 +136,7 @@ pub(crate) fn with(status: StatusCode, value: &impl Serialize) -> Answer {
 
 /// 200 with a page of a list, and its neighbours in a `Link` header.
 pub(crate) fn page<T: Serialize, I: Display>(page: Page<T, I>, kept: &Kept) -> Answer {
-    let mut text = Text::new(None);
+    let mut text = Text::new(0, None);
     let ends = write_page(page, &mut text, |item, text| text.write(&item))?;
     Ok(text_page(text, &ends, kept))
 }

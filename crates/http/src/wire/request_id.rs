@@ -12,10 +12,6 @@ pub(crate) const TRACEPARENT: HeaderName = HeaderName::from_static("traceparent"
 
 /// Longest id that a client may give, bytes.
 const LONGEST: usize = 128;
-/// Length of a `traceparent` of version 00; later versions may append more.
-const TRACEPARENT_LENGTH: usize = 55;
-/// The place of the trace's id in it.
-const TRACE: std::ops::Range<usize> = 3..35;
 
 /// The start of each id made here. Differs between two runs of the server.
 static RUN: LazyLock<u64> = LazyLock::new(|| fastrand::Rng::new().u64(..));
@@ -51,21 +47,17 @@ fn single(headers: &HeaderMap, name: HeaderName) -> Option<&HeaderValue> {
 
 /// The trace of a `traceparent`.
 fn traced(headers: &HeaderMap) -> Option<HeaderValue> {
-    let value = single(headers, TRACEPARENT)?.as_bytes();
-    HeaderValue::from_bytes(trace(value)?).ok()
+    HeaderValue::from_str(trace(single(headers, TRACEPARENT)?.to_str().ok()?)?).ok()
 }
 
-/// The id of the trace in a `traceparent`, if all of it is well-formed.
-fn trace(value: &[u8]) -> Option<&[u8]> {
-    let (head, rest) = value.split_at_checked(TRACEPARENT_LENGTH)?;
-    let mut parts = head.split(|byte| *byte == b'-');
+/// The id of the trace in a `traceparent`, if all of it is well-formed. Versions after 00 may append more.
+fn trace(value: &str) -> Option<&str> {
+    let mut parts = value.splitn(5, '-');
     let [version, trace, span, flags] = [parts.next()?, parts.next()?, parts.next()?, parts.next()?];
-    let lengths = [version, trace, span, flags].map(<[u8]>::len) == [2, TRACE.len(), 16, 2] && parts.next().is_none();
-    let is_hex = |byte: &u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
-    let hex = [version, trace, span, flags].iter().all(|part| part.iter().all(is_hex));
-    let is_set = |part: &[u8]| part.iter().any(|byte| *byte != b'0');
-    let ends = if version == b"00" { rest.is_empty() } else { rest.is_empty() || rest[0] == b'-' };
-    (lengths && hex && ends && version != b"ff" && is_set(trace) && is_set(span)).then_some(trace)
+    let is_hex = |part: &str, len| part.len() == len && part.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'));
+    let is_id = |part: &str, len| is_hex(part, len) && part.bytes().any(|b| b != b'0');
+    let is_known = is_hex(version, 2) && version != "ff" && (version != "00" || parts.next().is_none());
+    (is_known && is_id(trace, 32) && is_id(span, 16) && is_hex(flags, 2)).then_some(trace)
 }
 
 /// An `X-Request-Id` of visible ASCII characters.
@@ -88,6 +80,8 @@ mod tests {
 
     use super::*;
 
+    /// The place of the trace's id in the next.
+    const TRACE: std::ops::Range<usize> = 3..35;
     const PARENT: &str = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
 
     fn id(headers: &[(&str, &str)]) -> String {
@@ -122,7 +116,7 @@ mod tests {
     fn a_traceparent_is_read_strictly() {
         let with = |from: &str, to: &str| PARENT.replacen(from, to, 1);
         for good in [PARENT.to_owned(), with("00-", "01-"), with("00-", "cc-") + "-more"] {
-            assert_eq!(trace(good.as_bytes()), Some(PARENT[TRACE].as_bytes()), "{good}");
+            assert_eq!(trace(&good), Some(&PARENT[TRACE]), "{good}");
         }
         for bad in [
             String::new(),
@@ -138,7 +132,7 @@ mod tests {
             with(&PARENT[TRACE], &"0".repeat(32)),
             with("b7ad6b7169203331", "0000000000000000"),
         ] {
-            assert_eq!(trace(bad.as_bytes()), None, "{bad}");
+            assert_eq!(trace(&bad), None, "{bad}");
         }
     }
 }

@@ -3,13 +3,11 @@
 //! of their own, so that they cannot hide the guesses of others.
 
 use std::net::IpAddr;
-use std::time::Instant;
 
 use actix_web::HttpRequest;
 use actix_web::http::StatusCode;
-use parking_lot::Mutex;
 
-use super::{EXPIRED, Reason, Tag};
+use super::{EXPIRED, Reason, Who};
 use crate::guards::line_rate::LineRate;
 use crate::wire::request_id::RequestId;
 use model::error::Code;
@@ -22,15 +20,15 @@ const LONGEST: usize = 200;
 /// Writes the lines.
 #[derive(Debug)]
 pub(super) struct Audit {
-    wrong: Mutex<LineRate>,
-    not_permitted: Mutex<LineRate>,
-    expired: Mutex<LineRate>,
+    wrong: LineRate,
+    not_permitted: LineRate,
+    expired: LineRate,
 }
 
 impl Audit {
     pub(super) fn new() -> Self {
-        let rate = || Mutex::new(LineRate::new(MOST));
-        Self { wrong: rate(), not_permitted: rate(), expired: rate() }
+        let [wrong, not_permitted, expired] = [MOST; 3].map(LineRate::new);
+        Self { wrong, not_permitted, expired }
     }
 
     /// Tells of a refusal. The query of the request may have a token, so only the path is told.
@@ -47,7 +45,7 @@ impl Audit {
             _ if code == Code::NotPermitted => &self.not_permitted,
             _ => &self.wrong,
         };
-        let Some(left_out) = rate.lock().line(Instant::now()) else { return };
+        let Some(left_out) = rate.line() else { return };
         macro_rules! line {
             ($level:ident) => {
                 tracing::$level!(
@@ -69,7 +67,7 @@ impl Audit {
 }
 
 /// Tells of the answer to an administrator who makes, reads or removes a backup.
-pub(crate) fn administered(request: &HttpRequest, id: &RequestId, caller: Tag, status: StatusCode) {
+pub(crate) fn administered(request: &HttpRequest, id: &RequestId, caller: &Who, status: StatusCode) {
     tracing::info!(
         target: "audit",
         request_id = id.as_str(),

@@ -54,34 +54,16 @@ pub(crate) enum Who {
     User { id: HostId, until: u64 },
 }
 
-/// The name of a sender in the server log: the beginning of the hash of its key, never the user.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum Tag {
-    Anyone,
-    Key(KeyHash),
-    User,
-}
-
-/// Characters of a hash in a name: the mark `sha256:` and 12 digits.
+/// Characters of a hash in the server log: the mark `sha256:` and 12 digits.
 const SHORT: usize = 19;
 
-impl Caller {
-    /// The name of the sender for the log.
-    pub(crate) fn tag(&self) -> Tag {
-        match self.who {
-            Who::Anyone => Tag::Anyone,
-            Who::Key(_, key) => Tag::Key(key),
-            Who::User { .. } => Tag::User,
-        }
-    }
-}
-
-impl fmt::Display for Tag {
+impl fmt::Display for Who {
+    /// The name of a sender in the server log: the beginning of the hash of its key, never the user.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Anyone => f.write_str("anyone"),
-            Self::Key(key) => f.write_str(key.to_string().get(..SHORT).unwrap_or_default()),
-            Self::User => f.write_str("user"),
+            Self::Key(_, key) => f.write_str(key.to_string().get(..SHORT).unwrap_or_default()),
+            Self::User { .. } => f.write_str("user"),
         }
     }
 }
@@ -156,13 +138,8 @@ impl Authenticator {
         let owner = Credential::of(request, permit.in_query).and_then(|credential| ring.owner(&credential));
         let who = owner.map_err(refused)?;
         count(&who)?;
-        if !may(&who, request, permit, &ring) {
-            return Err(refused(Refusal::of(Code::NotPermitted, "the key or token does not allow this call")));
-        }
-        if let (Some(TokenUse::Act(act)), Who::User { .. }) = (permit.users, &who)
-            && !ring.users_act.contains(&act)
-        {
-            return Err(refused(Refusal::of(Code::NotPermitted, "auth.users_act does not allow this call")));
+        if let Some(reason) = hindrance(&who, request, permit, &ring) {
+            return Err(refused(Refusal { code: Code::NotPermitted, reason }));
         }
         Ok(Caller { holder: holder(&who), who, keys })
     }
@@ -202,32 +179,36 @@ struct Refusal {
 }
 
 impl Refusal {
-    fn of(code: Code, reason: Reason) -> Self {
-        Self { code, reason }
-    }
-
     fn bad(reason: Reason) -> Self {
-        Self::of(Code::BadCredentials, reason)
+        Self { code: Code::BadCredentials, reason }
     }
 }
 
-fn may(who: &Who, request: &HttpRequest, permit: Permit, ring: &Ring) -> bool {
-    match who {
+/// Why a sender may not make a call.
+fn hindrance(who: &Who, request: &HttpRequest, permit: Permit, ring: &Ring) -> Option<Reason> {
+    let may = match who {
         Who::Anyone => false,
         Who::Key(KeyRole::Full, _) => true,
         Who::Key(KeyRole::Read, _) => permit.read,
         Who::Key(KeyRole::Metrics, _) => permit.metrics,
         Who::User { id, .. } => {
-            let Some(used) = permit.users else { return false };
-            let named = permit.uid.map(|place| request.uri().path().split('/').nth(place));
-            let is_own =
-                named.map(|named| named.and_then(query::text).is_some_and(|text| text.parse() == Ok(id.clone())));
-            let may = match used {
-                TokenUse::Own => is_own == Some(true),
-                TokenUse::Visible => is_own == Some(true) || ring.users_read == UsersRead::Visible,
-                TokenUse::Act(_) => is_own.unwrap_or(true),
+            let is_it = |text: &str| text.parse() == Ok(id.clone());
+            let named = permit.uid.map(|place| request.uri().path().split('/').nth(place).and_then(query::text));
+            let is_own = named.map(|named| named.is_some_and(|text| is_it(&text)));
+            let may = match permit.users {
+                None => false,
+                Some(TokenUse::Own) => is_own == Some(true),
+                Some(TokenUse::Visible) => is_own == Some(true) || ring.users_read == UsersRead::Visible,
+                Some(TokenUse::Act(_)) => is_own.unwrap_or(true),
             };
-            may && query::values(request.query_string(), "viewer").all(|viewer| viewer.parse() == Ok(id.clone()))
+            may && query::values(request.query_string(), "viewer").all(|viewer| is_it(&viewer))
         }
+    };
+    match (who, permit.users) {
+        _ if !may => Some("the key or token does not allow this call"),
+        (Who::User { .. }, Some(TokenUse::Act(act))) if !ring.users_act.contains(&act) => {
+            Some("auth.users_act does not allow this call")
+        }
+        _ => None,
     }
 }
