@@ -102,19 +102,4 @@ mod tests {
         let mut last = Requests::new(99_999_999_000, false);
         assert!(last.user(999_999_999) < ITEMS && last.item() + BETWEEN < i64::MAX as u64);
     }
-
-    #[test]
-    fn a_log_in_is_a_heartbeat_and_then_a_page() {
-        let mut requests = Requests::new(0, true);
-        let (first, then) = requests.of(Operation::LogIn(7));
-        assert_eq!((first.method, first.body.as_str()), (Method::PUT, r#"{"online":true}"#));
-        assert_eq!(first.path, "/v1/users/9000000000000000007/presence");
-        assert_eq!(then, Some(Call::get("/v1/users/9000000000000000007/timeline?limit=20&view=ids")));
-        let (publish, _) = requests.of(Operation::Publish(Post { author: 1, length: 8 }));
-        assert_eq!(
-            publish.body,
-            r#"{"content_id":"9100000000000000000","author_id":"9000000000000000001","text":"the tide"}"#
-        );
-        assert!(requests.post(Post { author: 1, length: 0 }, Some(5)).contains(r#""9100000000000000001""#));
-    }
 }

@@ -121,32 +121,6 @@ mod tests {
     }
 
     #[test]
-    fn equal_lists_do_not_differ() {
-        let list = [entry(5, 2, 1), entry(5, 1, 2), entry(3, 9, 1)];
-        assert_eq!(compare(&list, &list), Difference::default());
-        assert_eq!(compare(&[], &[]), Difference::default());
-    }
-
-    #[test]
-    fn missing_and_surplus_entries_are_told_apart() {
-        let expected = [entry(5, 2, 1), entry(5, 1, 2), entry(3, 9, 1)];
-        let inbox = [entry(6, 7, 1), entry(5, 1, 2), entry(1, 1, 1)];
-        let difference = compare(&inbox, &expected);
-        assert_eq!(difference.lacks, [entry(5, 2, 1), entry(3, 9, 1)]);
-        assert_eq!(difference.has, [entry(6, 7, 1), entry(1, 1, 1)]);
-        assert_eq!(compare(&[], &expected).lacks, expected);
-        assert_eq!(compare(&inbox, &[]).has, inbox);
-    }
-
-    #[test]
-    fn a_row_under_the_wrong_author_is_both() {
-        for (row, want) in [(entry(5, 1, 3), entry(5, 1, 4)), (entry(5, 1, 4), entry(5, 1, 3))] {
-            let difference = compare(&[row, entry(1, 1, 1)], &[want, entry(1, 1, 1)]);
-            assert_eq!(difference, Difference { lacks: vec![want], has: vec![row] });
-        }
-    }
-
-    #[test]
     fn only_what_was_never_pushed_may_be_absent() {
         let (active, returning) =
             (Activity::Active { seen: 1 }, Activity::Returning { seen: 1, empty: false, rebuild: 1 });
