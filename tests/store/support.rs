@@ -202,11 +202,6 @@ pub(crate) fn outbox(store: &Store, author: u64) -> Vec<Entry> {
     store.outboxes(&[user(author)], Span::ALL.newest(MANY), Tier::Disk).expect("reads")
 }
 
-/// One item, if it is live.
-pub(crate) fn content(store: &Store, id: u64) -> Option<Content> {
-    store.contents(&[item(id)], Tier::Disk).expect("reads").remove(0)
-}
-
 pub(crate) fn jobs(store: &Store) -> Vec<Job> {
     store.jobs().expect("reads")
 }
