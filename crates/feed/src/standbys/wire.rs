@@ -121,28 +121,3 @@ impl Frame {
         Ok(Some(if kind == BATCH { Self::Batch(content) } else { Self::Word(serde_json::from_slice(&content)?) }))
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn frames_are_read_as_they_are_written() {
-        let end = End { code: "log_gone".to_owned(), detail: "the log is gone".to_owned() };
-        let frames = [
-            Frame::Word(Word::Head(Head { flushed: 7, bytes: 9 })),
-            Frame::Batch(vec![1; 70_000]),
-            Frame::Batch(Vec::new()),
-            Frame::Word(Word::End(end)),
-        ];
-        let mut stream = Vec::new();
-        frames.iter().for_each(|frame| frame.write(&mut stream).expect("writes"));
-        let mut rest = &stream[..];
-        for frame in &frames {
-            assert_eq!(Frame::read(&mut rest).expect("reads").as_ref(), Some(frame));
-        }
-        assert_eq!(Frame::read(&mut rest).expect("ends"), None);
-        assert!(Frame::read(&mut &stream[..stream.len() - 3]).is_ok());
-        assert!(Frame::read(&mut &stream[..20]).is_err() && Frame::read(&mut &b"Xabcd"[..]).is_err());
-    }
-}
