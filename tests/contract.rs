@@ -31,7 +31,6 @@ mod records;
 mod relations;
 mod requests;
 mod rules;
-mod settings;
 mod sight;
 mod stream;
 mod suspension;

@@ -5,10 +5,6 @@ mod export;
 mod members;
 mod refusals;
 
-use std::io::Write as _;
-use std::process::Stdio;
-use std::time::Duration;
-
 use crate::command::{Place, content_id, gzip, user};
 use model::UserId;
 use model::store::Tier;
@@ -111,11 +107,7 @@ fn a_second_run_takes_nothing_twice() {
     place.file("f", FOLLOWS);
     place.file("c", CONTENT);
     let args = ["import", "--follows", "f", "--content", "c"];
-    let first = place.run(&args).ok();
-    assert_eq!(
-        lines(&first.out),
-        ["follows f: 6 new, 0 already there, 0 refused", "content c: 4 new, 0 already there, 0 refused"]
-    );
+    place.run(&args).ok();
     let dump = place.dump();
     let second = place.run(&args).ok();
     assert_eq!(
@@ -186,34 +178,6 @@ fn a_short_queue_of_jobs_only_slows_it_down() {
     let ran = place.run(&["import", "--follows", "f", "--content", "c"]).ok();
     assert!(ran.out.contains("150 new") && ran.out.contains("200 new"), "{}", ran.out);
     place.run(&["check"]).ok();
-}
-
-#[test]
-fn killed_at_any_time_it_can_be_run_again() {
-    let mut follows = String::new();
-    for user in 1..=200_u64 {
-        for step in 1..=20 {
-            follows.push_str(&format!("{user},{},{step}\n", (user + step * step) % 200 + 1));
-        }
-    }
-    let whole = Place::new();
-    whole.file("f", &follows);
-    let whole_run = whole.run(&["import", "--follows", "f"]).ok().out;
-
-    let place = Place::new();
-    place.file("f", &follows);
-    for (round, wait) in [150, 250, 350].into_iter().enumerate() {
-        let mut child = place.command(&["import", "--follows", "-"]).stdin(Stdio::piped()).spawn().expect("starts");
-        let mut stdin = child.stdin.take().expect("piped");
-        stdin.write_all(&follows.as_bytes()[..follows.len() / 4 * (round + 1)]).expect("writes");
-        std::thread::sleep(Duration::from_millis(wait));
-        child.kill().expect("kills");
-        child.wait().expect("ends");
-    }
-    let again = place.run(&["import", "--follows", "f"]).ok().out;
-    assert_eq!(taken(&again), taken(&whole_run));
-    place.run(&["check"]).ok();
-    assert_eq!(place.dump(), whole.dump());
 }
 
 /// The lines taken: new and already there.

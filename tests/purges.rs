@@ -9,11 +9,9 @@ use feed::store::{Options, Store};
 use feed::streaming::Streaming;
 use feed::worker::{Candidate, Candidates, Workers};
 use model::store::{Batch, Push, Tier};
-use model::{Audience, Content, ContentId, KindId, Publish, Reaction, ReactionKind, UserId};
+use model::{Content, ContentId, Reaction, ReactionKind, UserId};
 
-fn item(raw: u64) -> ContentId {
-    ContentId::new(raw).expect("in range")
-}
+use crate::store::support::{item, post, timed};
 
 #[test]
 fn a_stop_does_not_wait_for_a_long_purge() {
@@ -28,26 +26,8 @@ fn a_stop_does_not_wait_for_a_long_purge() {
 
 /// Stops the purge of a new item once it has begun. The number of its likes after that.
 fn left_by_a_stop(store: &Arc<Store>, id: ContentId, likes: u64) -> u64 {
-    let content = Content {
-        id,
-        author: UserId::MIN,
-        published_at: 1,
-        edited_at: None,
-        kind: "post".to_owned(),
-        kind_id: KindId::POST,
-        text: None,
-        media: "[]".to_owned(),
-        topics: Vec::new(),
-        ref_id: None,
-        extra: None,
-        broadcast: false,
-        to: Vec::new(),
-        audience: Audience::Public,
-        mentions: Vec::new(),
-        fingerprint: 1,
-    };
-    let post = Publish { content, id_made: false, time_given: true, audience_given: true, event: None };
-    feed::items::tables::publish(store, &[post], Batch::AllOrNone, Push::Queued).expect("publishes");
+    let quiet = Content { broadcast: false, ..post(id.get(), 1, 1) };
+    feed::items::tables::publish(&store, &[timed(quiet)], Batch::AllOrNone, Push::Queued).expect("publishes");
     let like = |raw| Reaction { user: UserId::new(raw).expect("in range"), kind: ReactionKind::LIKE, since: Some(raw) };
     let reactions: Vec<_> = (1..=likes).map(like).collect();
     for part in reactions.chunks(1000) {

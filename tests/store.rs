@@ -22,7 +22,6 @@ mod digests;
 pub(crate) mod everything;
 mod names;
 mod reopen;
-mod replica;
 mod standby;
 pub(crate) mod support;
 mod tiers;

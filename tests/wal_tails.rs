@@ -1,98 +1,14 @@
-//! A log that is torn, damaged or gone after `kill -9`: the server starts with the state of some instant, or refuses
-//! with a clear message.
+//! A log that is damaged after `kill -9`: the server starts with all that it acknowledged, or refuses with a clear message.
+//! Every other damage is tried by the tests of `crates/store/src/engine/log/examine`, and with the real program by
+//! `tests/power_cuts.py`.
 
-use std::fs::{self, OpenOptions};
-use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::fs;
+use std::path::Path;
 
-use crate::plain::Model;
-use crate::process::history::{Outcome, compare, following, outcome, scroll, send};
+use crate::process::history::{Outcome, outcome, scroll, send};
 use crate::process::home::{Home, engine_logs};
-use crate::process::model::{Change, Item, ids, members, user};
+use crate::process::model::{Change, Item};
 use crate::server::{Server, wait_until};
-use model::Side;
-use tempfile::TempDir;
-
-/// Bytes a text, so that only the table of content is flushed, once. The engine then takes up a new log, and other
-/// tables still need the old one.
-const TEXT: usize = 60_000;
-const CHANGES: u64 = 700;
-const AUTHORS: u64 = 4;
-const USERS: std::ops::RangeInclusive<u64> = 11..=14;
-
-/// The data of a server until it was killed, and the changes that it acknowledged, in order.
-struct Killed {
-    dir: TempDir,
-    home: Home,
-    changes: Vec<Change>,
-}
-
-fn killed() -> Killed {
-    let settings = [
-        ("TIDELINE__STORAGE__WRITE_BUFFER_MB", "64"),
-        ("TIDELINE__TIMELINE__INBOX_LIMIT", "20"),
-        ("TIDELINE__FANOUT__PUSH_THRESHOLD", "2"),
-        ("TIDELINE__FANOUT__PULL_THRESHOLD", "3"),
-    ];
-    let dir = tempfile::tempdir().expect("temp dir");
-    let home = Home::new(dir.path().join("data"), dir.path().join("log"), &settings);
-    let server = home.start();
-    let mut changes = Vec::new();
-    for step in 1..=CHANGES {
-        let text = format!("{step} {}", "x".repeat(TEXT * usize::from(step % 3 != 2)));
-        let change = match step % 10 {
-            1 => Change::Relate { user: 11 + step % 40 / 10, follow: vec![1 + step / 40 % AUTHORS], unfollow: vec![] },
-            4 if step > 20 => Change::Delete(step - 11),
-            7 if step > 400 => {
-                Change::Relate { user: 11 + step % 40 / 10, follow: vec![], unfollow: vec![1 + step / 40 % AUTHORS] }
-            }
-            _ => Change::Publish(vec![Item { id: step, author: 1 + step % AUTHORS, at: 1000 + step, text }]),
-        };
-        assert_eq!(outcome(&change, send(&server, &change)), Outcome::Made, "{change:?}");
-        changes.push(change);
-    }
-    server.end("KILL");
-    Killed { dir, home, changes }
-}
-
-impl Killed {
-    /// A copy of the data left, to be damaged.
-    fn copy(&self, name: &str) -> (Home, PathBuf) {
-        let data = self.dir.path().join(name);
-        (copy(&self.home, &data), data)
-    }
-
-    /// The server must start with the state after some of the changes. Returns how many.
-    fn starts(&self, home: &Home, what: &str) -> usize {
-        let server = home.start();
-        let present = observed(&server);
-        let (mut model, mut made) = (Model::default(), None);
-        for (number, change) in self.changes.iter().enumerate() {
-            if expected(&model) == present {
-                made = Some((number, model.clone()));
-            }
-            model.apply(change);
-        }
-        if expected(&model) == present {
-            made = Some((self.changes.len(), model));
-        }
-        let Some((made, model)) = made else { panic!("{what}: a state that never was: {present:?}") };
-        compare(&server, &model, what);
-        assert!(server.drain());
-        compare(&server, &model, what);
-        assert_eq!(server.end("TERM").code(), Some(0), "{what}");
-        home.check();
-        made
-    }
-}
-
-/// The server must refuse to start, naming the directory and one of the words.
-fn is_refused(home: &Home, words: &[&str]) {
-    home.clear_log();
-    let status = home.try_start("").err().unwrap_or_else(|| panic!("it started; expected {words:?}"));
-    assert_eq!(status.code(), Some(1));
-    says_why(home, words);
-}
 
 fn says_why(home: &Home, words: &[&str]) {
     let said = home.log();
@@ -102,81 +18,14 @@ fn says_why(home: &Home, words: &[&str]) {
     assert!(line.contains(&home.data.display().to_string()), "{said}");
 }
 
-/// A state by its lists: own pages by author, followees by user.
-type Seen = Vec<Vec<u64>>;
-
-fn observed(server: &Server) -> Seen {
-    let page = |author| scroll(server, &format!("/v1/users/{author}/content?view=ids&"), "content_id");
-    (1..=AUTHORS).map(page).chain(USERS.map(|user| following(server, user).into_iter().collect())).collect()
-}
-
-fn expected(model: &Model) -> Seen {
-    let followees = |raw| members(&model.members(user(raw), Side::Following)).into_iter().collect();
-    (1..=AUTHORS).map(|author| ids(&model.outbox(user(author)))).chain(USERS.map(followees)).collect()
-}
-
-fn cut(log: &Path, bytes: u64) {
-    OpenOptions::new().write(true).open(log).expect("opens").set_len(bytes).expect("cuts");
-}
-
 fn length(log: &Path) -> u64 {
     log.metadata().expect("there").len()
 }
 
-#[test]
-fn a_damaged_log_gives_a_state_that_was_there_or_a_refusal() {
-    let killed = killed();
-    let all = killed.changes.len();
-    let logs = engine_logs(&killed.home.data);
-    assert!(logs.len() > 1, "only one log: {logs:?}");
-    let newest = |data: &Path| engine_logs(data).pop().expect("a log");
-    // The last log before the newest that some tables have not flushed: each flush of one table begins a log.
-    let older = |data: &Path| {
-        let logs = engine_logs(data);
-        let mut earlier = logs[..logs.len() - 1].iter();
-        earlier.rfind(|log| length(log) > TEXT as u64).expect("an older log").clone()
-    };
-    let whole = length(logs.last().expect("a log"));
-
-    let (home, _) = killed.copy("untouched");
-    assert_eq!(killed.starts(&home, "untouched"), all);
-
-    // Torn anywhere: the part before is there. Odd steps, so that headers and blocks are cut too.
-    let mut least = all;
-    for (number, part) in [0, 1, 12, 13, 37, 50, 77, 99].into_iter().enumerate() {
-        let (home, data) = killed.copy(&format!("torn-{number}"));
-        let length = whole * part / 100 + 7 * (part % 3);
-        cut(&newest(&data), length.min(whole - 1));
-        least = least.min(killed.starts(&home, &format!("the newest log cut to {length} bytes")));
-    }
-    assert!(least < all, "nothing was cut off");
-
-    for (name, tail) in [("zeros", vec![0; 5000]), ("noise", (0..5000_u32).map(|n| ((n * n) >> 3) as u8).collect())] {
-        let (home, data) = killed.copy(name);
-        OpenOptions::new().append(true).open(newest(&data)).expect("opens").write_all(&tail).expect("writes");
-        assert_eq!(killed.starts(&home, &format!("{name} after the newest log")), all);
-    }
-
-    let (home, data) = killed.copy("newest-gone");
-    fs::remove_file(newest(&data)).expect("removes");
-    killed.starts(&home, "the newest log gone");
-
-    // An older log was flushed to the device when the next was begun, so it must be there.
-    let (home, data) = killed.copy("older-gone");
-    let name = older(&data).file_stem().expect("name").to_str().expect("text").trim_start_matches('0').to_owned();
-    fs::remove_file(older(&data)).expect("removes");
-    is_refused(&home, &[&format!("Missing WAL with log number: {name}"), "does not continue the log file before it"]);
-
-    let (home, data) = killed.copy("older-torn");
-    let log = older(&data);
-    cut(&log, length(&log) / 2);
-    is_refused(&home, &[&format!(": db/{name:0>6}.log is damaged at byte")]);
-}
-
 const ITEMS: u64 = 1000;
 
-/// Publishes items one by one, lets the server rest if asked, and kills it. Every item was acknowledged.
-fn killed_with_items(dir: &Path, rest: bool) -> Home {
+/// Publishes items one by one, lets the server rest, and kills it. Every item was acknowledged.
+fn killed_with_items(dir: &Path) -> Home {
     let home = Home::new(dir.join("data"), dir.join("log"), &[]);
     let server = home.start();
     for id in 1..=ITEMS {
@@ -184,10 +33,8 @@ fn killed_with_items(dir: &Path, rest: bool) -> Home {
         let change = Change::Publish(vec![item]);
         assert_eq!(outcome(&change, send(&server, &change)), Outcome::Made, "{change:?}");
     }
-    if rest {
-        assert!(server.drain());
-        wait_until("the log is not vouched for", || ends_with_a_note(&home.data));
-    }
+    assert!(server.drain());
+    wait_until("the log is not vouched for", || ends_with_a_note(&home.data));
     server.end("KILL");
     home
 }
@@ -226,7 +73,7 @@ fn items(server: &Server) -> u64 {
 #[test]
 fn a_flipped_bit_takes_nothing_away_in_silence() {
     let dir = tempfile::tempdir().expect("temp dir");
-    let home = killed_with_items(dir.path(), true);
+    let home = killed_with_items(dir.path());
     let log = engine_logs(&home.data).pop().expect("a log");
     let length = length(&log) as usize;
     let mut refused = 0;
@@ -270,19 +117,4 @@ fn a_flipped_bit_takes_nothing_away_in_silence() {
     home.check();
     let server = home.start();
     assert_eq!(items(&server), left);
-}
-
-#[test]
-fn without_a_rest_a_flipped_bit_takes_at_most_the_last_change() {
-    let dir = tempfile::tempdir().expect("temp dir");
-    let home = killed_with_items(dir.path(), false);
-    let log = engine_logs(&home.data).pop().expect("a log");
-    for before_end in [5, 300, 1500, 4000, 9000] {
-        let home = copy(&home, &dir.path().join(format!("flip-{before_end}")));
-        flip(&home.data.join("db").join(log.file_name().expect("name")), length(&log) as usize - before_end);
-        if let Ok(server) = home.try_start("") {
-            let left = items(&server);
-            assert!(left >= ITEMS - 1, "{left} items are left after a flip {before_end} bytes before the end");
-        }
-    }
 }

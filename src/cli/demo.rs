@@ -273,15 +273,6 @@ mod tests {
     }
 
     #[test]
-    fn the_seed_decides_every_byte() {
-        for ids in [Ids::Numbers, Ids::Uuids] {
-            let (first, again, other) = (made(ids, 1), made(ids, 1), made(ids, 2));
-            assert_eq!(first, again);
-            assert!(first.iter().zip(&other).all(|(first, other)| first != other));
-        }
-    }
-
-    #[test]
     fn uuids_are_of_version_4_and_stand_for_the_same_numbers_everywhere() {
         let (numbers, mut uuids) = (made(Ids::Numbers, 1), made(Ids::Uuids, 1));
         let naming = args(Path::new(""), Ids::Uuids, 1).community;
@@ -296,18 +287,5 @@ mod tests {
             }
         }
         assert_eq!(uuids, numbers);
-    }
-
-    #[test]
-    fn files_that_are_there_stay_as_they_are() {
-        for name in NAMES {
-            let dir = tempfile::tempdir().expect("temp dir");
-            let mine = dir.path().join(name);
-            fs::write(&mine, "mine").expect("writes");
-            let error = run(&args(dir.path(), Ids::Numbers, 1)).expect_err(name).to_string();
-            assert_eq!(error, format!("{} exists already. Choose another directory with --out", mine.display()));
-            assert_eq!(fs::read_to_string(&mine).expect("reads"), "mine");
-            assert_eq!(fs::read_dir(dir.path()).expect("listed").count(), 1);
-        }
     }
 }

@@ -11,66 +11,6 @@ const REF: u64 = ALICE + 3;
 const NOBODY: u64 = ALICE + 99;
 
 #[test]
-fn names_and_numbers_are_compared() {
-    compare(vec![
-        (
-            Row("names", b"alice".to_vec()),
-            None,
-            &["number 9223372036854775809: names_by_number has its row, which does not agree with names"],
-        ),
-        (
-            Row("names", b"alice".to_vec()),
-            Some(key(&[BOB])),
-            &[
-                "number 9223372036854775810: names_by_number has its row with another value than names",
-                "number 9223372036854775809: names_by_number has its row, which does not agree with names",
-            ],
-        ),
-        (
-            Row("names", b"alice".to_vec()),
-            Some(vec![7]),
-            &[
-                "name \"alice\": names has its row, which cannot be read",
-                "number 9223372036854775809: names_by_number has its row, which does not agree with names",
-            ],
-        ),
-        (
-            Row("names", b"carol".to_vec()),
-            Some(key(&[ALICE])),
-            &["number 9223372036854775809: names_by_number has its row with another value than names"],
-        ),
-        (
-            Row("names", b"carol".to_vec()),
-            Some(key(&[77])),
-            &["name \"carol\": names has its row, which cannot be read"],
-        ),
-        (
-            Row("names", b"carol".to_vec()),
-            Some(key(&[NOBODY])),
-            &["number 9223372036854775908: names_by_number lacks its row"],
-        ),
-        (
-            Row("names_by_number", key(&[NOBODY])),
-            Some(b"carol".to_vec()),
-            &["number 9223372036854775908: names_by_number has its row, which does not agree with names"],
-        ),
-        (
-            Row("names_by_number", key(&[NOBODY])),
-            Some(b"alice".to_vec()),
-            &["number 9223372036854775908: names_by_number has its row, which does not agree with names"],
-        ),
-        (
-            Row("names_by_number", key(&[POST])),
-            Some(vec![0xFF]),
-            &[
-                "number 9223372036854775811: names_by_number has its row with another value than names",
-                "number 9223372036854775811: names_by_number has its row, which cannot be read",
-            ],
-        ),
-    ]);
-}
-
-#[test]
 fn every_id_above_the_numbers_has_a_name() {
     compare(vec![
         (

@@ -100,24 +100,7 @@ fn page_of_a_reader_that_comes_back(evicts: bool) -> Result<(), String> {
     let few = owned(&nodes);
     start(&mut nodes, 0);
     let reader = owned(&nodes).difference(&few).next().copied().ok_or("no reader goes and comes back")?;
-    let publish = |nodes: &mut Nodes, id| {
-        let (at, kind) = (Some(id), "post");
-        let post = Post {
-            author: AUTHOR,
-            id: Some(id),
-            at,
-            text: 1,
-            extra: 0,
-            broadcast: true,
-            to: 0,
-            mentions: 0,
-            audience: None,
-            topics: 0,
-            kind,
-            subject: None,
-        };
-        nodes.case.apply(&Op::Publish(vec![post]))
-    };
+    let publish = |nodes: &mut Nodes, id| nodes.case.apply(&Op::Publish(vec![Post::plain(AUTHOR, id)]));
     nodes.case.apply(&Op::Relate { user: reader, follow: vec![(AUTHOR, None)], unfollow: vec![] })?;
     // A read makes the reader active.
     nodes.case.apply(&Op::Scroll(reader, 5))?;

@@ -28,22 +28,7 @@ fn nodes() -> Nodes {
 
 fn publish(nodes: &mut Nodes, node: usize, id: u64) {
     nodes.go_to(node);
-    let (at, kind) = (Some(1), "post");
-    let (audience, subject) = (None, None);
-    let post = Post {
-        author: 1,
-        id: Some(id),
-        at,
-        text: 1,
-        extra: 0,
-        broadcast: true,
-        to: 0,
-        mentions: 0,
-        audience,
-        topics: 0,
-        kind,
-        subject,
-    };
+    let post = Post { at: Some(1), ..Post::plain(1, id) };
     nodes.case.apply(&Op::Publish(vec![post])).expect("publishes");
 }
 

@@ -12,22 +12,7 @@ use crate::promises::shape::small;
 
 /// An item with the id and the time of the server.
 fn item(author: u64, text: u8) -> Op {
-    let (audience, kind, subject) = (None, "post", None);
-    let (id, at, extra, to, mentions, topics) = (None, None, 0, 0, 0, 0);
-    Op::Publish(vec![Post {
-        author,
-        id,
-        at,
-        text,
-        extra,
-        broadcast: true,
-        to,
-        mentions,
-        audience,
-        topics,
-        kind,
-        subject,
-    }])
+    Op::Publish(vec![Post { id: None, at: None, text, ..Post::plain(author, 1) }])
 }
 
 #[test]

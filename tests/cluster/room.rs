@@ -13,22 +13,7 @@ const AUTHOR: u64 = 1;
 const ITEMS: u64 = 12;
 
 fn publish(nodes: &mut Nodes, id: u64) {
-    let (at, kind) = (Some(id), "post");
-    let post = Post {
-        author: AUTHOR,
-        id: Some(id),
-        at,
-        text: 1,
-        extra: 0,
-        broadcast: true,
-        to: 0,
-        mentions: 0,
-        audience: None,
-        topics: 0,
-        kind,
-        subject: None,
-    };
-    nodes.case.apply(&Op::Publish(vec![post])).expect("publishes");
+    nodes.case.apply(&Op::Publish(vec![Post::plain(AUTHOR, id)])).expect("publishes");
 }
 
 /// Nodes on which all follow one author. The inboxes of node 1 have an item; it has room for few jobs, and no workers.

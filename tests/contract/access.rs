@@ -139,21 +139,6 @@ fn a_page_of_this_server_and_what_is_no_browser_may_change() {
     }
 }
 
-#[test]
-fn a_page_of_another_origin_may_ask_but_gets_no_leave_to_read() {
-    let server = Server::start();
-    for call in CALLS.iter().filter(|call| call.method == "GET" && !call.path.ends_with("/stream")) {
-        let headers = [("origin", "http://evil.example"), ("sec-fetch-site", "cross-site")];
-        let reply = server.call_as("GET", &call.target(), "", &headers);
-        assert_ne!(reply.status, 403, "{}", call.path);
-        assert_eq!(reply.header("access-control-allow-origin"), None, "{}", call.path);
-    }
-    let asked = [("origin", "http://evil.example"), ("access-control-request-method", "PUT")];
-    let reply = server.call_as("OPTIONS", "/v1/users/1/following/2", "", &asked);
-    reply.problem("a question before a change", 405, "method_not_allowed");
-    assert_eq!(reply.header("access-control-allow-methods"), None);
-}
-
 /// Asks for a stream, and reads only the status.
 fn stream(server: &Server, headers: &str) -> u16 {
     let mut connection = TcpStream::connect(server.address).unwrap();

@@ -54,6 +54,7 @@ const NO_MEDIA: &[&str] = &[
     "[[]]",
     "[{}]",
     r#"[{"type":"a"}]"#,
+    r#"[{"url":"u"}]"#,
     r#"[{"type":1,"url":"u"}]"#,
     r#"[{"type":"a","url":"u","url":"u"}]"#,
     r#"[{"type":"a","url":"u","x":{"y":1,"y":1}}]"#,
@@ -103,6 +104,9 @@ fn forbidden(schema: &'static Value) -> Vec<String> {
     bad.extend(bound("maximum").map(|most| (most + 1).to_string()));
     bad.extend(bound("maxLength").map(|most| format!("\"{}\"", "x".repeat(usize::try_from(most + 1).unwrap()))));
     bad.extend(bound("minItems").map(|_| "[]".to_owned()));
+    if let Some(words) = schema["enum"].as_array() {
+        bad.extend(["\"\"", "\"x\"", &words[0].to_string().to_uppercase()].map(str::to_owned));
+    }
     if let Some(pattern) = schema["pattern"].as_str() {
         let pattern = Regex::new(pattern).unwrap();
         bad.extend(TEXTS.iter().filter(|text| !pattern.is_match(text)).map(|text| Value::from(*text).to_string()));

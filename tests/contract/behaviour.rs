@@ -98,10 +98,13 @@ fn an_absent_reader_gets_no_pushes_and_everything_on_return() {
 
 const FOLLOWERS: u64 = 240_000;
 const AUTHOR: u64 = 1_000_000;
+/// Another author, with one follower.
+const OTHER: u64 = 1_000_001;
+const FRIEND: u64 = 1_000_002;
 const CHUNKS: &str = "tideline_fan_out_chunks_total";
 
 #[test]
-fn a_long_fan_out_serves_the_online_first_and_goes_on_where_it_was_ended() {
+fn a_long_fan_out_serves_the_online_first_delays_no_other_and_goes_on_where_it_was_ended() {
     let data = TempDir::new().unwrap();
     let follows: String = (1..=FOLLOWERS).map(|user| format!("{user},{AUTHOR},1\n")).collect();
     let inputs = TempDir::new().unwrap();
@@ -117,6 +120,7 @@ fn a_long_fan_out_serves_the_online_first_and_goes_on_where_it_was_ended() {
         ("TIDELINE__STORAGE__ARRIVALS_FOR", "10ms"),
     ];
     let mut server = Server::on(data, &slow);
+    server.follow(FRIEND, OTHER, 1);
     let path = format!("/v1/users/999999/following/{AUTHOR}");
     let mut item = 0;
     let rest = loop {
@@ -129,6 +133,9 @@ fn a_long_fan_out_serves_the_online_first_and_goes_on_where_it_was_ended() {
         server.call("PUT", &format!("/v1/users/{FOLLOWERS}/presence"), r#"{"online":true}"#).expect(200);
         server.publish(item, AUTHOR, 10 * item);
         wait_until("nothing is pushed", || in_inbox(&server, FOLLOWERS, item));
+        // An item of another author does not wait for the rest.
+        server.publish(100 + item, OTHER, 10 * item);
+        wait_until("it waits for a long fan-out", || in_inbox(&server, FRIEND, 100 + item));
         // The one online is the last of all, and comes before this one.
         let is_done = || in_inbox(&server, FOLLOWERS - 1, item);
         if is_done() {
@@ -180,29 +187,4 @@ fn deletes_edits_mutes_and_reactions_are_no_fan_outs() {
     town.profile(4, json!({"nickname": "Cleo"}));
     town.check("at read time");
     assert!((work(&town) - before).abs() < 0.5, "something was fanned out");
-}
-
-#[test]
-fn reactions_of_many_at_once_are_merged_and_counted_once_each() {
-    let server = Server::start();
-    server.publish(10, 2, 10);
-    std::thread::scope(|scope| {
-        for client in 0..16 {
-            let server = &server;
-            scope.spawn(move || {
-                for n in 1..=10 {
-                    let path = format!("/v1/content/10/reactions/like/{}", client * 100 + n);
-                    server.call("PUT", &path, "").expect(200);
-                    server.call("PUT", &path, "").expect(200);
-                    if n % 2 == 0 {
-                        server.call("DELETE", &path, "").expect(200);
-                    }
-                }
-            });
-        }
-    });
-    assert_eq!(server.get("/v1/content/10")["counts"]["reactions"]["like"], 80);
-    assert_eq!(server.get("/v1/content/10/reactions/like?limit=100")["items"].as_array().unwrap().len(), 80);
-    let (changes, groups) = (server.figure("tideline_changes_total"), server.figure("tideline_change_groups_total"));
-    assert!(changes > 400.0 && groups < changes, "{groups} groups of {changes} changes");
 }

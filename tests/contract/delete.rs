@@ -35,19 +35,6 @@ fn an_item_leaves_every_list_and_comes_back_to_its_place() {
 }
 
 #[test]
-fn any_number_of_items_goes_and_comes_in_any_order() {
-    let mut town = Town::new();
-    for id in ALL {
-        town.delete(id);
-    }
-    town.check("all gone");
-    for id in [21, 10, 30, 13, 20, 12, 11] {
-        town.restore(id);
-        town.check(&format!("restored {id}"));
-    }
-}
-
-#[test]
 fn an_item_deleted_for_good_does_not_come_back() {
     for id in ALL {
         for before in [false, true] {
@@ -86,19 +73,6 @@ fn comments_and_reposts_of_a_deleted_item_stay() {
 }
 
 #[test]
-fn the_graph_may_change_while_an_item_is_away() {
-    let mut town = Town::new();
-    town.delete(12);
-    town.follow(4, 2, 90);
-    town.unfollow(5, 2);
-    town.unmute(6, 2);
-    town.edit(10, json!({"text": "x"}));
-    town.profile(2, json!({"nickname": "Anna"}));
-    town.restore(12);
-    town.check("restored into the graph of now");
-}
-
-#[test]
 fn a_deleted_id_stays_taken() {
     let mut town = Town::new();
     town.delete(11);
@@ -109,24 +83,6 @@ fn a_deleted_id_stays_taken() {
         town.server.call("POST", "/v1/content", body.to_string()).problem("taken", 409, "content_exists");
     }
     town.check("taken");
-}
-
-#[test]
-fn an_id_that_never_was_has_nothing_to_restore() {
-    let mut town = Town::new();
-    town.server.call("POST", "/v1/content/99/restore", "").problem("never", 404, "content_not_found");
-    town.server.call("DELETE", "/v1/content/99", "").problem("never", 404, "content_not_found");
-    town.delete(12);
-    for bad in ["[1]", "1", "x", r#"{"a":1}"#] {
-        town.server.call("POST", "/v1/content/12/restore", bad).problem(bad, 400, "invalid_body");
-    }
-    town.check("still deleted");
-    assert_eq!(
-        town.server.call("POST", "/v1/content/12/restore", " {} ").expect(200),
-        town.server.get("/v1/content/12")
-    );
-    town.restore(12);
-    town.check("nothing");
 }
 
 #[test]

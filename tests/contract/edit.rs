@@ -26,34 +26,6 @@ fn an_edit_of_nothing_is_none() {
 }
 
 #[test]
-fn only_text_media_and_extra_change() {
-    let mut town = Town::new();
-    for field in [
-        r#""author_id":3"#,
-        r#""published_at":1"#,
-        r#""kind":"x""#,
-        r#""topics":[]"#,
-        r#""ref_id":1"#,
-        r#""broadcast":false"#,
-        r#""content_id":9"#,
-        r#""edited_at":1"#,
-    ] {
-        let body = format!(r#"{{"text":"x",{field}}}"#);
-        town.server.call("PATCH", "/v1/content/10", body).problem(field, 400, "invalid_body");
-    }
-    town.check("refused");
-    for id in [99, 11] {
-        if id == 11 {
-            town.delete(11);
-        }
-        let path = format!("/v1/content/{id}");
-        town.server.call("PATCH", &path, r#"{"text":"x"}"#).problem("not there", 404, "content_not_found");
-    }
-    town.restore(11);
-    town.check("a deleted item was not edited");
-}
-
-#[test]
 fn an_edited_item_is_still_the_one_that_was_published() {
     let mut town = Town::new();
     town.edit(11, json!({"text": "edited"}));

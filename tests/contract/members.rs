@@ -36,14 +36,3 @@ fn a_viewer_sees_its_relation_to_each() {
             {"user_id": "5", "since": 50, "relation": "none"}, {"user_id": "1", "since": 10, "relation": "none"}])
     );
 }
-
-#[test]
-fn friendship_begins_with_the_second_follow() {
-    let mut town = Town::new();
-    assert_eq!(town.server.get("/v1/users/1/friends")["items"], json!([{"user_id": "2", "since": 40}]));
-    town.unfollow(1, 2);
-    town.check("no friends");
-    town.follow(1, 2, 45);
-    town.check("friends again");
-    assert_eq!(town.server.get("/v1/users/2/friends")["items"], json!([{"user_id": "1", "since": 45}]));
-}

@@ -46,23 +46,6 @@ fn hidden_content_is_out_of_that_users_timeline_alone() {
 }
 
 #[test]
-fn mutes_and_hides_do_not_undo_each_other_or_a_follow() {
-    let mut town = Town::new();
-    town.mute(1, 2);
-    town.hide(2, 1);
-    town.unmute(1, 2);
-    town.check("still hidden");
-    town.unfollow(1, 2);
-    town.unhide(2, 1);
-    town.check("not followed");
-    town.mute(1, 2);
-    town.follow(1, 2, 90);
-    town.check("followed and muted");
-    town.unmute(1, 2);
-    town.check("followed");
-}
-
-#[test]
 fn nobody_mutes_or_hides_from_themselves() {
     let town = Town::new();
     town.server.call("PUT", "/v1/users/1/mutes/1", "").problem("self", 422, "self_mute");

@@ -48,12 +48,3 @@ fn all_or_none() {
     }
     town.check("none");
 }
-
-#[test]
-fn a_thousand_fit() {
-    let town = Town::empty(&[]);
-    let items: Vec<Value> = (1..=1000).map(|n| json!({"author_id": 2, "content_id": n, "published_at": n})).collect();
-    let found = town.server.call("POST", "/v1/content/batch", json!({ "items": items }).to_string()).expect(201);
-    assert_eq!(found["items"].as_array().unwrap().len(), 1000);
-    assert_eq!(town.server.get("/v1/users/2")["counts"]["content"], 1000);
-}

@@ -51,17 +51,6 @@ fn a_marker_moves_forward_only() {
 #[test]
 fn a_marker_is_a_cursor() {
     let town = Town::new();
-    for bad in [
-        "{}",
-        r#"{"cursor":5}"#,
-        r#"{"cursor":""}"#,
-        r#"{"cursor":"1"}"#,
-        r#"{"cursor":"1-"}"#,
-        r#"{"cursor":"x-1"}"#,
-        r#"{"cursor":"1-\u0000"}"#,
-    ] {
-        town.server.call("PUT", "/v1/users/1/marker", bad).problem(bad, 400, "invalid_body");
-    }
     for unknown in [r#"{"cursor":"1-0"}"#, r#"{"cursor":"1-x"}"#, r#"{"cursor":"1-1-1"}"#] {
         town.server.call("PUT", "/v1/users/1/marker", unknown).problem(unknown, 400, "unknown_cursor");
     }
@@ -117,22 +106,6 @@ fn unread_follows_what_the_timeline_shows() {
 }
 
 #[test]
-fn unread_counts_no_further_than_a_thousand() {
-    let town = Town::empty(&[]);
-    town.server.follow(1, 2, 1);
-    let unread = || town.server.get("/v1/users/1/timeline/unread");
-    for (first, expected) in [(1, 999), (1000, 1000), (1001, 1000)] {
-        let last = if first == 1 { 999 } else { first };
-        let items: Vec<Value> =
-            (first..=last).map(|n| json!({"author_id": 2, "content_id": n, "published_at": n})).collect();
-        town.server.call("POST", "/v1/content/batch", json!({ "items": items }).to_string()).expect(201);
-        assert_eq!(unread(), json!({"count": expected, "capped": first > 1000}));
-    }
-    town.server.call("PUT", "/v1/users/1/marker", r#"{"cursor":"1-1"}"#).expect(200);
-    assert_eq!(unread(), json!({"count": 1000, "capped": false}));
-}
-
-#[test]
 fn a_profile_is_replaced_whole_and_shows_in_every_author_card() {
     let mut town = Town::new();
     for profile in [
@@ -166,21 +139,4 @@ fn any_id_is_a_user() {
         json!({"user_id": "2", "nickname": "Ann", "avatar": "https://a.example/ann.png", "extra": {"city": "Bonn"},
             "counts": {"following": 1, "followers": 4, "friends": 1, "content": 2}})
     );
-}
-
-#[test]
-fn invalid_profiles_change_nothing() {
-    let town = Town::new();
-    for bad in [
-        r#"{"nickname":1}"#,
-        r#"{"avatar":[]}"#,
-        r#"{"extra":"x"}"#,
-        r#"{"extra":[1]}"#,
-        r#"{"extra":{"a":1,"a":2}}"#,
-        r#"{"user_id":"2"}"#,
-        r#"{"counts":{}}"#,
-    ] {
-        town.server.call("PUT", "/v1/users/2", bad).problem(bad, 400, "invalid_body");
-    }
-    town.check("refused");
 }

@@ -60,9 +60,6 @@ fn requests_wait_when_approval_is_switched_off_and_a_follow_then_ends_them() {
         town.server.call("PUT", "/v1/users/2/settings", "{}").expect(200),
         json!({"approve_followers": false, "default_audience": "public"})
     );
-    for bad in ["[]", r#"{"approve_followers":1}"#, r#"{"default_audience":"all"}"#, r#"{"more":true}"#] {
-        town.server.call("PUT", "/v1/users/2/settings", bad).problem(bad, 400, "invalid_body");
-    }
     town.check("nothing");
 }
 

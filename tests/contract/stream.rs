@@ -29,7 +29,9 @@ fn a_stream_tells_what_happens_in_the_timeline_and_nothing_else() {
     let mut town = Town::new();
     let mut listener = Listener::open(&town.server, 1, None);
     assert!(listener.head.starts_with("HTTP/1.1 200 "), "{}", listener.head);
-    assert!(listener.head.contains("content-type: text/event-stream\r\n"), "{}", listener.head);
+    for header in ["content-type: text/event-stream", "cache-control: no-store", "x-accel-buffering: no"] {
+        assert!(listener.head.contains(&format!("{header}\r\n")), "{}", listener.head);
+    }
     let mut next = 40;
     // Publishes an item that user 1 must not see, then one that it must: the second comes next.
     let mut unseen = |town: &mut Town, listener: &mut Listener, author: u64, broadcast: bool| {
@@ -50,11 +52,13 @@ fn a_stream_tells_what_happens_in_the_timeline_and_nothing_else() {
     town.edit(41, json!({"text": "then"}));
     expect(&mut listener, &town, "edit", 41);
     town.edit(40, json!({"text": "of a stranger"}));
+    town.react("like", 41, 1);
     town.delete(40);
     town.delete(41);
     expect(&mut listener, &town, "delete", 41);
     town.restore(40);
-    town.restore(41);
+    // The second restore changes nothing.
+    (0..2).for_each(|_| town.restore(41));
     expect(&mut listener, &town, "content", 41);
     town.mute(1, 2);
     unseen(&mut town, &mut listener, 2, true);
@@ -130,6 +134,9 @@ fn a_stream_goes_on_where_it_was_cut() {
     drop(listener);
     for id in 41..50 {
         town.publish(json!({"content_id": id, "author_id": 2 + id % 3, "published_at": 160 + id}));
+    }
+    for user in [1, 2] {
+        town.react("favorite", 40 + user, user);
     }
     town.delete(45);
     // A place can be used any number of times.

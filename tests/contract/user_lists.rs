@@ -124,14 +124,3 @@ fn what_is_too_much_or_wrong_is_refused() {
     town.server.call("PUT", "/v1/users/1/lists/100", "").problem("too many", 422, "list_limit");
     town.server.call("PUT", "/v1/users/1/lists/99", r#"{"title": "T"}"#).expect(200);
 }
-
-#[test]
-fn explain_names_the_exclusive_list() {
-    let mut town = Town::new();
-    town.put_list(1, "apart", json!({"exclusive": true}));
-    town.change_members(1, "apart", &[2], &[]);
-    let why = town.server.get("/v1/admin/users/1/timeline/explain?content_id=10");
-    assert_eq!((&why["listed"], &why["reason"]), (&json!(false), &json!("in_exclusive_list")), "{why}");
-    let path = &why["paths"][0];
-    assert_eq!((&path["following"], &path["in_exclusive_list"]), (&json!(true), &json!(true)), "{why}");
-}

@@ -5,13 +5,6 @@ use serde_json::json;
 use crate::server::Server;
 
 #[test]
-fn health_is_open_and_plain() {
-    let server = Server::start();
-    assert_eq!(server.get("/healthz"), json!({"status": "ok"}));
-    assert_eq!(server.get("/readyz"), json!({"status": "ready"}));
-}
-
-#[test]
 fn verify_compares_the_timeline_with_a_pull() {
     let server = Server::start();
     server.follow(1, 2, 1);
@@ -27,19 +20,6 @@ fn verify_compares_the_timeline_with_a_pull() {
         (&shallow["compared"], &shallow["complete"], &shallow["exact"]),
         (&json!(3), &json!(false), &json!(true))
     );
-}
-
-#[test]
-fn the_first_to_ask_together_all_get_figures() {
-    for _ in 0..3 {
-        let server = Server::start();
-        std::thread::scope(|scope| {
-            for path in ["/metrics", "/v1/admin/stats"].repeat(4) {
-                let server = &server;
-                scope.spawn(move || assert_eq!(server.call("GET", path, "").status, 200, "{path}"));
-            }
-        });
-    }
 }
 
 #[test]

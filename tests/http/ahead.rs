@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::server::{Reply, Server, wait_until};
+use crate::server::{Reply, Server};
 
 const UNREAD: &str = "/v1/users/1/timeline/unread";
 
@@ -53,17 +53,6 @@ fn nothing_comes_below_a_reader_who_was_shown_an_item_ahead() {
     let server = server.restart("KILL", &[]);
     let page = server.get("/v1/users/1/timeline?view=ids");
     assert_eq!((ids(&page), page["prev"].as_str()), (vec![9, 3, 2, 1], Some(&*second)));
-}
-
-#[test]
-fn an_item_ahead_comes_upwards_when_its_time_has_come() {
-    let server = Server::start();
-    server.follow(1, 2, 10);
-    let now = server.call("POST", "/v1/content", r#"{"author_id":3}"#).expect(201)["published_at"].as_u64().unwrap();
-    publish(&server, &json!({"author_id": 2, "content_id": 9, "published_at": now + 400})).expect(201);
-    wait_until("it does not come by itself", || server.ids("/v1/users/1/timeline?after=0-1") == [9]);
-    let item = server.call("POST", "/v1/content", r#"{"author_id":2}"#).expect(201);
-    assert!(item["published_at"].as_u64().unwrap() >= now + 400);
 }
 
 #[test]

@@ -129,17 +129,3 @@ fn a_place_below_what_is_to_come_tells_nothing_of_other_items() {
     assert_eq!(page["items"][0]["content_id"], "7");
     assert_eq!(page["prev"], format!("{}-{}", other.0 - 1, i64::MAX));
 }
-
-#[test]
-fn ids_are_made_after_the_year_2248() {
-    let clock = Clock::new();
-    let now = i64::try_from(SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs()).unwrap();
-    clock.shift((1 << 43) / 1000 - now + 1000);
-    let server = clock.start(TempDir::new().unwrap(), &[]);
-    let mut cursors: Vec<_> = (0..50).map(|_| publish(&server)).collect();
-    let (_, data) = server.stop("KILL");
-    let server = clock.start(data, &[]);
-    cursors.extend((0..50).map(|_| publish(&server)));
-    assert!(cursors[0].0 > 1 << 43);
-    assert_eq!(rising(&cursors), cursors.len());
-}

@@ -1,4 +1,4 @@
-//! Markers and unread counts at their limits. Their contract is in tests/contract/marker.rs.
+//! Markers and unread counts at their limits. Their contract is in tests/contract/records.rs.
 
 use serde_json::{Value, json};
 

@@ -30,32 +30,19 @@ impl Drop for Publishing<'_> {
     }
 }
 
-/// Publishes items of one author without ids and times, alone and in batches. Returns their ids.
-fn publish(server: &Server, author: u64) -> Vec<String> {
-    let mut ids = Vec::new();
-    for n in 0..PUBLISHES {
-        let item = format!(r#"{{"author_id":{author},"topics":["all"]}}"#);
-        let answer = if n % 10 == 9 {
-            let items = vec![item; 20].join(",");
-            server.call("POST", "/v1/content/batch", format!(r#"{{"items":[{items}]}}"#)).expect(201)
-        } else {
-            server.call("POST", "/v1/content", item).expect(201)
-        };
-        let made = answer["items"].as_array().cloned().unwrap_or_else(|| vec![answer]);
-        ids.extend(made.iter().map(|item| item["content_id"].as_str().expect("an id").to_owned()));
-    }
-    ids
-}
-
 /// Polls a list of items or users, with each `prev` as the next `after`, until everything is written. Returns all entries
 /// found.
 fn poll(server: &Server, list: &str, publishing: &AtomicUsize) -> Vec<String> {
-    let (mut after, mut found) = ("0-1".to_owned(), Vec::new());
+    let is_of_notices = list.ends_with("/notices");
+    let (mut after, mut found) = (if is_of_notices { "1-1-0-1-1-" } else { "0-1" }.to_owned(), Vec::new());
     loop {
         let over = publishing.load(Ordering::SeqCst) == 0;
         let page = server.get(&format!("{list}?limit=100&after={after}"));
         let items = page["items"].as_array().expect("items");
-        let id = |item: &Value| item["content_id"].as_str().or(item["user_id"].as_str()).expect("an id").to_owned();
+        let id = |item: &Value| {
+            let user = if is_of_notices { &item["actor"]["user_id"] } else { &item["user_id"] };
+            item["content_id"].as_str().filter(|_| !is_of_notices).or(user.as_str()).expect("an id").to_owned()
+        };
         found.extend(items.iter().map(id));
         if let Value::String(prev) = &page["prev"] {
             after.clone_from(prev);
@@ -66,15 +53,24 @@ fn poll(server: &Server, list: &str, publishing: &AtomicUsize) -> Vec<String> {
     }
 }
 
-/// Publishes items of one author, some with times of the application. Returns the ids of those with the server's time.
-fn publish_mixed(server: &Server, author: u64) -> Vec<String> {
+/// Publishes items of one author without ids: alone, some of them with times of the application, and in batches. Returns
+/// the ids of those with the server's time.
+fn publish(server: &Server, author: u64) -> Vec<String> {
     let mut ids = Vec::new();
-    for time in TIMES.iter().cycle().take(4 * PUBLISHES) {
+    for (n, time) in TIMES.iter().cycle().take(4 * PUBLISHES).enumerate() {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_millis();
         let given = time.map(|by| format!(r#","published_at":{}"#, i64::try_from(now).unwrap() + by));
-        let body = format!(r#"{{"author_id":{author},"topics":["all"]{}}}"#, given.unwrap_or_default());
-        let item = server.call("POST", "/v1/content", body).expect(201);
-        ids.extend(time.is_none().then(|| item["content_id"].as_str().expect("an id").to_owned()));
+        let item = format!(r#"{{"author_id":{author},"topics":["all"]{}}}"#, given.unwrap_or_default());
+        let made = match n % 40 {
+            0 => {
+                let items = vec![item; 20].join(",");
+                let batch = server.call("POST", "/v1/content/batch", format!(r#"{{"items":[{items}]}}"#)).expect(201);
+                batch["items"].as_array().expect("items").clone()
+            }
+            _ => vec![server.call("POST", "/v1/content", item).expect(201)],
+        };
+        let of_server = made.iter().filter(|_| time.is_none());
+        ids.extend(of_server.map(|item| item["content_id"].as_str().expect("an id").to_owned()));
     }
     ids
 }
@@ -90,25 +86,14 @@ fn comment(server: &Server) -> Vec<String> {
 }
 
 #[test]
-fn polls_for_newer_items_get_each_item_once() {
-    let server = Server::start();
-    for author in AUTHORS {
-        server.follow(READER, author, 1);
-    }
-    let lists = [format!("/v1/users/{READER}/timeline"), "/v1/topics/all/content".to_owned()];
-    let writers = AUTHORS.map(|author| move |server: &Server| publish(server, author));
-    polled_while(&server, &lists, &writers.each_ref().map(|write| write as &Writing));
-}
-
-#[test]
-fn times_of_the_application_hide_no_item_with_the_servers_time() {
+fn polls_for_newer_items_get_each_item_with_the_servers_time_once() {
     let server = Server::start();
     for author in AUTHORS {
         server.follow(READER, author, 1);
     }
     let list = format!("/v1/users/{READER}/timeline");
     let lists = [list.clone(), list.clone(), list, "/v1/topics/all/content".to_owned()];
-    let writers = AUTHORS.map(|author| move |server: &Server| publish_mixed(server, author));
+    let writers = AUTHORS.map(|author| move |server: &Server| publish(server, author));
     polled_while(&server, &lists, &writers.each_ref().map(|write| write as &Writing));
 }
 
@@ -127,8 +112,8 @@ fn polls_for_newer_comments_get_each_comment_once() {
 /// A change of a user: method, path and body, with the user's id for `OTHER`.
 type Change = (&'static str, &'static str, &'static str);
 
-/// Each list of users, with the change by which a user enters it, and one that each of them needs before.
-const USER_LISTS: [(&str, Option<Change>, Change); 11] = [
+/// Each list of users and the notices about them, with the change by which a user enters it, and one that each of them needs before.
+const USER_LISTS: [(&str, Option<Change>, Change); 13] = [
     ("/v1/users/101/followers", None, ("PUT", "/v1/users/OTHER/following/101", "")),
     ("/v1/users/102/following", None, ("PUT", "/v1/users/102/following/OTHER", "")),
     (
@@ -148,12 +133,15 @@ const USER_LISTS: [(&str, Option<Change>, Change); 11] = [
     ("/v1/users/108/blocks", None, ("PUT", "/v1/users/108/blocks/OTHER", "")),
     ("/v1/users/109/lists/near/members", None, ("PUT", "/v1/users/109/lists/near/members/OTHER", "")),
     ("/v1/content/7/reactions/like", None, ("PUT", "/v1/content/7/reactions/like/OTHER", "")),
+    ("/v1/users/110/notices", None, ("PUT", "/v1/users/OTHER/following/110", "")),
+    ("/v1/users/111/notices", None, ("POST", "/v1/content", r#"{"author_id":OTHER,"mentions":[111]}"#)),
 ];
 /// Users who enter a list over each connection.
 const ENTRIES: u64 = 25;
 
 fn make(server: &Server, (method, path, body): Change, other: u64) {
-    let reply = server.call(method, &path.replace("OTHER", &other.to_string()), body);
+    let [path, body] = [path, body].map(|text| text.replace("OTHER", &other.to_string()));
+    let reply = server.call(method, &path, body);
     assert!([200, 201].contains(&reply.status), "{path}: {} {}", reply.status, reply.text());
 }
 

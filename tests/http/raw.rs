@@ -2,7 +2,6 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
-use std::process::Command;
 
 use crate::server::{PATIENCE, Server};
 
@@ -117,20 +116,6 @@ fn paths_that_are_no_text_are_problems_too() {
 }
 
 #[test]
-fn an_endless_upload_is_refused_before_its_end() {
-    let server = Server::with(&[("TIDELINE__SERVER__BODY_LIMIT", "1000")]);
-    let chunk = [b"1000\r\n".as_slice(), &[b' '; 4096], b"\r\n"].concat();
-    for line in [b"POST /v1/content".as_slice(), b"POST /v1/content/batch"] {
-        let mut stream = TcpStream::connect(server.address).unwrap();
-        stream.set_read_timeout(Some(PATIENCE)).unwrap();
-        stream.write_all(&request(line, b"transfer-encoding: chunked\r\n", &chunk.repeat(200))).unwrap();
-        let mut answer = [0; 512];
-        let read = stream.read(&mut answer).unwrap();
-        assert_eq!(statuses(&answer[..read]), [413], "{}", String::from_utf8_lossy(&answer));
-    }
-}
-
-#[test]
 fn a_slow_body_times_out() {
     let server = Server::with(&[("TIDELINE__SERVER__REQUEST_TIMEOUT", "5s")]);
     let answer = server.raw(&request(b"POST /v1/content", b"content-length: 100\r\n", b"{"));
@@ -219,19 +204,6 @@ fn a_head_that_cannot_be_read_ends_a_kept_connection_which_is_said() {
         assert!(head.starts_with(&format!("HTTP/1.1 {status} ")), "{head}");
         assert_eq!(head.contains("\r\nconnection: close\r\n"), status == 400, "{head}");
     }
-}
-
-#[test]
-fn the_http_client_of_java_keeps_its_connection() {
-    if Command::new("javac").arg("-version").output().is_err() {
-        eprintln!("left out: there is no JDK");
-        return;
-    }
-    let server = Server::start();
-    let program = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/http/Offers.java");
-    let run = Command::new("java").args([program, &format!("http://{}", server.address)]).output().unwrap();
-    assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
-    assert_eq!(server.ids("/v1/users/1/content?limit=100").len(), 100);
 }
 
 #[test]

@@ -163,51 +163,6 @@ fn of_many_refused_lines_the_first_are_named_and_all_are_counted() {
 }
 
 #[test]
-fn times_of_other_sorts_come_with_what_to_do() {
-    let place = Place::new();
-    let postgresql = "(PostgreSQL: floor(extract(epoch from t) * 1000)::bigint)";
-    for (time, json, words) in [
-        (
-            "2026-01-02 03:04:05.678+00",
-            r#""2026-01-02 03:04:05.678+00""#,
-            format!("this value looks like a date; convert it {postgresql}"),
-        ),
-        (
-            "1689089522.123",
-            "1689089522.123",
-            "this value looks like seconds: multiply it by 1000 and remove the fraction (PostgreSQL: floor(extract(epoch \
-             from t) * 1000)::bigint)"
-                .to_owned(),
-        ),
-        ("soon", r#""soon""#, String::new()),
-    ] {
-        place.file("f", format!("1,2,{time}\n1,3,5000\n"));
-        place.file("c", format!("{{\"content_id\":1,\"author_id\":2,\"published_at\":{json}}}\n"));
-        let ran = place.run(&["import", "--follows", "f", "--content", "c"]).failed("2 lines were refused");
-        let words = if words.is_empty() { words } else { format!("; {words}") };
-        for (file, field) in [("f", "since"), ("c", "published_at")] {
-            let reason =
-                format!("invalid_time: {field}: a time is whole milliseconds since 1970, not \"{time}\"{words}");
-            assert_eq!(refused(&ran.err, file), [(1, reason.as_str())]);
-        }
-    }
-}
-
-#[test]
-fn refused_input_is_shown_short_and_plain() {
-    let place = Place::new();
-    let long = "y".repeat(5000);
-    place.file("f", format!("1,\u{1b}[31m\n1,{long}\n1,3\n"));
-    place.file("p", format!("{{\"user_id\":1,\"nickname\":\"{}\",\"avatar\":5}}\n", "n".repeat(150)));
-    let ran = place.run(&["import", "--follows", "f", "--profiles", "p"]).failed("3 lines were refused");
-    let reasons = refused(&ran.err, "f");
-    assert!(reasons[0].1.ends_with("not \"\\u{1b}[31m\""), "{reasons:?}");
-    assert!(reasons[1].1.ends_with(&format!("not \"{}\"…", "y".repeat(60))), "{reasons:?}");
-    let reason = refused(&ran.err, "p")[0].1;
-    assert!(reason.starts_with("invalid_field: ") && reason.contains("\\\"avatar\\\":5"), "{reason}");
-}
-
-#[test]
 fn uuids_in_two_spellings_are_taken_with_a_warning() {
     let place = Place::new();
     let uuid = "0190a1b2-c3d4-7e5f-8a9b-0c1d2e3f4a5b";

@@ -1,14 +1,15 @@
 //! Makes changes through the API, records the acknowledged ones, and compares every answer with the model.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Debug;
 use std::time::{Duration, Instant};
 
 use feed::MOST_UNREAD;
-use model::{Barrier, Cursor, EventKind, ReactionKind, RuleDraft, Side, UserId};
+use model::{Barrier, ContentId, Cursor, EventKind, ReactionKind, RuleDraft, Side, UserId};
 use serde_json::{Value, json};
 
 use super::home::TOPIC_LIMIT;
-use super::model::{Change, Item, ids, item, members, user};
+use super::model::{Change, Item, ids, members};
 use crate::plain::Model;
 use crate::server::{PATIENCE, Reply, Server};
 
@@ -225,16 +226,6 @@ fn members_of(server: &Server, user: u64, name: &str) -> BTreeMap<u64, Value> {
     found["items"].as_array().expect("items").iter().map(member).collect()
 }
 
-/// A user's relation to another.
-fn relation(server: &Server, user: u64, target: u64) -> Value {
-    server.get(&format!("/v1/users/{user}/relations?targets={target}"))["items"][0].take()
-}
-
-/// A user's marker, as text.
-fn marker(server: &Server, user: u64) -> Option<String> {
-    server.get(&format!("/v1/users/{user}/marker"))["cursor"].as_str().map(str::to_owned)
-}
-
 fn cursor(place: (u64, u64)) -> String {
     format!("{}-{}", place.0, place.1)
 }
@@ -268,86 +259,13 @@ pub(crate) fn outcome(change: &Change, answer: Option<Reply>) -> Outcome {
 /// Whether a change that comes after `model` was made: whole or not at all.
 #[track_caller]
 pub(crate) fn is_made(server: &Server, model: &Model, change: &Change) -> bool {
-    match change {
-        Change::Publish(items) => {
-            let found = items.iter().filter(|item| text(server, item.id).is_some()).count();
-            assert!(found == 0 || found == items.len(), "{found} of {} items of a batch", items.len());
-            found > 0
-        }
-        Change::Edit { id, text: new } => {
-            let found = text(server, *id).unwrap_or_else(|| panic!("content {id} is gone"));
-            assert!(
-                found == *new || Some(&found) == model.item(item(*id)).and_then(|item| item.text.as_ref()),
-                "content {id}: {found}"
-            );
-            found == *new
-        }
-        Change::Delete(id) => text(server, *id).is_none(),
-        Change::Restore(id) => text(server, *id).is_some(),
-        Change::Mark { user, .. } => {
-            let mut after = model.clone();
-            after.apply(change);
-            let found = marker(server, *user);
-            let of = |model: &Model| model.markers.get(&self::user(*user)).map(ToString::to_string);
-            assert!(found == of(&after) || found == of(model), "user {user}: {found:?}");
-            found == of(&after)
-        }
-        Change::Like { id, user, on } => likers(server, *id).contains(user) == *on,
-        Change::Relate { user, .. } => {
-            let mut after = model.clone();
-            after.apply(change);
-            let found = [following(server, *user), asked(server, *user)];
-            let of = |model: &Model| {
-                [Side::Following, Side::SentRequests].map(|side| members(&model.members(self::user(*user), side)))
-            };
-            assert!(found == of(&after) || found == of(model), "user {user}: {found:?}");
-            found == of(&after)
-        }
-        Change::Mute { user, target, muted } => stands(server, *user, *target, "muted") == *muted,
-        Change::Hide { user, target, hidden } => stands(server, *user, *target, "hidden") == *hidden,
-        Change::Block { user, target, blocked } => stands(server, *user, *target, "blocked") == *blocked,
-        Change::Rule { user, target, rule } => rule_in(&relation(server, *user, *target)) == rule_body(rule),
-        Change::Approve { user, approves } => {
-            server.get(&format!("/v1/users/{user}/settings"))["approve_followers"] == json!(approves)
-        }
-        Change::Answer { user, from, .. } => relation(server, *from, *user)["requested"] == json!(false),
-        Change::Suspend { user, suspended } => is_suspended(server, *user) == *suspended,
-        Change::TakeOff { id, source } => {
-            let content = server.get(&format!("/v1/content/{id}"));
-            let is_author = content["author_id"] == json!(source.to_string());
-            let to = content["to"].as_array().expect("sources");
-            if is_author { content["broadcast"] == json!(false) } else { !to.contains(&json!(source.to_string())) }
-        }
-        Change::List { user, name, exclusive } => {
-            let path = format!("/v1/users/{user}/lists/{name}");
-            let answer = call(server, "GET", &path, &Value::Null).expect("an answer");
-            (answer.status == 200).then(|| answer.json()["exclusive"].as_bool().expect("a flag")) == *exclusive
-        }
-        Change::Member { user, name, source, rule } => {
-            members_of(server, *user, name).get(source).cloned() == rule.as_ref().map(rule_body)
-        }
-        Change::Record { path, shown, .. } => {
-            let found = record(server, path, shown);
-            // The fields of a record that was never put are null.
-            let as_before = match model.records.get(path) {
-                Some(before) => found == *before,
-                None => found.as_object().expect("fields").values().all(Value::is_null),
-            };
-            assert!(found == *shown || as_before, "{path}: {found}");
-            found == *shown
-        }
+    let mut after = model.clone();
+    after.apply(change);
+    let is_there = differ(server, &after).is_ok();
+    if !is_there {
+        compare(server, model, &format!("neither made nor not made: {change:?}"));
     }
-}
-
-/// The text of an item, if it is live.
-fn text(server: &Server, id: u64) -> Option<String> {
-    let answer = call(server, "GET", &format!("/v1/content/{id}"), &Value::Null).expect("an answer");
-    (answer.status == 200).then(|| answer.json()["text"].as_str().expect("text").to_owned())
-}
-
-/// A flag of one user's relation to another.
-fn stands(server: &Server, user: u64, target: u64, what: &str) -> bool {
-    relation(server, user, target)[what].as_bool().expect("a flag")
+    is_there
 }
 
 /// The fields of a record that `like` has.
@@ -362,20 +280,6 @@ pub(crate) fn following(server: &Server, user: u64) -> BTreeSet<u64> {
     scroll(server, &format!("/v1/users/{user}/following?"), "user_id").into_iter().collect()
 }
 
-/// Whom a user has asked to follow.
-fn asked(server: &Server, user: u64) -> BTreeSet<u64> {
-    scroll(server, &format!("/v1/users/{user}/sent-requests?"), "user_id").into_iter().collect()
-}
-
-fn is_suspended(server: &Server, user: u64) -> bool {
-    server.get(&format!("/v1/users/{user}/suspension"))["suspended"].as_bool().expect("a flag")
-}
-
-/// The users who like an item.
-fn likers(server: &Server, id: u64) -> BTreeSet<u64> {
-    scroll(server, &format!("/v1/content/{id}/reactions/like?"), "user_id").into_iter().collect()
-}
-
 /// A whole list, page by page.
 pub(crate) fn scroll(server: &Server, path: &str, name: &str) -> Vec<u64> {
     let (mut found, mut before) = (Vec::new(), String::new());
@@ -388,41 +292,52 @@ pub(crate) fn scroll(server: &Server, path: &str, name: &str) -> Vec<u64> {
     }
 }
 
+/// What is told if two values are not the same.
+fn same<T: PartialEq + Debug>(found: T, expected: T, what: impl FnOnce() -> String) -> Result<(), String> {
+    if found == expected { Ok(()) } else { Err(format!("{}: {found:?}, not {expected:?}", what())) }
+}
+
 /// Compares the lists of a user, with their members and timelines.
-#[track_caller]
-fn compare_lists(server: &Server, model: &Model, user: UserId, when: &str) {
+fn lists_differ(server: &Server, model: &Model, user: UserId) -> Result<(), String> {
     let found = server.get(&format!("/v1/users/{user}/lists"));
     let found = found["items"].as_array().expect("items").iter();
     let found: Vec<_> = found.map(|list| (list["list"].clone(), list["exclusive"].clone())).collect();
     let lists: Vec<_> = model.lists.iter().filter(|((owner, _), _)| *owner == user).collect();
     let expected: Vec<_> = lists.iter().map(|((_, name), list)| (json!(name), json!(list.exclusive))).collect();
-    assert_eq!(found, expected, "{when}: lists of user {user}");
+    same(found, expected, || format!("lists of user {user}"))?;
     for ((_, name), list) in lists {
         let rule = |member: &UserId| list.rules.get(member).map_or_else(|| json!({}), rule_body);
         let expected: BTreeMap<_, _> = list.members.keys().map(|member| (member.get(), rule(member))).collect();
-        assert_eq!(members_of(server, user.get(), name), expected, "{when}: members of {name} of user {user}");
+        same(members_of(server, user.get(), name), expected, || format!("members of {name} of user {user}"))?;
         let shown = scroll(server, &format!("/v1/users/{user}/lists/{name}/timeline?view=ids&"), "content_id");
-        assert_eq!(shown, ids(&model.list_timeline(user, name)), "{when}: {name} of user {user}");
+        same(shown, ids(&model.list_timeline(user, name)), || format!("{name} of user {user}"))?;
     }
+    Ok(())
 }
 
 /// Compares every page of every user, and every text, with the model.
 #[track_caller]
 pub(crate) fn compare(server: &Server, model: &Model, when: &str) {
+    differ(server, model).unwrap_or_else(|difference| panic!("{when}: {difference}"));
+}
+
+/// The first difference between the answers of a server and the model.
+fn differ(server: &Server, model: &Model) -> Result<(), String> {
     let scrolled = |path: String, name| scroll(server, &path, name);
     for user in model.users() {
+        let of = |what: &str| format!("{what} of user {user}");
         let of_user = |path: &str| scrolled(format!("/v1/users/{user}/{path}?view=ids&"), "content_id");
-        assert_eq!(of_user("timeline"), ids(&model.timeline(user, false)), "{when}: timeline of user {user}");
-        assert_eq!(of_user("content"), ids(&model.outbox(user)), "{when}: page of user {user}");
+        same(of_user("timeline"), ids(&model.timeline(user, false)), || of("timeline"))?;
+        same(of_user("content"), ids(&model.outbox(user)), || of("page"))?;
         let is_shown = !model.suspended.contains_key(&user);
         let liked = if is_shown { ids(&model.reacted_by(user, ReactionKind::LIKE)) } else { Vec::new() };
-        assert_eq!(of_user("reactions/like"), liked, "{when}: likes of user {user}");
-        let read_to = model.markers.get(&user).map(ToString::to_string);
-        assert_eq!(marker(server, user.get()), read_to, "{when}: marker of user {user}");
+        same(of_user("reactions/like"), liked, || of("likes"))?;
+        let marker = server.get(&format!("/v1/users/{user}/marker"))["cursor"].as_str().map(str::to_owned);
+        same(marker, model.markers.get(&user).map(ToString::to_string), || of("marker"))?;
         let unread = server.get(&format!("/v1/users/{user}/timeline/unread"));
         let count = model.unread(user, false);
         let expected = json!({"count": count.min(MOST_UNREAD), "capped": count > MOST_UNREAD});
-        assert_eq!(unread, expected, "{when}: what user {user} has not read");
+        same(unread, expected, || of("the unread items"))?;
         for (list, side) in [
             ("following", Side::Following),
             ("mutes", Side::Barred(Barrier::Mute)),
@@ -431,49 +346,39 @@ pub(crate) fn compare(server: &Server, model: &Model, when: &str) {
             ("sent-requests", Side::SentRequests),
             ("follow-requests", Side::FollowRequests),
         ] {
-            let mut listed = scrolled(format!("/v1/users/{user}/{list}?"), "user_id");
-            listed.sort_unstable();
-            assert_eq!(listed, Vec::from_iter(members(&model.members(user, side))), "{when}: {list} of user {user}");
+            let listed: BTreeSet<_> = scrolled(format!("/v1/users/{user}/{list}?"), "user_id").into_iter().collect();
+            same(listed, members(&model.members(user, side)), || of(list))?;
         }
-        assert_eq!(
-            is_suspended(server, user.get()),
-            model.suspended.contains_key(&user),
-            "{when}: suspension of {user}"
-        );
+        let suspension = server.get(&format!("/v1/users/{user}/suspension"))["suspended"].take();
+        same(suspension, json!(!is_shown), || of("suspension"))?;
         let approves = server.get(&format!("/v1/users/{user}/settings"))["approve_followers"].take();
-        assert_eq!(approves, json!(model.settings_of(user).approve_followers), "{when}: settings of user {user}");
-        compare_lists(server, model, user, when);
+        same(approves, json!(model.settings_of(user).approve_followers), || of("settings"))?;
+        lists_differ(server, model, user)?;
     }
     for ((user, target), rule) in &model.rules {
-        let found = rule_in(&relation(server, user.get(), target.get()));
-        assert_eq!(found, rule_body(rule), "{when}: rule of user {user} for {target}");
+        let relation = server.get(&format!("/v1/users/{user}/relations?targets={target}"))["items"][0].take();
+        same(rule_in(&relation), rule_body(rule), || format!("rule of user {user} for {target}"))?;
     }
     for (path, shown) in &model.records {
-        assert_eq!(record(server, path, shown), *shown, "{when}: {path}");
+        same(record(server, path, shown), shown.clone(), || path.clone())?;
     }
     let live: BTreeMap<_, _> = model.living().filter(|item| model.is_shown(item)).map(|item| (item.id, item)).collect();
     for id in model.reactions.keys().map(|(id, ..)| *id).filter(|id| live.contains_key(id)).collect::<BTreeSet<_>>() {
-        let expected = members(&model.reactors(id, ReactionKind::LIKE));
-        assert_eq!(likers(server, id.get()), expected, "{when}: who likes {id}");
-        // Removing a missing like changes nothing, and answers the counts.
-        let nobody = Change::Like { id: id.get(), user: u64::MAX >> 1, on: false };
-        let counts = send(server, &nobody).expect("an answer").json()["counts"].take();
-        assert_eq!(
-            counts["reactions"]["like"].as_u64().unwrap_or_default(),
-            expected.len() as u64,
-            "{when}: likes of {id}"
-        );
+        let likers = scrolled(format!("/v1/content/{id}/reactions/like?"), "user_id").into_iter().collect();
+        same(likers, members(&model.reactors(id, ReactionKind::LIKE)), || format!("who likes {id}"))?;
     }
     for topic in live.values().flat_map(|item| &item.body.topics).collect::<BTreeSet<_>>() {
         let listed = scrolled(format!("/v1/topics/{topic}/content?view=ids&"), "content_id");
-        assert_eq!(listed, ids(&model.topic(topic, TOPIC_LIMIT)), "{when}: topic {topic}");
+        same(listed, ids(&model.topic(topic, TOPIC_LIMIT)), || format!("topic {topic}"))?;
     }
     for part in live.keys().collect::<Vec<_>>().chunks(100) {
         let asked: Vec<_> = part.iter().map(ToString::to_string).collect();
         let found = server.get(&format!("/v1/content?ids={}", asked.join(",")));
-        let texts: Vec<_> =
-            found["items"].as_array().expect("items").iter().map(|item| item["text"].as_str()).collect();
-        let expected: Vec<_> = part.iter().map(|id| live[id].text.as_deref()).collect();
-        assert_eq!(texts, expected, "{when}: texts");
+        let shown = |item: &Value| (item["text"].clone(), item["counts"]["reactions"]["like"].as_u64().unwrap_or(0));
+        let found: Vec<_> = found["items"].as_array().expect("items").iter().map(shown).collect();
+        let likes = |id: ContentId| members(&model.reactors(id, ReactionKind::LIKE)).len() as u64;
+        let expected: Vec<_> = part.iter().map(|id| (json!(live[id].text), likes(**id))).collect();
+        same(found, expected, || format!("texts and likes of {asked:?}"))?;
     }
+    Ok(())
 }

@@ -184,13 +184,15 @@ impl Model {
         self.rules.remove(&(by, target));
     }
 
-    /// All users who follow, are followed, ask, are asked, block, are blocked, publish, like, or have a list.
+    /// All users whom a change was about.
     pub(crate) fn users(&self) -> BTreeSet<UserId> {
         let pairs = self.follows.keys().chain(self.blocks.keys()).chain(self.requests.keys());
+        let pairs = pairs.chain(self.mutes.keys()).chain(self.hides.keys());
         let related = pairs.flat_map(|(user, target)| [*user, *target]).chain(self.lists.keys().map(|(user, _)| *user));
         let related = related.chain(self.reactions.keys().map(|(.., user)| *user));
+        let alone = self.markers.keys().chain(self.settings.keys()).chain(self.suspended.keys());
         let authors = self.living().map(|item| item.body.author);
-        related.chain(authors).collect()
+        related.chain(alone.copied()).chain(authors).collect()
     }
 
     pub(crate) fn living(&self) -> impl Iterator<Item = &plain::Item> {

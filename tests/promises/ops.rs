@@ -37,6 +37,14 @@ pub(crate) struct Post {
 }
 
 impl Post {
+    /// A broadcast post at the time of its id.
+    pub(crate) fn plain(author: u64, id: u64) -> Self {
+        let (id, at) = (Some(id), Some(id));
+        let (audience, kind, subject) = (None, "post", None);
+        let (text, extra, broadcast, to, mentions, topics) = (1, 0, true, 0, 0, 0);
+        Self { author, id, at, text, extra, broadcast, to, mentions, audience, topics, kind, subject }
+    }
+
     /// The further paths.
     pub(crate) fn sources(self) -> impl Iterator<Item = u64> {
         let authors = USERS[..AUTHORS].iter().copied().enumerate();

@@ -1,22 +1,16 @@
-//! Copies of the store on disk, under load and damaged.
+//! Copies of the store on disk, checked and damaged.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::thread;
-use std::time::Duration;
 
 use feed::store::{Options, Store};
 use kv::FORMAT;
 use model::error::{Code, Error, Result};
-use model::store::{Batch, Copied, Push, Watch};
+use model::store::Watch;
 
 use super::everything::{Scope, dump, fill};
-use super::support::{audit, content, ids, jobs, open, outbox, post, timed};
-
-const WRITERS: u64 = 4;
-const COPIES: usize = 6;
+use super::support::open;
 
 /// The findings of a check of a copy.
 #[derive(Default)]
@@ -49,71 +43,6 @@ fn files(dir: &Path) -> BTreeMap<String, Vec<u8>> {
         }
     }
     found
-}
-
-/// A copy has what was acknowledged before it began, of each writer's later changes the first ones, and a job for each.
-#[test]
-fn a_copy_under_load_is_a_state_that_was_there() {
-    for sync in [true, false] {
-        let dir = tempfile::tempdir().expect("temp dir");
-        let data = dir.path().join("data");
-        // A small buffer, so that tables are flushed meanwhile.
-        let store = Store::open(&Options::new(&data).with(|engine| {
-            engine.sync = sync;
-            engine.write_buffer = 8 << 20;
-        }))
-        .expect("opens");
-        let acknowledged = [const { AtomicU64::new(0) }; WRITERS as usize];
-        let stop = AtomicBool::new(false);
-        let mut copies = Vec::new();
-        thread::scope(|threads| {
-            for writer in 0..WRITERS {
-                let (store, stop, acknowledged) = (&store, &stop, &acknowledged[writer as usize]);
-                threads.spawn(move || {
-                    for number in 1.. {
-                        if stop.load(Ordering::Relaxed) {
-                            break;
-                        }
-                        let id = writer * 1_000_000 + number;
-                        let item = post(id, 1 + writer, 100 + number);
-                        feed::items::tables::publish(store, &[timed(item)], Batch::AllOrNone, Push::Queued)
-                            .expect("publishes");
-                        acknowledged.store(number, Ordering::SeqCst);
-                    }
-                });
-            }
-            // The first change may wait long for a slow device.
-            while acknowledged.iter().any(|count| count.load(Ordering::SeqCst) == 0) {
-                thread::sleep(Duration::from_millis(1));
-            }
-            for number in 0..COPIES {
-                thread::sleep(Duration::from_millis(60));
-                let before = acknowledged.each_ref().map(|count| count.load(Ordering::SeqCst));
-                let copy = dir.path().join(format!("copy-{number}"));
-                let Copied { format, sequence } = store.copy_to(&copy).expect("copies");
-                assert!(format == FORMAT && sequence > 0);
-                copies.push((copy, before));
-            }
-            stop.store(true, Ordering::Relaxed);
-        });
-        drop(store);
-        for (copy, before) in copies {
-            assert!(before.iter().all(|count| *count > 0), "{before:?}");
-            let store = open(&copy);
-            let mut all = 0;
-            for (writer, before) in (0..WRITERS).zip(before) {
-                let mut there = ids(&outbox(&store, 1 + writer));
-                there.reverse();
-                let count = there.len() as u64;
-                assert!(count >= before, "{count} of {before} acknowledged changes of writer {writer}, sync {sync}");
-                assert!(there.into_iter().eq((1..=count).map(|number| writer * 1_000_000 + number)));
-                assert!(content(&store, writer * 1_000_000 + count).is_some());
-                all += count;
-            }
-            assert_eq!(jobs(&store).len() as u64, all, "the fan-outs of all items");
-            assert_eq!(audit(&store), [""; 0]);
-        }
-    }
 }
 
 #[test]

@@ -7,13 +7,11 @@ use model::store::{TableDigest, Tier, Watch};
 use model::{Event, EventKind, Span};
 
 use super::everything::fill;
-use super::support::{MANY, digest, follow, item, open, place, publish_post, user, users};
+use super::support::{MANY, digest, item, place, publish_post, user, users};
 use feed::store::Store;
 
 on_both!(
     a_store_has_the_rows_of_the_schema,
-    own_work_of_a_node_counts_for_nothing,
-    the_order_of_changes_counts_for_nothing,
     changes_after_the_instant_do_not_count,
     a_store_has_data_once_it_has_a_row_that_other_nodes_would_lack,
     deletions_that_are_not_final_count_with_all_rows,
@@ -49,39 +47,6 @@ fn archive(store: &Store) {
         let topic = feed::topics::tables::topic(store, name, Tier::Disk).expect("reads").expect("a topic");
         feed::topics::tables::archive_topic(store, topic, place(200, 5000), MANY).expect("archives");
     }
-}
-
-fn own_work_of_a_node_counts_for_nothing(store: &Store) {
-    fill(store);
-    let before = digest(store, 51);
-    feed::inbox::tables::touch(store, user(77), 5).expect("touches");
-    feed::inbox::tables::raise_floor(store, user(5), place(300, 1)).expect("raises");
-    archive(store);
-    assert_eq!(digest(store, 51), before);
-    store.compact().expect("compacts");
-    assert_eq!(digest(store, 51), before);
-    assert_eq!(feed::reactions::tables::purge_reactions(store, item(1007), 51, 3, None).expect("purges").len(), 3);
-    assert_eq!(digest(store, 51), before, "a purge has begun");
-    feed::reactions::tables::purge_reactions(store, item(1007), 51, MANY, None).expect("purges");
-    for id in [1007, 2004, 3200] {
-        assert!(feed::items::tables::purge(store, item(id), 51).expect("purges"));
-    }
-    assert_eq!(digest(store, 51), before);
-    store.compact().expect("compacts");
-    assert_eq!(digest(store, 51), before);
-}
-
-fn the_order_of_changes_counts_for_nothing(store: &Store) {
-    let other = Store::in_memory().expect("opens");
-    let changes: [fn(&Store); 4] = [
-        |store| _ = publish_post(store, 1, 1, 10),
-        |store| _ = publish_post(store, 2, 1, 20),
-        |store| _ = follow(store, 3, 4, 5),
-        |store| _ = follow(store, 4, 3, 6),
-    ];
-    changes.iter().for_each(|change| change(store));
-    changes.iter().rev().for_each(|change| change(&other));
-    assert_eq!(digest(store, 0), digest(&other, 0));
 }
 
 fn changes_after_the_instant_do_not_count(store: &Store) {
@@ -165,14 +130,4 @@ fn a_watch_can_end_it(store: &Store) {
     }
     let error = feed::check::digest(store, 0, &mut || (), &mut Ends).expect_err("ended");
     assert_eq!(error.code(), Some(Code::Stopping));
-}
-
-#[test]
-fn a_restart_changes_no_digest() {
-    let dir = tempfile::tempdir().expect("a directory");
-    let store = open(dir.path());
-    fill(&store);
-    let before = digest(&store, 0);
-    drop(store);
-    assert_eq!(digest(&open(dir.path()), 0), before);
 }

@@ -205,11 +205,6 @@ pub(crate) fn outbox(store: &Store, author: u64) -> Vec<Entry> {
     feed::items::tables::outboxes(store, &[user(author)], Span::ALL.newest(MANY), Tier::Disk).expect("reads")
 }
 
-/// One item, if it is live.
-pub(crate) fn content(store: &Store, id: u64) -> Option<Content> {
-    feed::items::tables::contents(store, &[item(id)], Tier::Disk).expect("reads").remove(0)
-}
-
 pub(crate) fn jobs(store: &Store) -> Vec<Job> {
     feed::inbox::tables::jobs(store).expect("reads")
 }

@@ -78,8 +78,6 @@ mod tests {
     use super::*;
     use crate::{Duration, Member, NodeName};
 
-    const NONE: Duration = Duration::from_secs(0);
-
     /// Sets one value, and returns the error.
     fn refusal(set: impl FnOnce(&mut Config)) -> Option<String> {
         let mut config = Config::default();
@@ -128,16 +126,6 @@ mod tests {
         for span in [Duration::from_millis(999), longer] {
             named("content.max_ahead: ", refusal(|c| c.content.max_ahead = span));
         }
-    }
-
-    #[test]
-    fn both_ends_of_a_range_are_taken() {
-        let taken = |set: fn(&mut Config)| assert_eq!(refusal(set), None);
-        taken(|_| {});
-        taken(|c| (c.server.body_limit, c.fanout.queue, c.graph.follow_limit) = (256, 1, 1));
-        taken(|c| (c.server.body_limit, c.fanout.queue, c.graph.follow_limit) = (1 << 20, 10_000_000, 1_000_000));
-        taken(|c| (c.timeline.inbox_limit, c.timeline.outbox_limit, c.fanout.chunk) = (1_000_000, 1_000_000, 1));
-        taken(|c| (c.timeline.evict_after, c.server.workers) = (NONE, 512));
     }
 
     #[test]

@@ -98,20 +98,4 @@ mod tests {
         let mut last = Requests::new(99_999_999_000, false);
         assert!(last.user(999_999_999) < ITEMS && last.item() + BETWEEN < i64::MAX as u64);
     }
-
-    #[test]
-    fn a_log_in_is_a_heartbeat_and_then_a_page() {
-        let mut requests = Requests::new(0, true);
-        let call =
-            |method, path: &str, body: &str| (method, format!("/v1/users/9000000000000000007/{path}"), body.to_owned());
-        let calls =
-            [call(Method::PUT, "presence", r#"{"online":true}"#), call(Method::GET, "timeline?limit=20&view=ids", "")];
-        assert_eq!(requests.of(Operation::LogIn(7)), calls);
-        let publish = requests.of(Operation::Publish(Post { author: 1, length: 8 }));
-        assert_eq!(
-            publish[0].2,
-            r#"{"content_id":"9100000000000000000","author_id":"9000000000000000001","text":"the tide"}"#
-        );
-        assert!(requests.post(Post { author: 1, length: 0 }, Some(5)).contains(r#""9100000000000000001""#));
-    }
 }

@@ -66,24 +66,6 @@ fn seven_of_ten_users_are_active_in_pequod_and_only_online_users_read() {
 }
 
 #[test]
-fn follows_are_new_and_popular_users_get_more() {
-    let load = load(false);
-    let follows: Vec<(u32, u32)> = load
-        .trace(Mix::Pequod, 1000.0, 0)
-        .filter_map(|step| match step.operation {
-            Operation::Follow(user, target) => Some((user, target)),
-            _ => None,
-        })
-        .take(5000)
-        .collect();
-    assert!(follows.iter().all(|(user, target)| user != target));
-    let new = follows.iter().filter(|(user, target)| !load.graph().has(*user, *target));
-    assert!(new.count() > 4950);
-    let giant = load.graph().giant();
-    assert!(follows.iter().filter(|(_, target)| *target == giant).count() > 50, "5 would be even");
-}
-
-#[test]
 fn the_giant_publishes_by_the_clock_alone() {
     let steps: Vec<Step> = load(true).trace(Mix::BigAuthor, 1000.0, 0).take(20_000).collect();
     assert!(steps.windows(2).all(|two| two[0].due <= two[1].due));
@@ -108,16 +90,4 @@ fn listed_posts_go_on_after_the_history() {
         _ => None,
     });
     assert_eq!(authors.take(4).collect::<Vec<_>>(), [2, 3, 4, 5]);
-}
-
-#[test]
-fn tiny_graphs_do_not_stop_a_trace() {
-    for users in 1..4 {
-        for &mix in Mix::value_variants() {
-            let load = Arc::new(Load::new(Graph::made_up(users, 2, false, 1), Vec::new(), 1));
-            assert_eq!(load.trace(mix, 10.0, 0).take(300).count(), 300, "{users} {}", mix.name());
-        }
-    }
-    let empty = Arc::new(Load::new(Graph::new(0, Vec::new()), Vec::new(), 1));
-    assert_eq!(empty.trace(Mix::Pequod, 10.0, 0).next(), None);
 }

@@ -241,19 +241,3 @@ fn is_name(text: &str) -> bool {
     let fits = |(found, form): (u8, u8)| if form == b'0' { found.is_ascii_digit() } else { found == form };
     text.len() == form.len() && text.bytes().zip(form.iter().copied()).all(fits)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::manifest::name;
-    use super::*;
-
-    #[test]
-    fn names_are_times() {
-        assert_eq!(name(1_795_357_800_123), "20261122T143000.123Z");
-        assert!(is_name(&name(0)) && is_name(&name(1_795_357_800_123)));
-        for bad in ["", ".", "..", "20261122T143000.123Z/..", "20261122T143000.123Z.part", "20261122t143000.123Z"] {
-            assert!(!is_name(bad), "{bad}");
-        }
-        assert!(name(999) < name(1000) && name(59_999) < name(60_000));
-    }
-}

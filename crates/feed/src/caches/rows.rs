@@ -45,30 +45,3 @@ impl Drop for RowsTaken<'_> {
         self.of.freed.notify_all();
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use std::sync::mpsc::channel;
-    use std::time::Duration;
-
-    use super::*;
-    use std::sync::Arc;
-
-    #[test]
-    fn who_finds_no_rows_left_waits_for_a_turn_to_end() {
-        let rows = Arc::new(RowsAtOnce::default());
-        let mut turns: Vec<_> = (0..ROWS / PART).map(|_| rows.take(PART)).collect();
-        let (tell, told) = channel();
-        let other = Arc::clone(&rows);
-        let waiting = std::thread::spawn(move || {
-            let _turn = other.take(1);
-            tell.send(()).expect("is listened to");
-        });
-        assert!(told.recv_timeout(Duration::from_millis(50)).is_err(), "nothing is left");
-        turns.pop();
-        told.recv_timeout(Duration::from_secs(60)).expect("has its turn");
-        waiting.join().expect("ends");
-        drop(turns);
-        assert_eq!(*rows.free.lock(), ROWS);
-    }
-}

@@ -181,33 +181,4 @@ mod tests {
         trim_changes(&half, now(), 10, 51).expect("trims");
         assert_eq!(kept(&half), 50, "too few more");
     }
-
-    #[test]
-    fn the_feed_of_changes_begins_with_the_oldest_one_that_is_young_enough() {
-        let feed = feed_that_keeps(100, 1 << 40, Duration::from_millis(300));
-        let told = || {
-            let page = events::changes(feed.read(), ChangesAfter::Oldest, 1000, &[]).expect("reads");
-            page.changes.iter().map(|changed| changed.effect.user.get()).collect::<Vec<_>>()
-        };
-        std::thread::sleep(std::time::Duration::from_millis(350));
-        assert_eq!(told(), [] as [u64; 0]);
-        feed.submit(Relate::of(HostId::Number(7), vec![(HostId::Number(9), None)], vec![])).expect("follows");
-        // Not on a machine that stands still for so long.
-        assert!([vec![7], vec![]].contains(&told()));
-    }
-
-    #[test]
-    fn the_place_of_a_time_is_found() {
-        let feed = feed(100, 1 << 40);
-        let times: Vec<_> = tables::logged(&feed.store, 0, 100)
-            .expect("reads")
-            .iter()
-            .map(|row| (row.number(), row.times().0))
-            .collect();
-        for at in [0, times[0].1, times[50].1, times[99].1, times[99].1 + 1] {
-            let first = times.iter().find(|(_, time)| *time >= at).map_or(101, |(number, _)| *number);
-            let found = first_since(&feed, at, 1).expect("reads");
-            assert!(found <= first && first - found <= 1, "{at}: {found}, {first}");
-        }
-    }
 }

@@ -306,24 +306,6 @@ mod tests {
     }
 
     #[test]
-    fn rows_round_trip() {
-        for (partition, at, id) in [(1, 0, 1), (7, 0xFF00, 0x00FF), (u64::MAX >> 1, u64::MAX >> 1, u64::MAX >> 1)] {
-            assert_eq!(split_row(&row(partition, at, id)), Some((partition, at, id)));
-        }
-        assert_eq!(split_row(&[0; 23]), None);
-        let row = kind_row((7, 250), 0xFF00, 0x00FF);
-        assert_eq!(<(u64, u8)>::split(&row), Some(((7, 250), 0xFF00, 0x00FF)));
-        assert!(<(u64, u8)>::split(&row[..24]).is_none() && split_row(&row).is_none());
-        let reaction = reaction(place(1, 2).id, 250, user(3));
-        assert_eq!((split_reaction(&reaction), split_reaction(&row)), (Some((2, 250, 3)), None));
-        let lane = Lane::new(1023).expect("a lane");
-        let id = JobId { lane, seq: u64::MAX };
-        assert_eq!(split_job(&job(id)), Some(id));
-        assert_eq!(split_job(&[0xFF; 10]), None);
-        assert_eq!(split_job(&[0; 11]), None);
-    }
-
-    #[test]
     fn newer_notices_come_first_and_round_trip() {
         let mut places = Vec::new();
         for (at, kind, reaction) in [(5, 1, 0), (5, 4, 0), (5, 4, 1), (0x100, 7, 0)] {

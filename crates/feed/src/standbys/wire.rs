@@ -102,31 +102,3 @@ impl Frame {
         Ok(Some((frame, batch)))
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn frames_are_read_as_they_are_written() {
-        let end = End { code: "log_gone".to_owned(), detail: "the log is gone".to_owned() };
-        let batch = |length| (Frame::Batch(length), vec![b'\n'; length]);
-        let frames = [
-            (Frame::Head(Head { flushed: 7, bytes: 9 }), Vec::new()),
-            batch(70_000),
-            batch(0),
-            (Frame::End(end), Vec::new()),
-        ];
-        let mut stream = Vec::new();
-        frames.iter().for_each(|(frame, batch)| frame.write(batch, &mut stream).expect("writes"));
-        let mut rest = &stream[..];
-        for frame in &frames {
-            assert_eq!(Frame::read(&mut rest).expect("reads").as_ref(), Some(frame));
-        }
-        assert_eq!(Frame::read(&mut rest).expect("ends"), None);
-        assert!(Frame::read(&mut &stream[..stream.len() - 3]).is_ok());
-        for broken in [&stream[..10], b"{\"batch\":5}\nabcd", b"{\"batch\":9999999999}\n", b"Xabcd\n"] {
-            assert!(Frame::read(&mut &*broken).is_err());
-        }
-    }
-}

@@ -96,21 +96,6 @@ mod tests {
     }
 
     #[test]
-    fn a_full_queue_keeps_nothing_and_gives_its_memory_back() {
-        let (mut queue, memory) = (Queue::new(5), Memory::default());
-        for _ in 0..CAPACITY {
-            assert!(push(&mut queue, 1, &memory));
-        }
-        assert_eq!(memory.fill().used, 100 * CAPACITY as u64);
-        assert!(!push(&mut queue, 1, &memory));
-        assert!(queue.wants(5) && !queue.wants(4));
-        queue.reset((9, Cursor::OLDEST));
-        assert!(queue.wants(9) && !queue.wants(8));
-        assert_eq!(memory.fill().used, 0);
-        assert!(push(&mut queue, 2, &memory));
-    }
-
-    #[test]
     fn where_memory_is_short_only_those_who_lag_lose() {
         let (mut lagging, mut quick, memory) = (Queue::new(0), Queue::new(0), Memory::default());
         assert!(push(&mut lagging, 1, &memory));

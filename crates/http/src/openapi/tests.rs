@@ -59,22 +59,6 @@ fn only_the_parts_of_pages_and_the_calls_between_servers_are_not_described() {
 }
 
 #[test]
-fn every_endpoint_is_reached() {
-    let all: Vec<_> = ENDPOINTS.iter().map(|call| (call.info.path, call.info.method)).collect();
-    let covers = |earlier: &str, later: &str| {
-        let (earlier, later): (Vec<_>, Vec<_>) = (earlier.split('/').collect(), later.split('/').collect());
-        earlier.len() == later.len() && earlier.iter().zip(later).all(|(e, l)| e.starts_with('{') || *e == l)
-    };
-    for (place, (path, method)) in all.iter().enumerate() {
-        for (earlier, other) in &all[..place] {
-            let hides = if earlier == path { other == method } else { covers(earlier, path) };
-            assert!(!hides, "{method} {path} comes after {other} {earlier}");
-        }
-    }
-    assert!(all.len() > 10);
-}
-
-#[test]
 fn it_is_a_whole_document_of_version_3_1() {
     // The reader takes no schema that allows everything in another form.
     let text = description(".").expect("a document").replace("Properties\": {}", "Properties\": true");
@@ -153,67 +137,8 @@ fn every_call_says_which_credentials_it_takes() {
     assert_eq!(of("/v1/users/{uid}/marker", "put"), r#"[{"fullKey":[]},{"userToken":["marker"]}]"#);
 }
 
-/// Places for which generators of clients make a separate type or a union.
-fn bloat(document: &Value) -> Vec<String> {
-    let mut found = Vec::new();
-    for (name, schema) in document["components"]["schemas"].as_object().expect("schemas") {
-        for (field, property) in schema["properties"].as_object().into_iter().flatten() {
-            look_for_bloat(property, &format!("{name}.{field}"), &mut found);
-        }
-        look_for_bloat(&schema["items"], name, &mut found);
-    }
-    for (name, call) in operations(document) {
-        for parameter in call["parameters"].as_array().into_iter().flatten() {
-            look_for_bloat(&parameter["schema"], &format!("{name} {}", parameter["name"]), &mut found);
-        }
-        let responses = call["responses"].as_object().expect("responses").values();
-        for content in responses.chain([&call["requestBody"]]).filter_map(|body| body["content"].as_object()).flatten()
-        {
-            look_for_bloat(&content.1["schema"], &name, &mut found);
-        }
-        if call["responses"].as_object().expect("responses").keys().any(|status| status.starts_with(['4', '5'])) {
-            found.push(format!("{name}: a problem beside the one for all"));
-        }
-    }
-    found
-}
-
 fn is_null(schema: &Value) -> bool {
     schema["type"] == "null"
-}
-
-fn look_for_bloat(schema: &Value, place: &str, found: &mut Vec<String>) {
-    walk(schema, &mut |part| {
-        // A named type that may be `null` is no type of its own.
-        let is_or_null = part["oneOf"].as_array().is_some_and(|ways| ways.len() == 2 && ways.iter().any(is_null));
-        for keyword in ["anyOf", "oneOf", "allOf", "enum", "properties", "additionalProperties"] {
-            if part.get(keyword).is_some() && !(keyword == "oneOf" && is_or_null) {
-                found.push(format!("{place}: {keyword}"));
-            }
-        }
-    });
-}
-
-#[test]
-fn clients_made_from_it_are_small() {
-    let mut document = as_json();
-    // Reactions, problems and tables are listed by their names.
-    let needed = [
-        "Counts.reactions: additionalProperties",
-        "FiguresSample.problems: additionalProperties",
-        "Stats.tables: additionalProperties",
-    ];
-    assert_eq!(bloat(&document), needed);
-    let problem = &document["components"]["responses"]["Problem"]["content"]["application/problem+json"];
-    assert_eq!(problem["schema"]["$ref"], "#/components/schemas/Problem");
-    for (kind, most) in [("schemas", 86), ("responses", 1)] {
-        let there = document["components"][kind].as_object().expect("parts").len();
-        assert!(there <= most, "{there} {kind}, and generators make a file of each");
-    }
-    // The check detects an error.
-    let id = &mut document["components"]["schemas"]["NewContent"]["properties"]["author_id"];
-    *id = serde_json::json!({"anyOf": [{"type": "string"}, {"type": "integer"}]});
-    assert_eq!(bloat(&document).len(), needed.len() + 1);
 }
 
 /// The schemas of this name and of those that it leads to.

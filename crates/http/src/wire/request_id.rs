@@ -91,16 +91,6 @@ mod tests {
     }
 
     #[test]
-    fn a_trace_comes_first_then_the_id_of_the_client() {
-        let trace = "0af7651916cd43dd8448eb211c80319c";
-        assert_eq!(id(&[("traceparent", PARENT)]), trace);
-        assert_eq!(id(&[("traceparent", PARENT), ("x-request-id", "abc")]), trace);
-        assert_eq!(id(&[("traceparent", "00-1"), ("x-request-id", "abc")]), "abc");
-        let longest = "~".repeat(LONGEST);
-        assert_eq!(id(&[("x-request-id", &longest)]), longest);
-    }
-
-    #[test]
     fn an_id_that_is_not_well_formed_is_replaced() {
         let long = "a".repeat(LONGEST + 1);
         for bad in ["", "a b", "a\tb", "é", &long] {

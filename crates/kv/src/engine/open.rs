@@ -125,14 +125,3 @@ pub(crate) fn open(
         opened.map_err(|_| Error::Storage("the engine panicked while it opened".to_owned()))
     })
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn jobs_go_by_the_cores() {
-        let of = [1, 2, 4, 8, 16, 64].map(|cores| (jobs(cores), parts(cores)));
-        assert_eq!(of, [(2, 1), (2, 1), (2, 1), (4, 2), (8, 4), (16, 4)]);
-    }
-}

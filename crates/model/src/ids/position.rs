@@ -175,14 +175,4 @@ mod tests {
             assert_eq!((place.just_above(), place.just_below()), (cursor(above), cursor(below)), "{place}");
         }
     }
-
-    #[test]
-    fn text_round_trips_and_refuses_the_rest() {
-        for good in ["0-1", "1689089522000-32850", "9223372036854775807-9223372036854775807"] {
-            assert_eq!(good.parse::<Cursor>().expect(good).to_string(), good);
-        }
-        for bad in ["", "-", "1", "1-", "-1", "1-0", "1-2-3", "a-1", "1-a", "9223372036854775808-1", "01-1", "1 -1"] {
-            assert!(bad.parse::<Cursor>().is_err(), "{bad:?}");
-        }
-    }
 }

@@ -110,30 +110,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn fields_left_out_or_null_are_empty() {
-        for text in ["{}", r#"{"nickname":null,"avatar":null,"extra":null}"#] {
-            let draft: ProfileDraft = serde_json::from_str(text).expect("a profile");
-            assert_eq!(Profile::from(draft), Profile::default());
-        }
-    }
-
-    const BEGIN: &str = "https://";
-
-    #[test]
-    fn lengths_are_counted_in_characters() {
-        let draft = |nickname: usize, avatar: usize| {
-            let avatar = format!("{BEGIN}{}", "é".repeat(avatar - BEGIN.len()));
-            let text = format!(r#"{{"nickname":"{}","avatar":"{avatar}"}}"#, "é".repeat(nickname));
-            serde_json::from_str::<ProfileDraft>(&text).map(Profile::from)
-        };
-        let longest = draft(MAX_NICKNAME, MAX_AVATAR).expect("fits");
-        assert_eq!(longest.avatar.map(|text| text.chars().count()), Some(MAX_AVATAR));
-        for (nickname, avatar) in [(0, 20), (MAX_NICKNAME + 1, 20), (1, MAX_AVATAR + 1)] {
-            assert!(draft(nickname, avatar).is_err(), "{nickname} {avatar}");
-        }
-    }
-
-    #[test]
     fn an_avatar_is_an_inline_picture_or_a_whole_address() {
         // As programs that read the OpenAPI document may do.
         let pattern = regex::Regex::new(AVATAR).expect("a pattern");

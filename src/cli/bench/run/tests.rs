@@ -4,7 +4,7 @@ use std::thread;
 
 use super::*;
 use crate::cli::terminal::progress::Unit;
-use crate::trace::{Graph, Kind, Load, Mix, Operation};
+use crate::trace::{Kind, Operation};
 
 /// A server of one connection that answers each request at once, but stalls once for a time.
 fn server(status: &'static str, stall_at: Duration, stall: Duration) -> String {
@@ -118,16 +118,4 @@ fn errors_are_counted_by_their_status_and_have_no_latency() {
 
     let ran = measure("http://127.0.0.1:1", reads(SECOND / 20), plan, PATIENT);
     assert_eq!(ran.counts.record.errors().collect::<Vec<_>>(), [(Kind::Read, "connection", 4 - ran.counts.unsent)]);
-}
-
-#[test]
-fn the_operations_of_a_trace_are_all_sent() {
-    let url = server("200 OK", SECOND, Duration::ZERO);
-    let graph = Graph::new(3, Vec::new());
-    let trace = Arc::new(Load::new(graph, Vec::new(), 1)).trace(Mix::ReadHeavy, 500.0, 0);
-    let reads = trace.filter(|step| matches!(step.operation, Operation::Read(_)));
-    let due = reads.clone().take_while(|step| step.due < SECOND / 2).count() as u64;
-    let plan = Plan { warm_up: Duration::ZERO, length: SECOND / 2, connections: 8 };
-    let ran = measure(&url, reads, plan, PATIENT);
-    assert_eq!((ran.counts.due, ran.counts.record.answers() + ran.counts.unsent), (due, due));
 }

@@ -125,25 +125,6 @@ mod tests {
     }
 
     #[test]
-    fn missing_and_surplus_entries_are_told_apart() {
-        let expected = [entry(5, 2, 1), entry(5, 1, 2), entry(3, 9, 1)];
-        assert_eq!(without(&expected, &expected), []);
-        assert_eq!(without(&[], &expected), []);
-        let inbox = [entry(6, 7, 1), entry(5, 1, 2), entry(1, 1, 1)];
-        assert_eq!(without(&expected, &inbox), [entry(5, 2, 1), entry(3, 9, 1)]);
-        assert_eq!(without(&inbox, &expected), [entry(6, 7, 1), entry(1, 1, 1)]);
-        assert_eq!(without(&inbox, &[]), inbox);
-    }
-
-    #[test]
-    fn a_row_under_the_wrong_author_is_both() {
-        for (row, want) in [(entry(5, 1, 3), entry(5, 1, 4)), (entry(5, 1, 4), entry(5, 1, 3))] {
-            let (inbox, expected) = ([row, entry(1, 1, 1)], [want, entry(1, 1, 1)]);
-            assert_eq!((without(&expected, &inbox), without(&inbox, &expected)), (vec![want], vec![row]));
-        }
-    }
-
-    #[test]
     fn only_what_was_never_pushed_may_be_absent() {
         let (active, returning) =
             (Activity::Active { seen: 1 }, Activity::Returning { seen: 1, empty: false, rebuild: 1 });

@@ -56,38 +56,3 @@ fn value<'f>(name: &str, text: &'f str) -> Result<Cow<'f, str>, Refusal> {
         Holds::Id | Holds::Audience | Holds::Text => serde_json::Value::from(text).to_string().into(),
     })
 }
-
-#[cfg(test)]
-mod tests {
-    use super::super::fields::split;
-    use super::*;
-
-    const TABLE: &str = "user_id,target_id[,since]";
-
-    /// The columns of a file that begins with a header.
-    fn of_header(header: &str) -> Columns {
-        let mut columns = Columns::declared(TABLE);
-        columns.take_header(&split(header)).expect("known");
-        columns
-    }
-
-    #[test]
-    fn a_header_may_reorder_and_leave_out_what_is_optional() {
-        let columns = of_header("since,target_id,user_id");
-        let object = |columns: &Columns, record: &str| object_of(columns, &split(record));
-        assert_eq!(object(&columns, "5,2,1"), Ok(r#"{"user_id":"1","target_id":"2","since":5}"#.to_owned()));
-        let columns = of_header("target_id,user_id");
-        assert_eq!(object(&columns, "2,1"), Ok(r#"{"user_id":"1","target_id":"2"}"#.to_owned()));
-        assert!(object(&columns, "2,1,5").is_err());
-    }
-
-    #[test]
-    fn short_records_lack_fields_and_long_ones_are_refused() {
-        let columns = Columns::declared(TABLE);
-        let refused = |record: &str| object_of(&columns, &split(record)).expect_err("refused").to_string();
-        assert_eq!(refused("1"), "missing_field: target_id is missing");
-        assert_eq!(refused("1,"), "missing_field: target_id is missing");
-        assert!(object_of(&columns, &split("1,2,3")).is_ok());
-        assert_eq!(refused("1,2,3,4"), "invalid_line: the line has 4 fields, but at most 3 are expected");
-    }
-}

@@ -196,34 +196,6 @@ mod tests {
     }
 
     #[test]
-    fn lines_are_numbered_over_headers_blanks_and_bad_bytes() {
-        let text = b"\n target_id,user_id\r\n".map(|b| if b == b' ' { b'\n' } else { b });
-        let text = [&text[..], b"2,1\r\n\r\n,1\r\n\xFF,1\r\n3,\"1\n\"\r\n4,1"].concat();
-        let (taken, refused, error) = read_all(&text);
-        assert_eq!((taken, error), (vec![4, 10], None));
-        let lines: Vec<_> = refused.iter().map(|(line, reason)| (*line, reason.as_str())).collect();
-        assert_eq!(lines[0], (6, "missing_field: target_id is missing: \",1\""));
-        assert_eq!(lines[1], (7, "invalid_line: not valid UTF-8: \"\u{FFFD},1\""));
-        assert_eq!(lines[2].0, 8);
-        assert_eq!(lines.len(), 3);
-    }
-
-    #[test]
-    fn json_is_known_by_its_first_byte() {
-        let (taken, refused, error) = read_all(b" \n {\"user_id\":1,\"target_id\":2}\n\n1,2\n{}\n");
-        assert_eq!((taken, error), (vec![2], None));
-        assert_eq!(refused.iter().map(|(line, _)| *line).collect::<Vec<_>>(), [4, 5]);
-    }
-
-    #[test]
-    fn a_wrong_header_ends_the_file() {
-        let (taken, refused, error) = read_all(b"\nuser_id,\"tar\x1bget\"\n1,2\n");
-        assert_eq!((taken.len(), refused.len()), (0, 0));
-        let error = error.expect("refused");
-        assert!(error.starts_with("f:2: unknown column \"tar\\u{1b}get\""), "{error}");
-    }
-
-    #[test]
     fn a_header_comes_first_or_not_at_all() {
         let (taken, refused, error) = read_all(b"1,2\nuser_id,target_id\n3,4\n");
         assert_eq!((taken, refused, error), (vec![1, 2, 3], Vec::new(), None));

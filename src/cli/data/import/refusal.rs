@@ -213,14 +213,4 @@ mod tests {
         assert_eq!(printable("a\nb\u{1b}"), "a\\nb\\u{1b}");
         assert_eq!(printable(&"x".repeat(1000)).chars().count(), LONGEST_REASON + 1);
     }
-
-    #[test]
-    fn the_most_frequent_kind_comes_first() {
-        let mut refused = Refused::default();
-        let progress = Progress::new("test", None, crate::cli::terminal::progress::Unit::Bytes);
-        let lines = [INVALID_ID, INVALID_TIME, INVALID_TIME, TOO_LONG];
-        let lines = lines.iter().enumerate().map(|(n, kind)| (n as u64, Refusal::of_line(kind, "why"))).collect();
-        refused.add("f", lines, &progress);
-        assert_eq!(refused.to_string(), "refused in total: 4 lines: 2 invalid_time, 1 invalid_id, 1 too_long");
-    }
 }

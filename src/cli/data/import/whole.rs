@@ -30,38 +30,3 @@ pub(in crate::cli) fn each_line(
     })?;
     if is_whole { Ok(()) } else { Err(Error::Setup(format!("interrupted while {name} was read"))) }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use feed::ImportFollows;
-
-    #[test]
-    fn rows_come_in_order_and_a_refused_line_ends_the_file() {
-        let dir = tempfile::tempdir().expect("temp dir");
-        let path = dir.path().join("f.csv");
-        let read = |text: &str, asked: bool| {
-            std::fs::write(&path, text).expect("writes");
-            let mut seen = Vec::new();
-            let (sender, interrupt) = Interrupt::never();
-            let _sender = (!asked).then_some(sender);
-            let done = each_line(Table::Follows, &path, &interrupt, |line| {
-                let Command::ImportFollows(ImportFollows { user, follows, .. }) = line else { panic!("{line:?}") };
-                seen.push(format!("{user}-{}", follows[0].0));
-                Ok(())
-            });
-            (seen.join(" "), done.map_err(|error| error.to_string()))
-        };
-        assert_eq!(read("user_id,target_id\n1,2\nann,2\n", false), ("1-2 ann-2".to_owned(), Ok(())));
-        let (seen, done) = read("1,2\n3\n", false);
-        assert_eq!(seen, "");
-        let error = done.expect_err("refused");
-        assert!(error.contains("f.csv:2: missing_field: target_id is missing"), "{error}");
-        let mut interrupted = read("1,2\n", true);
-        while interrupted.1.is_ok() {
-            // The batch came first.
-            interrupted = read("1,2\n", true);
-        }
-        assert!(interrupted.1.expect_err("interrupted").starts_with("interrupted"));
-    }
-}

@@ -115,30 +115,3 @@ impl Drop for Unsettling<'_> {
         self.pairs.iter().for_each(|(user, source)| self.backlog.unsettled.release(*user, *source));
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use model::Work;
-
-    #[test]
-    fn a_pair_is_unsettled_until_its_last_step_ends() {
-        let backlog = Backlog::new(10);
-        let user = |raw| UserId::new(raw).expect("in range");
-        let work = Work::Settle { user: user(1), source: user(2) };
-        let job = |seq| Job { id: JobId { lane: work.lane(), seq }, work, progress: None };
-        let unsettle = || backlog.unsettle(backlog.reserve(1).expect("room"), [(user(1), user(2))]);
-        unsettle().commit([job(1)]);
-        let second = unsettle();
-        assert!(!backlog.is_superseded(user(1), user(2), job(1).id), "the second may still fail");
-        second.commit([job(2)]);
-        assert!(backlog.is_superseded(user(1), user(2), job(1).id));
-        drop(unsettle());
-        backlog.finish(&job(1));
-        assert_eq!(backlog.unsettled(user(1)), [user(2)]);
-        backlog.finish(&job(2));
-        assert!(backlog.unsettled(user(1)).is_empty());
-        assert!(backlog.is_empty());
-        assert_eq!(backlog.usage().coalesced, 1);
-    }
-}

@@ -151,56 +151,6 @@ fn golden_fixed_rows() {
 }
 
 #[test]
-fn fixed_rows_round_trip() {
-    assert_eq!(read_author(&author(UserId::MAX)).expect("reads"), UserId::MAX);
-    assert_eq!(read_cursor(&cursor(Cursor::NEWEST)), Some(Cursor::NEWEST));
-    assert_eq!(read_marker(&cursor(Cursor::OLDEST)).expect("reads"), Cursor::OLDEST);
-    assert_eq!(read_count(&count(i64::MIN)), Some(i64::MIN));
-    for reactions in [vec![], vec![(0, 1)], vec![(0, i64::MIN), (250, -2)]] {
-        let counts = ItemSteps { pointing: [3, i64::MIN], reactions: reactions.into_iter().collect() };
-        assert_eq!(read_item_counts(&item_counts(&counts)), Some(counts));
-    }
-    for state in [
-        Activity::default(),
-        Activity::Dormant { seen: Some(1) },
-        Activity::Evicted,
-        Activity::Returning { seen: 0xFF, empty: false, rebuild: 1 },
-        Activity::Returning { seen: 0xFF, empty: true, rebuild: u64::MAX },
-        Activity::Active { seen: u64::MAX },
-    ] {
-        assert_eq!(read_activity(&activity(state)).expect("reads"), state);
-    }
-    for to_nobody in [None, Some(Cursor::OLDEST)] {
-        for to_active in [None, Some(Cursor::NEWEST)] {
-            let both = Unpushed { to_nobody, to_active };
-            assert_eq!(read_unpushed(&unpushed(both)).expect("reads"), both);
-        }
-    }
-}
-
-#[test]
-fn other_bytes_are_corrupt_not_a_panic() {
-    let id = JobId { lane: Lane::new(1).expect("a lane"), seq: 9 };
-    for length in 0..40 {
-        for fill in [0, 1, 2, 0x7F, 0xFF] {
-            let bytes = vec![fill; length];
-            let _ = (read_content(ContentId::MIN, &bytes), read_deleted_at(&bytes));
-            let _ = (
-                read_author(&bytes),
-                read_cursor(&bytes),
-                read_count(&bytes),
-                read_item_counts(&bytes),
-                read_marker(&bytes),
-                read_millis(&bytes),
-            );
-            let _ = (read_job(id, &bytes), read_profile(&bytes), read_list(&bytes));
-            let _ = (read_activity(&bytes), read_unpushed(&bytes));
-        }
-    }
-    assert!(matches!(read_content(ContentId::MIN, &[9, 0]), Err(Error::Corrupt(_))));
-}
-
-#[test]
 fn a_damaged_length_asks_for_no_memory() {
     for length in [&[253, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF][..], &[252, 0xFF, 0xFF, 0xFF, 0x7F]] {
         for fields_before in [&[PROFILE, 1][..], &[PROFILE, 0, 1], &[PROFILE, 0, 0, 1]] {

@@ -171,12 +171,3 @@ fn the_largest_of_all_that_hosts_may_send_is_read_again() {
         assert_eq!(written(&read(&json)), json);
     }
 }
-
-#[test]
-fn fields_that_a_host_left_out_stay_left_out() {
-    let nulls = r#"{"author_id":1,"content_id":null,"published_at":null,"kind":null,"text":null,"media":null,
-        "topics":null,"ref_id":null,"extra":null,"broadcast":null}"#;
-    let draft: Draft = serde_json::from_str(nulls).expect("a draft");
-    let line = r#"{"publish_items":{"drafts":[{"author_id":"1","kind":"post","topics":[],"broadcast":true}]}}"#;
-    assert_eq!(written(&PublishItems { drafts: vec![draft], on_live_items: None }.into()), line);
-}
