@@ -223,9 +223,9 @@ fuzz: setup ## any bytes as keys, values, cursors, imports and bodies, SECONDS= 
 	  cargo +nightly fuzz run $$target -- -max_total_time=$(SECONDS) -rss_limit_mb=2048 || exit 1; done
 
 .PHONY: scale
-scale: $(if $(FOLLOWS),build,$(DEMO)-files/profiles.ndjson) ## compare a served data set with a merge of its files: FOLLOWS= CONTENT= IDS= SOURCES= ARGS=
+scale: $(if $(FOLLOWS),build,$(DEMO)-files/profiles.ndjson) ## compare a served data set with a merge of its files: FOLLOWS= CONTENT= IDS= ARGS=
 	python3 tests/scale.py --binary $(TIDELINE) \
-	  --follows $(or $(FOLLOWS),$(DEMO)-files/follows.csv) --content $(or $(CONTENT),$(DEMO)-files/content.ndjson) $(if $(IDS),--ids $(IDS)) $(if $(SOURCES),--sources) $(ARGS)
+	  --follows $(or $(FOLLOWS),$(DEMO)-files/follows.csv) --content $(or $(CONTENT),$(DEMO)-files/content.ndjson) $(if $(IDS),--ids $(IDS)) $(ARGS)
 
 .PHONY: memory-attack
 memory-attack: build ## unread pages, idle streams, large batches and a long scan at once; answers to others: ARGS=

@@ -25,7 +25,7 @@ from contestants import judge, page, trace
 from contestants.about import ABOUT, About
 from support.postgres import programs
 from support.redis_server import program
-from support.server import Workspace
+from support.program import Workspace
 
 HERE = Path(__file__).resolve().parent
 # Each environment has the packages of some contestants. Old setuptools have `distutils`, which redis 3 needs in new Python.

@@ -18,9 +18,10 @@ import time
 from pathlib import Path
 
 from support.client import Client
-from support.judge import judge
+from support.expect import Impossible
 from support.load import FOLLOW_LIMIT, Load, arguments
-from support.preload import Clock, Impossible
+from support.preload import Clock
+from support.program import judge
 from support.server import Tideline
 
 # The default of `server.shutdown_timeout`, and a little more to close the store, seconds.
@@ -147,7 +148,7 @@ class Chaos(Load):
 
     def round(self) -> str:
         """Load for a random time, then the end of the server: mostly by kill -9, at times by SIGTERM."""
-        stop, threads = self.begin_load()
+        end_load = self.begin_load()
         seconds = self.rng.uniform(0.02, self.given.seconds)
         at = self.rng.uniform(0, 2 * seconds)
         time.sleep(min(at, seconds))
@@ -162,9 +163,7 @@ class Chaos(Load):
         else:
             self.tideline.kill()
             how = f"kill -9 after {seconds:.2f} s"
-        stop.set()
-        for thread in threads:
-            thread.join()
+        end_load()
         if orderly:
             for what in self.shared.cut_off:
                 self.shared.fail(f"SIGTERM cut off an answer: {what}")
@@ -186,15 +185,16 @@ class Chaos(Load):
         self.compare_changes(client)
         client.close()
 
+
+def work(given: argparse.Namespace, directory: Path, seed: int) -> bool:
+    chaos = Chaos(given, directory, seed)
+    chaos.take_clock()
+    return chaos.run()
+
+
 def main() -> None:
     given = options()
-
-    def work(directory: Path, seed: int) -> bool:
-        chaos = Chaos(given, directory, seed)
-        chaos.take_clock()
-        return chaos.run()
-
-    judge(given, work)
+    judge(given, lambda directory, seed: work(given, directory, seed))
 
 
 if __name__ == "__main__":

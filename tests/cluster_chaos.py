@@ -26,18 +26,17 @@ from pathlib import Path
 import chaos
 from cluster_cases import cut_off, guards, one_node, paused_leader
 from support.any_node import LOCAL, SESSION, STRICT, AnyNode, Calls, everywhere
-from support.client import Client, Unexpected
+from support.client import Client
 from support.cluster import Cluster
 from support.earlier import LocalReader, Recorded
+from support.expect import Impossible
 from support.faults import Faults
 from support.ids import quoted
-from support.judge import judge
-from support.kafka_jars import Failed, jars, missing
+from support.kafka_jars import unavailable
 from support.load import FOLLOW_LIMIT, Load, arguments
-from support.preload import Clock, Impossible
-from support.small_disk import Impossible as NoDisk
+from support.preload import Clock
+from support.program import judge
 
-CASES = ("rounds", "paused-leader", "cut-off", "one-node", "guards")
 # The longest wait of a node for the log. Shorter than the election of a leader after a kill, so that it passes at times.
 TIMEOUT = ("2s", "4s")
 # Between the end of all faults and the first comparison: nodes that were paused take what lies in their sockets.
@@ -84,7 +83,7 @@ class ClusterChaos(Load):
     def make_cluster(self) -> Cluster:
         try:
             return Cluster(self.given.binary, self.directory, self.settings, doors=True, small_disk=DISK_MB)
-        except NoDisk as why:
+        except Impossible as why:
             print(f"no disk is filled: {why}", flush=True)
             return Cluster(self.given.binary, self.directory, self.settings, doors=True)
 
@@ -150,11 +149,9 @@ class ClusterChaos(Load):
                 return False
         self.tell_of_rounds()
         print(f"digests: {self.digests}")
-        self.cluster.stop()
+        self.cluster.stop_and_check()
         for listener in self.listeners:
             listener.close()
-        for node in self.cluster.nodes.values():
-            print(f"check of {node.name}: {node.check()}")
         resumes = sum(listener.resumed for listener in self.listeners)
         # In a short run, chance may have killed all nodes mostly.
         if not self.tell_of_streams() and resumes >= ENOUGH_RESUMES:
@@ -179,7 +176,7 @@ class ClusterChaos(Load):
     def round(self) -> str:
         """Load and faults, until all is well again."""
         self.clients.clear()
-        stop, threads = self.begin_load()
+        end_load, stop = self.begin_load(), threading.Event()
         local = [threading.Thread(target=each.work, args=(stop, self.shared.wrong)) for each in self.local_readers]
         for thread in local:
             thread.start()
@@ -199,7 +196,8 @@ class ClusterChaos(Load):
             time.sleep(self.rng.uniform(0.1, 0.6))
         finally:
             stop.set()
-            for thread in [*threads, *local]:
+            end_load()
+            for thread in local:
                 thread.join()
         for listener in self.listeners:
             # A stream that a fault has ended.
@@ -273,34 +271,26 @@ class ClusterChaos(Load):
             print(f"  {str(call)[:400]}")
 
 
-def without_brokers() -> str | None:
-    """Why there can be no brokers here."""
-    try:
-        return missing() or (jars() and None)
-    except Failed as error:
-        return str(error)
+CASES = {
+    "rounds": lambda *given: ClusterChaos(*given).run(),
+    "paused-leader": paused_leader.run,
+    "cut-off": cut_off.run,
+    "one-node": one_node.run,
+    "guards": guards.run,
+}
 
 
 def main() -> None:
     given = options()
     # Like Ctrl-C: brokers and nodes end too.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    if reason := without_brokers():
+    if reason := unavailable():
         if not given.optional:
             sys.exit(f"no cluster here: {reason}")
         print(f"left out: {reason}")
         return
     for case in given.case or ["rounds"]:
-        if case == "rounds":
-            judge(given, lambda directory, seed: ClusterChaos(given, directory, seed).run())
-        elif case == "paused-leader":
-            judge(given, lambda directory, seed: paused_leader.run(given, directory, seed))
-        elif case == "cut-off":
-            judge(given, lambda directory, seed: cut_off.run(given, directory, seed))
-        elif case == "one-node":
-            judge(given, lambda directory, seed: one_node.run(given, directory, seed))
-        else:
-            judge(given, lambda directory, seed: guards.run(given, directory))
+        judge(given, lambda directory, seed: CASES[case](given, directory, seed))
 
 
 if __name__ == "__main__":

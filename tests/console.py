@@ -8,7 +8,6 @@ without it the script says so and succeeds, unless `--strict`.
 """
 
 import argparse
-import os
 import sys
 import time
 from collections.abc import Callable
@@ -17,15 +16,13 @@ from pathlib import Path
 from console_steps import access, finding, frame, items, looking, moderation, odd, operations, people, pictures, scroll, server, sources
 from console_steps.proof import Proof
 from support.browser import PROGRAMS, browser
-from support.devtools import Browser, Failed
-from support.server import Workspace
+from support.devtools import Browser
+from support.expect import Unexpected
+from support.program import Workspace, arguments
 
 
 def options() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    target = Path(os.environ.get("CARGO_TARGET_DIR", "target"))
-    parser.add_argument("--binary", type=Path, default=target / "release" / "tideline")
-    parser.add_argument("--keep", action="store_true", help="keep the server's directory")
+    parser = arguments(__doc__)
     parser.add_argument("--strict", action="store_true", help="fail where no browser or no accessibility check can be had")
     parser.add_argument("--only", help="run only the steps whose names contain this text")
     parser.add_argument("--items", type=int, default=10_000, help="items of the long timeline")
@@ -50,7 +47,7 @@ def run(proof: Proof, step: Callable[[Proof], None]) -> None:
     begin, before = time.monotonic(), len(proof.faults)
     try:
         step(proof)
-    except Failed as failed:
+    except Unexpected as failed:
         proof.faults.append(f"{proof.step}: {failed}")
         for page in list(proof.browser.pages.values()):
             page.close()

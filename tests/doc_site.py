@@ -13,11 +13,11 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 import venv
 from pathlib import Path
 
-from docs import Page, anchor_of
+from docs import anchor_of
+from support.program import TARGET
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
@@ -208,7 +208,7 @@ def main() -> None:
     args = parser.parse_args()
     if found := faults(args.write):
         raise SystemExit("\n".join(found) + f"\nsite: {len(found)} faults")
-    target = Path(os.environ.get("CARGO_TARGET_DIR") or ROOT / "target").resolve()
+    target = TARGET.resolve()
     program = environment(target)
     if isinstance(program, str):
         if args.required:

@@ -1,24 +1,21 @@
 #!/usr/bin/env python3
 """Tests the recipes, with real servers of the other systems. Names the recipes that are left out, unless `--strict`."""
 
-import argparse
-import os
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 from support.postgres import programs
+from support.program import TARGET, arguments
 
 TESTS = Path(__file__).resolve().parent
 PACKAGES = ["psycopg[binary]>=3.2,<4", "redis>=5,<8"]
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    target = Path(os.environ.get("CARGO_TARGET_DIR", "target"))
-    parser.add_argument("--binary", type=Path, default=target / "release" / "tideline")
-    parser.add_argument("--dir", type=Path, default=target / "recipes", help="where the packages of Python go")
+    parser = arguments(__doc__)
+    parser.add_argument("--dir", type=Path, default=TARGET / "recipes", help="where the packages of Python go")
     parser.add_argument("--rows", type=int, default=1_000_000, help="rows of the host that moves")
     parser.add_argument("--strict", action="store_true", help="fail where something is missing")
     args = parser.parse_args()

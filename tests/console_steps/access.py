@@ -1,6 +1,7 @@
 """Each kind of credential sees what it permits, and loses it when it ends."""
 
-from support.devtools import Failed, Page, until
+from support.devtools import Page
+from support.expect import Unexpected, until
 from support.tokens import token
 
 from .proof import Proof, act, go, ids, item, look_up, shows, sign_in
@@ -36,7 +37,7 @@ def full_key(proof: Proof) -> None:
     act(page)
     page.wait("document.querySelector('.writer textarea')?.placeholder === 'Publish as Ada Lindqvist'", "the writer")
     page.click(item(page, "post-1", "button.like"))
-    until(lambda: town.told("GET", "/v1/content/post-1")["counts"]["reactions"].get("like", 0) == 1, "the like")
+    until("the like", lambda: town.told("GET", "/v1/content/post-1")["counts"]["reactions"].get("like", 0) == 1)
     page.click("[aria-label='Sign out']")
     page.wait("!!document.querySelector('input[name=credential]')", "the sheet")
     proof.same("nothing is kept", page.run("Object.values(sessionStorage).join().includes(args[0])", proof.key), False)
@@ -82,7 +83,7 @@ def brief_page(proof: Proof, address: str) -> Page:
         if page.wait("document.querySelectorAll('article').length > 3 ? 'timeline' : !!document.querySelector('.problem') && 'expired'", "the own timeline") == "timeline":
             return page
         page.close()
-    raise Failed("no timeline of a user token within 2 minutes")
+    raise Unexpected("no timeline of a user token within 2 minutes")
 
 
 def user_token(proof: Proof) -> None:
@@ -98,11 +99,11 @@ def user_token(proof: Proof) -> None:
     offered = set(page.run("[...document.querySelectorAll('main textarea, main button')].map((b) => (b.ariaLabel ?? b.innerText).trim())"))
     proof.same("what is offered", {label.lstrip("0123456789 ").rstrip("s") for label in offered}, {"Live", "More", "like", "favorite"})
     page.click(item(page, "post-1", "button.like"))
-    until(lambda: town.told("GET", "/v1/content/post-1")["counts"]["reactions"].get("like", 0) == 1, "the like")
+    until("the like", lambda: town.told("GET", "/v1/content/post-1")["counts"]["reactions"].get("like", 0) == 1)
     page.click(item(page, "post-1", ".names"))
     shows(page, "A user token shows the pages of its own user only.")
     page.click(".profile button", "Following")
-    until(lambda: town.relation("ada", "bob")["relation"] == "followed_by" or town.relation("ada", "bob")["relation"] == "none", "unfollowed")
+    until("unfollowed", lambda: town.relation("ada", "bob")["relation"] == "followed_by" or town.relation("ada", "bob")["relation"] == "none")
     page.click(".rail a", "Timeline")
     page.wait("!document.querySelector('[data-id=post-1]') && document.querySelectorAll('article').length > 3", "the timeline without bob")
     for tab in ("following", "followers", "friends", "like", "favorite", "comments", "lists", "mutes", "hidden-from", "blocks", "follow-requests"):

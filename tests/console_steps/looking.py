@@ -2,7 +2,8 @@
 
 import time
 
-from support.devtools import Page, until
+from support.devtools import Page
+from support.expect import until
 
 from .proof import PHONE, Proof, Town, act, go, item, look_up, shows
 
@@ -87,7 +88,7 @@ def looking(proof: Proof) -> None:
     proof.same("the markers", [town.told("GET", f"/v1/users/ada/{one}")["cursor"] for one in ("marker", "notices/marker")], [None, None])
     time.sleep(1)
     town.publish("mei", "after-a-look")
-    until(lambda: town.told("GET", "/v1/users/ada/timeline?peek=true&limit=1")["items"][0]["content_id"] == "after-a-look", "the item")
+    until("the item", lambda: town.told("GET", "/v1/users/ada/timeline?peek=true&limit=1")["items"][0]["content_id"] == "after-a-look")
     time.sleep(1)
     proof.same("the user is as dormant as before", copied(town, "ada", "after-a-look"), False)
     asked = page.run("performance.getEntriesByType('resource').map(({ name }) => name).filter((name) => name.includes('/users/ada/timeline') && !name.includes('peek=true') || name.includes('/users/ada/stream'))")
@@ -109,7 +110,7 @@ def acting(proof: Proof) -> None:
     page.click(SWITCH)
     page.wait(f"({MODE}).startsWith('Acting as Ada Lindqvist')", "the words")
     proof.holds("another colour", page.run(colour) != before)
-    until(lambda: town.told("GET", "/v1/users/ada/presence")["online"], "online by the stream")
+    until("online by the stream", lambda: town.told("GET", "/v1/users/ada/presence")["online"])
     # The writer comes above what is read, in a place of its own.
     proof.holds("the list is the same", page.run("document.querySelectorAll('article').length") > 8 and top)
     for place in ("user/mei", "item/post-0", "moderation", "changes", "dashboard", "backups", "settings", "nonsense", ""):
@@ -118,7 +119,7 @@ def acting(proof: Proof) -> None:
     page.open(address + "#/user/mei")
     page.wait(f"({MODE}).startsWith('Acting as Ada Lindqvist')", "the mode after a reload")
     page.click(".profile button", "Following")
-    until(lambda: town.relation("ada", "mei")["relation"] == "followed_by", "unfollowed by the acting user")
+    until("unfollowed by the acting user", lambda: town.relation("ada", "mei")["relation"] == "followed_by")
     other = proof.page(address + "#/user/mei")
     other.wait("!!document.querySelector('.profile button')", "another tab")
     proof.same("another tab acts for nobody", other.run("!!document.querySelector('.mode')"), False)
@@ -126,15 +127,15 @@ def acting(proof: Proof) -> None:
     go(page, "timeline/mei")
     shows(page, "You no longer act as Ada Lindqvist.")
     page.wait(f"({MODE}).startsWith('View only: Mei Tanaka')", "the mode on another timeline")
-    until(lambda: not town.told("GET", "/v1/users/ada/presence")["online"], "offline again")
+    until("offline again", lambda: not town.told("GET", "/v1/users/ada/presence")["online"])
     proof.same("the other user", town.told("GET", "/v1/users/mei/presence")["online"], False)
     act(page)
     page.click(item(page, "post-1", "button.like"))
-    until(lambda: town.told("GET", "/v1/content/post-1")["counts"]["reactions"].get("like", 0) == 1, "the like of who acts")
+    until("the like of who acts", lambda: town.told("GET", "/v1/content/post-1")["counts"]["reactions"].get("like", 0) == 1)
     page.click(SWITCH)
     page.wait(f"({MODE}).startsWith('View only: Mei Tanaka')", "the switch off")
     page.wait("!document.querySelector('article button.like, .writer')", "nothing is offered")
-    until(lambda: not town.told("GET", "/v1/users/mei/presence")["online"], "offline by the switch")
+    until("offline by the switch", lambda: not town.told("GET", "/v1/users/mei/presence")["online"])
     proof.clean(page)
 
 
@@ -177,7 +178,7 @@ def first_visit(proof: Proof) -> None:
     """A first visit takes three files, compressed."""
     tideline, town = proof.open_server("first-visit")
     town.fill()
-    page = proof.page("http://{}:{}/".format(*tideline.address))
+    page = proof.page(tideline.url + "/")
     page.wait("!!document.querySelector('.hero')", "the first page")
     page.settled()
     entries = """performance.getEntriesByType("resource").concat(performance.getEntriesByType("navigation"))

@@ -1,8 +1,9 @@
 """Rare things: odd data, typing errors, a server that is away, a tab in the background."""
 
-from support.devtools import Page, until
+from support.devtools import Page
+from support.expect import until
 
-from .proof import PHONE, Proof, Town, act, go, is_live, item, look_up, shows
+from .proof import PHONE, Proof, Town, act, go, is_live, item, shows
 
 HIDDEN = """(Object.defineProperty(document, "hidden", { configurable: true, get: () => args[0] }),
   document.dispatchEvent(new Event("visibilitychange")), true)"""
@@ -118,7 +119,7 @@ def typing_errors(proof: Proof) -> None:
     is_live(page)
     page.wait("document.querySelector('.mode.acts') && document.querySelector('.writer')", "acting for the new id")
     proof.same("the space is seen in the title", page.run("document.querySelector('h1 .unseen').title"), "U+0020")
-    until(lambda: town.told("GET", "/v1/users/%201/presence")["online"], "online by the stream of the page")
+    until("online by the stream of the page", lambda: town.told("GET", "/v1/users/%201/presence")["online"])
     page.settled()
     proof.same("not online by this page", page.run("!!document.querySelector('.tag.live')"), False)
     page.click(".mode [role=switch]")
@@ -185,11 +186,11 @@ def empty_lists(proof: Proof) -> None:
     shows(page, "followed")
     # Under the pointer, also if the row moves once more.
     meaning = lambda: (pointer(page, ".person button"), page.run("document.querySelector('.person button').innerText.trim()"))[1]
-    until(lambda: meaning() == "Unfollow", "the meaning of a press")
+    until("the meaning of a press", lambda: meaning() == "Unfollow")
     page.click(".person button", "Unfollow")
-    until(lambda: town.relation("reader", "ann")["relation"] == "none", "unfollowed")
+    until("unfollowed", lambda: town.relation("reader", "ann")["relation"] == "none")
     page.click(".message button", "Undo")
-    until(lambda: town.relation("reader", "ann")["relation"] == "following", "followed again")
+    until("followed again", lambda: town.relation("reader", "ann")["relation"] == "following")
     page.click(".profile button", "Edit profile")
     page.wait("document.activeElement.name === 'nickname'", "the own profile can be edited here, too")
     page.press("Escape")

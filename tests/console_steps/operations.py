@@ -4,7 +4,8 @@ import tarfile
 import time
 from pathlib import Path
 
-from support.devtools import Page, until
+from support.devtools import Page
+from support.expect import until
 
 from .proof import PHONE, Proof, go, shows, sign_in
 
@@ -53,7 +54,7 @@ def history(proof: Proof) -> None:
     for n in range(3):
         town.client.call("GET", f"/v1/content/none-{n}")
     kept = lambda: town.told("GET", "/v1/admin/history")["items"]
-    until(lambda: len(kept()) >= 3 and any("content_not_found" in one["problems"] for one in kept()), "the history")
+    until("the history", lambda: len(kept()) >= 3 and any("content_not_found" in one["problems"] for one in kept()))
     page = proof.page(proof.address(tideline) + "#/dashboard", **PHONE)
     path = "document.querySelector('.chart[aria-label=\"Memory\"] .line')?.getAttribute('d')"
     proof.holds("the first line has the history", len(page.wait(path, "a line").split("L")) >= 3)
@@ -108,7 +109,7 @@ def keep_downloads(page: Page, folder: Path) -> None:
 def downloaded(page: Page, path: Path) -> list[str]:
     """The names in an archive that the page loads down, once it is whole."""
     states = page.browser.downloads
-    until(lambda: path.exists() and set(states.values()) == {"completed"}, f"the archive {path}: {states}")
+    until(f"the archive {path}: {states}", lambda: path.exists() and set(states.values()) == {"completed"})
     with tarfile.open(path) as tar:
         return tar.getnames()
 

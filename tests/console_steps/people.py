@@ -2,7 +2,8 @@
 
 from urllib.parse import quote
 
-from support.devtools import Page, until
+from support.devtools import Page
+from support.expect import until
 
 from .proof import DESKTOP, PHONE, POSTS, Proof, Town, act, go, ids, item, look_up, shows
 
@@ -27,10 +28,10 @@ def flows(proof: Proof, page: Page, town: Town) -> None:
     likes = lambda: town.told("GET", "/v1/content/post-1")["counts"]["reactions"].get("like", 0)
     button = item(page, "post-1", "button.like")
     page.click(button)
-    until(lambda: likes() == 1, "the like")
+    until("the like", lambda: likes() == 1)
     page.wait("document.querySelector(args[0]).ariaPressed === 'true'", "the like is shown", button)
     page.click(button)
-    until(lambda: likes() == 0, "the like is taken back")
+    until("the like is taken back", lambda: likes() == 0)
     proof.same("a favorite of before", page.run(f"document.querySelector('{item(page, 'post-1', 'button.favorite')}').ariaPressed"), "true")
 
     # Publish.
@@ -88,7 +89,7 @@ def flows(proof: Proof, page: Page, town: Town) -> None:
         ("Hide my items", "hidden", True, "Show my items"), ("Show my items", "hidden", False, "Hide my items"),
     ):
         page.click(".profile button", label)
-        until(lambda: town.relation("ada", "dot")[field] == value, f"{label} at the server")
+        until(f"{label} at the server", lambda: town.relation("ada", "dot")[field] == value)
         # The buttons move when their texts change.
         page.wait("[...document.querySelectorAll('.profile button')].some((button) => button.innerText.trim() === args[0])", after, after)
     page.click(".tabs a[href$='/followers']")
@@ -102,7 +103,7 @@ def flows(proof: Proof, page: Page, town: Town) -> None:
     page.press("Control+Enter")
     page.wait("[...document.querySelectorAll('.feed article')].some((item) => item.innerText.includes('They looked at me'))", "the comment")
     page.click(".alone button", "1 repost")
-    until(lambda: town.told("GET", "/v1/content/post-0")["counts"]["reposts"] == 2, "the repost")
+    until("the repost", lambda: town.told("GET", "/v1/content/post-0")["counts"]["reposts"] == 2)
     page.click(".alone .topics a", "#sea")
     page.wait("document.querySelector('h1').innerText === '#sea'", "the topic")
     page.wait("args[0].every((id) => document.querySelector(`article[data-id='${id}']`))", "the topic's items", ["post-0", "post-3"])
@@ -180,11 +181,11 @@ def keyboard(proof: Proof) -> None:
     page.run("document.activeElement.blur()")
     page.press("j", "j", "j")
     page.press("l")
-    until(lambda: town.told("GET", f"/v1/content/{TIMELINE[2]}")["counts"]["reactions"].get("like", 0) == 1, "the like")
+    until("the like", lambda: town.told("GET", f"/v1/content/{TIMELINE[2]}")["counts"]["reactions"].get("like", 0) == 1)
     page.press("w")
     page.write("Written without a mouse")
     page.press("Control+Enter")
-    until(lambda: any(i["text"] == "Written without a mouse" for i in town.told("GET", "/v1/users/ada/content")["items"]), "published")
+    until("published", lambda: any(i["text"] == "Written without a mouse" for i in town.told("GET", "/v1/users/ada/content")["items"]))
     page.press("Escape")
     town.publish("bob", "fresh")
     page.wait("!!document.querySelector('.pill')", "a new item")
@@ -250,7 +251,7 @@ def any_ids(proof: Proof) -> None:
         go(page, f"item/{quote(f'by {name}', safe='')}")
         page.click(".alone button.like")
         likes = f"/v1/content/{quote(f'by {name}', safe='')}/reactions/like"
-        until(lambda: [i["user_id"] for i in town.told("GET", likes)["items"]] == [name], f"the like of {name}")
+        until(f"the like of {name}", lambda: [i["user_id"] for i in town.told("GET", likes)["items"]] == [name])
 
     # Each can be followed and unfollowed, on its page and in a list.
     go(page, "timeline/reader")
@@ -261,9 +262,9 @@ def any_ids(proof: Proof) -> None:
         go(page, f"user/{quote(name, safe='')}")
         page.wait("document.querySelector('h1')?.innerText === args[0]", name, name)
         page.click(".profile .actions button:first-child")
-        until(lambda: name not in follows(), f"{name} is unfollowed")
+        until(f"{name} is unfollowed", lambda: name not in follows())
         page.click(".profile .actions button:first-child", "Follow")
-        until(lambda: name in follows(), f"{name} is followed")
+        until(f"{name} is followed", lambda: name in follows())
     go(page, "user/reader/following")
     page.wait("document.querySelectorAll('.person .actions button').length === args[0]", "a button for each", len(NAMES))
     proof.clean(page)

@@ -1,13 +1,13 @@
 """The pictures of docs/use/console.md, made from the community of `tideline demo`."""
 
-import subprocess
 import time
 from pathlib import Path
 
-from support.devtools import Failed, Page, until
+from support.devtools import Page
+from support.expect import Unexpected, until
 from support.server import Tideline
 
-from .proof import DESKTOP, PHONE, Proof, Town, act, go, shows
+from .proof import DESKTOP, PHONE, Proof, Town, act, shows
 
 # The user of the demo who follows most people, and the largest author.
 READER, AUTHOR = "1", "2"
@@ -16,17 +16,9 @@ PEOPLE, POSTS = 500, 5000
 
 def community(proof: Proof) -> Tideline:
     """A server with the data of the demo."""
-    directory = proof.workspace / "pictures"
-    directory.mkdir()
-    tideline = Tideline(proof.args.binary, directory, {})
+    tideline = Tideline(proof.args.binary, proof.workspace / "pictures", {})
     proof.servers.append(tideline)
-    made = directory / "demo"
-    size = ["--users", str(PEOPLE), "--posts", str(POSTS)]
-    subprocess.run([tideline.binary, "demo", *size, "--out", made], check=True, stdout=subprocess.DEVNULL)
-    files = ["--follows", made / "follows.csv", "--content", made / "content.ndjson"]
-    files += ["--reactions", made / "reactions.csv", "--profiles", made / "profiles.ndjson"]
-    if tideline.command("import", *files).wait() != 0:
-        raise SystemExit(f"the demo data cannot be imported:\n{tideline.output('import')}")
+    tideline.import_demo(PEOPLE, POSTS)
     tideline.start()
     return tideline
 
@@ -42,7 +34,7 @@ def pictures(proof: Proof, folder: Path) -> None:
         time.sleep(0.5)
         (folder / f"console-{name}.png").write_bytes(page.picture())
         if page.errors:
-            raise Failed(str(page.errors))
+            raise Unexpected(str(page.errors))
 
     def opened(place: str, sign: str, **look: object) -> Page:
         page = proof.page(f"{address}#/{place}", **DESKTOP | {"width": 1180, "height": 800} | look)
@@ -76,7 +68,7 @@ def pictures(proof: Proof, folder: Path) -> None:
     page.close()
 
     town.told("POST", "/v1/admin/backups", {})
-    until(lambda: town.told("GET", "/v1/admin/backups")["items"][0]["state"] == "verified", "a verified backup")
+    until("a verified backup", lambda: town.told("GET", "/v1/admin/backups")["items"][0]["state"] == "verified")
     page = opened("dashboard", ".chart")
     for n in range(200):
         for wave in range(1 + n % 7):

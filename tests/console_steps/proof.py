@@ -10,7 +10,8 @@ from typing import Any
 from urllib.parse import quote
 
 from support.client import Client
-from support.devtools import Browser, Failed, Page
+from support.devtools import Browser, Page
+from support.expect import Unexpected
 from support.prefix_proxy import Proxy
 from support.server import Tideline
 
@@ -68,9 +69,7 @@ class Proof:
     # Servers and data.
 
     def server(self, name: str, settings: dict[str, str]) -> Tideline:
-        directory = self.workspace / name
-        directory.mkdir()
-        tideline = Tideline(self.args.binary, directory, settings | {"presence.heartbeat": "1s"})
+        tideline = Tideline(self.args.binary, self.workspace / name, settings | {"presence.heartbeat": "1s"})
         self.servers.append(tideline)
         tideline.start()
         return tideline
@@ -89,7 +88,7 @@ class Proof:
         if self.args.files:
             known = (proxy for proxy in self.proxies if proxy.server == tideline.address)
             return (next(known, None) or self.proxy(tideline)).address
-        return "http://{}:{}/".format(*tideline.address)
+        return tideline.url + "/"
 
     def proxy(self, tideline: Tideline, files: Path | None = None) -> Proxy:
         self.proxies.append(Proxy(tideline.address, files=files or self.args.files))
@@ -172,7 +171,7 @@ class Town:
         # The server ends a connection that waits for long, perhaps just before the next call.
         self.client.close()
         if answer.status >= 300:
-            raise Failed(f"{method} {path}: {answer}")
+            raise Unexpected(f"{method} {path}: {answer}")
         return answer.body
 
     def publish(self, author: str, content_id: str, text: str | None = None, **fields: object) -> dict:
@@ -236,7 +235,7 @@ def stride(page: Page, by: int) -> int:
     """One step of a reader: scroll, and wait until there is something to read. Returns the number of loaded items."""
     items = page.run(SCROLL, by)
     if items is None:
-        raise Failed(f"no items after {by}; the page says:\n{page.text()[:1500]}")
+        raise Unexpected(f"no items after {by}; the page says:\n{page.text()[:1500]}")
     return items
 
 

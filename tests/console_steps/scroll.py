@@ -3,7 +3,7 @@
 import threading
 import time
 
-from support.devtools import until
+from support.expect import until
 
 from .proof import HOUR, Proof, Town, act, stride
 
@@ -117,7 +117,7 @@ def far(proof: Proof) -> None:
             proof.same("an end", down, f"at most {count} steps")
             break
     stream.join(timeout=120)
-    until(lambda: stream.ended, "all arrivals")
+    until("all arrivals", lambda: stream.ended)
     counted = f"{len(stream.newest):,} new" if len(stream.newest) < 1000 else "1,000 new or more"
     page.wait("document.querySelector('.pill')?.innerText.trim() === args[0]", "the new items are counted, and none is shown", counted)
     order = page.run("watched.order")

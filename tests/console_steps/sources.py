@@ -2,7 +2,8 @@
 
 import re
 
-from support.devtools import Page, until
+from support.devtools import Page
+from support.expect import until
 
 from .proof import Proof, Town, go, ids, item, shows
 
@@ -187,7 +188,7 @@ def account(proof: Proof) -> None:
     page.click(".profile button", "Take the suspension back")
     page.click("dialog .strong", "Take the suspension back")
     page.wait("document.querySelectorAll('article').length === 2", "the items are back")
-    until(lambda: not town.told("GET", "/v1/users/ben/suspension")["suspended"], "the end at the server")
+    until("the end at the server", lambda: not town.told("GET", "/v1/users/ben/suspension")["suspended"])
     page.wait(f"{TAGS} === 'Approves followers,Publishes for followers'", "the marks that stay")
 
     # A user asks, and is answered.
@@ -201,5 +202,5 @@ def account(proof: Proof) -> None:
     proof.same("no answer by who acts for another", page.run("document.querySelectorAll('.person button').length"), 0)
     page.click("main [role=switch]")
     page.click(".person button", "Approve")
-    until(lambda: town.relation("ann", "ben")["relation"] == "following", "the follow")
+    until("the follow", lambda: town.relation("ann", "ben")["relation"] == "following")
     proof.clean(page)

@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import quote
 
-from .client import Client, NotMade, Unexpected
+from .client import Client, NotMade
+from .expect import Unexpected
 
 # By these answers nothing has changed.
 NOTHING_CHANGED = ("log_unavailable", "overloaded")

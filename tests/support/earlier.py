@@ -5,8 +5,9 @@ import random
 import threading
 from collections.abc import Sequence
 
-from .client import Client, Item, Unexpected, item_of
+from .client import Client, Item, item_of
 from .cluster import Node
+from .expect import Unexpected
 from .ids import Id, quoted
 from .model import Model
 

@@ -81,9 +81,9 @@ def first_day(engine: Engine, base: str, debian: Path) -> None:
     for machine, url in machines:
         assert machine.root("stat -c '%U %a' key metrics-key").split() == ["root", "600"] * 2
         assert "tideline-first.tar.zst" in machine.root("ls /mnt/other") and machine.root("ls /var/tmp/try || true").startswith("ls:")
-        until(lambda: f"{machine.name}: cron takes no backup\n{machine.root('ls -l /mnt/other; journalctl --no-pager --unit cron')}",
+        until(lambda: f"{machine.name}: cron takes a backup\n{machine.root('ls -l /mnt/other; journalctl --no-pager --unit cron')}",
               lambda: re.search(r"tideline-2\S+zst\n", machine.root("ls --ignore '*2026-01-01*' /mnt/other")))
-        until("an old copy stays", lambda: "2026-01-01" not in machine.root("ls /mnt/other"))
+        until("the old copy goes", lambda: "2026-01-01" not in machine.root("ls /mnt/other"))
         scraped = machine.root(f'curl -fsS -H "Authorization: Bearer $(head -1 metrics-key)" {url}/metrics')
         copied = re.search(r"^tideline_backup_newest_copied_timestamp_seconds (\S+)", scraped, re.MULTILINE)
         assert copied and float(copied[1]) > 0, "the server knows of no copy"
