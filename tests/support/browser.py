@@ -20,6 +20,8 @@ def flags() -> list[str]:
     options = [
         "--headless", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run", "--no-proxy-server", "--disable-sync",
         "--disable-background-networking", "--disable-component-update", "--disable-extensions",
+        # A page that is left gives up its stream at once, not after a minute.
+        "--disable-features=BackForwardCache",
         # A page behind others draws too, and its timers keep their time.
         "--disable-backgrounding-occluded-windows", "--disable-renderer-backgrounding", "--disable-background-timer-throttling",
     ]

@@ -27,6 +27,11 @@ KEYS = {
     "ArrowUp": (38, ""), "ArrowDown": (40, ""), " ": (32, " "),
 }
 
+# What every script may say.
+WORDS = """const $ = (selector) => document.querySelector(selector), $$ = (selector) => [...document.querySelectorAll(selector)];
+  const has = (selector) => !!$(selector), count = (selector) => $$(selector).length;
+  const text = (selector) => $(selector)?.innerText ?? "", texts = (selector) => $$(selector).map((one) => one.innerText);
+  const first = (selector = "article") => $(selector)?.dataset.id, alone = () => $(".alone article")?.dataset.id;"""
 # The place of an element that stands still and is not covered, or null. For a click, a press of the mouse that meets
 # another element then does nothing.
 AIM = """(async () => {
@@ -114,12 +119,12 @@ class Browser:
             raise Unexpected(f"{method}: {answer['error']}")
         return answer["result"]
 
-    def page(self, **look: object) -> "Page":
+    def page(self, kind: "type[Page] | None" = None, **look: object) -> "Page":
         """A new page, with storage of its own."""
         context = self.send("Target.createBrowserContext")["browserContextId"]
         target = self.send("Target.createTarget", url="about:blank", browserContextId=context)["targetId"]
         session = self.send("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
-        page = Page(self, session, context)
+        page = (kind or Page)(self, session, context)
         self.pages[session] = page
         page.prepare(**look)
         return page
@@ -173,7 +178,7 @@ class Page:
             self.refused.append((params["response"]["status"], params["response"]["url"]))
         elif method == "Network.loadingFinished":
             self.asked.pop(params["requestId"], None)
-        elif method == "Network.loadingUnexpected":
+        elif method == "Network.loadingFailed":
             url = self.asked.pop(params["requestId"], "")
             if params["errorText"] == "net::ERR_NETWORK_CHANGED":
                 self.is_lost = True
@@ -216,7 +221,7 @@ class Page:
 
     def run(self, script: str, *arguments: object) -> Any:
         """The value of an expression, after its promise; `args` has the arguments."""
-        source = f"(async () => {{ const args = {json.dumps(arguments)}; return ({script}); }})()"
+        source = f"(async () => {{ {WORDS} const args = {json.dumps(arguments)}; return ({script}); }})()"
         answer = self.send("Runtime.evaluate", expression=source, awaitPromise=True, returnByValue=True)
         if "exceptionDetails" in answer:
             details = answer["exceptionDetails"]
@@ -302,6 +307,9 @@ class Page:
         figures = {figure["name"]: figure["value"] for figure in self.send("Performance.getMetrics")["metrics"]}
         return {"bytes": figures["JSHeapUsedSize"], "nodes": figures["Nodes"], "listeners": figures["JSEventListeners"]}
 
+    def is_open(self) -> bool:
+        return self.session in self.browser.pages
+
     def close(self) -> None:
-        self.browser.pages.pop(self.session, None)
-        self.browser.send("Target.disposeBrowserContext", browserContextId=self.context)
+        if self.browser.pages.pop(self.session, None):
+            self.browser.send("Target.disposeBrowserContext", browserContextId=self.context)
