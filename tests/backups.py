@@ -58,27 +58,25 @@ class Backups(chaos.Chaos):
         self.start()
         try:
             self.begin()
-            for number in range(1, self.given.backups + 1):
-                way = WAYS[number % len(WAYS)]
-                self.load = prefix.Round(self.shared, self.writers)
-                try:
-                    self.backup(number, way)
-                except Unexpected as error:
-                    self.shared.fail(f"backup {number}, by {way}: {error}")
-                if self.shared.wrong:
-                    print(f"in backup {number}, by {way}; settings {self.tideline.settings}", flush=True)
-                    return False
-                self.tell(f"backup {number}, by {way}")
-                if number % 3 == 0 or number == self.given.backups:
-                    self.interrupt()
-                if self.shared.wrong:
-                    return False
+            self.rounds(self.one, lambda number: number < self.given.backups)
+            if self.shared.wrong:
+                return False
             self.tideline.stop()
         finally:
             self.tideline.kill()
+        self.tell(f"{self.given.backups} backups")
         print(f"{self.later:,} later changes in backups too; ends meanwhile: {'; '.join(self.kills)}")
         print(f"check: {self.tideline.check()}")
         return self.refuses_earlier_formats()
+
+    def one(self, number: int) -> str:
+        """A backup, at times with another one that is interrupted."""
+        way = WAYS[number % len(WAYS)]
+        self.load = prefix.Round(self.shared, self.writers)
+        self.backup(number, way)
+        if number % 3 == 0 or number == self.given.backups:
+            self.interrupt()
+        return f"a backup by {way}"
 
     def refuses_earlier_formats(self) -> bool:
         """No version reads the formats before the present one, which were never released."""

@@ -26,8 +26,6 @@ from support.server import Tideline
 
 # The default of `server.shutdown_timeout`, and a little more to close the store, seconds.
 STOP_WITHIN = 12
-# Seconds between progress lines.
-TELL_EVERY = 20
 # Shifts of the time of day, seconds.
 SHIFTS = (-86_400, -3600, -60, -1, 0, 0, 0, 1, 60, 3600, 86_400)
 
@@ -87,20 +85,9 @@ class Chaos(Load):
         self.start()
         try:
             self.begin()
-            number = 0
-            while self.goes_on(number):
-                number += 1
-                how = self.round()
-                if self.rng.random() < 0.1:
-                    self.tideline.check()
-                self.restart()
-                self.compare()
-                if self.shared.wrong:
-                    print(f"in round {number}: {how}; settings then {self.tideline.settings}", flush=True)
-                    return False
-                if time.monotonic() - self.told > TELL_EVERY:
-                    self.told = time.monotonic()
-                    self.tell(f"round {number}: {how}")
+            number = self.rounds(self.one, self.goes_on)
+            if self.shared.wrong:
+                return False
             self.tideline.stop()
         finally:
             self.tideline.kill()
@@ -114,6 +101,17 @@ class Chaos(Load):
         print(f"feed of changes: {read} read by the readers")
         print(f"slowest start: {self.slowest:.2f} s, slowest stop: {self.longest_stop:.2f} s\ncheck: {self.tideline.check()}")
         return True
+
+    def one(self, _: int) -> str:
+        how = self.round()
+        if self.rng.random() < 0.1:
+            self.tideline.check()
+        self.restart()
+        self.compare()
+        return how
+
+    def situation(self) -> str:
+        return f"settings now {self.tideline.settings}"
 
     def goes_on(self, rounds: int) -> bool:
         if self.given.minutes is not None:

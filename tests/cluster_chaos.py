@@ -15,7 +15,6 @@ must find nothing.
 
 import argparse
 import random
-import re
 import signal
 import sys
 import threading
@@ -29,7 +28,7 @@ from support.any_node import LOCAL, SESSION, STRICT, AnyNode, Calls, everywhere
 from support.client import Client
 from support.cluster import Cluster
 from support.earlier import LocalReader, Recorded
-from support.expect import Impossible
+from support.expect import Impossible, Unexpected
 from support.faults import Faults
 from support.ids import quoted
 from support.kafka_jars import unavailable
@@ -140,13 +139,9 @@ class ClusterChaos(Load):
         took = self.cluster.start()
         self.tell(f"all nodes are ready after {took:.1f} s")
         self.begin_at_all()
-        for number in range(1, self.given.rounds + 1):
-            how = self.round()
-            self.compare()
-            self.tell(f"round {number}: {how}")
-            if self.shared.wrong:
-                self.explain()
-                return False
+        self.rounds(self.one, lambda number: number < self.given.rounds)
+        if self.shared.wrong:
+            raise Unexpected(f"of what is wrong all calls are in {self.directory / 'calls.txt'}")
         self.tell_of_rounds()
         print(f"digests: {self.digests}")
         self.cluster.stop_and_check()
@@ -158,6 +153,11 @@ class ClusterChaos(Load):
             print("WRONG most streams do not resume")
             return False
         return True
+
+    def one(self, _: int) -> str:
+        how = self.round()
+        self.compare()
+        return how
 
     def clocks(self) -> None:
         """Gives each node a clock of its own, hours off."""
@@ -260,15 +260,6 @@ class ClusterChaos(Load):
             f"{dict(self.answered)}, {self.local_reads} local ones compared; slowest call {self.slowest:.1f} s"
         )
         print("faults: " + ", ".join(f"{kind} {count}" for kind, count in self.faults.made.items() if count))
-
-    def explain(self) -> None:
-        """The calls that matter: those that name an item of the first faults."""
-        text = "\n".join(self.shared.wrong[:3])
-        ids = [str(id) for id in self.shared.begun if re.search(rf"(?<!\w){re.escape(str(id))}(?!\w)", text)]
-        self.calls.write(self.directory / "calls.txt")
-        print(f"the calls about {ids[:4]}; all are in {self.directory / 'calls.txt'}")
-        for call in self.calls.about(ids[:4])[-30:]:
-            print(f"  {str(call)[:400]}")
 
 
 CASES = {

@@ -11,10 +11,10 @@ servers and the probes, as if they came from other machines."""
 import argparse
 import http.client
 import json
+import math
 import multiprocessing
 import os
 import re
-import selectors
 import socket
 import sys
 import threading
@@ -22,6 +22,7 @@ import time
 from multiprocessing.connection import Connection
 from pathlib import Path
 
+from slow_clients import ATTACKER, be_slow, get
 from support.client import Address, Client
 from support.expect import Unexpected
 from support.probes import Found, Probes, raise_open_files, slowed, verdict
@@ -29,84 +30,11 @@ from support.program import arguments, judge
 from support.server import Tideline
 
 # Users by purpose. The scan begins at 1.
-ATTACKER = 50_000_000
 AUTHOR = 50_000_001
 BATCHES = 50_000_002
-LISTENERS = 60_000_000
 
 TEXT = "x" * 65_000
 PAGE_ITEMS = 100
-
-
-held: list[socket.socket] = []
-
-
-def request(path: str) -> bytes:
-    return f"GET {path} HTTP/1.1\r\nhost: localhost\r\n\r\n".encode()
-
-
-def small_socket(address: Address) -> socket.socket:
-    """A connection with a tiny receive buffer."""
-    connection = socket.socket()
-    connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-    connection.settimeout(60)
-    connection.connect(address)
-    return connection
-
-
-def hold_pages(address: Address, count: int, told: Connection) -> None:
-    """Asks for full pages on many connections, and reads only the status. A refused request is sent again."""
-    os.nice(19)
-    asked = request(f"/v1/users/{ATTACKER}/timeline?limit={PAGE_ITEMS}")
-    answered = {"200": 0, "503": 0, "closed": 0}
-    selector = selectors.DefaultSelector()
-
-    def connect() -> None:
-        try:
-            connection = small_socket(address)
-            connection.sendall(asked)
-        except OSError:
-            answered["closed"] += 1
-            return
-        selector.register(connection, selectors.EVENT_READ)
-
-    for _ in range(count):
-        connect()
-    again: list[tuple[float, socket.socket]] = []
-    while not told.poll():
-        for key, _ in selector.select(0.05):
-            connection = key.fileobj
-            selector.unregister(connection)
-            try:
-                status = connection.recv(12)[9:12].decode()
-            except OSError:
-                status = ""
-            answered[status if status in answered else "closed"] += 1
-            if status == "503":
-                again.append((time.monotonic() + 1.0, connection))
-            elif status == "200":
-                # Kept, and not read.
-                held.append(connection)
-            else:
-                connection.close()
-        while again and again[0][0] < time.monotonic():
-            again.pop(0)[1].close()
-            connect()
-    told.send(answered)
-
-
-def hold_streams(address: Address, count: int, told: Connection) -> None:
-    """Opens streams and reads nothing of them."""
-    os.nice(19)
-    opened = {"200": 0, "503": 0}
-    for n in range(count):
-        connection = small_socket(address)
-        connection.sendall(request(f"/v1/users/{LISTENERS + n}/stream"))
-        status = connection.recv(12)[9:12].decode()
-        opened[status] = opened.get(status, 0) + 1
-        held.append(connection)
-    told.send(opened)
-    told.recv()
 
 
 def send_batches(address: Address, count: int, told: Connection) -> None:
@@ -166,7 +94,7 @@ def scan(address: Address, users: int, told: Connection) -> None:
             more = min(depth - (asked - answers), len(mine) - asked)
             if more > 0:
                 paths = (f"/v1/users/{mine[asked + n]}/timeline?limit=20&view=ids" for n in range(more))
-                connection.sendall(b"".join(map(request, paths)))
+                connection.sendall(b"".join(map(get, paths)))
                 asked += more
             part = connection.recv(1 << 16)
             if not part:
@@ -218,21 +146,20 @@ def attack(server: Tideline, probes: dict[str, Address], given: argparse.Namespa
     ends: dict[str, Connection] = {}
     probing = None
     begin, cpu = time.monotonic(), server.cpu_seconds()
-    for name, work, amount in (
-        ("streams", hold_streams, given.streams),
+    for name, work, *amounts in (
+        ("streams", be_slow, "readers of streams", given.streams, 0.0, math.inf),
         ("scan", scan, given.scan),
-        ("pages", hold_pages, given.pages),
+        ("pages", be_slow, "readers of full pages", given.pages, 0.0, math.inf),
         ("batches", send_batches, given.batches),
     ):
-        here, there = multiprocessing.Pipe()
-        child = multiprocessing.Process(target=work, args=(server.address, amount, there), daemon=True)
+        ends[name], there = multiprocessing.Pipe()
+        child = multiprocessing.Process(target=work, args=(server.address, *amounts, there), daemon=True)
         child.start()
         children.append(child)
-        ends[name] = here
-        if name == "scan":
-            here.recv()
+        if name != "batches":
+            ends[name].recv()  # all of them are connected
         if name == "streams":
-            print(f"streams: {here.recv()}, {server.memory_mb():.0f} MiB", flush=True)
+            print(f"streams: {given.streams}, {server.memory_mb():.0f} MiB", flush=True)
             probing = Probes(probes)
     assert probing is not None
     # The scan sends a message at its end.
@@ -252,7 +179,7 @@ def attack(server: Tideline, probes: dict[str, Address], given: argparse.Namespa
     print(f"scan: {scanned}, after {seconds:.0f} s", flush=True)
     if scanned != {"200": given.scan}:
         raise Unexpected("not all of the scan was answered")
-    for name in ("pages", "batches"):
+    for name in ("streams", "pages", "batches"):
         ends[name].send("end")
         print(f"{name}: {ends[name].recv()}", flush=True)
     share = (server.cpu_seconds() - cpu) / seconds

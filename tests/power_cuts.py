@@ -88,25 +88,9 @@ class PowerCuts(chaos.Chaos):
                 raise Impossible("needs a server that is linked dynamically, so that it loads a library")
             self.begin()
             self.load = prefix.Round(self.shared, self.writers)
-            for number in range(self.given.cuts * len(self.wanted)):
-                durability = self.durability
-                how = f"cut {number + 1}, durability {durability}: {self.cut()}"
-                self.durability = self.wanted[(number + 1) % len(self.wanted)]
-                loses = durability == "os" and not self.in_order
-                for listener in self.listeners if loses else ():
-                    listener.forgotten = True
-                    self.owed.add(listener)
-                self.restart()
-                try:
-                    self.find(durability, loses)
-                except Unexpected as error:
-                    self.shared.fail(str(error))
-                if self.shared.wrong:
-                    print(f"after {how}; settings now {self.tideline.settings}", flush=True)
-                    return False
-                if time.monotonic() - self.told > chaos.TELL_EVERY:
-                    self.told = time.monotonic()
-                    self.tell(how)
+            self.rounds(self.one, lambda number: number < self.given.cuts * len(self.wanted))
+            if self.shared.wrong:
+                return False
             self.stop()
         finally:
             self.tideline.kill()
@@ -129,6 +113,19 @@ class PowerCuts(chaos.Chaos):
             print("WRONG most streams do not resume")
             return False
         return True
+
+    def one(self, number: int) -> str:
+        """A cut, and what it has left."""
+        durability = self.durability
+        how = f"durability {durability}: {self.cut()}"
+        self.durability = self.wanted[number % len(self.wanted)]
+        loses = durability == "os" and not self.in_order
+        for listener in self.listeners if loses else ():
+            listener.forgotten = True
+            self.owed.add(listener)
+        self.restart()
+        self.find(durability, loses)
+        return how
 
     def choose_settings(self) -> None:
         # With larger buffers more of the log is missing in table files.

@@ -33,6 +33,7 @@ from support.server import Tideline
 
 # Users by purpose; 7 is the one of the probes.
 AUTHOR = 50_000_001
+ATTACKER = 50_000_000
 LARGE, SMALL, NEWS = 50_000_003, 50_000_004, 50_000_005
 LISTENERS = 60_000_000
 PAGE_ITEMS = 100
@@ -73,6 +74,8 @@ KINDS: dict[str, tuple[bytes, bytes]] = {
     "readers of many pages": (get(f"/v1/users/{SMALL}/timeline?limit=20") * 5, b""),
     "readers of streams": (get("/v1/users/{user}/stream"), b""),
 }
+# Those of memory_attack.py.
+FULL = {"readers of full pages": (get(f"/v1/users/{ATTACKER}/timeline?limit={PAGE_ITEMS}"), b"")}
 # A large answer has a second more for each 64 KiB.
 LARGE_MORE = PAGE_ITEMS * len(TEXT) / 65536
 # A reader whose page found no memory has its whole answer, a refusal. The server closes its connection as any quiet one,
@@ -84,7 +87,7 @@ class Slow:
     """One connection of a slow client."""
 
     def __init__(self, address: Address, kind: str, number: int):
-        at_once, self.rest = KINDS[kind]
+        at_once, self.rest = (KINDS | FULL)[kind]
         self.kind, self.number, self.sent, self.begun = kind, number, 0, time.monotonic()
         self.socket = socket.socket()
         self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
@@ -95,7 +98,8 @@ class Slow:
 
     def step(self, patience: float) -> bool:
         """Sends one more byte; false if the server has closed the connection, or a reader has waited so long."""
-        if self.kind.startswith("readers") and time.monotonic() - self.begun > patience:
+        age = time.monotonic() - self.begun
+        if self.kind.startswith("readers") and (age > patience or (age > 1 and self.is_refused())):
             return False
         try:
             if self.rest:
@@ -109,11 +113,18 @@ class Slow:
         except OSError:
             return False
 
+    def is_refused(self) -> bool:
+        """Whether a reader of a full page has a 503, which it sees without reading."""
+        try:
+            return self.kind in FULL and self.socket.recv(12, socket.MSG_PEEK)[9:12] == b"503"
+        except OSError:
+            return False
+
     def ending(self) -> str:
         """The status that the server sent before its end, or `cut`; for a reader, that it left."""
         try:
             if self.kind.startswith("readers"):
-                return "left" if not is_closed(self.socket) else "cut"
+                return "503" if self.is_refused() else "left" if not is_closed(self.socket) else "cut"
             return self.socket.recv(12)[9:12].decode() or "cut"
         except OSError:
             return "cut"
@@ -135,8 +146,16 @@ def be_slow(address: Address, kind: str, count: int, ramp: float, patience: floa
     endings: Counter[str] = Counter()
     longest = 0.0
     clients: list[Slow | None] = []
+
+    def come(number: int) -> Slow | None:
+        try:
+            return Slow(address, kind, number)
+        except OSError as error:
+            endings["refused" if error.errno == errno.ECONNREFUSED else "not connected"] += 1
+            return None
+
     for number in range(count):
-        clients.append(Slow(address, kind, number))
+        clients.append(come(number))
         # Not all at once: slow clients are the load, not a burst of requests.
         time.sleep(ramp / count)
     told.send("open")
@@ -149,11 +168,7 @@ def be_slow(address: Address, kind: str, count: int, ramp: float, patience: floa
             if client is not None:
                 endings[client.ending()] += 1
                 client.socket.close()
-            try:
-                clients[number] = Slow(address, kind, number)
-            except OSError as error:
-                endings["refused" if error.errno == errno.ECONNREFUSED else "not connected"] += 1
-                clients[number] = None
+            clients[number] = come(number)
         told.poll(max(0.0, BYTE_EVERY - (time.monotonic() - begin)))
     told.recv()
     told.send((dict(endings), longest))

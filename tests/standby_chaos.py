@@ -75,18 +75,9 @@ class StandbyChaos(chaos.Chaos):
         self.standby.start()
         try:
             self.begin()
-            for number in range(1, self.given.rounds + 1):
-                how = ENDS[number % len(ENDS)]
-                try:
-                    self.one(how)
-                except Unexpected as error:
-                    self.shared.fail(f"round {number}, {how}: {error}")
-                if self.shared.wrong:
-                    print(f"in round {number}, {how}; settings {self.tideline.settings}", flush=True)
-                    return False
-                if time.monotonic() - self.told > chaos.TELL_EVERY:
-                    self.told = time.monotonic()
-                    self.tell(f"round {number}: {how}")
+            self.rounds(self.one, lambda number: number < self.given.rounds)
+            if self.shared.wrong:
+                return False
             self.catch_up()
             self.tideline.stop()
             self.standby.stop()
@@ -104,8 +95,9 @@ class StandbyChaos(chaos.Chaos):
         print(f"check of the standby: {self.standby.check()}")
         return not self.shared.wrong
 
-    def one(self, how: str) -> None:
+    def one(self, number: int) -> str:
         """A round: load and faults, then one of the ends."""
+        how = ENDS[number % len(ENDS)]
         self.catch_up()
         self.load = prefix.Round(self.shared, self.writers)
         end_load = self.begin_load()
@@ -115,14 +107,15 @@ class StandbyChaos(chaos.Chaos):
             time.sleep(self.rng.uniform(0, 0.3))
         if how == "switch":
             self.switch(end_load)
-            return
+            return how
         self.tideline.kill()
         end_load()
         if how == "restart":
             self.start()
             self.compare()
-            return
-        self.promote(stopped=how != "promote")
+        else:
+            self.promote(stopped=how != "promote")
+        return how
 
     def disturb(self) -> None:
         """A fault of the standby or of the connection, or none."""

@@ -208,56 +208,52 @@ class Town:
         self.publish("dot", "repost-0", " ", kind="repost", ref_id="post-0", published_at=now - 3 * HOUR)
 
 
-class Page(devtools.Page):
-    """A page of the console. What is done may say what must follow: an expression that comes true, or a text that is shown."""
+def and_then(act: Callable[..., object]) -> Callable[..., None]:
+    """The same, and then waits for an expression that comes true, and for a text that is shown."""
+    @functools.wraps(act)
+    def made(page: "Page", *args: object, then: str | None = None, shows: str | None = None, **options: object) -> None:
+        act(page, *args, **options)
+        if then is not None:
+            page.wait(then, then)
+        if shows is not None:
+            page.shows(shows)
 
-    def then(self, expression: str | None, text: str | None) -> None:
-        if expression is not None:
-            self.wait(expression, expression)
-        if text is not None:
-            self.shows(text)
+    return made
+
+
+class Page(devtools.Page):
+    """A page of the console. What is done may say what must follow: see `and_then`."""
+
+    open, click, press, write = map(and_then, (devtools.Page.open, devtools.Page.click, devtools.Page.press, devtools.Page.write))
 
     def shows(self, text: str) -> None:
         """Waits for a text."""
         self.wait("document.body.innerText.includes(args[0])", f"the text {text!r}", text)
 
-    def open(self, address: str, then: str | None = None, shows: str | None = None) -> None:
-        super().open(address)
-        self.then(then, shows)
-
-    def click(self, selector: str, text: str | None = None, then: str | None = None, shows: str | None = None) -> None:
-        super().click(selector, text)
-        self.then(then, shows)
-
-    def press(self, *keys: str, then: str | None = None, shows: str | None = None) -> None:
-        super().press(*keys)
-        self.then(then, shows)
-
-    def write(self, text: str, then: str | None = None, shows: str | None = None) -> None:
-        super().write(text)
-        self.then(then, shows)
-
-    def fill(self, text: str, field: str | None = None, then: str | None = None, shows: str | None = None) -> None:
+    @and_then
+    def fill(self, text: str, field: str | None = None) -> None:
         """Writes over what a field has, the focused one by default."""
         if field:
-            super().click(field)
+            self.click(field)
         self.run("document.activeElement.select()")
-        self.write(text, then, shows)
+        self.write(text)
 
-    def enter(self, text: str, field: str | None = None, then: str | None = None, shows: str | None = None) -> None:
+    @and_then
+    def enter(self, text: str, field: str | None = None) -> None:
         """The same, and presses Enter."""
         self.fill(text, field)
-        self.press("Enter", then=then, shows=shows)
+        self.press("Enter")
 
     def dismiss(self) -> None:
         """Closes a window."""
         self.press("Escape", then="!has('dialog')")
 
-    def back(self, then: str | None = None) -> None:
+    @and_then
+    def back(self) -> None:
         self.run("history.back()")
-        self.then(then, None)
 
-    def go(self, place: str, then: str | None = None, shows: str | None = None) -> None:
+    @and_then
+    def go(self, place: str) -> None:
         """Leads to a page of the console, and waits until nothing of the one before it is drawn."""
         self.run(
             """new Promise((done) => {
@@ -268,16 +264,16 @@ class Page(devtools.Page):
             })""",
             f"#/{place}",
         )
-        self.then(then, shows)
 
-    def look_up(self, user: str, then: str | None = None, shows: str | None = None) -> None:
+    @and_then
+    def look_up(self, user: str) -> None:
         """Looks for an id in the field of the first page, and waits for the timeline."""
         self.enter(user, "#look-up-large" if self.run("has('#look-up-large')") else "#look-up", then="has('main .feed')")
-        self.then(then, shows)
 
-    def sign_in(self, credential: str, then: str | None = None, shows: str | None = None) -> None:
+    @and_then
+    def sign_in(self, credential: str) -> None:
         self.wait("has('input[name=credential]')", "the sheet")
-        self.enter(credential, "input[name=credential]", then, shows)
+        self.enter(credential, "input[name=credential]")
 
     def act(self) -> None:
         """Acts for the user of the timeline that is open, and waits for an open stream and a list that is loaded: an item of
@@ -291,10 +287,11 @@ class Page(devtools.Page):
         """Waits for an open stream and a list that is loaded."""
         self.wait("text('.live-state').includes('Live') && has('.feed [aria-busy=false] article, .feed .empty')", "an open stream")
 
-    def more(self, content_id: str, entry: str, then: str | None = None, shows: str | None = None) -> None:
+    @and_then
+    def more(self, content_id: str, entry: str) -> None:
         """Takes an entry of the window of an item."""
-        super().click(item(content_id, "button"), "More")
-        self.click("dialog button", entry, then, shows)
+        self.click(item(content_id, "button"), "More")
+        self.click("dialog button", entry)
 
     def stride(self, by: int) -> int:
         """One step of a reader: scrolls, and waits until there is something to read. Returns the number of loaded items."""

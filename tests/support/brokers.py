@@ -217,10 +217,6 @@ class Brokers:
         """The output of Kafka's command for topics: `--create --topic log --partitions 1`."""
         return self._tool("org.apache.kafka.tools.TopicCommand", options)
 
-    def config_command(self, *options: object) -> str:
-        """The output of Kafka's command for settings: `--alter --topic log --add-config retention.ms=1000`."""
-        return self._tool("kafka.admin.ConfigCommand", options)
-
     def create_topic(self, topic: str, **settings: object) -> None:
         """A topic of one partition; `settings` have `_` for each `.` of their names. Returns when it has a leader and
         all replicas."""

@@ -74,7 +74,7 @@ class LocalReader:
         while not stop.is_set():
             author, run = self.rng.choice(self.authors), self.node.runs_begun
             try:
-                status, body = client.call("GET", f"/v1/users/{quoted(author)}/content?limit={MOST}&view=ids&consistency=local")
+                status, body, _ = client.call("GET", f"/v1/users/{quoted(author)}/content?limit={MOST}&view=ids&consistency=local")
             except (OSError, http.client.HTTPException, Unexpected):
                 client.close()
                 stop.wait(0.1)

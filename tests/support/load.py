@@ -9,6 +9,7 @@ from collections.abc import Callable
 from . import program
 from .client import Client
 from .everything import compare_all
+from .expect import Unexpected
 from .ids import KINDS, Id, make, quoted
 from .listener import Listener
 from .mirror import Mirror
@@ -18,6 +19,8 @@ from .writer import RULES, Reader, Writer
 
 # So many that one user can follow all new ids of a round: see `Shared.rank`.
 FOLLOW_LIMIT = 100_000
+# Seconds between progress lines.
+TELL_EVERY = 20
 
 
 def arguments(description: str) -> argparse.ArgumentParser:
@@ -70,6 +73,27 @@ class Load:
     def topic_limit(self) -> int:
         """The number of items that a topic shows."""
         raise NotImplementedError
+
+    def rounds(self, one: Callable[[int], str], goes_on: Callable[[int], bool]) -> int:
+        """Makes rounds as long as they are wanted and nothing is wrong; `one` says how a round went. Returns their number."""
+        number = 0
+        while not self.shared.wrong and goes_on(number):
+            number += 1
+            how = ""
+            try:
+                how = one(number)
+            except Unexpected as error:
+                self.shared.fail(str(error))
+            if self.shared.wrong:
+                print(f"in round {number}: {how}; {self.situation()}", flush=True)
+            elif time.monotonic() - self.told > TELL_EVERY:
+                self.told = time.monotonic()
+                self.tell(f"round {number}: {how}")
+        return number
+
+    def situation(self) -> str:
+        """What a fault may depend on."""
+        return ""
 
     def tell(self, what: str) -> None:
         print(

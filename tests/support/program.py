@@ -5,6 +5,7 @@ import os
 import random
 import shutil
 import tempfile
+import threading
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
@@ -46,13 +47,15 @@ def judge(given: argparse.Namespace, work: Callable[[Path, int], object]) -> Non
     seed = random.randrange(10**6) if seed is None else seed
     if hasattr(given, "seed"):
         print(f"seed {seed}", flush=True)
+    crashed: list[threading.ExceptHookArgs] = []
+    threading.excepthook = lambda fault: (crashed.append(fault), threading.__excepthook__(fault))
     with Workspace(given.tmp, given.keep) as directory:
         try:
             right = work(directory, seed)
         except Unexpected as error:
             raise SystemExit(f"WRONG {error}") from error
-        if not right:
-            raise SystemExit("FAIL: see WRONG above")
+        if not right or crashed:
+            raise SystemExit("FAIL: a thread has crashed" if crashed else "FAIL: see WRONG above")
     print(right if isinstance(right, str) else "PASS")
 
 
