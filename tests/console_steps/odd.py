@@ -204,8 +204,7 @@ def away(proof: Proof, town: Town) -> None:
     page.go("dashboard", then="count('.tiles dd') > 3")
     proof.same("figures that are not known", page.run("[...new Set(texts('.tiles dd'))]"), ["–"])
     page.go("user/bob", then="has('main .problem')")
-    town.restart()
-    proxy.server = town.tideline.address
+    town.tideline.start()
     town.told("PUT", "/v1/users/bob/presence", {"online": True})
     page.wait("text('h1') === 'Bob Okafor' && count('article') === 2", "the page by itself")
     page.wait("has('.tag.live')", "the badge")

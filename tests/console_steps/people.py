@@ -226,7 +226,9 @@ def resume(proof: Proof, town: Town) -> None:
     page.wait("text('.pill').trim() === '1 new'", "an item")
     town.tideline.stop()
     page.wait("!text('.live-state').includes('Live')", "the stream is lost")
-    town.restart()
+    # For the page it is away until all of that has happened.
+    proxy.server = ("127.0.0.1", 1)
+    town.tideline.start()
     for n in range(5):
         town.publish("bob", f"missed-{n}")
     town.told("DELETE", "/v1/content/post-0")

@@ -29,7 +29,7 @@ def pictures(proof: Proof, folder: Path) -> None:
     town = proof.town("pictures")
     town.tideline.stop()
     town.tideline.import_demo(PEOPLE, POSTS)
-    town.restart()
+    town.tideline.start()
 
     def take(page: Page, name: str) -> None:
         time.sleep(0.5)

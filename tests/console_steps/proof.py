@@ -15,7 +15,7 @@ from support import devtools
 from support.client import Client
 from support.expect import Unexpected
 from support.prefix_proxy import Proxy
-from support.server import Tideline
+from support.server import Tideline, free_port
 
 SOURCE = Path(__file__).parents[2] / "console"
 AXE = "axe-core@4.14.1"
@@ -76,7 +76,7 @@ class Proof:
         if guarded:
             keys = {"auth.keys": f"{self.key} console tests", "auth.read_keys": self.read_key, "auth.jwt_secret": self.secret, "auth.leeway": "0s"}
             settings = keys | settings
-        tideline = Tideline(self.args.binary, self.workspace / name, settings | {"presence.heartbeat": "1s"})
+        tideline = Tideline(self.args.binary, self.workspace / name, settings | {"presence.heartbeat": "1s"}, free_port())
         self.servers.append(tideline)
         tideline.start()
         return Town(tideline, self.address(tideline), self.key if guarded else None)
@@ -162,13 +162,8 @@ class Town:
     """The data of a server, changed by the application."""
 
     def __init__(self, tideline: Tideline, address: str, key: str | None = None):
-        self.tideline, self.address, self.key = tideline, address, key
+        self.tideline, self.address = tideline, address
         self.client = Client(tideline.address, key=key)
-
-    def restart(self) -> None:
-        """Starts the server again, at another address."""
-        self.tideline.start()
-        self.client = Client(self.tideline.address, key=self.key)
 
     def told(self, method: str, path: str, body: object = None) -> Any:
         answer = self.client.call(method, path, body)

@@ -4,8 +4,10 @@ import argparse
 import os
 import random
 import shutil
+import subprocess
 import tempfile
 import threading
+import venv
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
@@ -38,6 +40,24 @@ def arguments(about: str) -> argparse.ArgumentParser:
     parser.add_argument("--tmp", help="where to put the temporary directory")
     parser.add_argument("--keep", action="store_true", help="keep the temporary directory")
     return parser
+
+
+def environment(directory: Path, *packages: object) -> Path | str:
+    """The directory of programs of an environment of Python with these packages, or why there is none. One that is whole is kept."""
+    wanted = " ".join(map(str, packages))
+    programs, done = directory.resolve() / "bin", directory / "done"
+    if done.exists() and done.read_text() == wanted:
+        return programs
+    try:
+        venv.create(directory, with_pip=True, clear=True)
+    except (subprocess.CalledProcessError, OSError):
+        return "Python has no venv (Debian: python3-venv)"
+    install = [programs / "pip", "install", "--quiet", "--disable-pip-version-check", "--retries", "1", *packages]
+    ended = subprocess.run(install, capture_output=True, text=True)
+    if ended.returncode != 0:
+        return f"pip cannot install {wanted}: {ended.stderr.strip().splitlines()[-1:]}"
+    done.write_text(wanted)
+    return programs
 
 
 def judge(given: argparse.Namespace, work: Callable[[Path, int], object]) -> None:
