@@ -68,7 +68,7 @@ try: setup ## run the tests with TEST= in their names, of the program IN= (progr
 	@set -o pipefail; $(QUICK_TEST) $(or $(TRY_$(IN)),--test $(or $(IN),program)) -- $(TEST) | \
 	  awk '{ print; fflush() } /^running [1-9]/ { ran = 1 } END { if (!ran) { print "try: no test of this program has this in its name"; exit 1 } }'
 
-# What takes long to compile is compiled first, because Cargo compiles for one command at a time. The program with
+# The machines mostly wait, so they begin as soon as there is a program, while the tests are compiled. The program with
 # failpoints and the shipped one have the same path, so the machines use a copy of the latter, which is at this path again
 # at the end.
 .PHONY: test
@@ -76,15 +76,15 @@ test: setup ## run all tests, and short shares of the proof machines; says which
 	@.ci/setup curl
 	cargo build --release --locked
 	@install -D $(TIDELINE) $(SHIPPED)
-	$(CARGO_TEST) --test '*' --no-run
-	$(UNIT_TEST) --no-run
 	@$(MAKE) --no-print-directory --jobs 3 --keep-going test-library test-program test-machines
 	@cargo build --release --locked --quiet
 	@! grep 'left out' $(MACHINES_LOG) || echo 'make test: all other tests passed; the lines above name the tests whose tools are missing'
 
-.PHONY: test-library test-program
-test-library: ; $(CARGO_TEST) --test library
-test-program: ; $(CARGO_TEST) --test program
+# Cargo compiles for one command at a time.
+.PHONY: test-compiled test-library test-program
+test-compiled: ; $(CARGO_TEST) --test '*' --no-run && $(UNIT_TEST) --no-run
+test-library: test-compiled ; $(CARGO_TEST) --test library
+test-program: test-compiled ; $(CARGO_TEST) --test program
 
 # MORE= names further ones. Each tells all that it has to say at its end, with the time that it took.
 .PHONY: test-machines
@@ -223,9 +223,9 @@ fuzz: setup ## any bytes as keys, values, cursors, imports and bodies, SECONDS= 
 	  cargo +nightly fuzz run $$target -- -max_total_time=$(SECONDS) -rss_limit_mb=2048 || exit 1; done
 
 .PHONY: scale
-scale: $(if $(FOLLOWS),build,$(DEMO)-files/profiles.ndjson) ## compare a served data set with a merge of its files: FOLLOWS= CONTENT= IDS= SOURCES= ARGS=
+scale: $(if $(FOLLOWS),build,$(DEMO)-files/profiles.ndjson) ## compare a served data set with a merge of its files: FOLLOWS= CONTENT= IDS= ARGS=
 	python3 tests/scale.py --binary $(TIDELINE) \
-	  --follows $(or $(FOLLOWS),$(DEMO)-files/follows.csv) --content $(or $(CONTENT),$(DEMO)-files/content.ndjson) $(if $(IDS),--ids $(IDS)) $(if $(SOURCES),--sources) $(ARGS)
+	  --follows $(or $(FOLLOWS),$(DEMO)-files/follows.csv) --content $(or $(CONTENT),$(DEMO)-files/content.ndjson) $(if $(IDS),--ids $(IDS)) $(ARGS)
 
 .PHONY: memory-attack
 memory-attack: build ## unread pages, idle streams, large batches and a long scan at once; answers to others: ARGS=

@@ -9,8 +9,6 @@ Compare ratios of one run: the brokers, the nodes and the load share the process
 import argparse
 import http.client
 import json
-import os
-import re
 import statistics
 import sys
 import threading
@@ -21,23 +19,18 @@ from pathlib import Path
 # Servers, clients and the model are those of the tests.
 sys.path.append(str(Path(__file__).resolve().parent.parent / "tests"))
 
-from support.brokers import Failed
-from support.client import Unexpected
+from support.client import Client
 from support.cluster import Cluster, Node
+from support.expect import Unexpected
 from support.kafka_jars import missing
-from support.server import Workspace
+from support.program import arguments, judge
 
-TICK = os.sysconf("SC_CLK_TCK")
 SENDERS = 16
 FOLLOWERS = 500
 
 
 def options() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    target = os.environ.get("CARGO_TARGET_DIR", "target")
-    parser.add_argument("--binary", type=Path, default=Path(target, "release", "tideline"))
-    parser.add_argument("--tmp", help="where to put the temporary data directory")
-    parser.add_argument("--keep", action="store_true", help="keep the data directory")
+    parser = arguments(__doc__)
     parser.add_argument("--publishes", type=int, default=4000, help="publishes of each kind")
     parser.add_argument("--pages", type=int, default=20_000, help="pages of each kind")
     return parser.parse_args()
@@ -59,20 +52,8 @@ class Caller:
         return answer
 
 
-def processor(node: Node) -> float:
-    """Seconds of processor time that a node has used."""
-    assert node.process is not None
-    fields = Path(f"/proc/{node.process.pid}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / TICK
-
-
-def deliveries(node: Node) -> int:
-    connection = http.client.HTTPConnection(*node.address, timeout=30)
-    connection.request("GET", "/metrics")
-    text = connection.getresponse().read().decode()
-    found = re.search(r"^tideline_deliveries_total (\d+)", text, re.M)
-    assert found, "no such metric"
-    return int(found[1])
+def deliveries(node: Node) -> float:
+    return Client(node.address).figures()["tideline_deliveries_total"]
 
 
 def spread(nodes: list[Node], calls: Iterable[Callable[[Caller], object]]) -> float:
@@ -124,10 +105,10 @@ def costs(cluster: Cluster, given: argparse.Namespace) -> list[float]:
     settle(cluster)
 
     def used(calls: list[Callable[[Caller], object]]) -> float:
-        before = [processor(node) for node in nodes]
+        before = [node.cpu_seconds() for node in nodes]
         spread(nodes, calls)
         settle(cluster)
-        return statistics.mean(processor(node) - start for node, start in zip(nodes, before)) / len(calls) * 1e6
+        return statistics.mean(node.cpu_seconds() - start for node, start in zip(nodes, before)) / len(calls) * 1e6
 
     plain = used([publish(10_000 + number) for number in range(given.publishes)])
     before = statistics.mean(deliveries(node) for node in nodes)
@@ -189,7 +170,7 @@ def failover(cluster: Cluster, what: str, kill: Callable[[], None], patience: fl
     print(f"  {what} is killed: no answer to a publish and a strict page for {longest:.2f} s at most", flush=True)
 
 
-def run(given: argparse.Namespace, directory: Path) -> None:
+def run(given: argparse.Namespace, directory: Path) -> str:
     found = []
     for count in (1, 2, 3):
         names = "abc"[:count]
@@ -219,17 +200,14 @@ def run(given: argparse.Namespace, directory: Path) -> None:
             f"{count}: publish {plain / ones[0]:.2f}, deliveries of a node {delivered / ones[2]:.2f}, page {page / ones[3]:.2f} "
             "times that of one node"
         )
+    return "all is measured"
 
 
 def main() -> None:
     given = options()
     if reason := missing():
         sys.exit(f"no cluster here: {reason}. On Debian: apt-get install openjdk-17-jre-headless maven")
-    with Workspace(given.tmp, given.keep) as directory:
-        try:
-            run(given, directory)
-        except (Failed, Unexpected) as error:
-            sys.exit(str(error))
+    judge(given, lambda directory, _: run(given, directory))
 
 
 if __name__ == "__main__":

@@ -14,7 +14,6 @@ import shutil
 import subprocess
 import sys
 import time
-import venv
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +24,7 @@ from contestants import judge, page, trace
 from contestants.about import ABOUT, About
 from support.postgres import programs
 from support.redis_server import program
-from support.server import Workspace
+from support.program import Workspace, environment
 
 HERE = Path(__file__).resolve().parent
 # Each environment has the packages of some contestants. Old setuptools have `distutils`, which redis 3 needs in new Python.
@@ -75,25 +74,6 @@ def play(given: argparse.Namespace) -> None:
         contestant.stop()
 
 
-def environment(directory: Path, packages: tuple[str, ...]) -> Path | str:
-    """The Python that has the packages, or why there is none."""
-    directory = directory.resolve() / hashlib.sha256(" ".join(packages).encode()).hexdigest()[:8]
-    python = directory / "bin" / "python"
-    if (directory / "done").exists():
-        return python
-    print(f"installing {', '.join(packages)}", file=sys.stderr, flush=True)
-    try:
-        venv.create(directory, with_pip=True, clear=True)
-    except (subprocess.CalledProcessError, OSError):
-        return "Python has no venv (Debian: python3-venv)"
-    install = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *packages]
-    ended = subprocess.run(install, capture_output=True, text=True)
-    if ended.returncode != 0:
-        return f"pip cannot install {', '.join(packages)}: {(ended.stderr.strip().splitlines() or ['?'])[-1]}"
-    (directory / "done").touch()
-    return python
-
-
 class Left(Exception):
     """Why a contestant is left out."""
 
@@ -106,10 +86,11 @@ def python_for(about: About, given: argparse.Namespace) -> Path:
         raise Left("PostgreSQL is not installed (Debian: postgresql)")
     if about.packages is None:
         return Path(sys.executable)
-    found = environment(given.environments, PACKAGES[about.packages])
+    packages = PACKAGES[about.packages]
+    found = environment(given.environments / hashlib.sha256(" ".join(packages).encode()).hexdigest()[:8], *packages)
     if isinstance(found, str):
         raise Left(found)
-    return found
+    return found / "python"
 
 
 def named(given: argparse.Namespace) -> list[int]:

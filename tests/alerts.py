@@ -6,17 +6,17 @@ names; those of nodes of a cluster and of TLS must be in the source of their pag
 promtool is that of the path, or that of `.ci/promtool`. Without it the rules are left out, and that is said."""
 
 import argparse
-import os
 import re
 import shutil
 import subprocess
-import time
-import urllib.request
 from pathlib import Path
 from typing import NamedTuple
 
 from docs import anchors
-from support.server import READY, Workspace, environment
+from support.client import Client
+from support.expect import until
+from support.program import TARGET, Workspace
+from support.server import Tideline
 
 ROOT = Path(__file__).resolve().parent.parent
 RULES = ROOT / "docs" / "alerts.yaml"
@@ -126,8 +126,7 @@ FIRED = [
 
 
 def promtool() -> str | None:
-    target = Path(os.environ.get("CARGO_TARGET_DIR") or ROOT / "target")
-    return shutil.which("promtool") or shutil.which(target / "tools" / "promtool")
+    return shutil.which("promtool") or shutil.which(TARGET / "tools" / "promtool")
 
 
 def scraped(series: str, instance: str = "a") -> str:
@@ -165,44 +164,36 @@ def rules() -> dict[str, Rule]:
     return {text.split("\n", 1)[0]: Rule(text) for text in RULES.read_text().split("- alert: ")[1:]}
 
 
-class Server:
-    """A command of the binary that prints its address when it is ready."""
+class Server(Tideline):
+    """A command that serves, and what its page of metrics has."""
 
-    def __init__(self, binary: Path, *arguments: object):
-        self.process = subprocess.Popen([binary, *map(str, arguments), "--listen", "127.0.0.1:0"], env=environment({}),
-                                        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-        line = self.process.stdout.readline()
-        if not line.startswith(READY):
-            raise SystemExit(f"alerts: {arguments[0]} does not start")
-        self.address = line.strip().removeprefix("listening on ")
+    def __init__(self, binary: Path, directory: Path, *command: object):
+        super().__init__(binary, directory, {})
+        self.words = command
 
-    def metrics(self) -> list[str]:
-        with urllib.request.urlopen(f"{self.address}/metrics") as answer:
-            return [line for line in answer.read().decode().splitlines() if not line.startswith("#")]
+    def serving(self) -> list[object]:
+        return [*self.words, "--data-dir", self.data]
+
+    def samples(self) -> list[str]:
+        _, text = Client(self.address).exchange("GET", "/metrics")
+        return [line for line in text.decode().splitlines() if not line.startswith("#")]
 
 
 def pages(binary: Path) -> list[str]:
     """The samples of a server with a webhook, and of its standby."""
-    started: list[Server] = []
-    with Workspace(None, keep=False) as work:
+    with Workspace() as work:
         secret = subprocess.run([binary, "key", "new", "--webhook"], capture_output=True, text=True, check=True).stdout
         (work / "secret").write_text(secret)
         (work / "config.toml").write_text(
             f'[[webhooks]]\nname = "push"\nurl = "http://127.0.0.1:9/"\nsecret_file = "{work / "secret"}"\n')
-        try:
-            started.append(Server(binary, "serve", "--config", work / "config.toml", "--data-dir", work / "a"))
-            started.append(Server(binary, "standby", "--name", "b", "--from", started[0].address, "--data-dir", work / "b"))
-            samples: list[str] = []
-            for _ in range(50):  # until the standby has heard of the server
-                samples = [line for server in started for line in server.metrics()]
-                if any(line.startswith("tideline_standby_behind_seconds{") for line in samples):
-                    break
-                time.sleep(0.2)
-            return samples
-        finally:
-            for server in started:
-                server.process.kill()
-                server.process.wait()
+        with Server(binary, work / "a", "serve", "--config", work / "config.toml") as server, \
+                Server(binary, work / "b", "standby", "--name", "b", "--from", server.url) as standby:
+            def figures() -> list[str] | None:
+                samples = [line for one in (server, standby) for line in one.samples()]
+                heard = any(line.startswith("tideline_standby_behind_seconds{") for line in samples)
+                return samples if heard else None
+
+            return until("the standby has heard of the server", figures, pause=0.2)
 
 
 def exported(series: str, samples: list[str]) -> bool:
@@ -269,7 +260,7 @@ def main() -> None:
     if not (tool := promtool()):
         print("alerts: there is no promtool (.ci/promtool fetches it), so the rules are left out")
         return
-    with Workspace(None, keep=False) as work:
+    with Workspace() as work:
         (work / "tests.yaml").write_text(tests(known, samples))
         for arguments in (["check", "rules", RULES], ["test", "rules", work / "tests.yaml"]):
             ended = subprocess.run([tool, *arguments], capture_output=True, text=True)

@@ -10,6 +10,7 @@ nothing half done may be left. In the end, a directory of an earlier format is r
 """
 
 import argparse
+import contextlib
 import copy
 import sys
 import threading
@@ -18,11 +19,12 @@ from pathlib import Path
 
 import chaos
 from support import prefix
-from support.client import Client, Unexpected
+from support.client import Client
 from support.everything import compare_all
-from support.judge import judge
+from support.expect import Unexpected, until
 from support.load import arguments
-from support.server import Tideline, Workspace
+from support.program import Workspace, judge
+from support.server import Tideline
 from support.writer import Lost
 
 PATH = "/v1/admin/backups"
@@ -56,35 +58,33 @@ class Backups(chaos.Chaos):
         self.start()
         try:
             self.begin()
-            for number in range(1, self.given.backups + 1):
-                way = WAYS[number % len(WAYS)]
-                self.load = prefix.Round(self.shared, self.writers)
-                try:
-                    self.backup(number, way)
-                except Unexpected as error:
-                    self.shared.fail(f"backup {number}, by {way}: {error}")
-                if self.shared.wrong:
-                    print(f"in backup {number}, by {way}; settings {self.tideline.settings}", flush=True)
-                    return False
-                self.tell(f"backup {number}, by {way}")
-                if number % 3 == 0 or number == self.given.backups:
-                    self.interrupt()
-                if self.shared.wrong:
-                    return False
+            self.rounds(self.one, lambda number: number < self.given.backups)
+            if self.shared.wrong:
+                return False
             self.tideline.stop()
         finally:
             self.tideline.kill()
+        self.tell(f"{self.given.backups} backups")
         print(f"{self.later:,} later changes in backups too; ends meanwhile: {'; '.join(self.kills)}")
         print(f"check: {self.tideline.check()}")
         return self.refuses_earlier_formats()
+
+    def one(self, number: int) -> str:
+        """A backup, at times with another one that is interrupted."""
+        way = WAYS[number % len(WAYS)]
+        self.load = prefix.Round(self.shared, self.writers)
+        self.backup(number, way)
+        if number % 3 == 0 or number == self.given.backups:
+            self.interrupt()
+        return f"a backup by {way}"
 
     def refuses_earlier_formats(self) -> bool:
         """No version reads the formats before the present one, which were never released."""
         file = self.tideline.data / "FORMAT"
         now = file.read_text()
-        for command, arguments in (("check", ()), ("serve", ("--listen", "127.0.0.1:0"))):
+        for command, *options in (("check",), ("serve", "--listen", "127.0.0.1:0")):
             file.write_text("tideline format 3\n")
-            code = self.tideline.command(command, *arguments).wait(PATIENCE)
+            code = self.tideline.command(command, *options).wait(PATIENCE)
             told = self.tideline.output(command)
             if code != 1 or "an earlier version wrote it in format 3" not in told:
                 self.shared.fail(f"tideline {command} of format 3: exit code {code}, {told}")
@@ -93,25 +93,21 @@ class Backups(chaos.Chaos):
 
     def backup(self, number: int, way: str) -> None:
         """One backup under load, restored and compared."""
-        stop, threads = self.begin_load()
+        end_load = self.begin_load()
         time.sleep(self.rng.uniform(0.1, self.given.seconds))
         client = Client(self.tideline.address)
         begun = time.monotonic()
         source, name = self.directory / f"backup-{number}.tar", ""
         if way == "command":
             source = source.with_suffix(".tar.zst")
-            command = self.tideline.command("backup", "--url", "http://%s:%d" % self.tideline.address, "--to", source)
-            if command.wait() != 0:
-                raise Unexpected(f"tideline backup: {self.tideline.output('backup')}")
+            self.tideline.run("backup", "--url", self.tideline.url, "--to", source)
         else:
             answer = client.call("POST", PATH)
             if answer.status != 201:
                 raise Unexpected(f"POST {PATH}: {answer.status} {answer.body}")
             name = answer.body["name"]
             time.sleep(self.rng.uniform(0, 0.3))
-        stop.set()
-        for thread in threads:
-            thread.join()
+        end_load()
         if way == "stream":
             self.verified(client, name)
             status, archive = client.exchange("GET", f"{PATH}/{name}")
@@ -139,36 +135,28 @@ class Backups(chaos.Chaos):
 
     def verified(self, client: Client, name: str) -> None:
         """Waits until a backup is verified."""
-        end = time.monotonic() + PATIENCE
-        while time.monotonic() < end:
+        def is_verified() -> bool:
             found = next(item for item in client.get(PATH)["items"] if item["name"] == name)
-            if found["state"] == "verified":
-                return
             if found["state"] == "failed":
                 raise Unexpected(f"the verification of a backup fails: {found}")
-            time.sleep(0.05)
-        raise Unexpected(f"the backup {name} is not verified after {PATIENCE} s")
+            return found["state"] == "verified"
+
+        until(f"the backup {name} is verified", is_verified, PATIENCE)
 
     def restore(self, source: Path, begun: float) -> None:
         """Restores, serves and compares."""
-        with Workspace(str(self.directory), keep=False) as place:
-            settings = chaos.settings(self.rng) | self.fixed
-            copied = Tideline(self.given.binary, place, settings)
-            if copied.command("restore", "--from", source).wait() != 0:
-                raise Unexpected(f"tideline restore: {copied.output('restore')}")
-            if "; the data is from 20" not in copied.output("restore"):
-                raise Unexpected(f"tideline restore does not say from when the data is: {copied.output('restore')}")
-            try:
-                copied.start()
+        with Workspace(str(self.directory)) as place:
+            copied = Tideline(self.given.binary, place, chaos.settings(self.rng) | self.fixed)
+            told = copied.run("restore", "--from", source)
+            if "; the data is from 20" not in told:
+                raise Unexpected(f"tideline restore does not say from when the data is: {told}")
+            with copied:
                 client = Client(copied.address)
                 made = sum(len(writer.history) for writer in self.writers)
                 before = sum(done.ended < begun for writer in self.writers for done in writer.history)
                 self.later += made - before - self.load.settle(client, begun)
                 self.items += self.compare_all(client, copied)
                 client.close()
-                copied.stop()
-            finally:
-                copied.kill()
 
     def kept(self, client: Client) -> None:
         """No more verified backups than are kept, and no other folder."""
@@ -183,7 +171,7 @@ class Backups(chaos.Chaos):
         """Ends the server while it takes or verifies a backup under load, and starts it again."""
         client = Client(self.tideline.address)
         before = {item["name"]: item for item in client.get(PATH)["items"] if item["state"] == "verified"}
-        stop, threads = self.begin_load()
+        end_load = self.begin_load()
         for writer in self.writers:
             writer.resends = True
         time.sleep(self.rng.uniform(0.05, 0.3))
@@ -203,9 +191,8 @@ class Backups(chaos.Chaos):
         else:
             self.tideline.kill()
             self.kills.append(f"kill -9 after {seconds:.3f} s")
-        stop.set()
-        for thread in [taking, *threads]:
-            thread.join()
+        end_load()
+        taking.join()
         self.restart()
         client = Client(self.tideline.address)
         self.compare()
@@ -221,15 +208,10 @@ class Backups(chaos.Chaos):
         if left:
             self.shared.fail(f"after an interrupted backup there is {left}")
         for name in now:
-            self.wait_for(client, name)
+            # Or removed because newer ones are verified.
+            with contextlib.suppress(StopIteration):
+                self.verified(client, name)
         client.close()
-
-    def wait_for(self, client: Client, name: str) -> None:
-        """Waits until a backup is verified, or removed because newer ones are."""
-        try:
-            self.verified(client, name)
-        except StopIteration:
-            pass
 
 
 def main() -> None:

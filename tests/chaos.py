@@ -18,15 +18,14 @@ import time
 from pathlib import Path
 
 from support.client import Client
-from support.judge import judge
+from support.expect import Impossible
 from support.load import FOLLOW_LIMIT, Load, arguments
-from support.preload import Clock, Impossible
+from support.preload import Clock
+from support.program import judge
 from support.server import Tideline
 
 # The default of `server.shutdown_timeout`, and a little more to close the store, seconds.
 STOP_WITHIN = 12
-# Seconds between progress lines.
-TELL_EVERY = 20
 # Shifts of the time of day, seconds.
 SHIFTS = (-86_400, -3600, -60, -1, 0, 0, 0, 1, 60, 3600, 86_400)
 
@@ -86,20 +85,9 @@ class Chaos(Load):
         self.start()
         try:
             self.begin()
-            number = 0
-            while self.goes_on(number):
-                number += 1
-                how = self.round()
-                if self.rng.random() < 0.1:
-                    self.tideline.check()
-                self.restart()
-                self.compare()
-                if self.shared.wrong:
-                    print(f"in round {number}: {how}; settings then {self.tideline.settings}", flush=True)
-                    return False
-                if time.monotonic() - self.told > TELL_EVERY:
-                    self.told = time.monotonic()
-                    self.tell(f"round {number}: {how}")
+            number = self.rounds(self.one, self.goes_on)
+            if self.shared.wrong:
+                return False
             self.tideline.stop()
         finally:
             self.tideline.kill()
@@ -113,6 +101,17 @@ class Chaos(Load):
         print(f"feed of changes: {read} read by the readers")
         print(f"slowest start: {self.slowest:.2f} s, slowest stop: {self.longest_stop:.2f} s\ncheck: {self.tideline.check()}")
         return True
+
+    def one(self, _: int) -> str:
+        how = self.round()
+        if self.rng.random() < 0.1:
+            self.tideline.check()
+        self.restart()
+        self.compare()
+        return how
+
+    def situation(self) -> str:
+        return f"settings now {self.tideline.settings}"
 
     def goes_on(self, rounds: int) -> bool:
         if self.given.minutes is not None:
@@ -147,7 +146,7 @@ class Chaos(Load):
 
     def round(self) -> str:
         """Load for a random time, then the end of the server: mostly by kill -9, at times by SIGTERM."""
-        stop, threads = self.begin_load()
+        end_load = self.begin_load()
         seconds = self.rng.uniform(0.02, self.given.seconds)
         at = self.rng.uniform(0, 2 * seconds)
         time.sleep(min(at, seconds))
@@ -162,9 +161,7 @@ class Chaos(Load):
         else:
             self.tideline.kill()
             how = f"kill -9 after {seconds:.2f} s"
-        stop.set()
-        for thread in threads:
-            thread.join()
+        end_load()
         if orderly:
             for what in self.shared.cut_off:
                 self.shared.fail(f"SIGTERM cut off an answer: {what}")
@@ -186,15 +183,16 @@ class Chaos(Load):
         self.compare_changes(client)
         client.close()
 
+
+def work(given: argparse.Namespace, directory: Path, seed: int) -> bool:
+    chaos = Chaos(given, directory, seed)
+    chaos.take_clock()
+    return chaos.run()
+
+
 def main() -> None:
     given = options()
-
-    def work(directory: Path, seed: int) -> bool:
-        chaos = Chaos(given, directory, seed)
-        chaos.take_clock()
-        return chaos.run()
-
-    judge(given, work)
+    judge(given, lambda directory, seed: work(given, directory, seed))
 
 
 if __name__ == "__main__":

@@ -16,17 +16,16 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from support.server import Tideline, Workspace
+from support.program import TARGET, arguments, each, judge
+from support.server import Tideline
 
 CLIENTS = Path(__file__).resolve().parent.parent / "clients"
 DOCS = CLIENTS.parent / "docs" / "use" / "clients.md"
 
 
 def options() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    target = Path(os.environ.get("CARGO_TARGET_DIR", "target"))
-    parser.add_argument("--binary", type=Path, default=target / "release" / "tideline")
-    parser.add_argument("--dir", type=Path, default=target / "clients", help="where the tools and the packages go")
+    parser = arguments(__doc__)
+    parser.add_argument("--dir", type=Path, default=TARGET / "clients", help="where the tools and the packages go")
     parser.add_argument("--only", choices=sorted(KINDS), help="one client")
     parser.add_argument("--strict", action="store_true", help="fail where the tools of a client are missing")
     return parser.parse_args()
@@ -144,29 +143,20 @@ def python(client: Client, url: str) -> str | None:
 KINDS: dict[str, Callable[[Client, str], str | None]] = {"python": python, "typescript": typescript}
 
 
-def main() -> int:
-    args = options()
+def test(args: argparse.Namespace, workspace: Path) -> bool:
     generate = [sys.executable, CLIENTS / "generate.py", "--binary", args.binary, "--check"]
     if subprocess.run(generate).returncode != 0:
-        return 1
-    left_out = 0
-    with Workspace(None, False) as workspace:
-        tideline = Tideline(args.binary, workspace, {})
-        made = workspace / "demo"
-        subprocess.run([tideline.binary, "demo", "--users", "500", "--posts", "5000", "--out", made], check=True)
-        files = ("--follows", made / "follows.csv", "--content", made / "content.ndjson")
-        if tideline.command("import", *files).wait() != 0:
-            raise SystemExit(f"the demo data cannot be imported: {tideline.output('import')}")
-        tideline.start()
-        try:
-            for name in [args.only] if args.only else sorted(KINDS):
-                missing = KINDS[name](Client(name, args), "http://{}:{}".format(*tideline.address))
-                print(f"client in {name}: " + (f"left out, because {missing}" if missing else "good"), flush=True)
-                left_out += missing is not None
-            tideline.stop()
-        finally:
-            tideline.kill()
-    return 1 if left_out and args.strict else 0
+        return False
+    tideline = Tideline(args.binary, workspace, {})
+    tideline.import_demo(500, 5000)
+    with tideline:
+        kinds = [args.only] if args.only else sorted(KINDS)
+        return each("client in", kinds, args.strict, lambda name: KINDS[name](Client(name, args), tideline.url))
+
+
+def main() -> None:
+    args = options()
+    judge(args, lambda workspace, _: test(args, workspace))
 
 
 if __name__ == "__main__":

@@ -5,17 +5,14 @@ Needs Python 3.10, Java and Maven; says what is missing.
 """
 
 import argparse
-import os
 import signal
 import sys
 import time
 from pathlib import Path
 
-from support.brokers import Failed
-from support.client import Unexpected
 from support.cluster import Cluster
-from support.kafka_jars import is_whole, directory_of_jars, missing
-from support.server import Workspace
+from support.kafka_jars import directory_of_jars, is_whole, missing
+from support.program import arguments, judge
 
 EXAMPLES = """Try, in another shell:
 
@@ -31,16 +28,12 @@ The logs of the nodes are {directory}/*/server.log. Ctrl-C ends all, and removes
 
 
 def options() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    target = os.environ.get("CARGO_TARGET_DIR", "target")
-    parser.add_argument("--binary", type=Path, default=Path(target, "release", "tideline"))
-    parser.add_argument("--tmp", help="where to put the temporary data directory")
-    parser.add_argument("--keep", action="store_true", help="keep the data directory")
+    parser = arguments(__doc__)
     parser.add_argument("--seconds", type=float, help="end after so long, for a test")
     return parser.parse_args()
 
 
-def serve(given: argparse.Namespace, directory: Path) -> None:
+def serve(given: argparse.Namespace, directory: Path) -> str:
     print("three brokers start …", flush=True)
     with Cluster(given.binary, directory, dict) as cluster:
         print(f"brokers: {cluster.brokers.bootstrap}\n{cluster.init('a').strip()}", flush=True)
@@ -62,6 +55,7 @@ def serve(given: argparse.Namespace, directory: Path) -> None:
                     told.add(node.name)
                     print(f"node {node.name} has ended; the end of its log:\n{node.tail(3)}", flush=True)
         cluster.stop()
+    return "all ends"
 
 
 def main() -> None:
@@ -72,13 +66,10 @@ def main() -> None:
         print(f"the brokers come from Maven Central, 45 MB, into {directory_of_jars()}", flush=True)
     # Like Ctrl-C.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    with Workspace(given.tmp, given.keep) as directory:
-        try:
-            serve(given, directory)
-        except KeyboardInterrupt:
-            print("\nall ends", flush=True)
-        except (Failed, Unexpected) as error:
-            raise SystemExit(f"no cluster here: {error}") from error
+    try:
+        judge(given, lambda directory, _: serve(given, directory))
+    except KeyboardInterrupt:
+        print("\nall ends", flush=True)
 
 
 if __name__ == "__main__":

@@ -15,7 +15,6 @@ must find nothing.
 
 import argparse
 import random
-import re
 import signal
 import sys
 import threading
@@ -26,18 +25,17 @@ from pathlib import Path
 import chaos
 from cluster_cases import cut_off, guards, one_node, paused_leader
 from support.any_node import LOCAL, SESSION, STRICT, AnyNode, Calls, everywhere
-from support.client import Client, Unexpected
+from support.client import Client
 from support.cluster import Cluster
 from support.earlier import LocalReader, Recorded
+from support.expect import Impossible, Unexpected
 from support.faults import Faults
 from support.ids import quoted
-from support.judge import judge
-from support.kafka_jars import Failed, jars, missing
+from support.kafka_jars import unavailable
 from support.load import FOLLOW_LIMIT, Load, arguments
-from support.preload import Clock, Impossible
-from support.small_disk import Impossible as NoDisk
+from support.preload import Clock
+from support.program import judge
 
-CASES = ("rounds", "paused-leader", "cut-off", "one-node", "guards")
 # The longest wait of a node for the log. Shorter than the election of a leader after a kill, so that it passes at times.
 TIMEOUT = ("2s", "4s")
 # Between the end of all faults and the first comparison: nodes that were paused take what lies in their sockets.
@@ -84,7 +82,7 @@ class ClusterChaos(Load):
     def make_cluster(self) -> Cluster:
         try:
             return Cluster(self.given.binary, self.directory, self.settings, doors=True, small_disk=DISK_MB)
-        except NoDisk as why:
+        except Impossible as why:
             print(f"no disk is filled: {why}", flush=True)
             return Cluster(self.given.binary, self.directory, self.settings, doors=True)
 
@@ -141,26 +139,25 @@ class ClusterChaos(Load):
         took = self.cluster.start()
         self.tell(f"all nodes are ready after {took:.1f} s")
         self.begin_at_all()
-        for number in range(1, self.given.rounds + 1):
-            how = self.round()
-            self.compare()
-            self.tell(f"round {number}: {how}")
-            if self.shared.wrong:
-                self.explain()
-                return False
+        self.rounds(self.one, lambda number: number < self.given.rounds)
+        if self.shared.wrong:
+            raise Unexpected(f"of what is wrong all calls are in {self.directory / 'calls.txt'}")
         self.tell_of_rounds()
         print(f"digests: {self.digests}")
-        self.cluster.stop()
+        self.cluster.stop_and_check()
         for listener in self.listeners:
             listener.close()
-        for node in self.cluster.nodes.values():
-            print(f"check of {node.name}: {node.check()}")
         resumes = sum(listener.resumed for listener in self.listeners)
         # In a short run, chance may have killed all nodes mostly.
         if not self.tell_of_streams() and resumes >= ENOUGH_RESUMES:
             print("WRONG most streams do not resume")
             return False
         return True
+
+    def one(self, _: int) -> str:
+        how = self.round()
+        self.compare()
+        return how
 
     def clocks(self) -> None:
         """Gives each node a clock of its own, hours off."""
@@ -179,7 +176,7 @@ class ClusterChaos(Load):
     def round(self) -> str:
         """Load and faults, until all is well again."""
         self.clients.clear()
-        stop, threads = self.begin_load()
+        end_load, stop = self.begin_load(), threading.Event()
         local = [threading.Thread(target=each.work, args=(stop, self.shared.wrong)) for each in self.local_readers]
         for thread in local:
             thread.start()
@@ -199,7 +196,8 @@ class ClusterChaos(Load):
             time.sleep(self.rng.uniform(0.1, 0.6))
         finally:
             stop.set()
-            for thread in [*threads, *local]:
+            end_load()
+            for thread in local:
                 thread.join()
         for listener in self.listeners:
             # A stream that a fault has ended.
@@ -263,44 +261,27 @@ class ClusterChaos(Load):
         )
         print("faults: " + ", ".join(f"{kind} {count}" for kind, count in self.faults.made.items() if count))
 
-    def explain(self) -> None:
-        """The calls that matter: those that name an item of the first faults."""
-        text = "\n".join(self.shared.wrong[:3])
-        ids = [str(id) for id in self.shared.begun if re.search(rf"(?<!\w){re.escape(str(id))}(?!\w)", text)]
-        self.calls.write(self.directory / "calls.txt")
-        print(f"the calls about {ids[:4]}; all are in {self.directory / 'calls.txt'}")
-        for call in self.calls.about(ids[:4])[-30:]:
-            print(f"  {str(call)[:400]}")
 
-
-def without_brokers() -> str | None:
-    """Why there can be no brokers here."""
-    try:
-        return missing() or (jars() and None)
-    except Failed as error:
-        return str(error)
+CASES = {
+    "rounds": lambda *given: ClusterChaos(*given).run(),
+    "paused-leader": paused_leader.run,
+    "cut-off": cut_off.run,
+    "one-node": one_node.run,
+    "guards": guards.run,
+}
 
 
 def main() -> None:
     given = options()
     # Like Ctrl-C: brokers and nodes end too.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    if reason := without_brokers():
+    if reason := unavailable():
         if not given.optional:
             sys.exit(f"no cluster here: {reason}")
         print(f"left out: {reason}")
         return
     for case in given.case or ["rounds"]:
-        if case == "rounds":
-            judge(given, lambda directory, seed: ClusterChaos(given, directory, seed).run())
-        elif case == "paused-leader":
-            judge(given, lambda directory, seed: paused_leader.run(given, directory, seed))
-        elif case == "cut-off":
-            judge(given, lambda directory, seed: cut_off.run(given, directory, seed))
-        elif case == "one-node":
-            judge(given, lambda directory, seed: one_node.run(given, directory, seed))
-        else:
-            judge(given, lambda directory, seed: guards.run(given, directory))
+        judge(given, lambda directory, seed: CASES[case](given, directory, seed))
 
 
 if __name__ == "__main__":

@@ -13,11 +13,10 @@ import os
 import re
 import shutil
 import subprocess
-import sys
-import venv
 from pathlib import Path
 
-from docs import Page, anchor_of
+from docs import anchor_of
+from support.program import TARGET, environment
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
@@ -167,26 +166,6 @@ def lay(directory: Path) -> None:
     (directory / "zensical.toml").write_text(settings.replace("@NAV@", nav()).replace("@REPOSITORY@", REPOSITORY))
 
 
-def environment(target: Path) -> Path | str:
-    """The program of Zensical, or why there is none."""
-    wanted = (PARTS / "requirements.txt").read_bytes()
-    directory = target / f"site-env-{hashlib.sha256(wanted).hexdigest()[:8]}"
-    program = directory / "bin" / "zensical"
-    if (directory / "done").exists():
-        return program
-    try:
-        venv.create(directory, with_pip=True, clear=True)
-    except (subprocess.CalledProcessError, OSError):
-        return "Python has no venv (Debian: python3-venv)"
-    install = [directory / "bin" / "pip", "install", "--quiet", "--disable-pip-version-check", "--retries", "1", "--no-deps",
-               "--only-binary", ":all:", "--requirement", PARTS / "requirements.txt"]
-    ended = subprocess.run(install, capture_output=True, text=True)
-    if ended.returncode != 0:
-        return f"pip cannot install packaging/site/requirements.txt: {ended.stderr.strip().splitlines()[-1:]}"
-    (directory / "done").touch()
-    return program
-
-
 def build(program: Path, directory: Path) -> None:
     lay(directory)
     ended = subprocess.run([program, "build", "--clean", "--strict"], cwd=directory, capture_output=True, text=True)
@@ -208,14 +187,16 @@ def main() -> None:
     args = parser.parse_args()
     if found := faults(args.write):
         raise SystemExit("\n".join(found) + f"\nsite: {len(found)} faults")
-    target = Path(os.environ.get("CARGO_TARGET_DIR") or ROOT / "target").resolve()
-    program = environment(target)
-    if isinstance(program, str):
+    target, wanted = TARGET.resolve(), PARTS / "requirements.txt"
+    # Another list is another environment.
+    directory = target / f"site-env-{hashlib.sha256(wanted.read_bytes()).hexdigest()[:8]}"
+    programs = environment(directory, "--no-deps", "--only-binary", ":all:", "--requirement", wanted)
+    if isinstance(programs, str):
         if args.required:
-            raise SystemExit(f"site: {program}")
-        print(f"site: {program}, so the site is left out")
+            raise SystemExit(f"site: {programs}")
+        print(f"site: {programs}, so the site is left out")
         return
-    build(program, target / "site")
+    build(programs / "zensical", target / "site")
     print(f"site: {len(list((target / 'site' / 'pages').rglob('*.md')))} pages without a broken link: {target / 'site' / 'site'}")
 
 

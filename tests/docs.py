@@ -19,7 +19,8 @@ import sys
 from pathlib import Path
 from typing import Iterator, NamedTuple
 
-from support.server import Tideline, Workspace
+from support.program import Workspace
+from support.server import Tideline, environment
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").rglob("*.md")),
@@ -136,14 +137,11 @@ class Project:
         self.ranges = {name: self.range(name, default) for name, default in self.settings.items()}
         self.types = set(re.findall(r' = \d+ "([a-z_.]+)"', (ROOT / "crates/model/src/effect.rs").read_text()))  # of changes
         self.sections = {name.split(".")[0] for name in self.settings}
-        self.calls = {
-            (method.upper(), re.sub(r"\{\w+\}", "{}", path))
-            for path, methods in json.loads(self.ask("openapi"))["paths"].items() for method in methods
-        }
+        paths = json.loads(self.ask("openapi"))["paths"]
+        known = [(method.upper(), path, call) for path, methods in paths.items() for method, call in methods.items()]
+        self.calls = {(method, re.sub(r"\{\w+\}", "{}", path)) for method, path, _ in known}
         self.of_users = {
-            (method.upper(), path, word)
-            for path, methods in json.loads(self.ask("openapi"))["paths"].items()
-            for method, call in methods.items() for scheme in call["security"] for word in scheme.get("userToken", [])
+            (method, path, word) for method, path, call in known for scheme in call["security"] for word in scheme.get("userToken", [])
         }
         # Served, but no calls of the API.
         self.calls |= {("GET", "/"), ("GET", "/docs/")}
@@ -153,9 +151,8 @@ class Project:
         self.calls |= {("DELETE", seal), ("GET", f"{of}/log"), ("PUT", f"{of}/progress"), ("POST", f"{of}/handover")}
         self.calls |= {("POST", "/v1/admin/promote"), ("GET", "/standbyz")}
 
-    def call(self, *arguments: str | Path, **variables: str) -> subprocess.CompletedProcess[str]:
-        clean = {name: value for name, value in os.environ.items() if not name.startswith("TIDELINE_")}
-        return subprocess.run([self.binary, *arguments], env=clean | variables, capture_output=True, text=True)
+    def call(self, *arguments: str, settings: dict[str, str] = {}) -> subprocess.CompletedProcess[str]:
+        return subprocess.run([self.binary, *arguments], env=environment(settings), capture_output=True, text=True)
 
     def ask(self, *arguments: str) -> str:
         answer = self.call(*arguments)
@@ -173,7 +170,7 @@ class Project:
         """The range of a setting, such as `0 to 1024`: the binary names it when it refuses a value."""
         kind = "number" if default.isdigit() else "duration" if re.fullmatch(r"\d+[a-z]+", default) else ""
         for value in TOO_LARGE.get(kind, ()):
-            refusal = self.call("config", **{f"TIDELINE__{name.upper().replace('.', '__')}": value}).stderr
+            refusal = self.call("config", settings={name: value}).stderr
             if found := re.search(r"from (\w+) to (\w+)", refusal):
                 low = "0" if found[1] == "0s" else found[1]
                 # The highest whole number is no bound worth telling.
@@ -341,7 +338,7 @@ class Project:
         (programs / "curl").chmod(0o755)
         statuses = directory / "statuses"
         environment = os.environ | {"PATH": f"{programs}:{os.environ['PATH']}", "STATUSES": str(statuses)}
-        address = f"{server.address[0]}:{server.address[1]}"
+        address = server.url.removeprefix("http://")
         done, answer = 0, ""
         for block in page.blocks:
             if block.language == "json":
@@ -425,19 +422,11 @@ def main() -> None:
         project.archive(work / "archive")
         for name in ("README.md", "docs/use/api.md", "docs/use/integrate.md", "docs/use/streams.md"):
             directory = work / name.replace("/", "-")
-            directory.mkdir()
             server = Tideline(binary, directory, {})
             if name == "README.md":
-                subprocess.run([binary, "demo", "--out", directory], check=True, capture_output=True)
-                files = ["--follows", directory / "follows.csv", "--content", directory / "content.ndjson"]
-                files += ["--reactions", directory / "reactions.csv", "--profiles", directory / "profiles.ndjson"]
-                if server.command("import", *files).wait() != 0:
-                    raise SystemExit(f"the demo data cannot be imported:\n{server.output('import')}")
-            server.start()
-            try:
+                server.import_demo(2000, 20_000)
+            with server:
                 examples += project.run(pages[name], server, directory)
-            finally:
-                server.stop()
     if project.faults:
         print("\n".join(project.faults))
         raise SystemExit(f"docs: {len(project.faults)} faults in {len(pages)} pages, {examples} examples")

@@ -11,10 +11,10 @@ servers and the probes, as if they came from other machines."""
 import argparse
 import http.client
 import json
+import math
 import multiprocessing
 import os
 import re
-import selectors
 import socket
 import sys
 import threading
@@ -22,89 +22,19 @@ import time
 from multiprocessing.connection import Connection
 from pathlib import Path
 
-from support.client import Client
-from support.probes import Address, Probes, Times, raise_open_files
-from support.server import Tideline, Workspace
+from slow_clients import ATTACKER, be_slow, get
+from support.client import Address, Client
+from support.expect import Unexpected
+from support.probes import Found, Probes, raise_open_files, slowed, verdict
+from support.program import arguments, judge
+from support.server import Tideline
 
 # Users by purpose. The scan begins at 1.
-ATTACKER = 50_000_000
 AUTHOR = 50_000_001
 BATCHES = 50_000_002
-LISTENERS = 60_000_000
 
 TEXT = "x" * 65_000
 PAGE_ITEMS = 100
-
-
-held: list[socket.socket] = []
-
-
-def request(path: str) -> bytes:
-    return f"GET {path} HTTP/1.1\r\nhost: localhost\r\n\r\n".encode()
-
-
-def small_socket(address: Address) -> socket.socket:
-    """A connection with a tiny receive buffer."""
-    connection = socket.socket()
-    connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-    connection.settimeout(60)
-    connection.connect(address)
-    return connection
-
-
-def hold_pages(address: Address, count: int, told: Connection) -> None:
-    """Asks for full pages on many connections, and reads only the status. A refused request is sent again."""
-    os.nice(19)
-    asked = request(f"/v1/users/{ATTACKER}/timeline?limit={PAGE_ITEMS}")
-    answered = {"200": 0, "503": 0, "closed": 0}
-    selector = selectors.DefaultSelector()
-
-    def connect() -> None:
-        try:
-            connection = small_socket(address)
-            connection.sendall(asked)
-        except OSError:
-            answered["closed"] += 1
-            return
-        selector.register(connection, selectors.EVENT_READ)
-
-    for _ in range(count):
-        connect()
-    again: list[tuple[float, socket.socket]] = []
-    while not told.poll():
-        for key, _ in selector.select(0.05):
-            connection = key.fileobj
-            selector.unregister(connection)
-            try:
-                status = connection.recv(12)[9:12].decode()
-            except OSError:
-                status = ""
-            answered[status if status in answered else "closed"] += 1
-            if status == "503":
-                again.append((time.monotonic() + 1.0, connection))
-            elif status == "200":
-                # Kept, and not read.
-                held.append(connection)
-            else:
-                connection.close()
-        while again and again[0][0] < time.monotonic():
-            again.pop(0)[1].close()
-            connect()
-    told.send(answered)
-
-
-def hold_streams(address: Address, count: int, told: Connection) -> None:
-    """Opens streams and reads nothing of them."""
-    os.nice(19)
-    opened = {"200": 0, "503": 0}
-    for n in range(count):
-        connection = small_socket(address)
-        connection.sendall(request(f"/v1/users/{LISTENERS + n}/stream"))
-        status = connection.recv(12)[9:12].decode()
-        opened[status] = opened.get(status, 0) + 1
-        held.append(connection)
-    told.send(opened)
-    told.recv()
 
 
 def send_batches(address: Address, count: int, told: Connection) -> None:
@@ -164,7 +94,7 @@ def scan(address: Address, users: int, told: Connection) -> None:
             more = min(depth - (asked - answers), len(mine) - asked)
             if more > 0:
                 paths = (f"/v1/users/{mine[asked + n]}/timeline?limit=20&view=ids" for n in range(more))
-                connection.sendall(b"".join(map(request, paths)))
+                connection.sendall(b"".join(map(get, paths)))
                 asked += more
             part = connection.recv(1 << 16)
             if not part:
@@ -185,9 +115,9 @@ def scan(address: Address, users: int, told: Connection) -> None:
     told.send(answered)
 
 
-def load(server: Tideline, directory: Path, users: int) -> None:
+def load(server: Tideline, users: int) -> None:
     """Imports a follow graph and items for the scan."""
-    follows, content = directory / "follows.csv", directory / "content.csv"
+    follows, content = server.directory / "follows.csv", server.directory / "content.csv"
     authors = 1000
     with open(follows, "w") as file:
         file.write("user_id,target_id\n")
@@ -197,9 +127,7 @@ def load(server: Tideline, directory: Path, users: int) -> None:
         file.write("content_id,author_id,published_at,text\n")
         for item in range(1, 20_001):
             file.write(f"{item},{40_000_000 + item % authors},{1_600_000_000_000 + item},item {item}\n")
-    code = server.command("import", "--follows", follows, "--content", content).wait()
-    if code != 0:
-        raise SystemExit(f"the import failed: {server.output('import')}")
+    server.run("import", "--follows", follows, "--content", content)
 
 
 def publish_page(client: Client) -> None:
@@ -211,75 +139,58 @@ def publish_page(client: Client) -> None:
     assert len(client.get(f"/v1/users/{ATTACKER}/timeline?limit=100&view=ids")["items"]) == PAGE_ITEMS
 
 
-def resident(pid: int, name: str = "VmRSS") -> float:
-    """Memory of a process, MiB: at present, or with `VmHWM` at its peak."""
-    found = re.search(rf"^{name}:\s+(\d+) kB", Path(f"/proc/{pid}/status").read_text(), re.M)
-    return int(found[1]) / 1024 if found else 0.0
-
-
-def cpu_seconds(pid: int) -> float:
-    """Processor time of a process so far, seconds."""
-    fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-
-
-def attack(server: Tideline, probes: dict[str, Address], arguments: argparse.Namespace) -> dict[tuple[str, str], Times]:
+def attack(server: Tideline, probes: dict[str, Address], given: argparse.Namespace) -> Found:
     """Runs all attackers at once. Returns the times of the answers to others."""
     assert server.process is not None
-    pid = server.process.pid
     children: list[multiprocessing.Process] = []
     ends: dict[str, Connection] = {}
     probing = None
-    begin, cpu = time.monotonic(), cpu_seconds(pid)
-    for name, work, amount in (
-        ("streams", hold_streams, arguments.streams),
-        ("scan", scan, arguments.scan),
-        ("pages", hold_pages, arguments.pages),
-        ("batches", send_batches, arguments.batches),
+    begin, cpu = time.monotonic(), server.cpu_seconds()
+    for name, work, *amounts in (
+        ("streams", be_slow, "readers of streams", given.streams, 0.0, math.inf),
+        ("scan", scan, given.scan),
+        ("pages", be_slow, "readers of full pages", given.pages, 0.0, math.inf),
+        ("batches", send_batches, given.batches),
     ):
-        here, there = multiprocessing.Pipe()
-        child = multiprocessing.Process(target=work, args=(server.address, amount, there), daemon=True)
+        ends[name], there = multiprocessing.Pipe()
+        child = multiprocessing.Process(target=work, args=(server.address, *amounts, there), daemon=True)
         child.start()
         children.append(child)
-        ends[name] = here
-        if name == "scan":
-            here.recv()
+        if name != "batches":
+            ends[name].recv()  # all of them are connected
         if name == "streams":
-            print(f"streams: {here.recv()}, {resident(pid):.0f} MiB", flush=True)
+            print(f"streams: {given.streams}, {server.memory_mb():.0f} MiB", flush=True)
             probing = Probes(probes)
     assert probing is not None
     # The scan sends a message at its end.
     shown = time.monotonic()
-    while time.monotonic() - begin < arguments.seconds or not ends["scan"].poll(1):
+    while time.monotonic() - begin < given.seconds or not ends["scan"].poll(1):
         time.sleep(1)
         if server.process.poll() is not None:
-            raise SystemExit(f"the server ended:\n{server.tail()}")
-        if time.monotonic() - begin > arguments.longest:
-            raise SystemExit(f"FAILED: the scan did not end within {arguments.longest:.0f} s")
+            raise Unexpected(f"the server ended:\n{server.tail()}")
+        if time.monotonic() - begin > given.longest:
+            raise Unexpected(f"the scan did not end within {given.longest:.0f} s")
         if time.monotonic() - shown > 10:
             shown = time.monotonic()
-            print(f"  {shown - begin:4.0f} s: {resident(pid):.0f} MiB", flush=True)
+            print(f"  {shown - begin:4.0f} s: {server.memory_mb():.0f} MiB", flush=True)
     times = probing.end()
     seconds = time.monotonic() - begin
     scanned = ends["scan"].recv()
     print(f"scan: {scanned}, after {seconds:.0f} s", flush=True)
-    if scanned != {"200": arguments.scan}:
-        raise SystemExit("FAILED: not all of the scan was answered")
-    for name in ("pages", "batches"):
+    if scanned != {"200": given.scan}:
+        raise Unexpected("not all of the scan was answered")
+    for name in ("streams", "pages", "batches"):
         ends[name].send("end")
         print(f"{name}: {ends[name].recv()}", flush=True)
-    share = (cpu_seconds(pid) - cpu) / seconds
+    share = (server.cpu_seconds() - cpu) / seconds
     print(f"the server took {share:.2f} of {os.cpu_count()} processors; load {os.getloadavg()[0]:.1f}", flush=True)
     for child in children:
         child.kill()
     return times
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--binary", type=Path, default=Path("target/release/tideline"))
-    parser.add_argument("--dir", help="where data and logs go (default: the system's)")
-    parser.add_argument("--keep", action="store_true", help="keep data and logs")
+def options() -> argparse.Namespace:
+    parser = arguments(__doc__)
     parser.add_argument("--pages", type=int, default=1200, help="clients that ask for full pages and do not read")
     parser.add_argument("--streams", type=int, default=3000)
     parser.add_argument("--batches", type=int, default=60, help="batches of 16 MB, all at once")
@@ -290,41 +201,37 @@ def main() -> int:
     parser.add_argument("--quiet", type=float, default=15, help="seconds of the measurement before")
     parser.add_argument("--most", type=float, default=1024, help="MiB that the server may take")
     parser.add_argument("--times", type=float, default=2, help="a p99 may be so many times the quiet one, or the neighbour's")
-    arguments = parser.parse_args()
-    raise_open_files()
+    return parser.parse_args()
+
+
+def work(given: argparse.Namespace, directory: Path) -> str:
+    server, neighbour = Tideline(given.binary, directory, {}), Tideline(given.binary, directory / "beside", {})
+    load(server, given.members)
+    load(neighbour, 1000)
     failed = []
-    with Workspace(arguments.dir, arguments.keep) as directory:
-        (directory / "beside").mkdir()
-        server, neighbour = Tideline(arguments.binary, directory, {}), Tideline(arguments.binary, directory / "beside", {})
-        load(server, directory, arguments.members)
-        load(neighbour, directory / "beside", 1000)
-        try:
-            server.start()
-            neighbour.start()
-            assert server.process is not None
-            pid = server.process.pid
-            publish_page(Client(server.address))
-            addresses = {"server": server.address, "neighbour": neighbour.address}
-            probing = Probes(addresses)
-            time.sleep(arguments.quiet)
-            quiet = probing.end()
-            print(f"quiet: {resident(pid):.0f} MiB", flush=True)
-            attacked = attack(server, addresses, arguments)
-            peak = resident(pid, "VmHWM")
-            print(f"peak: {peak:.0f} MiB, of {arguments.most:.0f}", flush=True)
-            if peak > arguments.most:
-                failed.append("memory")
-            failed += Probes.slowed(quiet, attacked, arguments.times)
-            answer = Client(server.address).get(f"/v1/users/{ATTACKER}/timeline?limit=100")
-            if [item["text"] for item in answer["items"]] != [TEXT] * PAGE_ITEMS:
-                failed.append("the page of the attack")
-            server.stop()
-            neighbour.stop()
-        finally:
-            server.kill()
-            neighbour.kill()
-    print(f"FAILED: {', '.join(failed)}" if failed else "all within bounds", flush=True)
-    return 1 if failed else 0
+    with server, neighbour:
+        publish_page(Client(server.address))
+        addresses = {"server": server.address, "neighbour": neighbour.address}
+        probing = Probes(addresses)
+        time.sleep(given.quiet)
+        quiet = probing.end()
+        print(f"quiet: {server.memory_mb():.0f} MiB", flush=True)
+        attacked = attack(server, addresses, given)
+        peak = server.memory_mb("VmHWM")
+        print(f"peak: {peak:.0f} MiB, of {given.most:.0f}", flush=True)
+        if peak > given.most:
+            failed.append("memory")
+        failed += slowed(quiet, attacked, given.times)
+        answer = Client(server.address).get(f"/v1/users/{ATTACKER}/timeline?limit=100")
+        if [item["text"] for item in answer["items"]] != [TEXT] * PAGE_ITEMS:
+            failed.append("the page of the attack")
+    return verdict(failed)
+
+
+def main() -> None:
+    given = options()
+    raise_open_files()
+    judge(given, lambda directory, _: work(given, directory))
 
 
 if __name__ == "__main__":

@@ -14,7 +14,6 @@ import argparse
 import doctest
 import math
 import os
-import random
 import shutil
 import sys
 import time
@@ -23,11 +22,14 @@ from pathlib import Path
 
 import chaos
 from support import ids, prefix
-from support.client import Client, Unexpected
-from support.device import CannotFollow, Device, build
+from support.client import Client
+from support.device import Device
+from support.expect import Impossible, Unexpected
 from support.listener import Listener
 from support.load import arguments
-from support.server import Tideline, Workspace
+from support.preload import build
+from support.program import Workspace, judge
+from support.server import Tideline
 
 DURABILITIES = ("sync", "os")
 # With --lying-disk, flushes of files with this ending do nothing.
@@ -83,28 +85,12 @@ class PowerCuts(chaos.Chaos):
             self.choose_settings()
             self.start()
             if not self.device.is_followed():
-                raise CannotFollow("needs a server that is linked dynamically, so that it loads a library")
+                raise Impossible("needs a server that is linked dynamically, so that it loads a library")
             self.begin()
             self.load = prefix.Round(self.shared, self.writers)
-            for number in range(self.given.cuts * len(self.wanted)):
-                durability = self.durability
-                how = f"cut {number + 1}, durability {durability}: {self.cut()}"
-                self.durability = self.wanted[(number + 1) % len(self.wanted)]
-                loses = durability == "os" and not self.in_order
-                for listener in self.listeners if loses else ():
-                    listener.forgotten = True
-                    self.owed.add(listener)
-                self.restart()
-                try:
-                    self.find(durability, loses)
-                except Unexpected as error:
-                    self.shared.fail(str(error))
-                if self.shared.wrong:
-                    print(f"after {how}; settings now {self.tideline.settings}", flush=True)
-                    return False
-                if time.monotonic() - self.told > chaos.TELL_EVERY:
-                    self.told = time.monotonic()
-                    self.tell(how)
+            self.rounds(self.one, lambda number: number < self.given.cuts * len(self.wanted))
+            if self.shared.wrong:
+                return False
             self.stop()
         finally:
             self.tideline.kill()
@@ -128,6 +114,19 @@ class PowerCuts(chaos.Chaos):
             return False
         return True
 
+    def one(self, number: int) -> str:
+        """A cut, and what it has left."""
+        durability = self.durability
+        how = f"durability {durability}: {self.cut()}"
+        self.durability = self.wanted[number % len(self.wanted)]
+        loses = durability == "os" and not self.in_order
+        for listener in self.listeners if loses else ():
+            listener.forgotten = True
+            self.owed.add(listener)
+        self.restart()
+        self.find(durability, loses)
+        return how
+
     def choose_settings(self) -> None:
         # With larger buffers more of the log is missing in table files.
         others = {"storage.durability": self.durability, "storage.write_buffer_mb": self.rng.choice(("8", "64", "64", "64"))}
@@ -138,11 +137,11 @@ class PowerCuts(chaos.Chaos):
         self.tideline.stop()
         self.others["stops"] += 1
         if missing := self.device.differs():
-            raise SystemExit(f"the preloaded library has missed something: {missing}")
+            raise Unexpected(f"the preloaded library has missed something: {missing}")
 
     def cut(self) -> str:
         """Load for a random time, then a power cut, at times right after a stop of the server."""
-        stop, threads = self.begin_load()
+        end_load = self.begin_load()
         seconds = self.rng.uniform(0.02, self.given.seconds)
         time.sleep(seconds)
         self.in_order = self.rng.random() < 0.05
@@ -150,9 +149,7 @@ class PowerCuts(chaos.Chaos):
             self.stop()
         else:
             self.tideline.kill()
-        stop.set()
-        for thread in threads:
-            thread.join()
+        end_load()
         for listener in self.listeners:
             listener.close()
         how = f"after {seconds:.2f} s, {self.device.cut(self.rng)}"
@@ -161,7 +158,7 @@ class PowerCuts(chaos.Chaos):
 
     def check(self, device: Device) -> None:
         """Runs `tideline check` on a copy of the disk."""
-        with Workspace(str(self.directory), keep=False) as place:
+        with Workspace(str(self.directory)) as place:
             copy = Tideline(self.given.binary, place, self.tideline.settings)
             shutil.copytree(device.held, copy.data)
             copy.check()
@@ -185,17 +182,14 @@ class PowerCuts(chaos.Chaos):
 
     def birth(self) -> None:
         """Cuts the power while a new directory is made. The server must start on the rest."""
-        with Workspace(str(self.directory), keep=False) as place:
+        with Workspace(str(self.directory)) as place:
             tideline = Tideline(self.given.binary, place, self.tideline.settings)
             device = self.disk(tideline)
             tideline.start_and_kill(self.rng.uniform(0.0, 0.3))
             device.cut(self.rng)
             device.mount()
-            try:
-                tideline.start()
-                tideline.stop()
-            finally:
-                tideline.kill()
+            with tideline:
+                pass
             tideline.check()
         self.others["births"] += 1
 
@@ -221,29 +215,32 @@ class PowerCuts(chaos.Chaos):
         client.close()
 
 
+def work(given: argparse.Namespace, directory: Path, seed: int) -> bool | str:
+    """On a disk that lies, a loss must be found."""
+    try:
+        right = PowerCuts(given, directory, seed, build("journal", directory)).run()
+    except Impossible as why:
+        return f"SKIPPED: {why}"
+    except Unexpected as error:
+        if not given.lying_disk:
+            raise
+        print(error)
+        right = False
+    if not given.lying_disk:
+        return right
+    if right:
+        raise Unexpected("losses on a disk that lies were not found")
+    return "PASS: what the disk lost was found"
+
+
 def main() -> None:
     given = options()
     if given.lying_disk:
         given.durability = "sync"
     given.tmp = given.tmp or os.environ.get("TMPDIR") or (MEMORY if os.access(MEMORY, os.W_OK) else None)
-    seed = random.randrange(10**6) if given.seed is None else given.seed
     if any(doctest.testmod(module).failed for module in (ids, prefix)):
         raise SystemExit("FAIL: the comparison itself is wrong")
-    print(f"seed {seed}", flush=True)
-    with Workspace(given.tmp, given.keep) as directory:
-        try:
-            right = PowerCuts(given, directory, seed, build(directory)).run()
-        except CannotFollow as why:
-            print(f"SKIPPED: {why}")
-            return
-        except (Unexpected, SystemExit) as error:
-            if not given.lying_disk:
-                raise SystemExit(f"WRONG {error}") from error
-            print(error)
-            right = False
-        if right == given.lying_disk:
-            raise SystemExit("FAIL: losses on a disk that lies were not found" if right else "FAIL: see WRONG above")
-    print("PASS: what the disk lost was found" if given.lying_disk else "PASS")
+    judge(given, lambda directory, seed: work(given, directory, seed))
 
 
 if __name__ == "__main__":

@@ -3,7 +3,6 @@
 a prefix, the address of the client, streams that are not buffered and that end with their client, and streams without
 keys for their own user only, and ids with `/`, `..` and the like as they were sent. Exits with 1 at the first difference."""
 
-import argparse
 import http.client
 import itertools
 import json
@@ -12,16 +11,17 @@ import shutil
 import socket
 import subprocess
 import sys
-import threading
 import time
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Iterator
 from urllib.parse import quote, urljoin
 
 from support.client import Client
-from support.server import Tideline, Workspace
+from support.expect import until
+from support.prefix_proxy import Handler, serve
+from support.program import arguments, judge
+from support.server import Tideline, free_port
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "use" / "access.md"
 KEY = "a-key-for-the-test-of-proxies-which-is-long-enough"
@@ -43,10 +43,9 @@ def block(language: str, begin: str) -> str:
     return found[0]
 
 
-def free_port() -> int:
+def listens(port: int) -> bool:
     with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+        return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
 @contextmanager
@@ -54,15 +53,7 @@ def running(command: list[str], port: int, log: Path) -> Iterator[None]:
     """A proxy, from the time at which it listens."""
     with open(log, "wb") as out, subprocess.Popen(command, stdout=out, stderr=out) as process:
         try:
-            begin = time.monotonic()
-            while True:
-                try:
-                    socket.create_connection(("127.0.0.1", port), 1).close()
-                    break
-                except OSError:
-                    if process.poll() is not None or time.monotonic() - begin > PATIENCE:
-                        raise SystemExit(f"{command[0]} did not start:\n{log.read_text()}") from None
-                    time.sleep(0.05)
+            until(lambda: f"{command[0]} listens:\n{log.read_text()}", lambda: listens(port), PATIENCE)
             yield
         finally:
             process.terminate()
@@ -92,17 +83,6 @@ def ask(port: int, method: str, path: str, body: str | None = None, headers: dic
     return connection.getresponse()
 
 
-def streams(direct: Client) -> float:
-    return direct.figures()["tideline_streams"]
-
-
-def until(what: str, holds) -> None:
-    begin = time.monotonic()
-    while not holds():
-        assert time.monotonic() - begin < PATIENCE, what
-        time.sleep(0.05)
-
-
 def calls_pass(name: str, port: int, prefix: str, direct: Client) -> None:
     """Calls, relative addresses and a stream through a proxy."""
     key = {"Authorization": f"Bearer {KEY}"}
@@ -124,7 +104,7 @@ def calls_pass(name: str, port: int, prefix: str, direct: Client) -> None:
 
     stream = ask(port, "GET", f"{prefix}/v1/users/2/stream", headers=key)
     assert stream.status == 200 and stream.readline().startswith(b"id:"), name
-    until(f"{name}: no stream is open", lambda: streams(direct) == 1)
+    until(f"{name}: a stream is open", lambda: direct.figures()["tideline_streams"] == 1, PATIENCE)
     begin = time.monotonic()
     assert ask(port, "POST", f"{prefix}/v1/content", '{"author_id": 1, "text": "now"}', key).status == 201, name
     while not (line := stream.readline()).startswith(b"data:"):
@@ -132,7 +112,7 @@ def calls_pass(name: str, port: int, prefix: str, direct: Client) -> None:
     took = time.monotonic() - begin
     assert b'"now"' in line and took < 5, f"{name}: the event came after {took:.1f} s"
     stream.close()
-    until(f"{name}: the stream outlives its client", lambda: streams(direct) == 0)
+    until(f"{name}: the stream ends with its client", lambda: direct.figures()["tideline_streams"] == 0, PATIENCE)
     ids_pass(name, port, prefix, key)
     print(f"{name}: calls, ids, addresses and a stream pass; the event came after {1000 * took:.0f} ms", flush=True)
 
@@ -189,27 +169,19 @@ def addresses_count(name: str, port: int) -> None:
     print(f"{name}: addresses of clients are counted: {statuses}", flush=True)
 
 
-class Application(BaseHTTPRequestHandler):
+class Application(Handler):
     """An application whose visitor is user 2."""
 
     def do_GET(self) -> None:
-        self.send_response(204 if self.headers["X-User-Id"] == "2" else 403)
-        self.end_headers()
-
-    def log_message(self, *_: object) -> None:
-        pass
+        self.answer("text/plain", b"", 200 if self.headers["X-User-Id"] == "2" else 403)
 
 
 def own_streams_only(directory: Path, binary: Path) -> None:
     """Without keys, only the stream of the visitor passes."""
-    application = ThreadingHTTPServer(("127.0.0.1", 0), Application)
-    threading.Thread(target=application.serve_forever, daemon=True).start()
-    port = free_port()
+    application, port = serve(Application), free_port()
     # The proxy passes its own name and port on.
-    server = Tideline(binary, directory, {"server.allowed_hosts": "example.org"})
-    server.start()
-    try:
-        locations = block("nginx", "location ~").replace("127.0.0.1:8080", "{}:{}".format(*server.address))
+    with Tideline(binary, directory, {"server.allowed_hosts": "example.org"}) as server:
+        locations = block("nginx", "location ~").replace("http://127.0.0.1:8080", server.url)
         locations = locations.replace("127.0.0.1:3000", f"127.0.0.1:{application.server_port}")
         with running(nginx(directory, port, locations), port, directory / "nginx.log"):
             host = {"Host": "example.org"}
@@ -219,51 +191,39 @@ def own_streams_only(directory: Path, binary: Path) -> None:
             for path in ("/v1/users/2/timeline", "/v1/admin/stats", "/v1/content/1", "/v1/users/2/stream/../timeline"):
                 assert ask(port, "GET", path, headers=host).status == 404, path
         print("nginx without keys: only the stream of the visitor passes", flush=True)
-        server.stop()
-    finally:
-        server.kill()
-        application.shutdown()
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--binary", type=Path, default=Path("target/release/tideline"))
-    arguments = parser.parse_args()
-    missing = [program for program in ("nginx", "caddy") if shutil.which(program) is None]
-    if missing:
-        print(f"SKIPPED: {' and '.join(missing)} not found; on Debian: apt-get install nginx-light caddy", flush=True)
-        return 0
+def work(binary: Path, work: Path) -> bool:
     # By the prefix.
     proxies = {
         "nginx": (nginx, {"": block("nginx", "location /"), "/tideline": block("nginx", "if ($request_uri")}),
         "caddy": (caddy, {"": block("caddy", "reverse_proxy"), "/tideline": block("caddy", "@tideline")}),
     }
-    with Workspace(None, False) as work:
-        for limits in ({}, {"rate_limits.per_address": "1", "rate_limits.per_address_burst": "2"}):
-            directory = work / ("limited" if limits else "free")
-            directory.mkdir()
-            server = Tideline(arguments.binary, directory, {"auth.keys": KEY, "server.trusted_proxies": "127.0.0.1", **limits})
-            server.start()
-            try:
-                address = "{}:{}".format(*server.address)
-                direct = Client(server.address, key=KEY)
-                prefixes = ("",) if limits else ("", "/tideline")
-                for (name, (command, texts)), prefix in itertools.product(proxies.items(), prefixes):
-                    text = texts[prefix].replace("127.0.0.1:8080", address)
-                    port = free_port()
-                    with running(command(directory, port, text), port, directory / f"{name}.log"):
-                        if limits:
-                            addresses_count(name, port)
-                        else:
-                            calls_pass(name + prefix, port, prefix, direct)
-                server.stop()
-            finally:
-                server.kill()
-        directory = work / "open"
-        directory.mkdir()
-        own_streams_only(directory, arguments.binary)
-    print("PASS", flush=True)
-    return 0
+    for limits in ({}, {"rate_limits.per_address": "1", "rate_limits.per_address_burst": "2"}):
+        directory = work / ("limited" if limits else "free")
+        settings = {"auth.keys": KEY, "server.trusted_proxies": "127.0.0.1", **limits}
+        with Tideline(binary, directory, settings) as server:
+            direct = Client(server.address, key=KEY)
+            prefixes = ("",) if limits else ("", "/tideline")
+            for (name, (command, texts)), prefix in itertools.product(proxies.items(), prefixes):
+                text = texts[prefix].replace("127.0.0.1:8080", server.url.removeprefix("http://"))
+                port = free_port()
+                with running(command(directory, port, text), port, directory / f"{name}.log"):
+                    if limits:
+                        addresses_count(name, port)
+                    else:
+                        calls_pass(name + prefix, port, prefix, direct)
+    own_streams_only(work / "open", binary)
+    return True
+
+
+def main() -> None:
+    given = arguments(__doc__).parse_args()
+    missing = [program for program in ("nginx", "caddy") if shutil.which(program) is None]
+    if missing:
+        print(f"SKIPPED: {' and '.join(missing)} not found; on Debian: apt-get install nginx-light caddy", flush=True)
+        return
+    judge(given, lambda directory, _: work(given.binary, directory))
 
 
 if __name__ == "__main__":

@@ -5,13 +5,11 @@ Old inboxes are the newest items of each timeline, by SQL. After the import Tide
 `tideline check` must find nothing. `tests/recipes.py` runs it where the packages are installed.
 """
 
-import argparse
 import csv
 import json
 import os
 import re
 import shutil
-import signal
 import subprocess
 import sys
 import time
@@ -19,8 +17,11 @@ from pathlib import Path
 
 import psycopg
 import redis
+from support.expect import Unexpected
 from support.postgres import Postgres
-from support.server import Tideline, Workspace
+from support.program import arguments, judge
+from support.redis_server import RedisServer
+from support.server import Tideline
 
 RECIPE = Path(__file__).resolve().parent.parent / "recipes" / "move"
 # Follows of a reader, posts of an author, items of an inbox.
@@ -118,73 +119,60 @@ def move(binary: Path, directory: Path, kind: str, name: str, lines: int) -> Non
     """Imports the files of a directory, compares the pages with the old inboxes, and checks the data."""
     tideline = Tideline(binary, directory, {})
     begin = time.monotonic()
-    files = ("--follows", directory / f"follows.{kind}", "--content", directory / f"content.{kind}")
-    if tideline.command("import", *files).wait() != 0:
-        raise SystemExit(f"{name}: the import failed:\n{tideline.output('import')[-3000:]}")
+    told = tideline.run("import", "--follows", directory / f"follows.{kind}", "--content", directory / f"content.{kind}")
     took = time.monotonic() - begin
-    new = [int(count) for count in re.findall(r": (\d+) new,", tideline.output("import"))]
+    new = [int(count) for count in re.findall(r": (\d+) new,", told)]
     if sum(new) != lines:
-        raise SystemExit(f"{name}: the import took {new} lines:\n{tideline.output('import')[-3000:]}")
-    tideline.start()
-    try:
-        address = "http://{}:{}".format(*tideline.address)
-        compare = [sys.executable, RECIPE / "compare.py", directory / "inboxes.csv", "--url", address]
+        raise Unexpected(f"{name}: the import took {new} lines:\n{told[-3000:]}")
+    with tideline:
+        compare = [sys.executable, RECIPE / "compare.py", directory / "inboxes.csv", "--url", tideline.url]
         done = subprocess.run(compare, stdout=subprocess.PIPE, text=True)
         # The inboxes are exact here, so Tideline has nothing in between.
         if done.returncode != 0 or " items agree, 0 more " not in done.stdout:
-            raise SystemExit(f"{name}: {done.stdout[-3000:]}")
-        tideline.stop()
-    finally:
-        tideline.kill()
+            raise Unexpected(f"{name}: {done.stdout[-3000:]}")
     tideline.check()
     print(f"{name}: {sum(new)} lines imported in {took:.0f} s; {done.stdout.strip()}", flush=True)
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--binary", type=Path, required=True)
+def moves(binary: Path, workspace: Path, rows: int) -> bool:
+    readers, authors = rows // 100, rows * 6 // 100
+    lines = readers * FOLLOWS + authors * POSTS
+    postgres, server = Postgres(workspace / "postgres"), RedisServer(workspace / "redis-data")
+    try:
+        postgres.start()
+        server.start()
+        hostile(server.url, workspace / "hostile")
+        with psycopg.connect(postgres.address, autocommit=True) as database:
+            database.execute(host(readers, authors))
+            tables = ("follows", "posts", "inbox")
+            sizes = [database.execute(f"SELECT count(*) FROM {table}").fetchone()[0] for table in tables]
+            print(f"the host has {sum(sizes)} rows in {len(tables)} tables", flush=True)
+            for name in ("sql", "redis"):
+                (workspace / name).mkdir()
+            environment = os.environ | {"PGHOST": str(postgres.directory), "PGUSER": "host", "PGDATABASE": "postgres"}
+            psql = [postgres.bin / "psql", "--quiet", "--file", RECIPE / "from_sql.sql"]
+            subprocess.run(psql, check=True, cwd=workspace / "sql", env=environment)
+            lacking = environment | {"PGDATABASE": "template1"}
+            failed = subprocess.run(psql, cwd=workspace / "hostile", env=lacking, stderr=subprocess.DEVNULL)
+            assert failed.returncode == 3, "an error of psql is no error"
+            move(binary, workspace / "sql", "csv", "from SQL", lines)
+            shutil.rmtree(workspace / "sql" / "data")
+            with redis.Redis.from_url(server.url) as target:
+                fill(target, database)
+        export = [sys.executable, RECIPE / "from_redis.py", "--url", server.url, "--text", "body"]
+        subprocess.run(export, check=True, cwd=workspace / "redis")
+        move(binary, workspace / "redis", "ndjson", "from Redis", lines)
+    finally:
+        postgres.kill()
+        server.kill()
+    return True
+
+
+def main() -> None:
+    parser = arguments(__doc__)
     parser.add_argument("--rows", type=int, default=1_000_000, help="rows of the three tables")
     args = parser.parse_args()
-    readers, authors = args.rows // 100, args.rows * 6 // 100
-    lines = readers * FOLLOWS + authors * POSTS
-    with Workspace(None, False) as workspace:
-        postgres = Postgres(workspace / "postgres")
-        socket = workspace / "redis.sock"
-        server = None
-        try:
-            postgres.start()
-            options = ["--port", "0", "--unixsocket", socket, "--save", "", "--dir", workspace]
-            server = subprocess.Popen([shutil.which("redis-server") or "redis-server", *map(str, options)], stdout=subprocess.DEVNULL)
-            until = time.monotonic() + 30
-            while not socket.exists() and time.monotonic() < until:
-                time.sleep(0.05)
-            hostile(f"unix://{socket}", workspace / "hostile")
-            with psycopg.connect(postgres.address, autocommit=True) as database:
-                database.execute(host(readers, authors))
-                tables = ("follows", "posts", "inbox")
-                sizes = [database.execute(f"SELECT count(*) FROM {table}").fetchone()[0] for table in tables]
-                print(f"the host has {sum(sizes)} rows in {len(tables)} tables", flush=True)
-                for name in ("sql", "redis"):
-                    (workspace / name).mkdir()
-                environment = os.environ | {"PGHOST": str(postgres.directory), "PGUSER": "host", "PGDATABASE": "postgres"}
-                psql = [postgres.bin / "psql", "--quiet", "--file", RECIPE / "from_sql.sql"]
-                subprocess.run(psql, check=True, cwd=workspace / "sql", env=environment)
-                lacking = environment | {"PGDATABASE": "template1"}
-                failed = subprocess.run(psql, cwd=workspace / "hostile", env=lacking, stderr=subprocess.DEVNULL)
-                assert failed.returncode == 3, "an error of psql is no error"
-                move(args.binary, workspace / "sql", "csv", "from SQL", lines)
-                shutil.rmtree(workspace / "sql" / "data")
-                with redis.Redis(unix_socket_path=str(socket)) as target:
-                    fill(target, database)
-            export = [sys.executable, RECIPE / "from_redis.py", "--url", f"unix://{socket}", "--text", "body"]
-            subprocess.run(export, check=True, cwd=workspace / "redis")
-            move(args.binary, workspace / "redis", "ndjson", "from Redis", lines)
-        finally:
-            postgres.kill()
-            if server is not None:
-                server.send_signal(signal.SIGTERM)
-                server.wait()
-    return 0
+    judge(args, lambda workspace, _: moves(args.binary, workspace, args.rows))
 
 
 if __name__ == "__main__":

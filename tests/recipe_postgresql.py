@@ -15,12 +15,14 @@ import subprocess
 import sys
 import threading
 import time
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import psycopg
+from support.expect import Unexpected, until
 from support.postgres import Postgres
-from support.server import Tideline, Workspace
+from support.prefix_proxy import Handler, serve
+from support.program import arguments, judge
+from support.server import Tideline, free_port
 from tideline import Tideline as Client
 
 RECIPE = Path(__file__).resolve().parent.parent / "recipes" / "postgresql"
@@ -52,16 +54,14 @@ class Worker:
 
 def drained(database: psycopg.Connection, worker: Worker) -> None:
     """Waits until the outbox is empty."""
-    end = time.monotonic() + 300
-    while (left := database.execute("SELECT count(*) FROM tideline_outbox").fetchone()) != (0,):
-        if time.monotonic() > end:
-            raise SystemExit(f"{left} rows are left in the outbox; the worker wrote:\n{worker.log.read_text()[-2000:]}")
-        time.sleep(0.05)
+    count = "SELECT count(*) FROM tideline_outbox"
+    until(lambda: f"the outbox is empty; the worker wrote:\n{worker.log.read_text()[-2000:]}",
+          lambda: database.execute(count).fetchone() == (0,), 300)
 
 
 def expect(what: str, found: object, wanted: object) -> None:
     if found != wanted:
-        raise SystemExit(f"{what}: {found}, not {wanted}")
+        raise Unexpected(f"{what}: {found}, not {wanted}")
 
 
 def hard_cases(database: psycopg.Connection, worker: Worker, client: Client) -> None:
@@ -145,27 +145,19 @@ def hard_cases(database: psycopg.Connection, worker: Worker, client: Client) -> 
     print("changes that cannot be sent are kept, and hold up no others", flush=True)
 
 
-class NotTideline(BaseHTTPRequestHandler):
+class NotTideline(Handler):
     """Answers as a proxy that does not know Tideline. The path tells the answer."""
 
-    def answer(self) -> None:
-        self.rfile.read(int(self.headers.get("Content-Length") or 0))
-        self.send_response(int(self.path.split("/")[1]))
-        self.send_header("Location", "/elsewhere")
-        self.send_header("Content-Length", "15")
-        self.end_headers()
-        self.wfile.write(b"<html>No</html>")
+    def refuse(self) -> None:
+        self.body()
+        self.answer("text/html", b"<html>No</html>", int(self.path.split("/")[1]), Location="/elsewhere")
 
-    do_PUT = do_DELETE = do_POST = answer
-
-    def log_message(self, *_: object) -> None:
-        pass
+    do_PUT = do_DELETE = do_POST = refuse
 
 
 def wrong_addresses(database: psycopg.Connection, worker: Worker, url: str) -> None:
     """Answers that are not about a change remove nothing."""
-    other = ThreadingHTTPServer(("127.0.0.1", 0), NotTideline)
-    threading.Thread(target=other.serve_forever, daemon=True).start()
+    other = serve(NotTideline)
     database.execute("INSERT INTO follows VALUES ('1', '2')")
     counts = "SELECT (SELECT count(*) FROM tideline_outbox), (SELECT count(*) FROM tideline_refused)"
     for path in (f"{url}/wrong", *(f"http://127.0.0.1:{other.server_port}/{status}" for status in (404, 405, 301, 302, 400, 200))):
@@ -208,16 +200,11 @@ def stopped_worker(postgres: Postgres, worker: Worker, url: str, client: Client)
             drained(database, other)
             worker.log.write_text("")
             worker.process.send_signal(signal.SIGCONT)
-            end = time.monotonic() + 20
-            while "again in a second" not in worker.log.read_text():
-                expect("the stopped worker goes on", time.monotonic() < end, True)
-                time.sleep(0.05)
+            until("the stopped worker goes on", lambda: "again in a second" in worker.log.read_text(), 20)
             # The call that was under way may come late: the worker that sent it has it made good.
             late = [follow["user_id"] for follow in client.following("me", limit=100)]
             expect(f"late changes: {late}", len(late) <= 1, True)
-            while list(client.following("me", limit=100)):
-                expect("a late change stays", time.monotonic() < end, True)
-                time.sleep(0.05)
+            until("no late change stays", lambda: not list(client.following("me", limit=100)), 20)
     finally:
         other.kill()
     print(f"a stopped worker sent {len(late)} of its changes late, and had it made good", flush=True)
@@ -323,71 +310,69 @@ def compare(database: psycopg.Connection, client: Client) -> list[str]:
     return faults
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--binary", type=Path, required=True)
-    parser.add_argument("--kills", type=int, default=15, help="how many times a process is killed")
-    parser.add_argument("--seed", type=int, default=random.randrange(2**32))
-    args = parser.parse_args()
-    print(f"seed {args.seed}")
-    dice = random.Random(args.seed)
-    with Workspace(None, False) as workspace:
-        postgres = Postgres(workspace / "postgres")
-        tideline = Tideline(args.binary, workspace, {})
-        worker = Worker(postgres, workspace / "worker.log")
-        try:
-            postgres.start()
-            tideline.start()
-            # Tideline comes back at its address.
-            tideline.listen = "{}:{}".format(*tideline.address)
-            url = f"http://{tideline.listen}"
-            with psycopg.connect(postgres.address) as database:
-                for name in ("host.sql", "outbox.sql"):
-                    database.execute((RECIPE / name).read_text())
-            worker.start(url)
-            with psycopg.connect(postgres.address, autocommit=True) as database, Client(url) as client:
-                hard_cases(database, worker, client)
-                worker.kill()
-                wrong_addresses(database, worker, url)
-            with Client(url) as client:
-                stopped_worker(postgres, worker, url, client)
-            host = Host(postgres, 4, args.seed)
-            killed = {"worker": 0, "Tideline": 0, "PostgreSQL": 0}
-            for _ in range(args.kills):
-                time.sleep(dice.uniform(0.2, 1.2))
-                victim = dice.choice(sorted(killed))
-                killed[victim] += 1
-                if victim == "worker":
-                    worker.kill()
-                    worker.start(url)
-                elif victim == "Tideline":
-                    tideline.kill()
-                    time.sleep(dice.uniform(0, 0.5))
-                    tideline.start()
-                else:
-                    postgres.kill()
-                    postgres.start()
-            host.end()
-            with psycopg.connect(postgres.address, autocommit=True) as database:
-                drained(database, worker)
-                with Client(url) as client:
-                    faults = compare(database, client)
-                sizes = [database.execute(f"SELECT count(*) FROM {name}").fetchone()[0] for name in ("follows", "posts", "likes")]
-                last = database.execute("SELECT last_value FROM tideline_outbox_id_seq").fetchone()[0]
-            if faults:
-                raise SystemExit("\n".join([f"{len(faults)} differences:", *faults[:10]]))
-            tideline.stop()
-            tideline.check()
-            follows, posts, likes = sizes
-            print(
-                f"{host.committed} transactions with {last} changes, {host.lost} lost connections; killed: {killed}; at the "
-                f"end {follows} follows, {posts} posts and {likes} likes in the tables, and the same in Tideline"
-            )
-        finally:
+def keeps_up(args: argparse.Namespace, workspace: Path, seed: int) -> bool:
+    dice = random.Random(seed)
+    # Tideline comes back at its address.
+    postgres, tideline = Postgres(workspace / "postgres"), Tideline(args.binary, workspace, {}, free_port())
+    worker, url = Worker(postgres, workspace / "worker.log"), tideline.url
+    try:
+        postgres.start()
+        tideline.start()
+        with psycopg.connect(postgres.address) as database:
+            for name in ("host.sql", "outbox.sql"):
+                database.execute((RECIPE / name).read_text())
+        worker.start(url)
+        with psycopg.connect(postgres.address, autocommit=True) as database, Client(url) as client:
+            hard_cases(database, worker, client)
             worker.kill()
-            tideline.kill()
-            postgres.kill()
-    return 0
+            wrong_addresses(database, worker, url)
+        with Client(url) as client:
+            stopped_worker(postgres, worker, url, client)
+        host = Host(postgres, 4, seed)
+        killed = {"worker": 0, "Tideline": 0, "PostgreSQL": 0}
+        for _ in range(args.kills):
+            time.sleep(dice.uniform(0.2, 1.2))
+            victim = dice.choice(sorted(killed))
+            killed[victim] += 1
+            if victim == "worker":
+                worker.kill()
+                worker.start(url)
+            elif victim == "Tideline":
+                tideline.kill()
+                time.sleep(dice.uniform(0, 0.5))
+                tideline.start()
+            else:
+                postgres.kill()
+                postgres.start()
+        host.end()
+        with psycopg.connect(postgres.address, autocommit=True) as database:
+            drained(database, worker)
+            with Client(url) as client:
+                faults = compare(database, client)
+            sizes = [database.execute(f"SELECT count(*) FROM {name}").fetchone()[0] for name in ("follows", "posts", "likes")]
+            last = database.execute("SELECT last_value FROM tideline_outbox_id_seq").fetchone()[0]
+        if faults:
+            raise Unexpected("\n".join([f"{len(faults)} differences:", *faults[:10]]))
+        tideline.stop()
+        tideline.check()
+        follows, posts, likes = sizes
+        print(
+            f"{host.committed} transactions with {last} changes, {host.lost} lost connections; killed: {killed}; at the "
+            f"end {follows} follows, {posts} posts and {likes} likes in the tables, and the same in Tideline"
+        )
+    finally:
+        worker.kill()
+        tideline.kill()
+        postgres.kill()
+    return True
+
+
+def main() -> None:
+    parser = arguments(__doc__)
+    parser.add_argument("--kills", type=int, default=15, help="how many times a process is killed")
+    parser.add_argument("--seed", type=int)
+    args = parser.parse_args()
+    judge(args, lambda workspace, seed: keeps_up(args, workspace, seed))
 
 
 if __name__ == "__main__":

@@ -1,24 +1,21 @@
 #!/usr/bin/env python3
 """Tests the recipes, with real servers of the other systems. Names the recipes that are left out, unless `--strict`."""
 
-import argparse
-import os
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 from support.postgres import programs
+from support.program import TARGET, arguments, environment
 
 TESTS = Path(__file__).resolve().parent
-PACKAGES = ["psycopg[binary]>=3.2,<4", "redis>=5,<8"]
+PACKAGES = ["psycopg[binary]>=3.2,<4", "redis>=5,<8", "httpx"]
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    target = Path(os.environ.get("CARGO_TARGET_DIR", "target"))
-    parser.add_argument("--binary", type=Path, default=target / "release" / "tideline")
-    parser.add_argument("--dir", type=Path, default=target / "recipes", help="where the packages of Python go")
+    parser = arguments(__doc__)
+    parser.add_argument("--dir", type=Path, default=TARGET / "recipes", help="where the packages of Python go")
     parser.add_argument("--rows", type=int, default=1_000_000, help="rows of the host that moves")
     parser.add_argument("--strict", action="store_true", help="fail where something is missing")
     args = parser.parse_args()
@@ -29,15 +26,14 @@ def main() -> int:
 
     if programs() is None:
         return left_out("PostgreSQL is not installed (Debian: postgresql)")
-    python = args.dir / "bin" / "python"
-    install = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-    client = args.dir / "client"
-    if subprocess.run([sys.executable, "-m", "venv", args.dir]).returncode != 0:
-        return left_out("Python has no venv (Debian: python3-venv)")
+    found = environment(args.dir, *PACKAGES)
+    if isinstance(found, str):
+        return left_out(found)
+    python, client = found / "python", args.dir / "client"
     shutil.rmtree(client, ignore_errors=True)
     shutil.copytree(TESTS.parent / "clients" / "python", client)
-    if subprocess.run([*install, client, *PACKAGES]).returncode != 0:
-        return left_out("pip cannot install psycopg, redis and httpx")
+    # The client may have changed.
+    subprocess.run([found / "pip", "install", "--quiet", "--disable-pip-version-check", client], check=True)
     recipes = {"postgresql": ["--seed", "20260101"], "move": ["--rows", str(args.rows)]}
     missing = 0
     for name, options in recipes.items():

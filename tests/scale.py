@@ -13,16 +13,16 @@ import sys
 import time
 from contextlib import contextmanager
 from pathlib import Path
-from urllib.parse import quote
 
-from support.client import Client, Unexpected
+from support.client import Client
 from support.compare import difference
-from support.ids import Id, host_id, new_uuid, quoted
+from support.ids import Name, host_id, new_uuid, quoted
 from support.model import Model, rows
-from support.operations import Operations
-from support.server import Tideline, Workspace
-from support.sources import Sources
+from support.program import arguments, judge
+from support.server import Tideline
+from support.shared import Shared
 from support.workers import Work, compare
+from support.writer import Writer
 
 # Small enough for every path: trimmed inboxes, partial pushes, pulled authors.
 SETTINGS = {
@@ -31,34 +31,30 @@ SETTINGS = {
     "fanout.pull_threshold": "2000",
     "fanout.chunk": "100",
 }
+# Writers, the users of each, and others whom they may follow.
+WRITERS, OWNED, OTHERS = 4, 50, 1000
+# New names after which their order is found.
+MOST_NEW = 300
 
 
 def options() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    target = os.environ.get("CARGO_TARGET_DIR", "target")
+    parser = arguments(__doc__)
     parser.add_argument("--follows", required=True, help="user_id,target_id as .csv or .csv.gz")
     parser.add_argument("--content", required=True, help="content_id,author_id,published_at as .csv, .csv.gz or .ndjson")
-    parser.add_argument("--binary", type=Path, default=Path(target, "release", "tideline"))
     parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="a setting, as in timeline.inbox_limit=300")
     parser.add_argument("--follow-limit", type=int, default=1000)
     parser.add_argument("--users", type=int, default=2000, help="how many random users to compare")
     parser.add_argument("--limit", type=int, default=50, help="items a page")
     parser.add_argument("--ids", choices=("given", "uuids"), default="given", help="ids as in the files, or a UUID v4 instead of each")
-    parser.add_argument("--sources", action="store_true", help="groups, rules, lists, blocks, mutes, suspensions and moderation at random")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--processes", type=int, default=os.cpu_count() or 2)
     parser.add_argument("--kill", action="store_true", help="kill -9 the import twice, then run it to its end")
-    parser.add_argument("--random-ops", type=int, default=0, metavar="N", help="make N changes through the API and compare again")
+    parser.add_argument("--random-ops", type=int, default=0, metavar="N", help="make N changes of the load of chaos.py and compare again")
     parser.add_argument("--restart", action="store_true", help="restart after a stop and after a kill -9; compare again")
     parser.add_argument("--restart-limit", type=float, default=2.0, metavar="SECONDS", help="longest start that is allowed")
     parser.add_argument("--compact", action="store_true", help="run `tideline compact` at the end, serve once more and compare again")
     parser.add_argument("--check", action="store_true", help="run `tideline check` at the end")
-    parser.add_argument("--tmp", help="where to put the temporary data directory")
-    parser.add_argument("--keep", action="store_true", help="keep the data directory")
-    given = parser.parse_args()
-    if given.sources and (given.kill or given.random_ops):
-        parser.error("--sources makes changes of its own: it does not go with --kill and --random-ops")
-    return given
+    return parser.parse_args()
 
 
 def rename(given: argparse.Namespace, directory: Path) -> None:
@@ -98,15 +94,15 @@ class Run:
         settings |= dict(setting.split("=", 1) for setting in given.set)
         print("settings: " + " ".join(f"{name}={value}" for name, value in settings.items()), flush=True)
         self.tideline = Tideline(given.binary, directory, settings)
-        self.model = Sources(given.follow_limit, self.rng) if given.sources else Model(given.follow_limit)
-        self.imported = {"follows": given.follows, "content": given.content}
+        self.model = Model(given.follow_limit)
+        self.shared = Shared(self.model)
+        self.writers: list[Writer] = []
         self.failures = 0
 
     def run(self) -> bool:
         """Runs all requested steps. Returns whether nothing differed."""
         if self.given.ids == "uuids":
             rename(self.given, self.tideline.directory)
-            self.imported = {"follows": self.given.follows, "content": self.given.content}
         with step("model") as said:
             self.model.load(self.given.follows, self.given.content)
             audience = self.model.audience()
@@ -116,9 +112,6 @@ class Run:
                 f"{len(self.model.items):,} posts",
                 f"{sum(len(posts) * audience[author] for author, posts in self.model.posts.items()):,} deliveries",
             ]
-            if isinstance(self.model, Sources):
-                self.imported |= self.model.write(self.tideline.directory)
-                said += self.model.figures()
         if self.given.kill:
             self.kill_imports()
         with step("import") as said:
@@ -134,11 +127,11 @@ class Run:
         self.start("first start")
         try:
             self.compare("compared", self.sample())
-            if self.given.random_ops or self.given.sources:
-                self.change()
+            if self.given.random_ops:
+                self.compare("compared after the changes", self.changed(self.given.random_ops))
             if self.given.restart:
                 self.restart()
-            print(f"server: {self.tideline.peak_memory_mb():,} MiB at most, {self.tideline.disk_mb():.0f} MiB on disk")
+            print(f"server: {self.tideline.memory_mb('VmHWM'):,.0f} MiB at most, {self.tideline.disk_mb():.0f} MiB on disk")
             print(f"stop: {self.tideline.stop():.2f} s")
         finally:
             self.tideline.kill()
@@ -147,18 +140,16 @@ class Run:
         if self.given.check:
             with step("check") as said:
                 said.append(self.tideline.check())
-        return self.failures == 0
+        return self.failures == 0 and not self.shared.wrong
 
     def compact(self) -> None:
         """Compacts, which trims and drops as much as possible, and compares timelines again."""
         with step("compact") as said:
-            code = self.tideline.command("compact").wait()
+            told = self.tideline.run("compact")
             said.append(f"{self.tideline.disk_mb() * 2**20:,.0f} bytes on disk")
-        told = self.tideline.output("compact")
         print("".join(f"  | {line}\n" for line in told.splitlines()), end="")
         found = re.search(r"the largest has (\d+) \(limit (\d+), slack (\d+)\)", told)
-        if code != 0 or not found:
-            raise SystemExit("the compaction failed")
+        assert found, "the compaction does not tell of the largest inbox"
         most, limit, slack = map(int, found.groups())
         if most > limit + slack:
             print(f"WRONG an inbox has {most} entries after a compaction", flush=True)
@@ -172,9 +163,7 @@ class Run:
 
     def files(self) -> list[str]:
         """The files of an import, with at most as many refused lines as the model has."""
-        allowed = str(self.model.refused)
-        files = (option for name, file in self.imported.items() for option in (f"--{name}", file))
-        return [*files, "--allow-refused", allowed]
+        return ["--follows", self.given.follows, "--content", self.given.content, "--allow-refused", str(self.model.refused)]
 
     def sample(self) -> list[int]:
         """Random users, the users with the most followers, those with the most followees, and an unknown user."""
@@ -227,50 +216,50 @@ class Run:
         """For a state unknown to the model: compares timelines with the merge of the API's lists. Returns the errors."""
         client, wrong, full = Client(self.tideline.address), 0, 0
         for user in self.rng.sample(list(self.model.followees), min(count, len(self.model.followees))):
-            authors, cursor = [], ""
-            while cursor is not None:
-                page = client.get(f"/v1/users/{quoted(user)}/following?limit=100{cursor and '&before=' + quote(cursor, safe='')}")
-                authors += [host_id(item["user_id"]) for item in page["items"]]
-                cursor = page["next"]
-            merged = sorted((item for author in authors for item in self.scroll(client, author, "content")), reverse=True)
+            authors = [item["user_id"] for item in client.rows(f"/v1/users/{quoted(user)}/following")]
+            merged = sorted((item for author in authors for item in client.scroll(f"/v1/users/{quoted(author)}/content")), reverse=True)
             full += bool(merged)
-            text = difference(f"user {user} on what the killed import left", merged, self.scroll(client, user, "timeline"))
+            shown = client.scroll(f"/v1/users/{quoted(user)}/timeline")
+            text = difference(f"user {user} on what the killed import left", merged, shown)
             if text:
                 print(f"WRONG {text}", flush=True)
                 wrong += 1
         print(f"  {count} users read, {full} with posts by then: {wrong or 'none'} wrong", flush=True)
         return wrong
 
-    @staticmethod
-    def scroll(client: Client, user: Id, what: str) -> list:
-        items, before = [], None
-        while True:
-            page = client.page(f"/v1/users/{quoted(user)}/{what}", limit=100, before=before)
-            items += page.items
-            if page.next is None:
-                return items
-            before = page.next
-
-    def operations(self, count: int) -> Operations:
-        """Makes random changes of the graph and of items over four connections."""
-        clients = [Client(self.tideline.address) for _ in range(4)]
-        operations = Operations(self.model, clients, self.rng)
-        with step(f"{count} changes") as said:
-            operations.run(count)
-            said += [f"{number} {name}" for name, number in operations.counts.items()]
-        return operations
+    def make_writers(self) -> list[Writer]:
+        """Writers that go on from what was imported, far from the limit of follows."""
+        few = [user for user, followees in self.model.followees.items() if 0 < len(followees) < self.given.follow_limit // 2]
+        authors = [user for user in self.model.posts if len(self.model.followees.get(user, ())) < self.given.follow_limit // 2]
+        own = [*self.rng.sample(few, min(len(few), WRITERS * OWNED // 2)), *self.rng.sample(authors, min(len(authors), WRITERS * OWNED // 2))]
+        own = self.rng.sample(list(dict.fromkeys(own)), len(set(own)))
+        users = self.model.users()
+        everybody = list({*own, *self.rng.sample(users, min(OTHERS, len(users)))})
+        times = [item[0] for item in self.model.items.values()]
+        above = max((item for item in self.model.items if not isinstance(item, Name)), default=0)
+        writers = []
+        for number in range(WRITERS):
+            writer = Writer(self.shared, number, own[number::WRITERS], everybody, random.Random(self.rng.random()))
+            writer.ids, writer.times, writer.next_id = "mixed", (min(times), max(times)), writer.next_id + above
+            writer.suspensions = 2
+            writer.live = [item[1] for author in writer.owned for item in self.model.posts.get(author, [])[:3]]
+            writers.append(writer)
+        return writers
 
     def changed(self, count: int) -> list[int]:
-        """Makes random changes; with sources, some of each kind. Returns users whose lists differ by that, and others."""
-        if isinstance(self.model, Sources):
-            with step("changes") as said:
-                said += self.model.change(self.tideline.address)
-            return self.sample()
-        users = sorted(self.operations(count).affected)
-        return self.rng.sample(users, min(len(users), self.given.users)) + self.sample()[:100]
-
-    def change(self) -> None:
-        self.compare("compared after the changes", self.changed(self.given.random_ops))
+        """Makes random changes of all kinds, looks at some at once, and returns users whose lists differ by that, and others."""
+        self.writers = self.writers or self.make_writers()
+        clients = [Client(self.tideline.address) for _ in self.writers]
+        with step(f"{count} changes") as said:
+            for number in range(count):
+                self.writers[number % WRITERS].step(clients[number % WRITERS])
+                if len(self.shared.new) > MOST_NEW:
+                    self.shared.rank(clients[0])
+            self.shared.rank(clients[0])
+            said.append(f"{sum(writer.scrolls for writer in self.writers):,} looked at once")
+        owned = [user for writer in self.writers for user in writer.owned]
+        followers = [user for author in owned for user in sorted(self.model.followers(author))[:10]]
+        return list(dict.fromkeys([*owned, *followers, *self.sample()[:100]]))
 
     def restart(self) -> None:
         """Stops in order, then kills the server right after some more changes."""
@@ -283,16 +272,9 @@ class Run:
 
 
 def main() -> None:
-    given = options()
-    begin = time.monotonic()
-    with Workspace(given.tmp, given.keep) as directory:
-        try:
-            equal = Run(given, directory).run()
-        except Unexpected as error:
-            raise SystemExit(f"WRONG {error}") from error
-        if not equal:
-            raise SystemExit("FAIL: see WRONG and TOO SLOW above")
-    print(f"PASS in {time.monotonic() - begin:.0f} s")
+    given, begin = options(), time.monotonic()
+    judge(given, lambda directory, _: Run(given, directory).run())
+    print(f"after {time.monotonic() - begin:.0f} s")
 
 
 if __name__ == "__main__":

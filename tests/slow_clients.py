@@ -18,7 +18,6 @@ import argparse
 import errno
 import multiprocessing
 import os
-import selectors
 import socket
 import sys
 import time
@@ -26,12 +25,15 @@ from collections import Counter
 from multiprocessing.connection import Connection
 from pathlib import Path
 
-from support.client import Client
-from support.probes import PATHS, Address, Probes, raise_open_files
-from support.server import Tideline, Workspace
+from support.client import Address, Client
+from support.expect import Unexpected, until
+from support.probes import READS, Probes, raise_open_files, slowed, verdict
+from support.program import arguments, judge
+from support.server import Tideline
 
 # Users by purpose; 7 is the one of the probes.
 AUTHOR = 50_000_001
+ATTACKER = 50_000_000
 LARGE, SMALL, NEWS = 50_000_003, 50_000_004, 50_000_005
 LISTENERS = 60_000_000
 PAGE_ITEMS = 100
@@ -72,6 +74,8 @@ KINDS: dict[str, tuple[bytes, bytes]] = {
     "readers of many pages": (get(f"/v1/users/{SMALL}/timeline?limit=20") * 5, b""),
     "readers of streams": (get("/v1/users/{user}/stream"), b""),
 }
+# Those of memory_attack.py.
+FULL = {"readers of full pages": (get(f"/v1/users/{ATTACKER}/timeline?limit={PAGE_ITEMS}"), b"")}
 # A large answer has a second more for each 64 KiB.
 LARGE_MORE = PAGE_ITEMS * len(TEXT) / 65536
 # A reader whose page found no memory has its whole answer, a refusal. The server closes its connection as any quiet one,
@@ -83,7 +87,7 @@ class Slow:
     """One connection of a slow client."""
 
     def __init__(self, address: Address, kind: str, number: int):
-        at_once, self.rest = KINDS[kind]
+        at_once, self.rest = (KINDS | FULL)[kind]
         self.kind, self.number, self.sent, self.begun = kind, number, 0, time.monotonic()
         self.socket = socket.socket()
         self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
@@ -94,7 +98,8 @@ class Slow:
 
     def step(self, patience: float) -> bool:
         """Sends one more byte; false if the server has closed the connection, or a reader has waited so long."""
-        if self.kind.startswith("readers") and time.monotonic() - self.begun > patience:
+        age = time.monotonic() - self.begun
+        if self.kind.startswith("readers") and (age > patience or (age > 1 and self.is_refused())):
             return False
         try:
             if self.rest:
@@ -108,11 +113,18 @@ class Slow:
         except OSError:
             return False
 
+    def is_refused(self) -> bool:
+        """Whether a reader of a full page has a 503, which it sees without reading."""
+        try:
+            return self.kind in FULL and self.socket.recv(12, socket.MSG_PEEK)[9:12] == b"503"
+        except OSError:
+            return False
+
     def ending(self) -> str:
         """The status that the server sent before its end, or `cut`; for a reader, that it left."""
         try:
             if self.kind.startswith("readers"):
-                return "left" if not is_closed(self.socket) else "cut"
+                return "503" if self.is_refused() else "left" if not is_closed(self.socket) else "cut"
             return self.socket.recv(12)[9:12].decode() or "cut"
         except OSError:
             return "cut"
@@ -134,8 +146,16 @@ def be_slow(address: Address, kind: str, count: int, ramp: float, patience: floa
     endings: Counter[str] = Counter()
     longest = 0.0
     clients: list[Slow | None] = []
+
+    def come(number: int) -> Slow | None:
+        try:
+            return Slow(address, kind, number)
+        except OSError as error:
+            endings["refused" if error.errno == errno.ECONNREFUSED else "not connected"] += 1
+            return None
+
     for number in range(count):
-        clients.append(Slow(address, kind, number))
+        clients.append(come(number))
         # Not all at once: slow clients are the load, not a burst of requests.
         time.sleep(ramp / count)
     told.send("open")
@@ -148,11 +168,7 @@ def be_slow(address: Address, kind: str, count: int, ramp: float, patience: floa
             if client is not None:
                 endings[client.ending()] += 1
                 client.socket.close()
-            try:
-                clients[number] = Slow(address, kind, number)
-            except OSError as error:
-                endings["refused" if error.errno == errno.ECONNREFUSED else "not connected"] += 1
-                clients[number] = None
+            clients[number] = come(number)
         told.poll(max(0.0, BYTE_EVERY - (time.monotonic() - begin)))
     told.recv()
     told.send((dict(endings), longest))
@@ -184,17 +200,10 @@ FLOODS = {"bodies that never come": 5600, "large heads that stop": 4600, "connec
 FLOOD_MEMORY = 256
 
 
-def memory_mb(server: Tideline) -> int:
-    """The resident memory of the server now."""
-    assert server.process is not None
-    status = Path(f"/proc/{server.process.pid}/status").read_text()
-    return next(int(line.split()[1]) >> 10 for line in status.splitlines() if line.startswith("VmRSS:"))
-
-
 def flood(server: Tideline, kind: str, patience: float) -> list[str]:
     """Opens all clients of a flood, waits for an answer to somebody else, and closes them; what was wrong."""
     failed, at_once = [], KINDS[kind][0]
-    before, begin, clients = memory_mb(server), time.monotonic(), []
+    before, begin, clients = server.memory_mb(), time.monotonic(), []
     for _ in range(FLOODS[kind]):
         client = socket.socket()
         client.settimeout(patience)
@@ -205,7 +214,7 @@ def flood(server: Tideline, kind: str, patience: float) -> list[str]:
         except OSError:
             # The system's queue is full, or the server has refused it.
             continue
-    opened, most = time.monotonic() - begin, memory_mb(server)
+    opened, most = time.monotonic() - begin, server.memory_mb()
     begin = time.monotonic()
     answer = None
     while answer is None and time.monotonic() < begin + patience:
@@ -215,7 +224,7 @@ def flood(server: Tideline, kind: str, patience: float) -> list[str]:
                 answer = probe.recv(12) or None
         except OSError:
             pass
-        most = max(most, memory_mb(server))
+        most = max(most, server.memory_mb())
     waited = time.monotonic() - begin
     if answer is None:
         failed.append(f"no answer for {waited:.0f} s of {kind}")
@@ -226,38 +235,29 @@ def flood(server: Tideline, kind: str, patience: float) -> list[str]:
     while probe.figures()["tideline_http_connections"] > 2 and time.monotonic() < end:
         time.sleep(0.2)
     time.sleep(5)
-    rest = memory_mb(server)
+    rest = server.memory_mb()
     print(
         f"{FLOODS[kind]} {kind}, within {opened:.0f} s: /healthz answers {answer!r} after {waited:.1f} s, {open_still} clients "
-        f"are connected; memory {before} MiB before, {most} MiB at most, {rest} MiB after it",
+        f"are connected; memory {before:.0f} MiB before, {most:.0f} MiB at most, {rest:.0f} MiB after it",
         flush=True,
     )
     if most - before > FLOOD_MEMORY:
-        failed.append(f"{kind} take {most - before} MiB")
+        failed.append(f"{kind} take {most - before:.0f} MiB")
     return failed
 
 
-def flood_all(arguments: argparse.Namespace) -> int:
+def flood_all(given: argparse.Namespace, directory: Path) -> str:
     """Each flood, at a server of its own."""
     failed = []
-    for kind in FLOODS:
-        with Workspace(arguments.dir, arguments.keep) as directory:
-            server = Tideline(arguments.binary, directory, {"server.request_timeout": f"{arguments.timeout:g}s"})
-            try:
-                server.start()
-                failed += flood(server, kind, arguments.timeout + 2 * MARGIN)
-                server.stop()
-            finally:
-                server.kill()
-    print(f"FAILED: {', '.join(failed)}" if failed else "all within bounds", flush=True)
-    return 1 if failed else 0
+    for number, kind in enumerate(FLOODS):
+        settings = {"server.request_timeout": f"{given.timeout:g}s"}
+        with Tideline(given.binary, directory / str(number), settings) as server:
+            failed += flood(server, kind, given.timeout + 2 * MARGIN)
+    return verdict(failed)
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--binary", type=Path, default=Path("target/release/tideline"))
-    parser.add_argument("--dir", help="where data and logs go (default: the system's)")
-    parser.add_argument("--keep", action="store_true", help="keep data and logs")
+def options() -> argparse.Namespace:
+    parser = arguments(__doc__)
     parser.add_argument("--clients", type=int, default=2000, help="slow clients, of all kinds together")
     parser.add_argument("--seconds", type=float, default=120, help="seconds with slow clients")
     parser.add_argument("--quiet", type=float, default=20, help="seconds of the measurement before")
@@ -265,73 +265,70 @@ def main() -> int:
     parser.add_argument("--times", type=float, default=2, help="a p99 may be so many times the quiet one, or the neighbour's")
     parser.add_argument("--untimed", action="store_true", help="compare no times")
     parser.add_argument("--flood", action="store_true", help="more clients of one kind than the server accepts")
-    arguments = parser.parse_args()
-    raise_open_files()
-    if arguments.flood:
-        return flood_all(arguments)
+    return parser.parse_args()
+
+
+def endings_of(ends: dict[str, Connection], given: argparse.Namespace, patience: float) -> list[str]:
+    """Ends the slow clients, and tells how theirs ended. Returns what is wrong."""
     failed = []
-    share, more = divmod(arguments.clients, len(KINDS))
-    patience = arguments.timeout + MARGIN
-    settings = {"server.request_timeout": f"{arguments.timeout:g}s", "presence.heartbeat": f"{arguments.timeout / 2:g}s"}
-    with Workspace(arguments.dir, arguments.keep) as directory:
-        (directory / "beside").mkdir()
-        server = Tideline(arguments.binary, directory, settings)
-        neighbour = Tideline(arguments.binary, directory / "beside", settings)
-        try:
-            for one in (server, neighbour):
-                one.start()
-                prepare(Client(one.address), share + 1 if one is server else 0)
-            addresses = {"server": server.address, "neighbour": neighbour.address}
-            quiet = {}
-            if not arguments.untimed:
-                probing = Probes(addresses)
-                time.sleep(arguments.quiet)
-                quiet = probing.end()
-            ends: dict[str, Connection] = {}
-            for place, kind in enumerate(KINDS):
-                here, there = multiprocessing.Pipe()
-                amount = share + (place < more)
-                multiprocessing.Process(target=be_slow, args=(server.address, kind, amount, arguments.timeout, patience, there), daemon=True).start()
-                ends[kind] = here
-            for here in ends.values():
-                here.recv()
-            news, there = multiprocessing.Pipe()
-            multiprocessing.Process(target=tell_news, args=(server.address, there), daemon=True).start()
-            print(f"{arguments.clients} slow clients are connected; load {os.getloadavg()[0]:.1f}", flush=True)
+    for kind, here in ends.items():
+        here.send("end")
+        endings, longest = here.recv()
+        print(f"{kind}: {endings}, longest life {longest:.0f} s", flush=True)
+        if not kind.startswith("readers") and longest > patience + MARGIN:
+            failed.append(f"{kind} live longer than {patience + MARGIN:.0f} s")
+        if not kind.startswith("readers") and given.seconds > patience and not endings:
+            failed.append(f"{kind} are not closed")
+    return failed
+
+
+def work(given: argparse.Namespace, directory: Path) -> str:
+    share, more = divmod(given.clients, len(KINDS))
+    patience = given.timeout + MARGIN
+    settings = {"server.request_timeout": f"{given.timeout:g}s", "presence.heartbeat": f"{given.timeout / 2:g}s"}
+    server, neighbour = Tideline(given.binary, directory, settings), Tideline(given.binary, directory / "beside", settings)
+    with server, neighbour:
+        prepare(Client(server.address), share + 1)
+        prepare(Client(neighbour.address), 0)
+        addresses, quiet = {"server": server.address, "neighbour": neighbour.address}, {}
+        if not given.untimed:
             probing = Probes(addresses)
-            time.sleep(arguments.seconds)
-            slow = probing.end()
-            if server.process is None or server.process.poll() is not None:
-                raise SystemExit(f"the server ended:\n{server.tail()}")
-            for kind, here in ends.items():
-                here.send("end")
-                endings, longest = here.recv()
-                print(f"{kind}: {endings}, longest life {longest:.0f} s", flush=True)
-                if not kind.startswith("readers") and longest > patience + MARGIN:
-                    failed.append(f"{kind} live longer than {patience + MARGIN:.0f} s")
-                if not kind.startswith("readers") and arguments.seconds > patience and not endings:
-                    failed.append(f"{kind} are not closed")
-            # Those of this script: for figures and for news. News go on, so that each stream has something to read.
-            begin, client = time.monotonic(), Client(server.address)
-            end = begin + max(patience + LARGE_MORE, KEEP_ALIVE + MARGIN)
-            while (left := client.figures()["tideline_http_connections"]) > 3 and time.monotonic() < end:
-                time.sleep(0.2)
-            news.send("end")
-            print(f"{left:.0f} connections are open {time.monotonic() - begin:.0f} s after the last came", flush=True)
-            if left > 3:
-                failed.append("slow clients are not closed")
-            if arguments.untimed:
-                failed += [name for name in PATHS if slow["server", name].refused or not slow["server", name].count]
-            else:
-                failed += Probes.slowed(quiet, slow, arguments.times)
-            print(f"peak memory: {server.peak_memory_mb()} MiB", flush=True)
-            server.stop()
-            neighbour.stop()
-        finally:
-            server.kill()
-            neighbour.kill()
-    print(f"FAILED: {', '.join(failed)}" if failed else "all within bounds", flush=True)
-    return 1 if failed else 0
+            time.sleep(given.quiet)
+            quiet = probing.end()
+        ends: dict[str, Connection] = {}
+        for place, kind in enumerate(KINDS):
+            ends[kind], there = multiprocessing.Pipe()
+            told = (server.address, kind, share + (place < more), given.timeout, patience, there)
+            multiprocessing.Process(target=be_slow, args=told, daemon=True).start()
+        for here in ends.values():
+            here.recv()
+        news, there = multiprocessing.Pipe()
+        multiprocessing.Process(target=tell_news, args=(server.address, there), daemon=True).start()
+        print(f"{given.clients} slow clients are connected; load {os.getloadavg()[0]:.1f}", flush=True)
+        probing = Probes(addresses)
+        time.sleep(given.seconds)
+        slow = probing.end()
+        if server.process is None or server.process.poll() is not None:
+            raise Unexpected(f"the server ended:\n{server.tail()}")
+        failed = endings_of(ends, given, patience)
+        # Those of this script: for figures and for news. News go on, so that each stream has something to read.
+        begin, client = time.monotonic(), Client(server.address)
+        longest = max(patience + LARGE_MORE, KEEP_ALIVE + MARGIN)
+        until("slow clients are closed", lambda: client.figures()["tideline_http_connections"] <= 3, longest, pause=0.2)
+        news.send("end")
+        print(f"3 connections are open {time.monotonic() - begin:.0f} s after the last came", flush=True)
+        if given.untimed:
+            failed += [name for name in READS if slow["server", name].refused or not slow["server", name].count]
+        else:
+            failed += slowed(quiet, slow, given.times)
+        print(f"peak memory: {server.memory_mb('VmHWM'):.0f} MiB", flush=True)
+    return verdict(failed)
+
+
+def main() -> None:
+    given = options()
+    raise_open_files()
+    judge(given, lambda directory, _: (flood_all if given.flood else work)(given, directory))
 
 
 if __name__ == "__main__":

@@ -11,22 +11,20 @@ only Python 3.10.
 """
 
 import argparse
-import http.client
-import json
-import socket
-import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import chaos
 from support import prefix
-from support.client import Client, Unexpected
-from support.judge import judge
+from support.client import Address, Client, ask
+from support.doors import CUT, HELD, OPEN, Doors
+from support.expect import Unexpected, until
 from support.load import arguments
-from support.relay import Relay
-from support.server import Tideline
+from support.program import judge
+from support.server import Tideline, free_ports
 from support.writer import Lost
 
 # Seconds within which a standby comes to the end of the log.
@@ -40,32 +38,15 @@ def options() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def free_address() -> str:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return "127.0.0.1:%d" % probe.getsockname()[1]
-
-
 class Node(Tideline):
     """A data directory that is served, or follows another one."""
 
-    def __init__(self, binary: Path, directory: Path, settings: dict[str, str]):
-        directory.mkdir()
-        super().__init__(binary, directory, settings)
-        self.listen = free_address()
-        host, port = self.listen.split(":")
-        self.address = (host, int(port))
-        self.url = f"http://{self.listen}"
-        self.origin: str | None = None
+    origin: str | None = None
 
-    def serve(self) -> subprocess.Popen:
+    def serving(self) -> list[object]:
         if self.origin is None:
-            return super().serve()
-        with open(self.log, "ab") as log:
-            return subprocess.Popen(
-                [self.binary, "standby", "--from", self.origin, "--data-dir", self.data, "--listen", self.listen, "--name", "b"],
-                env=self.environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=log,
-            )
+            return super().serving()
+        return ["standby", "--from", self.origin, "--data-dir", self.data, "--name", "b"]
 
 
 class StandbyChaos(chaos.Chaos):
@@ -76,10 +57,14 @@ class StandbyChaos(chaos.Chaos):
         super().__init__(given, directory, seed)
         self.fixed |= {"standby.keep_mb": "64", "content.deleted_retention": "30d"}
         settings = chaos.settings(self.rng) | self.fixed
-        self.tideline = Node(given.binary, directory / "a", settings)
-        self.standby = Node(given.binary, directory / "b", settings)
-        self.relay = Relay(self.tideline.address)
-        self.standby.origin = "http://%s:%d" % self.relay.address
+        ports = free_ports(4)
+        self.tideline = Node(given.binary, directory / "a", settings, ports[0])
+        self.standby = Node(given.binary, directory / "b", settings, ports[1])
+        # The way to each, for the other one.
+        self.ways = {node.port: ("standby", number) for number, node in enumerate((self.tideline, self.standby))}
+        self.doors = Doors({way: (ports[2 + way[1]], port) for port, way in self.ways.items()})
+        self.outer = dict(zip(self.ways, ports[2:]))
+        self.follow()
         self.lost = self.copies = self.switches = self.kills = 0
         self.longest = 0.0
         for writer in self.writers:
@@ -90,57 +75,47 @@ class StandbyChaos(chaos.Chaos):
         self.standby.start()
         try:
             self.begin()
-            for number in range(1, self.given.rounds + 1):
-                how = ENDS[number % len(ENDS)]
-                try:
-                    self.one(how)
-                except Unexpected as error:
-                    self.shared.fail(f"round {number}, {how}: {error}")
-                if self.shared.wrong:
-                    print(f"in round {number}, {how}; settings {self.tideline.settings}", flush=True)
-                    return False
-                if time.monotonic() - self.told > chaos.TELL_EVERY:
-                    self.told = time.monotonic()
-                    self.tell(f"round {number}: {how}")
+            self.rounds(self.one, lambda number: number < self.given.rounds)
+            if self.shared.wrong:
+                return False
             self.catch_up()
             self.tideline.stop()
             self.standby.stop()
         finally:
             self.tideline.kill()
             self.standby.kill()
-            self.relay.close()
+            self.doors.close()
         self.tell(f"{self.given.rounds} rounds")
         print(
             f"{self.kills} kills and cuts of the standby and its connection; {self.lost} changes lost by promotions; "
             f"{self.switches} switches lost none; longest time without an answer in one: {self.longest:.2f} s"
         )
         print(f"check: {self.tideline.check()}")
-        if self.standby.command("promote", "--accept-loss").wait() != 0:
-            self.shared.fail(f"tideline promote: {self.standby.output('promote')}")
+        self.standby.run("promote", "--accept-loss")
         print(f"check of the standby: {self.standby.check()}")
         return not self.shared.wrong
 
-    def one(self, how: str) -> None:
+    def one(self, number: int) -> str:
         """A round: load and faults, then one of the ends."""
+        how = ENDS[number % len(ENDS)]
         self.catch_up()
         self.load = prefix.Round(self.shared, self.writers)
-        stop, threads = self.begin_load()
+        end_load = self.begin_load()
         end = time.monotonic() + self.rng.uniform(0.05, self.given.seconds)
         while time.monotonic() < end:
             self.disturb()
             time.sleep(self.rng.uniform(0, 0.3))
         if how == "switch":
-            self.switch(stop, threads)
-            return
+            self.switch(end_load)
+            return how
         self.tideline.kill()
-        stop.set()
-        for thread in threads:
-            thread.join()
+        end_load()
         if how == "restart":
             self.start()
             self.compare()
-            return
-        self.promote(stopped=how != "promote")
+        else:
+            self.promote(stopped=how != "promote")
+        return how
 
     def disturb(self) -> None:
         """A fault of the standby or of the connection, or none."""
@@ -149,38 +124,34 @@ class StandbyChaos(chaos.Chaos):
         if fault == "kill":
             self.standby.kill()
             self.standby.start()
-        elif fault == "cut":
-            self.relay.cut()
-        elif fault == "hold":
-            self.relay.hold()
-            time.sleep(self.rng.uniform(0, 0.3))
-            self.relay.release()
+        elif fault != "none":
+            way = self.ways[self.tideline.port]
+            self.doors.set(CUT if fault == "cut" else HELD, way)
+            time.sleep(self.rng.uniform(0, 0.3) if fault == "hold" else 0)
+            self.doors.set(OPEN, way)
 
     def catch_up(self) -> None:
         """Waits until the standby has all."""
-        end = time.monotonic() + PATIENCE
         client = Client(self.tideline.address)
-        found: list = []
-        while time.monotonic() < end:
+
+        def has_all() -> bool:
             found = client.get("/v1/admin/stats")["standbys"]
-            if found and "following_since" in found[0] and found[0]["behind_rows"] == 0:
-                client.close()
-                return
-            time.sleep(0.05)
-        raise Unexpected(f"the standby does not catch up: {found}\n{self.standby.tail()}")
+            return bool(found) and "following_since" in found[0] and found[0]["behind_rows"] == 0
+
+        until(lambda: f"the standby has all\n{self.standby.tail()}", has_all, PATIENCE)
+        client.close()
 
     def promote(self, stopped: bool) -> None:
         """The standby takes the place of the killed server."""
         if stopped:
             self.standby.kill()
-            if self.standby.command("promote", "--accept-loss").wait() != 0:
-                raise Unexpected(f"tideline promote: {self.standby.output('promote')}")
+            self.standby.run("promote", "--accept-loss")
             if self.rng.random() < 0.3:
                 self.standby.check()
             self.standby.origin = None
             self.standby.start()
-        elif self.standby.command("promote", "--accept-loss", "--url", self.standby.url).wait() != 0:
-            raise Unexpected(f"tideline promote --url: {self.standby.output('promote')}\n{self.standby.tail()}")
+        else:
+            self.standby.run("promote", "--accept-loss", "--url", self.standby.url)
         client = Client(self.standby.address)
         self.mirrors = []  # a promotion ends the history of changes
         self.lost += self.load.settle(client, 0.0)
@@ -189,55 +160,42 @@ class StandbyChaos(chaos.Chaos):
         self.change_places()
         self.compare()
 
-    def switch(self, stop: threading.Event, threads: list[threading.Thread]) -> None:
+    def switch(self, end_load: Callable[[], None]) -> None:
         """The server hands over under load."""
-        self.catch_up_soon()
+        figures = lambda: Client(self.standby.address).figures()
+        until("the standby follows", lambda: figures()['tideline_standby_state{state="following"}'] == 1, PATIENCE)
         probe = Probe([self.tideline.address, self.standby.address])
-        command = self.standby.command("promote", "--switch", "--url", self.standby.url)
-        if command.wait() != 0:
-            raise Unexpected(f"tideline promote --switch: {self.standby.output('promote')}\n{self.standby.tail()}")
+        self.standby.run("promote", "--switch", "--url", self.standby.url)
         switched = time.monotonic()
         self.longest = max(self.longest, probe.end())
-        stop.set()
         self.tideline.stop()
-        for thread in threads:
-            thread.join()
+        end_load()
         client = Client(self.standby.address)
-        lost = self.load.settle(client, switched)
-        if lost:
+        if lost := self.load.settle(client, switched):
             raise Unexpected(f"{lost} changes are lost in a switch")
         client.close()
         self.switches += 1
         self.change_places()
         self.compare()
         self.catch_up()
-        if copies := Client(self.standby.address).figures()["tideline_standby_copies_total"]:
+        if copies := figures()["tideline_standby_copies_total"]:
             raise Unexpected(f"{copies} copies after a switch")
-
-    def catch_up_soon(self) -> None:
-        """Waits until the standby follows, under load."""
-        end = time.monotonic() + PATIENCE
-        client = Client(self.standby.address)
-        while client.figures()['tideline_standby_state{state="following"}'] != 1:
-            if time.monotonic() > end:
-                raise Unexpected(f"the standby does not follow: {self.standby.tail()}")
-            time.sleep(0.05)
-        client.close()
 
     def change_places(self) -> None:
         """The promoted server is the server of the next rounds, and the other directory its standby."""
         self.tideline, self.standby = self.standby, self.tideline
         self.tideline.origin = None
-        self.relay.close()
-        self.relay = Relay(self.tideline.address)
-        self.standby.origin = "http://%s:%d" % self.relay.address
+        self.follow()
         self.standby.start()
+
+    def follow(self) -> None:
+        self.standby.origin = f"http://127.0.0.1:{self.outer[self.tideline.port]}"
 
 
 class Probe:
     """Makes changes at one server or the other, whichever takes them, and measures the longest time without an answer."""
 
-    def __init__(self, addresses: list[tuple[str, int]]):
+    def __init__(self, addresses: list[Address]):
         self.addresses = addresses
         self.longest = 0.0
         self.over = threading.Event()
@@ -255,16 +213,11 @@ class Probe:
             time.sleep(0.01)
         self.longest = max(self.longest, time.monotonic() - last)
 
-    def is_taken(self, address: tuple[str, int]) -> bool:
-        connection = http.client.HTTPConnection(*address, timeout=5)
+    def is_taken(self, address: Address) -> bool:
         try:
-            body = json.dumps({"nickname": str(time.monotonic())})
-            connection.request("PUT", "/v1/users/probe", body, {"Content-Type": "application/json"})
-            return connection.getresponse().status == 200
+            return ask(address, "PUT", "/v1/users/probe", {"nickname": str(time.monotonic())}, timeout=5).status == 200
         except Lost:
             return False
-        finally:
-            connection.close()
 
     def end(self) -> float:
         time.sleep(0.1)

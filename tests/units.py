@@ -12,8 +12,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-from support.containers import Engine, Unavailable
+from support.containers import Engine
 from support.documents import ROOT, block, text
+from support.expect import Impossible
 from support.machine import DATA, HOME, NETWORK, Machine
 from support.rehearsal import main, until
 from units_steps.first_day import first_day, package
@@ -50,10 +51,10 @@ def installed(machine: Machine, made: Path) -> None:
     directory = made.name.removesuffix(".tar.gz")
     tried = machine.asks(f"tar xzf {made.name} && {directory}/tideline --version")
     if "GLIBC" in tried:
-        raise Unavailable(f"the program was built for a newer system: {tried.strip()}")
+        raise Impossible(f"the program was built for a newer system: {tried.strip()}")
     machine.shell(re.sub(r"tideline-[\d.]+-x86_64-linux", directory, block("install", "sha256sum --check")))
     machine.shell(block("install", "sudo install -D -m 644 systemd/tideline.sysusers"), where=f"{HOME}/{directory}")
-    until(lambda: f"{machine.name} is not ready\n{machine.log()}", lambda: "ready" in machine.asks("tideline health"))
+    until(lambda: f"{machine.name} is ready\n{machine.log()}", lambda: "ready" in machine.asks("tideline health"))
     machine.shell(block("install", "(umask 077; tideline key new > key)"))
     machine.engine.run("podman", "exec", "--interactive", machine.name, "tee", "-a", "/etc/tideline/config.toml", input=SETTINGS)
     machine.shell("sudo systemctl restart tideline")
@@ -165,7 +166,7 @@ def lost(server: Machine, standby: Machine) -> None:
     server.publishes("only here")
     server.root("systemctl kill --signal KILL tideline; systemctl disable --now tideline")
     standby.shell("sudo systemctl start tideline-standby")
-    until("the standby does not listen", lambda: standby.call("GET", "/healthz")[0] == 200)
+    until("the standby listens", lambda: standby.call("GET", "/healthz")[0] == 200)
     standby.shell("tideline promote --url http://127.0.0.1:8080 --key-file key")
     standby.serves()
     assert standby.texts() == ["after the backup", "before the upgrade"], standby.texts()

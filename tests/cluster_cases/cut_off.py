@@ -6,9 +6,9 @@ import time
 from pathlib import Path
 
 import chaos
-from support.client import Unexpected
 from support.cluster import Cluster
 from support.doors import CUT, OPEN
+from support.expect import Unexpected, until
 
 from .paused_leader import Watched, change
 
@@ -50,11 +50,7 @@ def run(given: argparse.Namespace, directory: Path, seed: int) -> bool:
                 shows(cluster, name, "strict", before)
                 shows(cluster, name, "local", before)
             cluster.doors.set(CUT, *cluster.pairs("b"))
-            end = time.monotonic() + PATIENCE
-            while cluster.nodes["b"].is_ready():
-                if time.monotonic() > end:
-                    raise Unexpected(f"b is ready {PATIENCE:.0f} s after it was cut off")
-                time.sleep(0.1)
+            until("b, cut off, is not ready", lambda: not cluster.nodes["b"].is_ready(), PATIENCE)
             change(near, "POST", "/v1/content", {"author_id": AUTHOR, "text": after})
             # Local ones first, because a strict one finds out that b does not answer.
             local, strict = (shows(cluster, "a", consistency, after) for consistency in ("local", "strict"))
@@ -66,7 +62,5 @@ def run(given: argparse.Namespace, directory: Path, seed: int) -> bool:
             cluster.wait_ready()
             shows(cluster, "b", "strict", after)
             print(f"{number + 1}: b was cut off; slowest read at a: local {local * 1000:.0f} ms, strict {strict * 1000:.0f} ms", flush=True)
-        cluster.stop()
-        for node in cluster.nodes.values():
-            print(f"check of {node.name}: {node.check()}")
+        cluster.stop_and_check()
     return True

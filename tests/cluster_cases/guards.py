@@ -2,19 +2,20 @@
 code 1 and say why, and its data must stay as it is."""
 
 import argparse
-import http.client
 import json
 import random
 import shutil
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 import chaos
 from support import kafka_tools
-from support.client import Client, Unexpected, members
+from support.client import Client, members
 from support.cluster import TOPIC, Cluster, Node
+from support.expect import Unexpected
 from support.server import Tideline
+
+from .paused_leader import change
 
 READERS = [f"reader-{number}" for number in range(5)]
 AUTHOR = "author"
@@ -35,40 +36,25 @@ class Guards:
     def publish(self, name: str, count: int = 3) -> int:
         """Acknowledged posts; returns the position of the node."""
         node = self.cluster.nodes[name]
-        connection = http.client.HTTPConnection(*node.address, timeout=30)
         for _ in range(count):
             self.published += 1
-            body = {"author_id": AUTHOR, "text": f"number {self.published}"}
-            connection.request("POST", "/v1/content", json.dumps(body), {"Content-Type": "application/json"})
-            answer = connection.getresponse()
-            raw = answer.read()
-            if answer.status != 201:
-                raise Unexpected(f"POST /v1/content at {name}: {answer.status} {raw!r}")
-        connection.close()
+            change(node, "POST", "/v1/content", {"author_id": AUTHOR, "text": f"number {self.published}"})
         return node.position()
 
     def content(self, node: Node) -> str:
         """All that a copy of the directory shows when it serves alone."""
         place = self.directory / "copy"
         shutil.rmtree(place, ignore_errors=True)
-        place.mkdir()
-        shutil.copytree(node.data, place / "data")
         alone = Tideline(self.given.binary, place, {})
-        command = [alone.binary, "cluster", "leave", "--data-dir", alone.data]
-        left = subprocess.run(command, env=alone.environment, stdin=subprocess.DEVNULL, capture_output=True, text=True)
-        if left.returncode != 0:
-            raise Unexpected(f"tideline cluster leave: {left.stderr}")
-        alone.start()
-        try:
+        shutil.copytree(node.data, alone.data)
+        alone.run("cluster leave")
+        with alone:
             client = Client(alone.address)
             shown: list[object] = [members(client, f"/v1/users/{AUTHOR}/followers")]
             for user in READERS:
                 shown.append(client.get(f"/v1/users/{user}/timeline?limit=100"))
                 shown.append(client.get(f"/v1/users/{user}"))
             client.close()
-            alone.stop()
-        finally:
-            alone.kill()
         return json.dumps(shown)
 
     def refuses(self, what: str, node: Node, words: str) -> None:
@@ -96,17 +82,13 @@ class Guards:
             self.ended(f"{what}, while it runs", self.cluster.nodes[name], words, logged[name])
 
     def backup(self, name: str, to: Path) -> None:
-        node = self.cluster.nodes[name]
-        command = node.command("backup", "--url", node.url, "--to", to)
-        if command.wait() != 0:
-            raise Unexpected(f"tideline backup: {node.output('backup')}")
+        self.cluster.nodes[name].run("backup", "--url", self.cluster.nodes[name].url, "--to", to)
 
     def restore(self, name: str, source: Path) -> Node:
         """A node from a backup of another one."""
         node = self.cluster.add(name) if name not in self.cluster.nodes else self.cluster.nodes[name]
         node.wipe()
-        if node.command("restore", "--from", source).wait() != 0:
-            raise Unexpected(f"tideline restore: {node.output('restore')}")
+        node.run("restore", "--from", source)
         return node
 
     # Cases.
@@ -210,10 +192,9 @@ class Guards:
         kafka_tools.delete_topic(self.brokers, TOPIC)
         self.refuses("a topic that was deleted", cluster.nodes["a"], "does not exist")
         node = cluster.nodes["a"]
-        command = [self.given.binary, "cluster", "init", "--data-dir", node.data]
-        done = subprocess.run(command, env=node.environment, stdin=subprocess.DEVNULL, capture_output=True, text=True)
-        if done.returncode != 1 or "tideline cluster recover" not in done.stderr:
-            raise Unexpected(f"init with the directory of a node: {done.returncode} {done.stdout}{done.stderr}")
+        code, told = node.command("cluster init").wait(), node.output("cluster init")
+        if code != 1 or "tideline cluster recover" not in told:
+            raise Unexpected(f"init with the directory of a node: {code} {told}")
         empty = cluster.add("f")
         if "is made" not in (made := cluster.init("f")):
             raise Unexpected(f"a refused init has made the topic: {made}")
@@ -228,10 +209,7 @@ class Guards:
         def again() -> None:
             kafka_tools.delete_topic(self.brokers, TOPIC)
             # By another program: a node would ask for a record that was never there.
-            command = [self.given.binary, "cluster", "init", "--data-dir", self.directory / "nothing"]
-            done = subprocess.run(command, env=empty.environment, stdin=subprocess.DEVNULL, capture_output=True, text=True)
-            if done.returncode != 0:
-                raise Unexpected(f"tideline cluster init: {done.stderr}")
+            Tideline(self.given.binary, self.directory / "nothing", empty.settings).run("cluster init")
 
         self.stops("a topic that is made anew", "bcf", "this node has stopped", again)
         self.refuses("a topic that was made anew", cluster.nodes["b"], "cut or made anew")
@@ -261,13 +239,13 @@ class Guards:
         """The nodes of the log that is lost. The one that has applied most begins another log; the others start from a backup
         of it."""
         cluster = self.cluster
-        told = {name: self.recover(cluster.nodes[name], "--check") for name in "bcf"}
+        told = {name: cluster.nodes[name].run("cluster recover", "--check") for name in "bcf"}
         places = {name: int(text.split("the position ")[1].split()[0]) for name, text in told.items()}
         best = max(places, key=lambda name: places[name])
         shown = self.content(cluster.nodes[best])
         for node in cluster.nodes.values():
             node.configure(node.settings | {"cluster.topic": "anew"})
-        print(self.recover(cluster.nodes[best]).strip(), flush=True)
+        print(cluster.nodes[best].run("cluster recover"), flush=True)
         if self.content(cluster.nodes[best]) != shown:
             raise Unexpected("the data has changed")
         cluster.start(best)
@@ -279,16 +257,9 @@ class Guards:
         self.publish("c")
         cluster.meet()
 
-    def recover(self, node: Node, *options: str) -> str:
-        command = [node.binary, "cluster", "recover", "--data-dir", node.data, *options]
-        done = subprocess.run(command, env=node.environment, stdin=subprocess.DEVNULL, capture_output=True, text=True)
-        if done.returncode != 0:
-            raise Unexpected(f"tideline cluster recover: {done.stderr}")
-        return done.stdout
 
-
-def run(given: argparse.Namespace, directory: Path) -> bool:
-    rng = random.Random(1)
+def run(given: argparse.Namespace, directory: Path, seed: int) -> bool:
+    rng = random.Random(seed)
     settings = lambda: {**chaos.settings(rng), "topics.limit": "20", "timeline.inbox_limit": "1000", "cluster.timeout": "5s"}
     with Cluster(given.binary, directory, settings) as cluster:
         Guards(given, cluster, directory).run()

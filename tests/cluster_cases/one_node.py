@@ -3,21 +3,21 @@ a backup of it is compared beside it."""
 
 import argparse
 import base64
-import http.client
-import json
 import random
 import shutil
 import threading
 import time
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 
 import chaos
-from support.brokers import free_ports
-from support.client import Unexpected
+from support.client import ask
 from support.cluster import Cluster, Node
 from support.doors import HELD, OPEN, SLOW
-from support.preload import Impossible, SlowWrites
+from support.expect import Impossible, Unexpected, until
+from support.preload import SlowWrites
+from support.server import free_port
 
 from .paused_leader import change
 
@@ -36,14 +36,8 @@ LARGE_ITEMS = 312
 
 def send(node: Node, method: str, path: str, body: object = None) -> tuple[int, str]:
     """The status of one change, and the code of a problem."""
-    connection = http.client.HTTPConnection(*node.address, timeout=60)
-    try:
-        connection.request(method, path, None if body is None else json.dumps(body), {"Content-Type": "application/json"})
-        answer = connection.getresponse()
-        raw = answer.read()
-    finally:
-        connection.close()
-    return answer.status, json.loads(raw)["code"] if answer.status >= 400 else ""
+    answer = ask(node.address, method, path, body, timeout=60)
+    return answer.status, answer.body["code"] if answer.status >= 400 else ""
 
 
 def publish(node: Node, text: str) -> tuple[int, str]:
@@ -58,12 +52,9 @@ def own_page(node: Node) -> list[str]:
     return [item["text"] for item in page["items"]]
 
 
-def wait_for(what: str, holds) -> float:
+def wait_for(what: str, holds: Callable[[], object]) -> float:
     begin = time.monotonic()
-    while not holds():
-        if time.monotonic() > begin + PATIENCE:
-            raise Unexpected(f"after {PATIENCE:.0f} s still not: {what}")
-        time.sleep(0.1)
+    until(what, holds, PATIENCE, pause=0.1)
     return time.monotonic() - begin
 
 
@@ -180,15 +171,10 @@ def slow_link(cluster: Cluster, rng: random.Random) -> None:
 def beside(cluster: Cluster, directory: Path) -> None:
     """A backup of b is compared while b runs. Of the two, b goes on."""
     node, tar, place = cluster.nodes["b"], directory / "b.tar", directory / "beside"
-    place.mkdir()
-    copy = Node(node.binary, place, "b", free_ports(1)[0], node.settings)
-    for where, command in (
-        (node, ("backup", "--url", node.url, "--to", tar)),
-        (copy, ("restore", "--from", tar)),
-        (copy, ("check", "--against", cluster.nodes["a"].url)),
-    ):
-        if where.command(*command).wait() != 0:
-            raise Unexpected(f"tideline {command[0]}: {where.output(command[0])}")
+    copy = Node(node.binary, place, "b", free_port(), node.settings)
+    node.run("backup", "--url", node.url, "--to", tar)
+    copy.run("restore", "--from", tar)
+    copy.run("check", "--against", cluster.nodes["a"].url)
     change(node, "POST", "/v1/content", {"author_id": AUTHOR, "text": "b goes on"})
     equal = [line for line in copy.output("check").splitlines() if line.endswith("are equal")]
     print(f"a backup of b, while b goes on: {equal}", flush=True)
@@ -202,7 +188,7 @@ def twin(cluster: Cluster, directory: Path) -> None:
     shutil.copytree(older.data, copy / "data")
     older.begin()
     cluster.wait_ready()
-    younger = Node(older.binary, copy, "b", free_ports(1)[0], older.settings)
+    younger = Node(older.binary, copy, "b", free_port(), older.settings)
     try:
         for number, (old, new) in enumerate(((older, younger), (younger, older))):
             before = len(old.log.read_text())
@@ -244,7 +230,5 @@ def run(given: argparse.Namespace, directory: Path, seed: int) -> bool:
         twin(cluster, directory)
         cluster.meet()
         print(cluster.digests())
-        cluster.stop()
-        for node in cluster.nodes.values():
-            print(f"check of {node.name}: {node.check()}")
+        cluster.stop_and_check()
     return True

@@ -3,16 +3,16 @@ and answers the end of the log as it was. A node that asks it must not show the 
 
 import argparse
 import http.client
-import json
 import random
 import threading
 import time
 from pathlib import Path
 
 import chaos
-from support.client import Unexpected
+from support.client import ask
 from support.cluster import TOPIC, Cluster, Node
 from support.doors import CUT, HUNG, OPEN
+from support.expect import Unexpected, until
 
 READER, AUTHOR = "reader", "author"
 # Readers that ask at once when the old leader goes on.
@@ -34,39 +34,27 @@ class Watched:
 
     def texts(self, consistency: str) -> list[str] | None:
         """The timeline of the reader, newest first; `None` if the node cannot answer now."""
-        connection = http.client.HTTPConnection(*self.node.address, timeout=20)
         try:
-            connection.request("GET", f"/v1/users/{self.reader}/timeline?limit=20&consistency={consistency}")
-            answer = connection.getresponse()
-            body = json.loads(answer.read())
+            path = f"/v1/users/{self.reader}/timeline?limit=20&consistency={consistency}"
+            answer = ask(self.node.address, "GET", path, timeout=20)
         except TimeoutError:
             return None
-        finally:
-            connection.close()
         if answer.status == 503:
             return None
         if answer.status != 200:
-            raise Unexpected(f"a {consistency} read at {self.node.name}: {answer.status} {body}")
-        return [item["text"] for item in body["items"]]
+            raise Unexpected(f"a {consistency} read at {self.node.name}: {answer.status} {answer.body}")
+        return [item["text"] for item in answer.body["items"]]
 
 
 def change(node: Node, method: str, path: str, body: object = None) -> None:
     """A change that must be acknowledged; one that was refused for now is sent again."""
-    end = time.monotonic() + PATIENCE
-    while time.monotonic() < end:
-        connection = http.client.HTTPConnection(*node.address, timeout=30)
-        try:
-            connection.request(method, path, None if body is None else json.dumps(body), {"Content-Type": "application/json"})
-            answer = connection.getresponse()
-            raw = answer.read()
-        finally:
-            connection.close()
-        if answer.status < 300:
-            return
-        if answer.status != 503:
-            raise Unexpected(f"{method} {path} at {node.name}: {answer.status} {raw!r}")
-        time.sleep(0.1)
-    raise Unexpected(f"{method} {path} at {node.name}: still refused after {PATIENCE:.0f} s")
+    def made() -> bool:
+        answer = ask(node.address, method, path, body)
+        if answer.status >= 300 and answer.status != 503:
+            raise Unexpected(f"{method} {path} at {node.name}: {answer.status} {answer.body}")
+        return answer.status < 300
+
+    until(f"{method} {path} at {node.name} is not refused", made, PATIENCE, pause=0.1)
 
 
 def once(cluster: Cluster, number: int, isolated: bool) -> str:
@@ -75,10 +63,8 @@ def once(cluster: Cluster, number: int, isolated: bool) -> str:
     watched = Watched(near)
     before, after = f"before {number}", f"after {number}"
     change(near, "POST", "/v1/content", {"author_id": AUTHOR, "text": before})
-    end = time.monotonic() + PATIENCE
-    while (shows := watched.texts("strict")) is None and time.monotonic() < end:
-        time.sleep(0.1)
-    if (shows or [""])[0] != before:
+    shows = until("a strict read", lambda: watched.texts("strict"), PATIENCE)
+    if shows[0] != before:
         raise Unexpected(f"a strict read does not show {before!r}")
     brokers = cluster.brokers
     old = brokers.leader(TOPIC)
@@ -132,9 +118,7 @@ def once(cluster: Cluster, number: int, isolated: bool) -> str:
         thread.join()
     if failed:
         raise Unexpected(f"a strict read failed: {failed[0]!r}")
-    while (found := watched.texts("strict")) is None:
-        if time.monotonic() - resumed > PATIENCE:
-            raise Unexpected(f"no strict read within {PATIENCE:.0f} s after the old leader goes on\n{near.tail()}")
+    found = until(lambda: f"a strict read after the old leader goes on\n{near.tail()}", lambda: watched.texts("strict"), PATIENCE)
     took = time.monotonic() - resumed
     wrong = [text for text in [*shown, found[0]] if text != after]
     if wrong:
@@ -157,7 +141,5 @@ def run(given: argparse.Namespace, directory: Path, seed: int) -> bool:
         change(cluster.nodes["a"], "PUT", f"/v1/users/{READER}/following/{AUTHOR}")
         for number in range(1, given.times + 1):
             print(f"{number}: {once(cluster, number, isolated=number % 2 == 1)}", flush=True)
-        cluster.stop()
-        for node in cluster.nodes.values():
-            print(f"check of {node.name}: {node.check()}")
+        cluster.stop_and_check()
     return True

@@ -2,16 +2,16 @@
 
 import re
 
-from .proof import DESKTOP, PHONE, SOURCE, Proof, act, go, look_up, shows, sign_in
+from .proof import DESKTOP, PHONE, SOURCE, Page, Proof, Town, step
 
 # Texts that are chosen by a name: the pattern of their keys in the source, and where the names come from.
 CHOSEN = re.compile(r"t\(`([^`]*)`")
 
 
-def languages(proof: Proof) -> None:
+@step(None, fill=None)
+def languages(proof: Proof, town: Town) -> None:
     """Both languages have the same texts, with the same slots, and all that the source names."""
-    tideline, _ = proof.open_server("languages")
-    texts = {name: proof.texts(tideline, name) for name in ("en", "zh")}
+    texts = {name: proof.texts(town.tideline, name) for name in ("en", "zh")}
     proof.same("keys of Chinese", sorted(texts["zh"]), sorted(texts["en"]))
 
     def slots(text: object) -> set[str]:
@@ -24,8 +24,8 @@ def languages(proof: Proof) -> None:
         proof.holds(f"{key} is not empty", text and other)
         proof.holds(f"{key} has a form for every number", isinstance(text, str) or "other" in text and "other" in other)
         proof.same(f"{key} is translated", isinstance(text, str) and len(text) > 12 and text == other, False)
-    page = proof.page(proof.proxy(tideline, SOURCE).address)
-    base = "new URL(document.querySelector('script[type=module]').src)"
+    page = proof.page(proof.proxy(town.tideline, SOURCE).address)
+    base = "new URL($('script[type=module]').src)"
     figures = "import(new URL('texts.js', args[0])).then(({ bytes, short, percent }) => [bytes(1022 * 1024), bytes(999), short(20_432), percent(0.99)])"
     proof.same("figures", page.run(figures, page.run(f"{base}.href")), ["1 MiB", "999 B", "20.4K", "99%"])
     source = "".join(path.read_text() for path in SOURCE.glob("*.js"))
@@ -35,67 +35,47 @@ def languages(proof: Proof) -> None:
     prefixes = [re.sub(r"\$\{[^}]*\}", "(.+)", chosen) for chosen in CHOSEN.findall(source)]
     for key in set(texts["en"]) - named - quoted:
         proof.holds(f"{key} is used", any(re.fullmatch(prefix, key) for prefix in prefixes))
-    proof.clean(page)
 
 
-def chinese(proof: Proof) -> None:
+@step(look={"language": "zh-CN"})
+def chinese(proof: Proof, page: Page, town: Town) -> None:
     """A browser that is set to Chinese; the switch to English is kept."""
-    tideline, town = proof.open_server("chinese")
-    town.fill()
-    page = proof.page(proof.address(tideline), language="zh-CN")
-    shows(page, "看谁的时间线？")
-    look_up(page, "ada")
-    shows(page, "仅查看： Ada Lindqvist")
-    page.click(".mode [role=switch]")
-    shows(page, "正在代表 Ada Lindqvist")
-    page.wait("document.querySelector('.writer textarea')?.placeholder === '以 Ada Lindqvist 的身份发布'", "the writer")
-    shows(page, "分钟前")
+    page.shows("看谁的时间线？")
+    page.look_up("ada", shows="仅查看： Ada Lindqvist")
+    page.click(".mode [role=switch]", shows="正在代表 Ada Lindqvist")
+    page.wait("$('.writer textarea')?.placeholder === '以 Ada Lindqvist 的身份发布'", "the writer")
+    page.shows("分钟前")
     proof.same("the language of the page", page.run("document.documentElement.lang"), "zh-CN")
     page.wait("document.title === `Ada Lindqvist · Tideline · ${location.host}`", "the title")
-    page.click("main button", "校验")
-    shows(page, "没有差异。这是整条时间线。")
+    page.click("main button", "校验", shows="没有差异。这是整条时间线。")
     page.press("Escape")
-    go(page, "timeline/nobody")
-    shows(page, "没有用户使用此 ID")
-    go(page, "settings")
-    shows(page, "生效的设置")
-    go(page, "dashboard")
-    shows(page, "从发布到收件箱")
-    shows(page, "没有警报。没有已校验的备份。")
-    page.click("[data-switch=language]")
-    shows(page, "From publish to inbox")
-    page.open(proof.address(tideline) + "#/backups")
-    shows(page, "No backups yet")
+    page.go("timeline/nobody", shows="没有用户使用此 ID")
+    page.go("settings", shows="生效的设置")
+    page.go("dashboard", shows="从发布到收件箱")
+    page.shows("没有警报。没有已校验的备份。")
+    page.click("[data-switch=language]", shows="From publish to inbox")
+    page.open(town.address + "#/backups", shows="No backups yet")
     proof.same("the language of the page", page.run("document.documentElement.lang"), "en")
-    proof.clean(page)
 
 
-def prefix(proof: Proof) -> None:
+@step(None)
+def prefix(proof: Proof, town: Town) -> None:
     """Below a path behind a proxy, streams and downloads included."""
-    tideline, town = proof.open_server("prefix")
-    town.fill()
-    proxy = proof.proxy(tideline)
-    page = proof.page(proxy.address)
-    page.wait("!!document.querySelector('.hero')", "the first page")
-    look_up(page, "ada")
-    shows(page, "Two seals on the far rocks")
-    act(page)
+    proxy = proof.proxy(town.tideline)
+    page = proof.page(proxy.address, "has('.hero')")
+    page.look_up("ada", shows="Two seals on the far rocks")
+    page.act()
     town.publish("bob", "through")
-    page.wait("document.querySelector('.pill')?.innerText.trim() === '1 new'", "an item through the proxy")
-    go(page, "dashboard")
-    page.wait("document.querySelectorAll('.chart').length > 10", "the dashboard")
-    go(page, "backups")
-    shows(page, "No backups yet")
-    proof.same("the description of the API", page.run("fetch(document.querySelector('a.docs[href=docs]').href).then(({ status }) => status)"), 200)
+    page.wait("text('.pill').trim() === '1 new'", "an item through the proxy")
+    page.go("dashboard", then="count('.chart') > 10")
+    page.go("backups", shows="No backups yet")
+    proof.same("the description of the API", page.run("fetch($('a.docs[href=docs]').href).then(({ status }) => status)"), 200)
     proof.same("paths outside of the prefix", proxy.strays, [])
-    proof.clean(page)
 
 
-def colours(proof: Proof) -> None:
+@step(fill=None, look={"dark": True})
+def colours(proof: Proof, page: Page, town: Town) -> None:
     """Light and dark: as the system has it, or as chosen, and the choice is kept."""
-    tideline, _ = proof.open_server("colours")
-    page = proof.page(proof.address(tideline), dark=True)
-    page.wait("!!document.querySelector('.hero')", "the first page")
     brightness = "getComputedStyle(document.documentElement).backgroundColor.match(/[0-9]+/g).slice(0, 3).map(Number).reduce((a, b) => a + b) / 3"
     is_dark = lambda: page.run(brightness) < 100
     proof.same("a dark system", is_dark(), True)
@@ -104,13 +84,11 @@ def colours(proof: Proof) -> None:
     page.click("[data-switch=theme]")
     page.click("[data-switch=theme]")
     proof.same("dark by choice", is_dark(), True)
-    page.open(proof.address(tideline))
-    page.wait("!!document.querySelector('.hero')", "the first page")
+    page.open(town.address, then="has('.hero')")
     proof.same("the choice is kept", is_dark(), True)
     page.look(dark=False, calm=True)
     moving = page.run("document.getAnimations().filter((animation) => animation.playState === 'running').length")
     proof.same("no motion for those who want none", moving, 0)
-    proof.clean(page)
 
 
 PLACES = {
@@ -141,10 +119,9 @@ PLACES = {
 }
 
 
-def accessibility(proof: Proof) -> None:
+@step(None)
+def accessibility(proof: Proof, town: Town) -> None:
     """Every page and window in both schemes of colours, on a desktop and on a phone."""
-    tideline, town = proof.open_server("accessibility")
-    town.fill()
     town.told("POST", "/v1/admin/backups", {})
     town.told("PUT", "/v1/users/mei/lists/harbour", {"title": "The harbour", "exclusive": True})
     town.told("PUT", "/v1/users/mei/lists/harbour/members/bob", {"except": ["repost"]})
@@ -152,66 +129,52 @@ def accessibility(proof: Proof) -> None:
     town.publish("bob", "to-members", to=["choir"], audience="followers")
     town.publish("mei", "taken", "Taken")
     town.told("DELETE", "/v1/content/taken")
-    guarded, other = proof.guarded("accessibility-keys")
-    other.fill()
+    guarded = proof.town("accessibility-keys", guarded=True)
+    guarded.fill()
     for dark in (False, True):
         for name, look in (("desktop", DESKTOP), ("phone", PHONE)):
             kind = f"{name}, {'dark' if dark else 'light'}"
-            page = proof.page(proof.address(tideline), dark=dark, **look)
+            page = proof.page(town.address, dark=dark, **look)
             for place, (address, sign) in PLACES.items():
-                go(page, address)
-                page.wait("!!document.querySelector(args[0])", place, f"main {sign}")
+                page.go(address, then=f"has('main {sign}')")
                 proof.accessible(page, f"{place}, {kind}")
-            go(page, "")
+            page.go("")
             for what, text in (("users of late", None), ("users found", "m"), ("nobody found", "zzz")):
                 page.click("#look-up")
                 if text:
                     page.write(text)
-                page.wait("!!document.querySelector('.found :is([role=option], p)')", what)
+                page.wait("has('.found :is([role=option], p)')", what)
                 if text == "zzz":
-                    shows(page, "No id and no name begins so.")
+                    page.shows("No id and no name begins so.")
                 else:
                     page.press("ArrowDown")
                 proof.accessible(page, f"{what}, {kind}")
                 page.run("document.activeElement.select()")
             page.press("Escape", "Escape")
-            go(page, "timeline/ada")
-            act(page)
+            page.go("timeline/ada")
+            page.act()
             town.publish("mei", f"new {kind}")
-            page.wait("!!document.querySelector('.pill')", "a new item")
+            page.wait("has('.pill')", "a new item")
             proof.accessible(page, f"new items, {kind}")
-            windows = [("Verify", "main button"), ("Why?", "main button"), ("More", "article button")]
-            for window, button in windows:
-                page.click(button, window)
-                page.wait("!!document.querySelector('dialog[open]')", window)
+            for window, button in (("Verify", "main button"), ("Why?", "main button"), ("More", "article button")):
+                page.click(button, window, then="has('dialog[open]')")
                 if window == "Verify":
-                    shows(page, "no difference")
+                    page.shows("no difference")
                 proof.accessible(page, f"{window}, {kind}")
-                page.press("Escape")
-                page.wait("!document.querySelector('dialog')", f"{window} closes")
-            go(page, "user/ada")
+                page.dismiss()
+            page.go("user/ada")
             for window in ("Edit profile", "Settings", "Suspend"):
-                page.click(".profile button", window)
-                page.wait("!!document.querySelector('dialog :is(.field, .check, .strong)')", window)
+                page.click(".profile button", window, then="has('dialog :is(.field, .check, .strong)')")
                 proof.accessible(page, f"{window}, {kind}")
-                page.press("Escape")
-                page.wait("!document.querySelector('dialog')", f"{window} closes")
-            page.press("?")
-            page.wait("!!document.querySelector('dialog[open]')", "the keys")
+                page.dismiss()
+            page.press("?", then="has('dialog[open]')")
             proof.accessible(page, f"the keys, {kind}")
             proof.clean(page, {404})
-            page = proof.page(proof.address(guarded), dark=dark, **look)
-            sign_in(page, "wrong")
-            page.wait("!!document.querySelector('.problem')", "the refusal")
+            page = proof.page(guarded.address, dark=dark, **look)
+            page.sign_in("wrong", then="has('.problem')")
             proof.accessible(page, f"the sheet, {kind}")
-            page.run("document.querySelector('input[name=credential]').select()")
-            page.write(proof.key)
-            page.press("Enter")
-            page.wait("!!document.querySelector('.hero')", "the first page")
-            go(page, "settings")
-            page.click("input[name=token-user]")
-            page.write("ada")
-            page.press("Enter")
-            page.wait("!!document.querySelector('.made pre')", "a token")
+            page.enter(proof.key, "input[name=credential]", then="has('.hero')")
+            page.go("settings")
+            page.enter("ada", "input[name=token-user]", then="has('.made pre')")
             proof.accessible(page, f"a token, {kind}")
             proof.clean(page, {401, 403, 404})

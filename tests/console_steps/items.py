@@ -2,9 +2,8 @@
 
 import time
 
-from support.devtools import Page
 
-from .proof import HOUR, PHONE, Proof, act, go, ids, shows, stride
+from .proof import HOUR, PHONE, Page, Proof, Town, step
 
 # More than the page has in memory at once.
 COMMENTS = 330
@@ -29,12 +28,12 @@ def gather(page: Page, sign: int) -> list[str]:
         if loaded["isEnd"]:
             return list(order)
         place = loaded["place"]
-        stride(page, sign * 600)
+        page.stride(sign * 600)
 
 
-def conversation(proof: Proof) -> None:
+@step(None, fill=None)
+def conversation(proof: Proof, town: Town) -> None:
     """The comments on an item stand in the order in which they were made, or the newest first: each once."""
-    tideline, town = proof.open_server("conversation")
     begin = int(time.time() * 1000) - HOUR
     town.publish("ann", "start", "Who has seen the tide table?")
     names = [f"answer-{n}" for n in range(COMMENTS)]
@@ -44,13 +43,12 @@ def conversation(proof: Proof) -> None:
         "broadcast": False, "published_at": begin + n // 3 * 1000,
     }
     town.told("POST", "/v1/content/batch", {"items": [comment(n, name) for n, name in enumerate(names)]})
-    page = proof.page(proof.address(tideline) + "#/timeline/ann")
-    act(page)
-    go(page, "item/start")
-    page.wait("document.querySelectorAll('.feed article').length > 20", "the comments")
+    page = proof.page(town.address + "#/timeline/ann")
+    page.act()
+    page.go("item/start", then="count('.feed article') > 20")
     proof.same("from the first on", gather(page, 1), names)
-    shows(page, "nothing is newer")
-    proof.holds("few of them are loaded", len(ids(page)) < 150)
+    page.shows("nothing is newer")
+    proof.holds("few of them are loaded", len(page.ids()) < 150)
     # Those that come meanwhile have their places, also between two that were read, and more than fit into one answer.
     late = [f"late-{n}" for n in range(120)]
     town.told("POST", "/v1/content/batch", {"items": [comment(40, name) | {"published_at": begin + 13_500 + n} for n, name in enumerate(late)]})
@@ -61,26 +59,21 @@ def conversation(proof: Proof) -> None:
     page.run("scrollTo(0, 0)")
     page.click("main .writer textarea")
     page.write("Here it is")
-    page.press("Control+Enter")
-    shows(page, "Your comment is published.")
+    page.press("Control+Enter", shows="Your comment is published.")
     own = town.told("GET", "/v1/content/start/comments?limit=1")["items"][0]["content_id"]
-    page.click(".message a", "Show")
-    page.wait("document.querySelector('.alone article')?.dataset.id === args[0]", "the own comment", own)
-    shows(page, "Who has seen the tide table?")
-    page.run("history.back()")
-    page.click("[data-switch=order]", "Show the newest first")
-    page.wait("document.querySelector('.feed article')?.dataset.id === args[0]", "the newest one", own)
+    page.click(".message a", "Show", then=f"alone() === '{own}'")
+    page.shows("Who has seen the tide table?")
+    page.back()
+    page.click("[data-switch=order]", "Show the newest first", then=f"first('.feed article') === '{own}'")
     proof.same("from the newest on", gather(page, 1), [own, *reversed(wanted)])
-    shows(page, "nothing is older")
+    page.shows("nothing is older")
     page.run("scrollTo(0, 0)")
-    page.click("[data-switch=order]", "Show the oldest first")
-    page.wait("document.querySelector('.feed article')?.dataset.id === 'answer-0'", "the first one")
-    proof.clean(page)
+    page.click("[data-switch=order]", "Show the oldest first", then="first('.feed article') === 'answer-0'")
 
 
-def references(proof: Proof) -> None:
+@step(None, fill=None)
+def references(proof: Proof, town: Town) -> None:
     """A repost and a comment show in short to which item they refer, and tell if it is gone."""
-    tideline, town = proof.open_server("references")
     town.told("PUT", "/v1/users/mei", {"nickname": "Mei Tanaka"})
     name = "a,b\\c"
     town.publish("mei", name, "\n".join(f"Line {n} of the log" for n in range(40)))
@@ -89,32 +82,25 @@ def references(proof: Proof) -> None:
     town.publish("bob", "pointer", "See there", kind="note", ref_id=name)
     town.follow("ada", "bob")
     for look in ({}, PHONE):
-        page = proof.page(proof.address(tideline) + "#/timeline/ada", **look)
-        page.wait("document.querySelectorAll('article .original').length === 2", "the originals in a list")
+        page = proof.page(town.address + "#/timeline/ada", "count('article .original') === 2", **look)
         for place in ("shared", "said", "pointer"):
-            go(page, f"item/{place}")
-            page.wait("document.querySelector('.alone article')?.dataset.id === args[0] && !!document.querySelector('.alone .original .text')", place, place)
-            text = page.run("document.querySelector('.alone .original').innerText")
-            proof.holds(f"{place}: the author", "Mei Tanaka" in text or page.wait("document.querySelector('.alone .original').innerText.includes('Mei Tanaka')", "the name"))
+            page.go(f"item/{place}", then=f"alone() === '{place}' && has('.alone .original .text')")
+            text = page.run("text('.alone .original')")
+            proof.holds(f"{place}: the author", "Mei Tanaka" in text or page.wait("text('.alone .original').includes('Mei Tanaka')", "the name"))
             proof.holds(f"{place}: the first lines", "Line 0 of the log" in text)
             lines = page.run(
                 "((text) => text.getBoundingClientRect().height / parseFloat(getComputedStyle(text).lineHeight))"
-                "(document.querySelector('.original .text'))"
+                "($('.original .text'))"
             )
             proof.same(f"{place}: lines that are shown", round(lines), 4)
             page.click(".original a", "Open the original")
-            page.wait("document.querySelector('.alone article')?.dataset.id === args[0]", "the original", name)
+            page.wait("alone() === args[0]", "the original", name)
         proof.clean(page)
-    page = proof.page(proof.address(tideline) + "#/item/shared")
-    page.wait("!!document.querySelector('.alone .original .text')", "the original")
+    page = proof.page(town.address + "#/item/shared", "has('.alone .original .text')")
     town.told("DELETE", "/v1/content/a%2Cb%5Cc")
     for place in ("said", "pointer", "shared"):
-        go(page, f"item/{place}")
-        page.wait("document.querySelector('.alone article')?.dataset.id === args[0] && document.querySelector('.alone .original')?.innerText.includes('not there any more')", place, place)
+        page.go(f"item/{place}", then=f"alone() === '{place}' && text('.alone .original').includes('not there any more')")
         proof.holds(f"{place}: nothing of it is left", "Line 0" not in page.text())
-    go(page, "timeline/ada")
-    page.wait("document.querySelectorAll('article .original').length === 2", "the timeline")
-    proof.same("nor in lists", page.run("[...document.querySelectorAll('.original')].filter((one) => one.innerText.includes('not there any more')).length"), 2)
-    page.click("[data-switch=language]")
-    shows(page, "原内容已不存在")
-    proof.clean(page)
+    page.go("timeline/ada", then="count('article .original') === 2")
+    proof.same("nor in lists", page.run("$$('.original').filter((one) => one.innerText.includes('not there any more')).length"), 2)
+    page.click("[data-switch=language]", shows="原内容已不存在")

@@ -4,20 +4,18 @@ import tarfile
 import time
 from pathlib import Path
 
-from support.devtools import Page, until
+from support.expect import until
 
-from .proof import PHONE, Proof, go, shows, sign_in
+from .proof import PHONE, Page, Proof, Town, step
 
 # The figures in tiles, by their names.
-TILES = "Object.fromEntries([...document.querySelectorAll('.tiles > div')].map((one) => [one.querySelector('dt').innerText, one.querySelector('dd').innerText.replace(/\\s+/g, ' ')]))"
+TILES = "Object.fromEntries($$('.tiles > div').map((one) => [one.querySelector('dt').innerText, one.querySelector('dd').innerText.replace(/\\s+/g, ' ')]))"
 
 
-def dashboard(proof: Proof) -> None:
+@step("dashboard")
+def dashboard(proof: Proof, page: Page, town: Town) -> None:
     """The charts move with the load, and their figures are those of the server."""
-    tideline, town = proof.open_server("dashboard")
-    town.fill()
-    page = proof.page(proof.address(tideline) + "#/dashboard")
-    page.wait("document.querySelectorAll('.chart').length > 10", "the charts")
+    page.wait("count('.chart') > 10", "the charts")
     figure = """(([chart, series]) => [...document.querySelectorAll(`.chart[aria-label="${chart}"] .series`)]
       .find((one) => one.innerText.startsWith(series)).querySelector("dd").innerText)(args)"""
     moving = [
@@ -36,38 +34,34 @@ def dashboard(proof: Proof) -> None:
     rows = town.client.figures()['tideline_table_rows{table="outbox"}']
     # From a thousand on the figure is short, such as 1.6K.
     page.wait(
-        """[...document.querySelectorAll('tr')].some((row) => row.cells[0]?.innerText === 'outbox'
+        """$$('tr').some((row) => row.cells[0]?.innerText === 'outbox'
           && parseFloat(row.cells[1].innerText) * (row.cells[1].innerText.endsWith('K') ? 1000 : 1) >= 0.95 * args[0])""",
         "the rows of the table", rows,
     )
-    page.wait("document.querySelector('.chart[aria-label=\"Requests\"] .line').getAttribute('d').split('L').length > 3", "a line")
+    page.wait("$('.chart[aria-label=\"Requests\"] .line').getAttribute('d').split('L').length > 3", "a line")
     proof.same("the tiles", page.run(f"Object.keys({TILES})"), ["Users online", "Requests", "Jobs waiting", "Items", "Follows", "On disk", "Free disk", "Last backup", "Standbys", "Webhook lag"])
-    proof.same("a chart per figure", page.run("[...document.querySelectorAll('.chart')].filter((chart) => !chart.querySelector('.line')).length"), 0)
-    proof.clean(page)
+    proof.same("a chart per figure", page.run("$$('.chart').filter((chart) => !chart.querySelector('.line')).length"), 0)
 
 
-def history(proof: Proof) -> None:
+@step(None)
+def history(proof: Proof, town: Town) -> None:
     """The charts begin with what the server has kept, and the codes of refusals with it. A sentence tells how it is."""
-    tideline, town = proof.open_server("history")
-    town.fill()
     for n in range(3):
         town.client.call("GET", f"/v1/content/none-{n}")
     kept = lambda: town.told("GET", "/v1/admin/history")["items"]
-    until(lambda: len(kept()) >= 3 and any("content_not_found" in one["problems"] for one in kept()), "the history")
-    page = proof.page(proof.address(tideline) + "#/dashboard", **PHONE)
-    path = "document.querySelector('.chart[aria-label=\"Memory\"] .line')?.getAttribute('d')"
+    until("the history", lambda: len(kept()) >= 3 and any("content_not_found" in one["problems"] for one in kept()))
+    page = proof.page(town.address + "#/dashboard", **PHONE)
+    path = "$('.chart[aria-label=\"Memory\"] .line')?.getAttribute('d')"
     proof.holds("the first line has the history", len(page.wait(path, "a line").split("L")) >= 3)
-    page.wait("[...document.querySelectorAll('.refusals tbody tr')].map((row) => [...row.cells].slice(0, 2).map((cell) => cell.innerText).join()).some((row) => row.startsWith('content_not_found') && row.endsWith(',3'))", "refusals by code")
+    page.wait("$$('.refusals tbody tr').map((row) => [...row.cells].slice(0, 2).map((cell) => cell.innerText).join()).some((row) => row.startsWith('content_not_found') && row.endsWith(',3'))", "refusals by code")
     free = page.run(TILES)["Free disk"]
     proof.holds(f"the free disk: {free}", "iB" in free and "of" in free)
 
-    shows(page, "No alert holds. There is no verified backup.")
+    page.shows("No alert holds. There is no verified backup.")
     page.press("g b")
-    page.click("main button", "Take a backup")
-    page.wait("document.querySelector('.backup .tag')?.innerText === 'verified'", "a verified backup")
-    page.press("g d")
-    page.wait(f"({TILES})['Last backup']?.startsWith('just now')", "the age of the backup")
-    shows(page, "Healthy: no alert holds.")
+    page.click("main button", "Take a backup", then="text('.backup .tag') === 'verified'")
+    page.press("g d", then=f"{TILES}['Last backup']?.startsWith('just now')")
+    page.shows("Healthy: no alert holds.")
     proof.same("in the window", page.run("document.documentElement.scrollWidth"), PHONE["width"])
 
     # A node of a cluster, with a receiver that fails, and an alert that this console does not know.
@@ -83,19 +77,15 @@ def history(proof: Proof) -> None:
                                           {"name": "TidelineNew", "severity": "ticket", "runbook": "docs/operate/alerts.md"}]},
         },
     )
-    page.press("g b")
-    shows(page, "Take a backup")
-    page.press("g d")
-    page.wait(f"({TILES}).Nodes === '3 12 records behind' && ({TILES})['Webhook lag'] === '90 s 1 receiver fails'", "the nodes and receivers")
-    page.wait("document.querySelectorAll('.alerts li').length === 3", "the alerts")
-    proof.same("the alerts", page.run("[...document.querySelectorAll('.alerts li')].map((one) => [one.querySelector('.tag').innerText, one.querySelector('b').innerText])"),
+    page.press("g b", shows="Take a backup")
+    page.press("g d", then=f"{TILES}.Nodes === '3 12 records behind' && {TILES}['Webhook lag'] === '90 s 1 receiver fails'")
+    page.wait("count('.alerts li') === 3", "the alerts")
+    proof.same("the alerts", page.run("$$('.alerts li').map((one) => [one.querySelector('.tag').innerText, one.querySelector('b').innerText])"),
                [["Act now", "The disk is full or broken: changes are refused."], ["Today", "There is no good backup of the last two days."], ["Today", "TidelineNew"]])
-    shows(page, "To look at: 3 alerts hold.")
-    cure = page.run("(({ innerText, href }) => [innerText, href])(document.querySelectorAll('.alerts .doc')[1])")
+    page.shows("To look at: 3 alerts hold.")
+    cure = page.run("(({ innerText, href }) => [innerText, href])($$('.alerts .doc')[1])")
     proof.holds(f"the cure is a link: {cure}", cure[0] == "docs/operate/faults.md#backups" and cure[1].startswith("https://") and cure[1].endswith(cure[0]))
-    page.click(".alerts a", "Backups")
-    shows(page, "Take a backup")
-    proof.clean(page)
+    page.click(".alerts a", "Backups", shows="Take a backup")
 
 
 def keep_downloads(page: Page, folder: Path) -> None:
@@ -108,47 +98,40 @@ def keep_downloads(page: Page, folder: Path) -> None:
 def downloaded(page: Page, path: Path) -> list[str]:
     """The names in an archive that the page loads down, once it is whole."""
     states = page.browser.downloads
-    until(lambda: path.exists() and set(states.values()) == {"completed"}, f"the archive {path}: {states}")
+    until(f"the archive {path}: {states}", lambda: path.exists() and set(states.values()) == {"completed"})
     with tarfile.open(path) as tar:
         return tar.getnames()
 
 
-def backups(proof: Proof) -> None:
+@step("backups", refused={404})
+def backups(proof: Proof, page: Page, town: Town) -> None:
     """Take, see it verified, load down, remove."""
-    tideline, town = proof.open_server("backups")
-    town.fill()
-    page = proof.page(proof.address(tideline) + "#/backups")
     folder = proof.workspace / "downloads"
     keep_downloads(page, folder)
-    shows(page, "No backups yet")
-    page.click("main button", "Take a backup")
-    page.wait("document.querySelector('.backup .tag')?.innerText === 'verified'", "a verified backup")
+    page.shows("No backups yet")
+    page.click("main button", "Take a backup", then="text('.backup .tag') === 'verified'")
     taken = town.told("GET", "/v1/admin/backups")["items"]
-    proof.same("the list", [backup["name"] for backup in taken], page.run("[...document.querySelectorAll('.backup code')].map((code) => code.innerText)"))
+    proof.same("the list", [backup["name"] for backup in taken], page.run("texts('.backup code')"))
     page.click(".backup button", f"Download {taken[0]['name']}")
     proof.holds("files in the archive", len(downloaded(page, folder / f"tideline-{taken[0]['name']}.tar")) > 3)
     page.click(".backup button", f"Remove {taken[0]['name']}")
-    page.click("dialog button", "Cancel")
-    page.wait("!document.querySelector('dialog')", "the window closes")
+    page.click("dialog button", "Cancel", then="!has('dialog')")
     proof.same("nothing is removed", len(town.told("GET", "/v1/admin/backups")["items"]), 1)
     page.click(".backup button", f"Remove {taken[0]['name']}")
-    page.click("dialog button", "Remove")
-    shows(page, "No backups yet")
+    page.click("dialog button", "Remove", shows="No backups yet")
     proof.same("it is removed", town.told("GET", "/v1/admin/backups")["items"], [])
     proof.clean(page)
 
     # With a key the page reads the archive itself, because a link cannot have a header.
-    tideline, town = proof.guarded("backups-key")
+    town = proof.town("backups-key", guarded=True)
     town.fill()
     name = town.told("POST", "/v1/admin/backups", {})["name"]
-    page = proof.page(proof.address(tideline))
+    page = proof.page(town.address)
     folder = proof.workspace / "downloads-key"
     keep_downloads(page, folder)
-    sign_in(page, proof.key)
-    page.wait("!!document.querySelector('.hero')", "the first page")
+    page.sign_in(proof.key, then="has('.hero')")
     # The browser's own window for files cannot be driven; other browsers do not have it.
     page.run("delete window.showSaveFilePicker")
-    go(page, "backups")
+    page.go("backups")
     page.click(".backup button", f"Download {name}")
     proof.holds("files in the archive", len(downloaded(page, folder / f"tideline-{name}.tar")) > 3)
-    proof.clean(page, {404})

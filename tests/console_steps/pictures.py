@@ -1,58 +1,48 @@
 """The pictures of docs/use/console.md, made from the community of `tideline demo`."""
 
-import subprocess
+import argparse
 import time
 from pathlib import Path
 
-from support.devtools import Failed, Page, until
-from support.server import Tideline
+from support.devtools import Browser
+from support.expect import Unexpected, until
 
-from .proof import DESKTOP, PHONE, Proof, Town, act, go, shows
+from .proof import DESKTOP, PHONE, Page, Proof
 
 # The user of the demo who follows most people, and the largest author.
 READER, AUTHOR = "1", "2"
 PEOPLE, POSTS = 500, 5000
 
 
-def community(proof: Proof) -> Tideline:
-    """A server with the data of the demo."""
-    directory = proof.workspace / "pictures"
-    directory.mkdir()
-    tideline = Tideline(proof.args.binary, directory, {})
-    proof.servers.append(tideline)
-    made = directory / "demo"
-    size = ["--users", str(PEOPLE), "--posts", str(POSTS)]
-    subprocess.run([tideline.binary, "demo", *size, "--out", made], check=True, stdout=subprocess.DEVNULL)
-    files = ["--follows", made / "follows.csv", "--content", made / "content.ndjson"]
-    files += ["--reactions", made / "reactions.csv", "--profiles", made / "profiles.ndjson"]
-    if tideline.command("import", *files).wait() != 0:
-        raise SystemExit(f"the demo data cannot be imported:\n{tideline.output('import')}")
-    tideline.start()
-    return tideline
+def all_pictures(args: argparse.Namespace, workspace: Path, browser: Browser) -> str:
+    args.screenshots.mkdir(parents=True, exist_ok=True)
+    proof = Proof(args, workspace, browser, "pictures")
+    try:
+        pictures(proof, args.screenshots)
+    finally:
+        proof.close()
+    return f"the pictures are in {args.screenshots}"
 
 
 def pictures(proof: Proof, folder: Path) -> None:
     """The same in light and dark, on a desktop and on a phone."""
-    folder.mkdir(parents=True, exist_ok=True)
-    tideline = community(proof)
-    town = Town(tideline.address)
-    address = proof.address(tideline)
+    town = proof.town("pictures")
+    town.tideline.stop()
+    town.tideline.import_demo(PEOPLE, POSTS)
+    town.tideline.start()
 
     def take(page: Page, name: str) -> None:
         time.sleep(0.5)
         (folder / f"console-{name}.png").write_bytes(page.picture())
         if page.errors:
-            raise Failed(str(page.errors))
+            raise Unexpected(str(page.errors))
 
     def opened(place: str, sign: str, **look: object) -> Page:
-        page = proof.page(f"{address}#/{place}", **DESKTOP | {"width": 1180, "height": 800} | look)
-        page.wait("document.querySelectorAll(args[0]).length > 3", place, sign)
-        return page
+        return proof.page(f"{town.address}#/{place}", f"count('{sign}') > 3", **DESKTOP | {"width": 1180, "height": 800} | look)
 
     page = opened(f"timeline/{READER}", "article", dark=True)
     page.click("article button", "More")
-    page.click("dialog button", "Why is this here?")
-    shows(page, "The timeline shows it.")
+    page.click("dialog button", "Why is this here?", shows="The timeline shows it.")
     take(page, "dark")
     page.close()
 
@@ -61,10 +51,10 @@ def pictures(proof: Proof, folder: Path) -> None:
     page.close()
 
     page = opened(f"timeline/{READER}", "article")
-    act(page)
+    page.act()
     for n in range(3):
         town.publish(AUTHOR, f"picture-{n}", "The ferry runs every hour from today.")
-    page.wait("!!document.querySelector('.pill')", "new items")
+    page.wait("has('.pill')", "new items")
     take(page, "desktop")
     page.close()
 
@@ -76,7 +66,7 @@ def pictures(proof: Proof, folder: Path) -> None:
     page.close()
 
     town.told("POST", "/v1/admin/backups", {})
-    until(lambda: town.told("GET", "/v1/admin/backups")["items"][0]["state"] == "verified", "a verified backup")
+    until("a verified backup", lambda: town.told("GET", "/v1/admin/backups")["items"][0]["state"] == "verified")
     page = opened("dashboard", ".chart")
     for n in range(200):
         for wave in range(1 + n % 7):

@@ -1,18 +1,21 @@
 """What the steps share: servers, a browser, and comparisons."""
 
+import functools
 import json
 import secrets
 import subprocess
 import tarfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+from support import devtools
 from support.client import Client
-from support.devtools import Browser, Failed, Page
+from support.expect import Unexpected
 from support.prefix_proxy import Proxy
-from support.server import Tideline
+from support.server import Tideline, free_port
 
 SOURCE = Path(__file__).parents[2] / "console"
 AXE = "axe-core@4.14.1"
@@ -51,45 +54,36 @@ SCROLL = """(async (by) => {
 
 
 class Proof:
-    """One run. Steps compare with `same`, and go on after a fault."""
+    """The servers and pages of one step, and what it has found. Steps compare with `same`, and go on after a fault."""
 
-    def __init__(self, args: Any, workspace: Path, browser: Browser):
+    def __init__(self, args: Any, workspace: Path, browser: devtools.Browser, step: str, axe: str | None = None):
         self.args = args
         self.workspace = workspace
         self.browser = browser
+        self.step = step
+        self.axe = axe
         self.checks = 0
         self.faults: list[str] = []
         self.key, self.read_key, self.secret = ("tlk_" + secrets.token_hex(32) for _ in range(3))
         self.servers: list[Tideline] = []
         self.proxies: list[Proxy] = []
-        self.step = ""
-        self.axe: str | None = None
+        self.pages: list[Page] = []
 
     # Servers and data.
 
-    def server(self, name: str, settings: dict[str, str]) -> Tideline:
-        directory = self.workspace / name
-        directory.mkdir()
-        tideline = Tideline(self.args.binary, directory, settings | {"presence.heartbeat": "1s"})
+    def town(self, name: str, guarded: bool = False, **settings: str) -> "Town":
+        """A server of its own, with keys if it is `guarded`."""
+        if guarded:
+            keys = {"auth.keys": f"{self.key} console tests", "auth.read_keys": self.read_key, "auth.jwt_secret": self.secret, "auth.leeway": "0s"}
+            settings = keys | settings
+        tideline = Tideline(self.args.binary, self.workspace / name, settings | {"presence.heartbeat": "1s"}, free_port())
         self.servers.append(tideline)
         tideline.start()
-        return tideline
-
-    def open_server(self, name: str) -> tuple[Tideline, "Town"]:
-        tideline = self.server(name, {})
-        return tideline, Town(tideline.address)
-
-    def guarded(self, name: str, **settings: str) -> tuple[Tideline, "Town"]:
-        keys = {"auth.keys": self.key, "auth.read_keys": self.read_key, "auth.jwt_secret": self.secret, "auth.leeway": "0s"}
-        tideline = self.server(name, keys | settings)
-        return tideline, Town(tideline.address, self.key)
+        return Town(tideline, self.address(tideline), self.key if guarded else None)
 
     def address(self, tideline: Tideline) -> str:
         """The address of the console: of the server itself, or below a path if its files come from a directory."""
-        if self.args.files:
-            known = (proxy for proxy in self.proxies if proxy.server == tideline.address)
-            return (next(known, None) or self.proxy(tideline)).address
-        return "http://{}:{}/".format(*tideline.address)
+        return self.proxy(tideline).address if self.args.files else tideline.url + "/"
 
     def proxy(self, tideline: Tideline, files: Path | None = None) -> Proxy:
         self.proxies.append(Proxy(tideline.address, files=files or self.args.files))
@@ -102,9 +96,10 @@ class Proof:
         page.close()
         return texts
 
-    def page(self, address: str, **look: object) -> Page:
-        page = self.browser.page(**DESKTOP | look)
-        page.open(address)
+    def page(self, address: str, then: str | None = None, **look: object) -> "Page":
+        page = self.browser.page(Page, **DESKTOP | look)
+        self.pages.append(page)
+        page.open(address, then=then)
         return page
 
     # Comparisons.
@@ -117,17 +112,17 @@ class Proof:
     def holds(self, what: str, seen: object) -> None:
         self.same(what, bool(seen), True)
 
-    def clean(self, page: Page, expected: set[int] = frozenset(), is_cut: bool = False) -> None:
+    def clean(self, page: "Page", expected: set[int] = frozenset(), is_cut: bool = False) -> None:
         """At the end of a page: no errors, no other server, no refusals but those of these statuses, and no request
         without an answer unless the step cut them off."""
         self.same("errors of the console", page.errors, [])
         self.same("other servers", {host for host in page.hosts if not host.startswith("127.0.0.1")}, set())
         self.same("refused requests", [refused for refused in page.refused if refused[0] not in expected], [])
         self.same("requests without an answer", [] if is_cut else page.failed, [])
-        self.same("wider than the window", wide(page), [])
+        self.same("wider than the window", page.wide(), [])
         page.close()
 
-    def accessible(self, page: Page, what: str) -> None:
+    def accessible(self, page: "Page", what: str) -> None:
         """No findings of axe, of any level."""
         if self.axe is None:
             return
@@ -140,39 +135,42 @@ class Proof:
         )
         self.same(f"accessibility of {what}", found, [])
 
-    def fetch_axe(self) -> str | None:
-        """The text of axe-core, by npm; the reason why it is missing goes to the output."""
-        folder = self.workspace / "axe"
-        folder.mkdir(exist_ok=True)
-        try:
-            subprocess.run(["npm", "pack", "--silent", AXE], cwd=folder, check=True, timeout=120, capture_output=True, text=True)
-            archive = next(folder.glob("*.tgz"))
-            with tarfile.open(archive) as tar:
-                return tar.extractfile("package/axe.min.js").read().decode()
-        except (OSError, subprocess.SubprocessError, StopIteration) as error:
-            detail = getattr(error, "stderr", "") or error
-            print(f"console: the accessibility check is left out, because npm did not give {AXE}: {detail}")
-            return None
-
     def close(self) -> None:
+        for page in self.pages:
+            page.close()
         for proxy in self.proxies:
             proxy.close()
         for server in self.servers:
             server.kill()
 
 
+def fetch_axe(folder: Path) -> str | None:
+    """The text of axe-core, by npm; the reason why it is missing goes to the output."""
+    folder.mkdir(exist_ok=True)
+    try:
+        subprocess.run(["npm", "pack", "--silent", AXE], cwd=folder, check=True, timeout=120, capture_output=True, text=True)
+        archive = next(folder.glob("*.tgz"))
+        with tarfile.open(archive) as tar:
+            return tar.extractfile("package/axe.min.js").read().decode()
+    except (OSError, subprocess.SubprocessError, StopIteration) as error:
+        detail = getattr(error, "stderr", "") or error
+        print(f"console: the accessibility check is left out, because npm did not give {AXE}: {detail}")
+        return None
+
+
 class Town:
     """The data of a server, changed by the application."""
 
-    def __init__(self, address: tuple[str, int], key: str | None = None):
-        self.client = Client(address, key=key)
+    def __init__(self, tideline: Tideline, address: str, key: str | None = None):
+        self.tideline, self.address = tideline, address
+        self.client = Client(tideline.address, key=key)
 
     def told(self, method: str, path: str, body: object = None) -> Any:
         answer = self.client.call(method, path, body)
         # The server ends a connection that waits for long, perhaps just before the next call.
         self.client.close()
         if answer.status >= 300:
-            raise Failed(f"{method} {path}: {answer}")
+            raise Unexpected(f"{method} {path}: {answer}")
         return answer.body
 
     def publish(self, author: str, content_id: str, text: str | None = None, **fields: object) -> dict:
@@ -180,6 +178,9 @@ class Town:
 
     def follow(self, user: str, *targets: str) -> None:
         self.told("POST", f"/v1/users/{quote(user, safe='')}/following/batch", {"follow": targets})
+
+    def likes(self, content_id: str) -> int:
+        return self.told("GET", f"/v1/content/{content_id}")["counts"]["reactions"].get("like", 0)
 
     def relation(self, user: str, target: str) -> dict:
         return self.told("GET", f"/v1/users/{user}/relations?targets={target}")["items"][0]
@@ -202,76 +203,140 @@ class Town:
         self.publish("dot", "repost-0", " ", kind="repost", ref_id="post-0", published_at=now - 3 * HOUR)
 
 
-def wide(page: Page) -> list[str]:
-    """Elements that make the page wider than its window."""
-    return page.run(
-        """document.documentElement.scrollWidth <= innerWidth ? [] : [...document.querySelectorAll("body *")]
-          .filter((element) => element.getBoundingClientRect().right > innerWidth + 1)
-          .map((element) => `${element.tagName}.${element.className}`).slice(0, 5)"""
-    )
+def and_then(act: Callable[..., object]) -> Callable[..., None]:
+    """The same, and then waits for an expression that comes true, and for a text that is shown."""
+    @functools.wraps(act)
+    def made(page: "Page", *args: object, then: str | None = None, shows: str | None = None, **options: object) -> None:
+        act(page, *args, **options)
+        if then is not None:
+            page.wait(then, then)
+        if shows is not None:
+            page.shows(shows)
+
+    return made
 
 
-def look_up(page: Page, user: str) -> None:
-    """Types an id into the field of the first page, and waits for the timeline."""
-    page.click("#look-up-large" if page.run("!!document.querySelector('#look-up-large')") else "#look-up")
-    page.write(user)
-    page.press("Enter")
-    page.wait("!!document.querySelector('main .feed')", f"the timeline of {user}")
+class Page(devtools.Page):
+    """A page of the console. What is done may say what must follow: see `and_then`."""
+
+    open, click, press, write = map(and_then, (devtools.Page.open, devtools.Page.click, devtools.Page.press, devtools.Page.write))
+
+    def shows(self, text: str) -> None:
+        """Waits for a text."""
+        self.wait("document.body.innerText.includes(args[0])", f"the text {text!r}", text)
+
+    @and_then
+    def fill(self, text: str, field: str | None = None) -> None:
+        """Writes over what a field has, the focused one by default."""
+        if field:
+            self.click(field)
+        self.run("document.activeElement.select()")
+        self.write(text)
+
+    @and_then
+    def enter(self, text: str, field: str | None = None) -> None:
+        """The same, and presses Enter."""
+        self.fill(text, field)
+        self.press("Enter")
+
+    def dismiss(self) -> None:
+        """Closes a window."""
+        self.press("Escape", then="!has('dialog')")
+
+    @and_then
+    def back(self) -> None:
+        self.run("history.back()")
+
+    @and_then
+    def go(self, place: str) -> None:
+        """Leads to a page of the console, and waits until nothing of the one before it is drawn."""
+        self.run(
+            """new Promise((done) => {
+              const before = location.href;
+              addEventListener("hashchange", () => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done))), { once: true });
+              location.hash = args[0];
+              if (location.href === before) done();
+            })""",
+            f"#/{place}",
+        )
+
+    @and_then
+    def look_up(self, user: str) -> None:
+        """Looks for an id in the field of the first page, and waits for the timeline."""
+        self.enter(user, "#look-up-large" if self.run("has('#look-up-large')") else "#look-up", then="has('main .feed')")
+
+    @and_then
+    def sign_in(self, credential: str) -> None:
+        self.wait("has('input[name=credential]')", "the sheet")
+        self.enter(credential, "input[name=credential]")
+
+    def act(self) -> None:
+        """Acts for the user of the timeline that is open, and waits for an open stream and a list that is loaded: an item of
+        now is counted as a new one."""
+        self.wait("has('.mode [role=switch]')", "the switch")
+        if not self.run("has('.mode.acts')"):
+            self.click(".mode [role=switch]", then="has('.mode.acts')")
+        self.is_live()
+
+    def is_live(self) -> None:
+        """Waits for an open stream and a list that is loaded."""
+        self.wait("text('.live-state').includes('Live') && has('.feed [aria-busy=false] article, .feed .empty')", "an open stream")
+
+    @and_then
+    def more(self, content_id: str, entry: str) -> None:
+        """Takes an entry of the window of an item."""
+        self.click(item(content_id, "button"), "More")
+        self.click("dialog button", entry)
+
+    def stride(self, by: int) -> int:
+        """One step of a reader: scrolls, and waits until there is something to read. Returns the number of loaded items."""
+        items = self.run(SCROLL, by)
+        if items is None:
+            raise Unexpected(f"no items after {by}; the page says:\n{self.text()[:1500]}")
+        return items
+
+    def ids(self) -> list[str]:
+        """The items that are loaded, in the order of the page."""
+        return self.run("$$('article[data-id]').map((item) => item.dataset.id)")
+
+    def offers(self, what: str = "main textarea, main button") -> list[str]:
+        """The labels of what can be pressed or written to."""
+        return self.run("$$(args[0]).map((one) => (one.ariaLabel ?? one.innerText).trim())", what)
+
+    def wide(self) -> list[str]:
+        """Elements that make the page wider than its window."""
+        return self.run(
+            """document.documentElement.scrollWidth <= innerWidth ? [] : $$("body *")
+              .filter((element) => element.getBoundingClientRect().right > innerWidth + 1)
+              .map((element) => `${element.tagName}.${element.className}`).slice(0, 5)"""
+        )
 
 
-def go(page: Page, place: str) -> None:
-    """Leads to a page of the console, and waits until nothing of the one before it is drawn."""
-    page.run(
-        """new Promise((done) => {
-          const before = location.href;
-          addEventListener("hashchange", () => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done))), { once: true });
-          location.hash = args[0];
-          if (location.href === before) done();
-        })""",
-        f"#/{place}",
-    )
-
-
-def stride(page: Page, by: int) -> int:
-    """One step of a reader: scroll, and wait until there is something to read. Returns the number of loaded items."""
-    items = page.run(SCROLL, by)
-    if items is None:
-        raise Failed(f"no items after {by}; the page says:\n{page.text()[:1500]}")
-    return items
-
-
-def ids(page: Page) -> list[str]:
-    """The items that are loaded, in the order of the page."""
-    return page.run("[...document.querySelectorAll('article[data-id]')].map((item) => item.dataset.id)")
-
-
-def shows(page: Page, text: str, seconds: float = 60) -> None:
-    """Waits for a text."""
-    page.wait("document.body.innerText.includes(args[0])", f"the text {text!r}", text, seconds=seconds)
-
-
-def act(page: Page) -> None:
-    """Acts for the user of the timeline that is open, and waits for an open stream and a list that is loaded: an item of
-    now is counted as a new one."""
-    page.wait("!!document.querySelector('.mode [role=switch]')", "the switch")
-    if not page.run("!!document.querySelector('.mode.acts')"):
-        page.click(".mode [role=switch]")
-        page.wait("!!document.querySelector('.mode.acts')", "acting")
-    is_live(page)
-
-
-def is_live(page: Page) -> None:
-    """Waits for an open stream and a list that is loaded."""
-    page.wait("document.querySelector('.live-state')?.innerText.includes('Live') && !!document.querySelector('.feed [aria-busy=false] article, .feed .empty')", "an open stream")
-
-
-def item(page: Page, name: str, inner: str) -> str:
+def item(name: str, inner: str) -> str:
     """A selector of something in an item."""
     return f'article[data-id="{name}"] {inner}'
 
 
-def sign_in(page: Page, credential: str) -> None:
-    page.wait("!!document.querySelector('input[name=credential]')", "the sheet")
-    page.click("input[name=credential]")
-    page.write(credential)
-    page.press("Enter")
+def step(
+    place: str | None = "", *, fill: Callable[[Town], None] | None = Town.fill, look: dict[str, Any] = {}, guarded: bool = False,
+    refused: set[int] = frozenset(), is_cut: bool = False, settings: dict[str, str] = {},
+) -> Callable[[Callable[..., None]], Callable[[Proof], None]]:
+    """A step has a server of its own, with the data that `fill` makes, and a page at a place; with `None` it opens its pages itself.
+    At its end all pages that are open must be clean: see `Proof.clean`."""
+    def made(body: Callable[..., None]) -> Callable[[Proof], None]:
+        @functools.wraps(body)
+        def run(proof: Proof) -> None:
+            town = proof.town(body.__name__, guarded, **settings)
+            if fill:
+                fill(town)
+            if place is None:
+                body(proof, town)
+            else:
+                first = None if place or guarded else "has('.hero')"
+                body(proof, proof.page(town.address + (f"#/{place}" if place else ""), first, **look), town)
+            for page in (page for page in proof.pages if page.is_open()):
+                proof.clean(page, refused, is_cut)
+
+        return run
+
+    return made

@@ -3,9 +3,9 @@
 import threading
 import time
 
-from support.devtools import until
+from support.expect import until
 
-from .proof import HOUR, Proof, Town, act, stride
+from .proof import HOUR, Proof, Town, step
 
 AUTHORS = 20
 # More memory or nodes than this after the middle of the way would be a leak: bytes, nodes.
@@ -46,9 +46,9 @@ REST = "(watched.reading = null, watched.faults)"
 class Arrivals(threading.Thread):
     """Publishes at a steady rate; some with an old time, so that they have a place far below."""
 
-    def __init__(self, address: tuple[str, int], count: int, oldest: int):
+    def __init__(self, town: Town, count: int, oldest: int):
         super().__init__(daemon=True)
-        self.town = Town(address)
+        self.town = Town(town.tideline, town.address)
         self.count = count
         self.oldest = oldest
         self.newest: list[str] = []
@@ -69,9 +69,9 @@ class Arrivals(threading.Thread):
         self.ended = True
 
 
-def far(proof: Proof) -> None:
+@step(None, fill=None)
+def far(proof: Proof, town: Town) -> None:
     count, arrivals = proof.args.items, proof.args.arrivals
-    tideline, town = proof.open_server("far")
     town.follow("reader", *(f"author-{n}" for n in range(AUTHORS)))
     newest = int(time.time() * 1000) - HOUR
     oldest = newest - count * 1000
@@ -85,11 +85,10 @@ def far(proof: Proof) -> None:
             for n in range(begin, min(begin + 500, count))
         ]
         town.told("POST", "/v1/content/batch", {"items": batch})
-    page = proof.page(proof.address(tideline) + "#/timeline/reader", width=1000, height=900)
-    page.wait("document.querySelectorAll('article').length >= 20", "the timeline")
-    act(page)
+    page = proof.page(town.address + "#/timeline/reader", "count('article') >= 20", width=1000, height=900)
+    page.act()
     page.run(WATCH)
-    stream = Arrivals(tideline.address, arrivals, oldest)
+    stream = Arrivals(town, arrivals, oldest)
     stream.start()
 
     figures: list[dict[str, float]] = []
@@ -105,9 +104,9 @@ def far(proof: Proof) -> None:
         proof.same("what is read does not move", page.run(REST), [])
 
     down = 0
-    ended = "!!document.querySelector('.feed > .last') && document.documentElement.scrollHeight - innerHeight - scrollY < 300"
+    ended = "has('.feed > .last') && document.documentElement.scrollHeight - innerHeight - scrollY < 300"
     while not page.run(ended):
-        most_items = max(most_items, stride(page, 2200))
+        most_items = max(most_items, page.stride(2200))
         down += 1
         if down % 60 == 0:
             figures.append(page.memory())
@@ -117,9 +116,9 @@ def far(proof: Proof) -> None:
             proof.same("an end", down, f"at most {count} steps")
             break
     stream.join(timeout=120)
-    until(lambda: stream.ended, "all arrivals")
+    until("all arrivals", lambda: stream.ended)
     counted = f"{len(stream.newest):,} new" if len(stream.newest) < 1000 else "1,000 new or more"
-    page.wait("document.querySelector('.pill')?.innerText.trim() === args[0]", "the new items are counted, and none is shown", counted)
+    page.wait(f"text('.pill').trim() === '{counted}'", "the new items are counted, and none is shown")
     order = page.run("watched.order")
     proof.same("missing items", [name for name in names if name not in set(order)][:5], [])
     proof.holds("the order", [name for name in order if name.startswith("item-")] == names)
@@ -129,24 +128,22 @@ def far(proof: Proof) -> None:
 
     # Back to the top, by steps, and then by the scrollbar to the middle.
     while page.run("scrollY > 1500"):
-        most_items = max(most_items, stride(page, -2600))
+        most_items = max(most_items, page.stride(-2600))
         down += 1
         if down % 60 == 0:
             figures.append(page.memory())
         if down % 50 == 0:
             rest()
     page.run("scrollTo(0, 0)")
-    page.wait("document.querySelector('article')?.dataset.id === 'item-0'", "the top again")
+    page.wait("first() === 'item-0'", "the top again")
     figures.append(page.memory())
     page.run("scrollTo(0, document.documentElement.scrollHeight / 2)")
-    stride(page, 0)
-    middle = page.run("[...document.querySelectorAll('article[data-id^=item-]')].map((item) => Number(item.dataset.id.slice(5)))")
+    page.stride(0)
+    middle = page.run("$$('article[data-id^=item-]').map((item) => Number(item.dataset.id.slice(5)))")
     proof.holds(f"about the middle: {middle[:3]}", middle and count * 0.3 < middle[0] < count * 0.7)
     proof.same("in order there", middle, sorted(middle))
-    page.click(".pill")
-    first = "document.querySelector('article')?.dataset.id"
-    page.wait(f"{first} === args[0]", "the newest item", stream.newest[-1])
-    proof.same("the pill goes", page.run("!!document.querySelector('.pill')"), False)
+    page.click(".pill", then=f"first() === '{stream.newest[-1]}'")
+    proof.same("the pill goes", page.run("has('.pill')"), False)
     proof.same("faults on the way", page.run("watched.faults.slice(0, 5)"), [])
 
     half = figures[len(figures) // 3]
@@ -158,4 +155,3 @@ def far(proof: Proof) -> None:
     proof.holds(f"memory stays flat: {half} to {last}", last["bytes"] - half["bytes"] < MOST_BYTES)
     proof.holds(f"nodes are bounded: {max(figure['nodes'] for figure in figures)}", max(figure["nodes"] for figure in figures) < MOST_NODES)
     proof.holds(f"few items are loaded: {most_items}", most_items <= 160)
-    proof.clean(page)

@@ -2,25 +2,19 @@
 
 import json
 import re
-import socket
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
 from support.client import Client
 from support.containers import Engine
 from support.documents import command, local
+from support.rehearsal import until
+from support.server import free_port
 
 OWNER = "10001"
 NETWORK = "rehearsal"
 ITEM = {"author_id": 1, "content_id": 7, "text": "kept"}
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 class Image(NamedTuple):
@@ -29,7 +23,6 @@ class Image(NamedTuple):
     engine: Engine
     name: str
     key_file: Path
-    say: Callable[[str], None] = print
 
     def podman(self, *words: object, **options) -> str:
         return self.engine.run("podman", *words, **options)
@@ -105,7 +98,7 @@ def describes(image: Image) -> None:
     assert user == f"{OWNER}:{OWNER}", f"the image has the user {user or 'root'}"
     assert told.get("Healthcheck", {}).get("Test") == ["CMD", "tideline", "health"], "the image has no check of health"
     assert list(config["Volumes"]) == ["/data"], config["Volumes"]
-    image.say("image: its user is no root, and it asks for its health")
+    print("image: its user is no root, and it asks for its health")
 
 
 def brings(image: Image) -> None:
@@ -119,14 +112,14 @@ def brings(image: Image) -> None:
     assert licences[0] > 10_000 and licences[1] > 100_000, f"bytes of the licences: {licences}"
     asked = image.tideline("plain", "backup", "--url", "https://localhost:9", "--list").stderr
     assert "refused" in asked, f"the program does not find the authorities: {asked}"
-    image.say(f"image: {authorities} authorities of certificates, and the licences")
+    print(f"image: {authorities} authorities of certificates, and the licences")
 
 
 def refuses_to_be_open(image: Image) -> None:
     """Without a key it does not start, because it listens to all."""
     answer = image.tideline("plain")
     assert answer.returncode != 0 and "--insecure" in answer.stderr, f"without a key: {answer}"
-    image.say("image: without a key it refuses to start")
+    print("image: without a key it refuses to start")
 
 
 def serves(image: Image) -> bytes:
@@ -143,15 +136,12 @@ def serves(image: Image) -> bytes:
     assert client.call("POST", "/v1/content", ITEM).status == 201
     taken = client.call("POST", "/v1/admin/backups")
     assert taken.status == 201, taken
-    begin = time.monotonic()
-    while (state := client.call("GET", "/v1/admin/backups").body["items"][0]["state"]) != "verified":
-        assert state != "failed" and time.monotonic() - begin < 60, f"the backup is {state}"
-        time.sleep(0.1)
+    until("the backup is verified", lambda: client.call("GET", "/v1/admin/backups").body["items"][0]["state"] == "verified")
     status, archive = client.exchange("GET", f"/v1/admin/backups/{taken.body['name']}")
     assert status == 200 and archive, status
     code, took = image.stop("first")
     assert code == 0 and took < 15, f"SIGTERM: exit code {code} after {took:.1f} s"
-    image.say(f"image: serves as {OWNER} without capabilities, is healthy, takes a backup, ends with 0 after {took:.1f} s")
+    print(f"image: serves as {OWNER} without capabilities, is healthy, takes a backup, ends with 0 after {took:.1f} s")
     return archive
 
 
@@ -168,7 +158,7 @@ def keeps(image: Image, archive: bytes) -> None:
     assert answer.returncode == 0, answer.stderr.decode()
     shows(image.serve("third", "other"))
     assert image.stop("third")[0] == 0
-    image.say("image: its volume is kept, and a backup is restored into another volume")
+    print("image: its volume is kept, and a backup is restored into another volume")
 
 
 def names_a_foreign_owner(image: Image) -> None:
@@ -182,7 +172,7 @@ def names_a_foreign_owner(image: Image) -> None:
     image.engine.run("bash", "-euc", local(chown))
     image.serve("fourth", "tideline_data")
     assert image.stop("fourth")[0] == 0
-    image.say("image: a volume of root is refused by name, and the command of the documentation gives it to the server")
+    print("image: a volume of root is refused by name, and the command of the documentation gives it to the server")
 
 
 def all_steps(image: Image) -> bytes:

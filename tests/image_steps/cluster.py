@@ -4,16 +4,16 @@ file has: Kafka of its jars from Maven Central, and Caddy, on Debian."""
 
 import re
 import shutil
-import urllib.error
-import urllib.request
 from pathlib import Path
 
-from image_steps.alone import ITEM, free_port, healthy, output, shows
-from support.client import Client
-from support.containers import Engine, Unavailable
+from image_steps.alone import ITEM, healthy, output, shows
+from support.client import Client, ask
+from support.containers import Engine
 from support.documents import ROOT, composed
-from support.kafka_jars import Failed, jars, missing
+from support.expect import Impossible
+from support.kafka_jars import jars, unavailable
 from support.rehearsal import until
+from support.server import free_port
 
 FILE = "compose.cluster.yaml"
 # The name is that of the directory, by which podman-compose names containers.
@@ -46,15 +46,11 @@ CMD ["caddy", "run", "--config", "/etc/caddy/Caddyfile", "--adapter", "caddyfile
 
 def stand_ins(engine: Engine, text: str, context: Path) -> None:
     """The images of others."""
-    if reason := missing():
-        raise Unavailable(reason)
-    try:
-        lib = jars() / "lib"
-    except Failed as why:
-        raise Unavailable(f"Kafka cannot be had: {str(why)[-300:]}") from why
+    if reason := unavailable():
+        raise Impossible(reason)
     base, _ = engine.debian(PACKAGES)
     shutil.rmtree(context, ignore_errors=True)
-    shutil.copytree(lib, context / "lib")
+    shutil.copytree(jars() / "lib", context / "lib")
     (context / "run").write_text(RUN_KAFKA)
     for name, lines in (("apache/kafka", KAFKA), ("caddy", CADDY)):
         tags = re.findall(rf"image: ({name}:\S+)$", text, re.MULTILINE)
@@ -102,13 +98,9 @@ class Cluster:
 
     def status(self, path: str) -> int:
         """The status of the balancer; 0 without an answer. The client would wait at 503."""
-        url, headers = f"http://127.0.0.1:{self.port}{path}", self.client().always
         try:
-            with urllib.request.urlopen(urllib.request.Request(url, headers=headers), timeout=60) as answer:
-                return answer.status
-        except urllib.error.HTTPError as error:
-            return error.code
-        except OSError:
+            return ask(("127.0.0.1", self.port), "GET", path, headers=self.client().always, timeout=60).status
+        except (OSError, ValueError):
             return 0
 
 
@@ -120,19 +112,19 @@ def begins(cluster: Cluster) -> None:
     # podman-compose does not wait until they are healthy.
     cluster.shell(f"docker compose up -d {' '.join(BROKERS)}")
     for broker in BROKERS:
-        until(lambda: f"{broker} is not healthy: {output(cluster.engine, cluster.container(broker))[-2000:]}",
+        until(lambda: f"{broker} is healthy: {output(cluster.engine, cluster.container(broker))[-2000:]}",
               lambda: healthy(cluster.engine, cluster.container(broker)))
     cluster.shell(cluster.command("run --rm init").replace("run --rm", "run --rm --no-deps"))
     one = cluster.container(NODES[0])
     cluster.shell("docker compose up -d tideline-1")
-    until(lambda: f"tideline-1 is not ready: {output(cluster.engine, one)[-2000:]}",
+    until(lambda: f"tideline-1 is ready: {output(cluster.engine, one)[-2000:]}",
           lambda: cluster.engine.try_run("podman", "exec", one, "tideline", "health").returncode == 0)
     backup = "tideline backup --url http://127.0.0.1:8080 --key-file /run/secrets/key --to -"
     cluster.shell(f"podman exec {one} {backup} >tideline.tar")
     for node in NODES[1:]:
         cluster.shell(restore.replace(NODES[0], node))
     cluster.shell(f"{cluster.command('compose up -d')} {' '.join(cluster.services)}")
-    until(lambda: f"the balancer is not ready: {output(cluster.engine, cluster.container('balancer'))[-2000:]}",
+    until(lambda: f"the balancer is ready: {output(cluster.engine, cluster.container('balancer'))[-2000:]}",
           lambda: cluster.status("/readyz") == 200)
     shows(cluster.client())
 
@@ -140,11 +132,11 @@ def begins(cluster: Cluster) -> None:
 def holds(cluster: Cluster) -> None:
     """A change is on all nodes; without a node the balancer takes the others, and without the log local reads go on."""
     engine = cluster.engine
-    until("not all nodes are ready", lambda: all(engine.try_run("podman", "exec", cluster.container(node), "tideline", "health").returncode == 0
+    until("all nodes are ready", lambda: all(engine.try_run("podman", "exec", cluster.container(node), "tideline", "health").returncode == 0
                                                  for node in NODES))
     # At a prompt: on a busy machine nodes answer late at first.
     status = lambda: composed(engine, cluster.directory, f"export COMPOSE_FILE={FILE}\n" + cluster.command("cluster status"), good=False)
-    until("the nodes do not tell their status", lambda: re.search(r"^exit code: 0\s*$", told := status(), re.MULTILINE)
+    until("the nodes tell their status", lambda: re.search(r"^exit code: 0\s*$", told := status(), re.MULTILINE)
           and all(node in told for node in NODES))
     assert healthy(engine, cluster.container("balancer")), "the check of the balancer fails"
     assert cluster.client().call("POST", "/v1/content", {"author_id": 1, "text": "to all"}).status == 201
@@ -153,12 +145,12 @@ def holds(cluster: Cluster) -> None:
         page = cluster.client().call("GET", "/v1/users/2/timeline")
         assert [item["text"] for item in page.body["items"]] == ["to all", ITEM["text"]], page
     engine.run("podman", "kill", *map(cluster.container, BROKERS))
-    until("without the log a strict read is answered", lambda: cluster.status("/v1/users/2/timeline") == 503)
-    until("without the log no local read is answered", lambda: cluster.status("/v1/users/2/timeline?consistency=local") == 200)
+    until("without the log no strict read is answered", lambda: cluster.status("/v1/users/2/timeline") == 503)
+    until("without the log a local read is answered", lambda: cluster.status("/v1/users/2/timeline?consistency=local") == 200)
 
 
 def all_steps(engine: Engine, home: Path, archive: bytes) -> None:
-    """Raises `Unavailable` where the images of others cannot be had."""
+    """Raises `Impossible` where the images of others cannot be had."""
     stand_ins(engine, (ROOT / FILE).read_text(), home / "stand-ins")
     cluster = Cluster(engine, home / PROJECT, archive)
     begins(cluster)

@@ -7,11 +7,12 @@ import shutil
 import time
 from pathlib import Path
 
-from image_steps.alone import OWNER, free_port, healthy, output, reached
+from image_steps.alone import OWNER, healthy, output, reached
 from support.client import Client
 from support.containers import Engine
 from support.documents import ROOT, block, command, composed
 from support.rehearsal import until
+from support.server import free_port
 
 PROJECT = "tideline"
 NIGHT = 4
@@ -85,7 +86,7 @@ class Composed:
         """The copy of a backup that begins after this call."""
         begin = time.strftime("tideline-%Y%m%dT%H%M%S", time.gmtime())
         # One of this second may have begun before.
-        later = until("no night makes a copy", lambda: [name for name in self.copies() if name.partition(".")[0] > begin])
+        later = until("a night makes a copy", lambda: [name for name in self.copies() if name.partition(".")[0] > begin])
         return later[0]
 
     def backups(self) -> set[str]:
@@ -105,7 +106,7 @@ def nights(services: Composed) -> None:
     engine = services.engine
     engine.run("podman", "exec", services.job, "sh", "-c", f"cd /backups && touch {' '.join(OLD)} {UNFINISHED} {' '.join(FOREIGN)}")
     services.next_copy()
-    until("old copies stay", lambda: len(services.copies()) == 7 and UNFINISHED not in services.files())
+    until("old copies go", lambda: len(services.copies()) == 7 and UNFINISHED not in services.files())
     names = set(services.files())
     assert not names & set(OLD[:3]) and names.issuperset(FOREIGN), names
     assert healthy(engine, services.job), output(engine, services.job)
@@ -118,12 +119,12 @@ def failed_night(services: Composed) -> None:
     """A backup that fails shows in the health, also after a restart, is tried again, and a good one ends it."""
     engine = services.engine
     engine.run("podman", "stop", "--time", "30", services.server)
-    until("a failed night does not show", lambda: not healthy(engine, services.job))
+    until("a failed night shows", lambda: not healthy(engine, services.job))
     engine.run("podman", "restart", "--time", "2", services.job)
     assert not healthy(engine, services.job), "after a restart of the job a failed night does not show"
     engine.run("podman", "start", services.server)
     services.reached()
-    until("after a failed night nothing is tried again", lambda: healthy(engine, services.job))
+    until("after a failed night all is tried again", lambda: healthy(engine, services.job))
     print("compose: a failed night shows in the health of the job until the next try is good")
 
 
@@ -132,14 +133,14 @@ def failed_copies(services: Composed) -> None:
     engine = services.engine
     engine.run("podman", "exec", services.job, "chmod", "500", "/backups")
     assert not healthy(engine, services.job), "a volume that cannot be written to does not show"
-    until("no copy fails there", lambda: engine.try_run("podman", "exec", services.job, "test", "-e", "/tmp/failed").returncode == 0)
+    until("a copy fails there", lambda: engine.try_run("podman", "exec", services.job, "test", "-e", "/tmp/failed").returncode == 0)
     begin, before = time.monotonic(), services.backups()
     time.sleep(2 * NIGHT)
     taken = services.backups() - before
     most = (time.monotonic() - begin) / NIGHT + 1
     assert len(taken) <= most, f"{len(taken)} backups while copies failed, not at most {most:.1f}"
     engine.run("podman", "exec", services.job, "chmod", "700", "/backups")
-    until("a copy that failed is not tried again", lambda: healthy(engine, services.job))
+    until("a copy that failed is tried again", lambda: healthy(engine, services.job))
     print("compose: while copies fail, each night still takes one backup only")
 
 
@@ -220,7 +221,7 @@ def stands_by(standby: Composed, server: Composed, commands: str) -> None:
     # A start anew has the same name.
     standby.engine.run("podman", "restart", "--time", "10", standby.server)
     known = lambda: server.client().call("GET", "/v1/admin/stats").body["standbys"]
-    until("the standby does not follow", lambda: any("following_since" in one and one["behind_rows"] == 0 for one in known()))
+    until("the standby follows", lambda: any("following_since" in one and one["behind_rows"] == 0 for one in known()))
     assert [one["name"] for one in known()] == ["standby"], known()
 
 
@@ -259,7 +260,7 @@ def lost(server: Composed, standby: Composed) -> None:
     assert server.reached().call("POST", "/v1/content", {"author_id": 1, "text": "only here"}).status == 201
     engine.run("podman", "stop", "--time", "0", server.job, server.server)
     engine.run("podman", "start", standby.server)
-    until("the standby does not answer", standby.answers)
+    until("the standby answers", standby.answers)
     standby.shell(command("standby", "exec tideline tideline promote"))
     assert standby.texts() == ["before"]
     # Its machine is there again, and it runs as compose.yaml has it.

@@ -10,9 +10,9 @@ from collections import deque
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
-from urllib.parse import quote
 
-from .client import Client, NotMade, Unexpected
+from .client import Client, NotMade
+from .expect import Unexpected
 
 # By these answers nothing has changed.
 NOTHING_CHANGED = ("log_unavailable", "overloaded")
@@ -59,11 +59,6 @@ class Calls:
 
     def write(self, path: Path) -> None:
         path.write_text("".join(f"{call}\n" for call in self.last))
-
-    def about(self, ids: Sequence[str]) -> list[Call]:
-        """Those that name one of these ids in a body, or in a path as a whole part."""
-        texts = [text for id in ids for text in (json.dumps(id, ensure_ascii=False), f"/{quote(id, safe='')}")]
-        return [call for call in self.last if any(text in call.what for text in texts)]
 
     def take(self, position: str | None) -> None:
         if position is not None:

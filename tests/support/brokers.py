@@ -1,28 +1,18 @@
-"""Brokers of Apache Kafka on free ports of the loopback, from Maven Central. `--selfcheck` tries all of it, and prints
-how long each step takes."""
+"""Brokers of Apache Kafka on free ports of the loopback, from Maven Central."""
 
-import argparse
 import base64
-import os
-import random
 import signal
-import socket
 import subprocess
-import sys
-import tempfile
 import time
 import uuid
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
 
-if __package__:
-    from .kafka_jars import PATIENCE, Failed, jars, missing, run
-    from .kafka_wire import Metadata, Partition, metadata, quorum
-else:  # as a program
-    from kafka_jars import PATIENCE, Failed, jars, missing, run
-    from kafka_wire import Metadata, Partition, metadata, quorum
+from .expect import T, Unexpected, until
+from .kafka_jars import PATIENCE, jars, run
+from .kafka_wire import Metadata, Partition, metadata, quorum
+from .server import free_ports
 
 LOGGING = """status = error
 rootLogger.level = ${sys:tideline.level:-info}
@@ -36,29 +26,6 @@ appender.out.layout.pattern = %d %p %c{1}: %m%n
 logger.network.name = org.apache.kafka.clients.NetworkClient
 logger.network.level = error
 """
-PAUSE = 0.05
-T = TypeVar("T")
-
-
-def free_ports(count: int) -> list[int]:
-    """Ports that nobody has now. They lie below the range of outgoing connections: otherwise a client that tries the
-    port of a broker that is down could get this very port for its own end, and the broker could not start again."""
-    try:
-        first = int(Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()[0])
-    except OSError:
-        first = 32768
-    chance, found = random.SystemRandom(), set[int]()
-    for _ in range(100 * count):
-        port = chance.randrange(10000, first if first > 12000 else 65536)
-        with socket.socket() as probe:
-            try:
-                probe.bind(("127.0.0.1", port))
-            except OSError:
-                continue
-        found.add(port)
-        if len(found) == count:
-            return list(found)
-    raise Failed(f"no {count} free ports")
 
 
 @dataclass
@@ -91,14 +58,11 @@ class Brokers:
 
     A *door* is one more listener for clients at each broker, under a name of capital letters. A client that comes in by a door
     is told the addresses of a proxy for all brokers; the caller runs the proxy: it must listen on `outer` and connect
-    to `inner`, of each pair in `doors[name]`, in the order of the ids.
+    to `inner`, of each pair in `doors[name]`, in the order of the ids."""
 
-    Java compiles quickly and optimizes less, unless `optimize`: that takes a third less CPU in a short test."""
-
-    def __init__(self, directory: Path, count: int = 3, doors: Sequence[str] = (), optimize: bool = False):
+    def __init__(self, directory: Path, count: int = 3, doors: Sequence[str] = ()):
         self.directory = directory
         self.jars = jars()
-        self.compiler = [] if optimize else ["-XX:TieredStopAtLevel=1"]
         directory.mkdir(parents=True, exist_ok=True)
         (directory / "log4j2.properties").write_text(LOGGING)
         ports = free_ports(count * (2 + 2 * len(doors)))
@@ -137,7 +101,7 @@ class Brokers:
         for id in ids:
             broker = self.brokers[id]
             assert broker.process is None, f"broker {id} runs"
-            command = [*self._java("info"), *self.compiler, "-Xmx256m", "kafka.Kafka", broker.directory / "server.properties"]
+            command = [*self._java("info"), "-Xmx256m", "kafka.Kafka", broker.directory / "server.properties"]
             with open(broker.directory / "log", "ab") as log:
                 broker.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd=broker.directory)
         if wait:
@@ -165,7 +129,7 @@ class Brokers:
     def _signal(self, id: int, number: int) -> Broker:
         broker = self.brokers[id]
         if broker.process is None or broker.process.poll() is not None:
-            raise Failed(f"broker {id} does not run\n{broker.tail()}")
+            raise Unexpected(f"broker {id} does not run\n{broker.tail()}")
         broker.process.send_signal(number)
         return broker
 
@@ -175,7 +139,7 @@ class Brokers:
         try:
             broker.process.wait(PATIENCE)
         except subprocess.TimeoutExpired as late:
-            raise Failed(f"broker {id} did not end within {PATIENCE:.0f} s\n{broker.tail()}") from late
+            raise Unexpected(f"broker {id} did not end within {PATIENCE:.0f} s\n{broker.tail()}") from late
         broker.process, broker.paused = None, False
 
     # The state of the cluster.
@@ -189,7 +153,7 @@ class Brokers:
     def _is_ready(self) -> bool:
         for broker in self.brokers.values():
             if broker.process is not None and broker.process.poll() is not None:
-                raise Failed(f"a broker ended with exit code {broker.process.returncode}\n{broker.tail()}")
+                raise Unexpected(f"a broker ended with exit code {broker.process.returncode}\n{broker.tail()}")
         running = {broker.id for broker in self.brokers.values() if broker.answers}
         views = self._views(None)
         return len(views) == len(running) and all(running <= view.brokers.keys() for view in views)
@@ -245,23 +209,13 @@ class Brokers:
 
     def until(self, what: str, condition: Callable[[], T | None]) -> T:
         """The first true value of a condition."""
-        end = time.monotonic() + PATIENCE
-        while not (value := condition()):
-            if time.monotonic() > end:
-                tails = "\n".join(broker.tail() for broker in self.brokers.values())
-                raise Failed(f"after {PATIENCE:.0f} s still not: {what}\n{tails}")
-            time.sleep(PAUSE)
-        return value
+        return until(lambda: "\n".join([what, *(broker.tail() for broker in self.brokers.values())]), condition, PATIENCE)
 
     # Kafka's own tools. Each call starts a Java machine, some 1 to 2 s.
 
     def topic_command(self, *options: object) -> str:
         """The output of Kafka's command for topics: `--create --topic log --partitions 1`."""
         return self._tool("org.apache.kafka.tools.TopicCommand", options)
-
-    def config_command(self, *options: object) -> str:
-        """The output of Kafka's command for settings: `--alter --topic log --add-config retention.ms=1000`."""
-        return self._tool("kafka.admin.ConfigCommand", options)
 
     def create_topic(self, topic: str, **settings: object) -> None:
         """A topic of one partition; `settings` have `_` for each `.` of their names. Returns when it has a leader and
@@ -273,13 +227,12 @@ class Brokers:
     def _tool(self, program: str, options: Sequence[object]) -> str:
         # A paused broker would take the connection and never answer.
         servers = ",".join(f"127.0.0.1:{broker.port}" for broker in self.brokers.values() if broker.answers)
-        quick = ["-XX:TieredStopAtLevel=1", "-Xmx128m", "-Dtideline.out=SYSTEM_ERR"]
-        return run([*self._java("error"), *quick, program, "--bootstrap-server", servers, *options], PATIENCE)
+        return run([*self._java("error"), "-Xmx128m", "-Dtideline.out=SYSTEM_ERR", program, "--bootstrap-server", servers, *options], PATIENCE)
 
     def _java(self, level: str) -> list[str]:
         logging = f"-Dlog4j2.configurationFile={self.directory.resolve() / 'log4j2.properties'}"
-        # The collector for small heaps. The others start more threads.
-        return ["java", "-XX:+UseSerialGC", logging, f"-Dtideline.level={level}", "-cp", f"{self.jars / 'lib'}/*"]
+        # The collector for small heaps: the others start more threads. To compile quickly and optimize less takes a third less CPU.
+        return ["java", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", logging, f"-Dtideline.level={level}", "-cp", f"{self.jars / 'lib'}/*"]
 
     def _format(self) -> None:
         """Writes the settings of the brokers, and formats their data directories."""
@@ -289,13 +242,13 @@ class Brokers:
             broker.directory.mkdir()
             settings = broker.directory / "server.properties"
             settings.write_text("".join(f"{name}={value}\n" for name, value in self._settings(broker).items()))
-            command = [*self._java("error"), "-XX:TieredStopAtLevel=1", "kafka.tools.StorageTool", "format", "-t", cluster, "-c", settings]
+            command = [*self._java("error"), "kafka.tools.StorageTool", "format", "-t", cluster, "-c", settings]
             with open(broker.directory / "log", "ab") as log:
                 formats.append((broker, subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log)))
         try:
             for broker, process in formats:
                 if process.wait(PATIENCE) != 0:
-                    raise Failed(f"no data directory could be made\n{broker.tail()}")
+                    raise Unexpected(f"no data directory could be made\n{broker.tail()}")
         finally:
             for _, process in formats:
                 process.kill()
@@ -329,72 +282,3 @@ class Brokers:
             # The buffers of the cleaner would take half of the heap. It only works on compacted topics.
             "log.cleaner.dedupe.buffer.size": 4 << 20,
         }
-
-
-def used(process: subprocess.Popen) -> tuple[float, float]:
-    """The resident memory of a process, MiB, and the CPU time that it has taken, seconds; only on Linux."""
-    fields = Path(f"/proc/{process.pid}/stat").read_text().rsplit(")", 1)[1].split()
-    ticks, pages = int(fields[11]) + int(fields[12]), int(fields[21])
-    return pages * os.sysconf("SC_PAGE_SIZE") / 2**20, ticks / os.sysconf("SC_CLK_TCK")
-
-
-def selfcheck(directory: Path, idle: float) -> None:
-    """Does once all that tests do with brokers, and prints the times."""
-    def timed(what: str, work: Callable[[], T]) -> T:
-        begin = time.monotonic()
-        value = work()
-        print(f"{what}: {time.monotonic() - begin:.2f} s" + (f", {value}" if isinstance(value, (int, str)) else ""), flush=True)
-        return value
-
-    timed("jars", jars)
-    with timed("three brokers ready", lambda: Brokers(directory / "brokers", doors=["DOOR"])) as brokers:
-        timed("topic", lambda: brokers.create_topic("log", retention_ms=-1))
-        brokers.config_command("--alter", "--topic", "log", "--add-config", "flush.messages=1")
-        described = timed("description", lambda: brokers.topic_command("--describe", "--topic", "log").splitlines()[0])
-        assert all(setting in described for setting in ("min.insync.replicas=2", "retention.ms=-1", "flush.messages=1"))
-        inner, outer = brokers.doors["DOOR"][0][1], {pair[0] for pair in brokers.doors["DOOR"]}
-        assert set(metadata(inner).brokers.values()) == outer, "a door leads to the brokers, not to the proxies"
-
-        before = timed("leader", lambda: brokers.leader("log"))
-        brokers.kill(before)
-        timed("another leader after kill -9", lambda: brokers.leader("log", besides=before))
-        timed("started again", lambda: brokers.start(before))
-        timed("all replicas in sync", lambda: brokers.wait_in_sync("log"))
-
-        before = brokers.controller()
-        brokers.pause(before)
-        timed("another controller after a pause", lambda: brokers.controller(besides=before))
-        brokers.resume(before)
-        timed("all in sync after the pause", lambda: (brokers.wait_ready(), brokers.wait_in_sync("log"))[1])
-
-        before = brokers.leader("log")
-        timed("leader stopped in order", lambda: brokers.stop(before))
-        timed("another leader", lambda: brokers.leader("log", besides=before))
-        brokers.start(before)
-        brokers.wait_in_sync("log")
-        for id in brokers.brokers:
-            brokers.kill(id)
-        timed("all started after kill -9 of all", lambda: brokers.start(*brokers.brokers))
-        timed("all replicas in sync", lambda: brokers.wait_in_sync("log"))
-
-        processes = [broker.process for broker in brokers.brokers.values() if broker.process is not None]
-        time.sleep(idle)
-        first = [used(process) for process in processes]
-        time.sleep(idle)
-        for id, (process, (_, cpu)) in enumerate(zip(processes, first), 1):
-            memory, later = used(process)
-            print(f"broker {id} idle: {memory:.0f} MiB, {100 * (later - cpu) / idle:.1f} % of a processor", flush=True)
-    timed("closed", brokers.close)
-    assert all(process.poll() is not None for process in processes), "a broker outlives its cluster"
-
-
-if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--selfcheck", action="store_true", required=True, help="try all of it with three brokers")
-    parser.add_argument("--idle", type=float, default=10.0, help="the time over which idle brokers are watched, seconds")
-    given = parser.parse_args()
-    if reason := missing():
-        sys.exit(f"left out: {reason}")
-    with tempfile.TemporaryDirectory(prefix="tideline-") as name:
-        selfcheck(Path(name), given.idle)
-    print("PASS")

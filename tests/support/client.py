@@ -3,11 +3,14 @@
 import http.client
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 from urllib.parse import quote
 
+from .expect import Unexpected
 from .ids import Id, fall, host_id
+
+Address = tuple[str, int]
 
 # (published_at, content_id, author): Python's order of these is the order of timelines.
 Item = tuple[int, Id, Id]
@@ -22,10 +25,11 @@ class Page(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """Status and decoded body."""
+    """Status, decoded body, and headers if they were asked for."""
 
     status: int
     body: Any
+    headers: Mapping[str, str] = {}
 
 
 class CutOff(http.client.HTTPException):
@@ -34,10 +38,6 @@ class CutOff(http.client.HTTPException):
 
 class NotMade(Exception):
     """A change that was refused for now: it was not made, and never will be."""
-
-
-class Unexpected(Exception):
-    """An answer that the contract does not allow."""
 
 
 def cursor(item: Item) -> str:
@@ -52,11 +52,26 @@ def item_of(body: dict[str, Any]) -> Item:
     return body["published_at"], host_id(body["content_id"]), host_id(body["author_id"])
 
 
+def ask(
+    address: Address, method: str, path: str, body: object = None, headers: Mapping[str, str] = {}, timeout: float = 30.0,
+) -> Answer:
+    """One request on a connection of its own."""
+    connection = http.client.HTTPConnection(*address, timeout=timeout)
+    try:
+        sent = {} if body is None else {"Content-Type": "application/json"}
+        connection.request(method, path, None if body is None else json.dumps(body), sent | headers)
+        answer = connection.getresponse()
+        raw = answer.read()
+        return Answer(answer.status, json.loads(raw) if raw else None, answer.headers)
+    finally:
+        connection.close()
+
+
 class Client:
     """One connection, opened again after a failure. `observe` is told the seconds of every answer; `key` is sent with
     every request."""
 
-    def __init__(self, address: tuple[str, int], observe: Callable[[float], None] | None = None, key: str | None = None):
+    def __init__(self, address: Address, observe: Callable[[float], None] | None = None, key: str | None = None):
         self.address = address
         self.observe = observe
         self.always = {"Authorization": f"Bearer {key}"} if key else {}
@@ -114,6 +129,26 @@ class Client:
         body = self.get(f"{path}?view=ids{arguments}")
         return Page([item_of(item) for item in body["items"]], body["next"], body["prev"])
 
+    def rows(self, path: str) -> list[dict[str, Any]]:
+        """A list to its end."""
+        found, before = [], ""
+        while True:
+            body = self.get(f"{path}?limit=100{before}")
+            found += body["items"]
+            if body["next"] is None:
+                return found
+            before = f"&before={quote(body['next'], safe='')}"
+
+    def scroll(self, path: str, limit: int = 100) -> list[Item]:
+        """A content list to its end, page by page."""
+        found, before = [], None
+        while True:
+            page = self.page(path, limit=limit, before=before)
+            found += page.items
+            if page.next is None:
+                return found
+            before = page.next
+
     def close(self) -> None:
         """Gives up the connection; the next call opens another."""
         if self.connection is not None:
@@ -123,13 +158,7 @@ class Client:
 
 def members(client: Client, path: str) -> list[Id]:
     """A list of users to its end, newest first."""
-    found, before = [], ""
-    while True:
-        body = client.get(f"{path}?limit=100{before}")
-        found += [(item["since"], host_id(item["user_id"])) for item in body["items"]]
-        if body["next"] is None:
-            break
-        before = f"&before={quote(body['next'], safe='')}"
+    found = [(item["since"], host_id(item["user_id"])) for item in client.rows(path)]
     if not fall(found):
         return [0, *(user for _, user in found)]  # out of order, or somebody twice: equal to nothing
     return [user for _, user in found]

@@ -1,7 +1,6 @@
 """A cluster on one machine: brokers, nodes, and a proxy between each node and each broker."""
 
 import http.client
-import json
 import signal
 import subprocess
 import time
@@ -10,10 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from .any_node import place
-from .brokers import Brokers, free_ports
-from .client import Unexpected
+from .brokers import Brokers
+from .client import ask
 from .doors import Doors, Pair
-from .server import Tideline, environment
+from .expect import Unexpected, until
+from .server import Tideline, environment, free_port, free_ports
 from .small_disk import SmallDisk
 
 TOPIC = "tideline"
@@ -28,18 +28,11 @@ class Node(Tideline):
     """One node: a server with a name and a fixed port."""
 
     def __init__(self, binary: Path, directory: Path, name: str, port: int, settings: dict[str, str]):
-        directory.mkdir(parents=True, exist_ok=True)
-        super().__init__(binary, directory, settings)
+        super().__init__(binary, directory, settings, port)
         self.name = name
         self.paused = False
         self.runs_begun = 0
         self.disk: SmallDisk | None = None
-        self.address = ("127.0.0.1", port)
-        self.listen = f"127.0.0.1:{port}"
-
-    @property
-    def url(self) -> str:
-        return f"http://{self.listen}"
 
     @property
     def runs(self) -> bool:
@@ -82,15 +75,8 @@ class Node(Tideline):
         self.paused = False
 
     def ask(self, path: str, timeout: float = 10.0) -> tuple[int, Any]:
-        """The status and the JSON of one GET over a connection of its own."""
-        connection = http.client.HTTPConnection(*self.address, timeout=timeout)
-        try:
-            connection.request("GET", path)
-            answer = connection.getresponse()
-            raw = answer.read()
-            return answer.status, json.loads(raw) if raw else None
-        finally:
-            connection.close()
+        """The status and the JSON of one GET."""
+        return ask(self.address, "GET", path, timeout=timeout)[:2]
 
     def is_ready(self) -> bool:
         """Whether it has caught up, and answers strict reads."""
@@ -101,14 +87,7 @@ class Node(Tideline):
 
     def position(self) -> int:
         """The place in the log up to which it has applied all."""
-        connection = http.client.HTTPConnection(*self.address, timeout=10)
-        try:
-            connection.request("GET", "/v1/users/1?consistency=local")
-            answer = connection.getresponse()
-            answer.read()
-            return place(answer.headers["Tideline-Position"])
-        finally:
-            connection.close()
+        return place(ask(self.address, "GET", "/v1/users/1?consistency=local").headers["Tideline-Position"])
 
 
 class Cluster:
@@ -181,7 +160,7 @@ class Cluster:
     def add(self, name: str) -> Node:
         """A node with an empty directory; its port is new unless it is among the first members."""
         if name not in self.ports_of_nodes:
-            self.ports_of_nodes[name] = free_ports(1)[0]
+            self.ports_of_nodes[name] = free_port()
         node = Node(self.binary, self.directory / name, name, self.ports_of_nodes[name], {})
         self.nodes[name] = node
         self.configure(node)
@@ -195,17 +174,15 @@ class Cluster:
 
     def init(self, name: str) -> str:
         """`tideline cluster init` by a node that does not run; what it printed."""
-        node = self.nodes[name]
-        command = [node.binary, "cluster", "init", "--data-dir", node.data]
-        end = time.monotonic() + PATIENCE
+        node, end = self.nodes[name], time.monotonic() + PATIENCE
         while True:
-            done = subprocess.run(command, env=node.environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=PATIENCE)
-            if done.returncode == 0:
-                return done.stdout
-            # Brokers on a busy machine lose each other for a while after they have started.
-            if time.monotonic() > end:
-                raise Unexpected(f"tideline cluster init: exit code {done.returncode}: {done.stdout}{done.stderr}")
-            time.sleep(1)
+            try:
+                return node.run("cluster init")
+            except Unexpected:
+                # Brokers on a busy machine lose each other for a while after they have started.
+                if time.monotonic() > end:
+                    raise
+                time.sleep(1)
 
     def start(self, *names: str) -> float:
         """Starts nodes, all by default, and waits until they are ready; returns the seconds."""
@@ -238,6 +215,12 @@ class Cluster:
             if node.runs:
                 node.stop()
 
+    def stop_and_check(self) -> None:
+        """Stops all nodes in order; then `tideline check` must find nothing."""
+        self.stop()
+        for node in self.nodes.values():
+            print(f"check of {node.name}: {node.check()}")
+
     def heal(self) -> None:
         """Ends all faults: everything runs, and is connected."""
         if self.disk:
@@ -263,14 +246,14 @@ class Cluster:
 
     def meet(self, patience: float = PATIENCE) -> int:
         """Waits until all nodes are at one position, while nobody writes; returns it."""
-        end = time.monotonic() + patience
-        while True:
-            found = {name: node.position() for name, node in self.nodes.items()}
-            if len(set(found.values())) == 1:
-                return found.popitem()[1]
-            if time.monotonic() > end:
-                raise Unexpected(f"after {patience:.0f} s the nodes are at different positions: {found}")
-            time.sleep(PAUSE)
+        found: dict[str, int] = {}
+
+        def met() -> bool:
+            found.update({name: node.position() for name, node in self.nodes.items()})
+            return len(set(found.values())) == 1
+
+        until(lambda: f"all nodes at one position: {found}", met, patience)
+        return found.popitem()[1]
 
     def digests(self) -> str:
         """Compares the tables of all nodes at one position; what `tideline check` printed, with its exit code."""

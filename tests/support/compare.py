@@ -3,7 +3,8 @@
 import random
 from bisect import bisect_left, bisect_right
 
-from .client import Client, Item, Page, Unexpected, cursor
+from .client import Client, Item, Page, cursor
+from .expect import Unexpected
 from .ids import Id, Name, quoted
 
 BOTTOM = "0-1"
@@ -99,14 +100,7 @@ class List:
 def explain(client: Client, user: Id, wrong: str, expected: list[Item]) -> str:
     """Adds what the server itself says about the first item that the timeline lacks or has too much."""
     try:
-        got: list[Item] = []
-        before = None
-        while True:
-            page = client.page(f"/v1/users/{quoted(user)}/timeline", limit=100, before=before)
-            got += page.items
-            if page.next is None:
-                break
-            before = page.next
+        got = client.scroll(f"/v1/users/{quoted(user)}/timeline")
         missing, extra = sorted(set(expected) - set(got)), sorted(set(got) - set(expected))
         wrong += f"\n  read again: {len(missing)} missing, {len(extra)} too many, {len(got) - len(set(got))} twice"
         for item in (missing + extra)[-1:]:

@@ -7,15 +7,13 @@ import shutil
 import subprocess
 from pathlib import Path
 
+from .expect import Impossible
+
 PROGRAMS = ("buildah", "podman", "runc", "mmdebstrap", "podman-compose")
 HELPERS = ("netavark", "aardvark-dns", "catatonit", "iptables")
 NAME_OF_BASE = "docker.io/library/debian:bookworm-slim"
 # A container that does not answer, not a slow machine.
 PATIENCE = 120.0
-
-
-class Unavailable(Exception):
-    """Containers cannot run here."""
 
 
 def helper(name: str) -> bool:
@@ -36,9 +34,9 @@ class Engine:
     def __init__(self, home: Path):
         missing = [name for name in PROGRAMS if not shutil.which(name)] + [name for name in HELPERS if not helper(name)]
         if missing:
-            raise Unavailable(f"{', '.join(missing)} not found")
+            raise Impossible(f"{', '.join(missing)} not found")
         if os.geteuid() != 0:
-            raise Unavailable("making the file system of Debian needs root")
+            raise Impossible("making the file system of Debian needs root")
         self.home = home.resolve()
         self.home.mkdir(parents=True, exist_ok=True)
         storage, settings = self.home / "storage.conf", self.home / "containers.conf"
@@ -80,7 +78,7 @@ class Engine:
         self.run("podman", "tag", image, NAME_OF_BASE)
         answer = self.try_run("podman", "run", "--rm", "--pull", "never", "--network", "none", image, "true")
         if answer.returncode != 0:
-            raise Unavailable("a container does not start: " + answer.stderr.strip()[-500:])
+            raise Impossible("a container does not start: " + answer.stderr.strip()[-500:])
         return "made" if made else "there already"
 
     def debian(self, packages: list[str]) -> tuple[str, bool]:
@@ -95,7 +93,7 @@ class Engine:
         hook = '--essential-hook=mkdir -p "$1/usr/share/man/man1"'
         answer = self.try_run("mmdebstrap", "--variant=minbase", *include, *small, hook, "bookworm", archive, seconds=900)
         if answer.returncode != 0:
-            raise Unavailable("the packages of Debian cannot be had: " + " | ".join(answer.stderr.splitlines()[-3:]))
+            raise Impossible("the packages of Debian cannot be had: " + " | ".join(answer.stderr.splitlines()[-3:]))
         self.run("podman", "import", archive, image, seconds=300)
         archive.unlink()
         return image, True

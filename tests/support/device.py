@@ -13,8 +13,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from . import preload
-
 # What the operating system writes at a time, and what a disk writes whole or not at all.
 PAGE, SECTOR = 4096, 512
 
@@ -29,18 +27,6 @@ RUN = "RUN"
 
 CREATE, WRITE, RESIZE, FLUSH_BEGIN, FLUSH_END, RENAME, REMOVE, MKDIR, LINK = range(1, 10)
 RECORD = struct.Struct("=IIQQQ")
-
-
-class CannotFollow(Exception):
-    """Why a process cannot be followed here."""
-
-
-def build(directory: Path) -> Path:
-    """Compiles the library to preload."""
-    try:
-        return preload.build("journal", directory)
-    except preload.Impossible as why:
-        raise CannotFollow(str(why)) from why
 
 
 class Write(NamedTuple):

@@ -12,11 +12,11 @@ import subprocess
 import tempfile
 import threading
 import time
-from collections.abc import Callable
 from typing import Any
 from urllib.parse import urlsplit
 
 from .browser import end, flags
+from .expect import Unexpected, until
 
 # How long the browser may take for an answer, and a condition to come true, seconds.
 PATIENCE = 60
@@ -27,6 +27,11 @@ KEYS = {
     "ArrowUp": (38, ""), "ArrowDown": (40, ""), " ": (32, " "),
 }
 
+# What every script may say.
+WORDS = """const $ = (selector) => document.querySelector(selector), $$ = (selector) => [...document.querySelectorAll(selector)];
+  const has = (selector) => !!$(selector), count = (selector) => $$(selector).length;
+  const text = (selector) => $(selector)?.innerText ?? "", texts = (selector) => $$(selector).map((one) => one.innerText);
+  const first = (selector = "article") => $(selector)?.dataset.id, alone = () => $(".alone article")?.dataset.id;"""
 # The place of an element that stands still and is not covered, or null. For a click, a press of the mouse that meets
 # another element then does nothing.
 AIM = """(async () => {
@@ -54,10 +59,6 @@ AIM = """(async () => {
   for (const kind of ["mousedown", "click"]) addEventListener(kind, check, { capture: true, once: true, signal: aim.end.signal });
   return before;
 })()"""
-
-
-class Failed(Exception):
-    """The page threw, or a condition did not come true."""
 
 
 class Browser:
@@ -111,19 +112,19 @@ class Browser:
         try:
             answer = self.answers[number].get(timeout=PATIENCE)
         except queue.Empty:
-            raise Failed(f"the browser did not answer {method} within {PATIENCE} s") from None
+            raise Unexpected(f"the browser did not answer {method} within {PATIENCE} s") from None
         finally:
             del self.answers[number]
         if "error" in answer:
-            raise Failed(f"{method}: {answer['error']}")
+            raise Unexpected(f"{method}: {answer['error']}")
         return answer["result"]
 
-    def page(self, **look: object) -> "Page":
+    def page(self, kind: "type[Page] | None" = None, **look: object) -> "Page":
         """A new page, with storage of its own."""
         context = self.send("Target.createBrowserContext")["browserContextId"]
         target = self.send("Target.createTarget", url="about:blank", browserContextId=context)["targetId"]
         session = self.send("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
-        page = Page(self, session, context)
+        page = (kind or Page)(self, session, context)
         self.pages[session] = page
         page.prepare(**look)
         return page
@@ -216,30 +217,28 @@ class Page:
             self.wait("document.readyState === 'complete' && location.href !== 'about:blank'", f"{address} loads")
             return not self.is_lost
 
-        until(is_whole, f"{address} loads without a change of the network")
+        until(f"{address} loads without a change of the network", is_whole)
 
     def run(self, script: str, *arguments: object) -> Any:
         """The value of an expression, after its promise; `args` has the arguments."""
-        source = f"(async () => {{ const args = {json.dumps(arguments)}; return ({script}); }})()"
+        source = f"(async () => {{ {WORDS} const args = {json.dumps(arguments)}; return ({script}); }})()"
         answer = self.send("Runtime.evaluate", expression=source, awaitPromise=True, returnByValue=True)
         if "exceptionDetails" in answer:
             details = answer["exceptionDetails"]
-            raise Failed(f"{script}: {details.get('exception', {}).get('description', details['text'])}")
+            raise Unexpected(f"{script}: {details.get('exception', {}).get('description', details['text'])}")
         return answer["result"].get("value")
 
     def wait(self, condition: str, what: str, *arguments: object, seconds: float = PATIENCE) -> Any:
         """Waits until an expression is true; returns its value."""
-        until = time.monotonic() + seconds
-        while True:
+        def holds() -> Any:
             try:
-                if value := self.run(condition, *arguments):
-                    return value
-            except Failed as failed:
+                return self.run(condition, *arguments)
+            except Unexpected as failed:
                 if "navigated" not in str(failed) and "context" not in str(failed):
                     raise
-            if time.monotonic() > until:
-                raise Failed(f"not within {seconds} s: {what} ({condition} {arguments or ''}); the page says:\n{self.text()[:1500]}")
-            time.sleep(0.05)
+                return None
+
+        return until(lambda: f"{what} ({condition} {arguments or ''}); the page says:\n{self.text()[:1500]}", holds, seconds)
 
     def text(self) -> str:
         """All that the page shows."""
@@ -255,7 +254,7 @@ class Page:
             self.drawn()
             return all("/v1/" not in url or url.endswith("/stream") for url in list(self.asked.values()))
 
-        until(is_answered, "the answers for the page")
+        until("the answers for the page", is_answered)
         self.drawn()
 
     def press(self, *keys: str) -> None:
@@ -292,7 +291,7 @@ class Page:
                 time.sleep(0.02)
             return self.run("aim.isMet")
 
-        until(is_clicked, f"a click on {selector} {text or ''}")
+        until(f"a click on {selector} {text or ''}", is_clicked)
 
     def place(self, selector: str, text: str | None = None, is_click: bool = False) -> list[float]:
         """The middle of an element, once it stands still and can be clicked there."""
@@ -308,15 +307,9 @@ class Page:
         figures = {figure["name"]: figure["value"] for figure in self.send("Performance.getMetrics")["metrics"]}
         return {"bytes": figures["JSHeapUsedSize"], "nodes": figures["Nodes"], "listeners": figures["JSEventListeners"]}
 
+    def is_open(self) -> bool:
+        return self.session in self.browser.pages
+
     def close(self) -> None:
-        self.browser.pages.pop(self.session, None)
-        self.browser.send("Target.disposeBrowserContext", browserContextId=self.context)
-
-
-def until(condition: Callable[[], bool], what: str, seconds: float = PATIENCE) -> None:
-    """Waits for something that is not on a page."""
-    end = time.monotonic() + seconds
-    while not condition():
-        if time.monotonic() > end:
-            raise Failed(f"not within {seconds} s: {what}")
-        time.sleep(0.05)
+        if self.browser.pages.pop(self.session, None):
+            self.browser.send("Target.disposeBrowserContext", browserContextId=self.context)

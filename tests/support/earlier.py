@@ -5,8 +5,9 @@ import random
 import threading
 from collections.abc import Sequence
 
-from .client import Client, Item, Unexpected, item_of
+from .client import Client, Item, item_of
 from .cluster import Node
+from .expect import Unexpected
 from .ids import Id, quoted
 from .model import Model
 
@@ -73,7 +74,7 @@ class LocalReader:
         while not stop.is_set():
             author, run = self.rng.choice(self.authors), self.node.runs_begun
             try:
-                status, body = client.call("GET", f"/v1/users/{quoted(author)}/content?limit={MOST}&view=ids&consistency=local")
+                status, body, _ = client.call("GET", f"/v1/users/{quoted(author)}/content?limit={MOST}&view=ids&consistency=local")
             except (OSError, http.client.HTTPException, Unexpected):
                 client.close()
                 stop.wait(0.1)

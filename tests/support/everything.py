@@ -7,10 +7,10 @@ from urllib.parse import quote
 from .client import Client, members
 from .compare import List
 from .ids import Id, host_id, listed, quoted
-from .prefix import rows, rules_of
+from .prefix import rules_of
 from .shared import Shared
 from .workers import check_user
-from .writer import TOPICS, rule_of
+from .writer import TOPICS, members_of
 
 
 def compare_all(client: Client, shared: Shared, users: list[Id], rng: random.Random, topic_limit: int) -> int:
@@ -71,7 +71,7 @@ def check_lists(client: Client, shared: Shared, user: Id, rng: random.Random) ->
     unread = {"timeline": model.timeline(user)}
     for name, each in lists.items():
         of_list = f"{path}/lists/{quote(name, safe='')}"
-        members_found = {host_id(item["user_id"]): rule_of(item) for item in rows(client, f"{of_list}/members")}
+        members_found = members_of(client, of_list)
         if members_found != each.members:
             return f"members of {name} of {user}: {each.members} expected, got {members_found}"
         expected = model.list_timeline(user, name)

@@ -1,7 +1,7 @@
 """Faults of a cluster, chosen at random. All of them end with `Cluster.heal`; most can end before."""
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from .brokers import Broker
@@ -22,18 +22,17 @@ class Faults:
     def __init__(self, cluster: Cluster, rng: random.Random):
         self.cluster = cluster
         self.rng = rng
+        of_brokers: dict[str, Callable[[], Sequence[Broker | None]]] = {
+            "leader": lambda: [self.leader()],
+            "follower": lambda: [self.follower()],
+            "controller": lambda: [self.controller()],
+            "two-brokers": lambda: self.brokers()[:2],
+            "all-brokers": self.brokers,
+        }
         self.kinds: dict[str, Callable[[], Fault | None]] = {
-            "kill-leader": lambda: self.kill_brokers(self.leader()),
-            "kill-follower": lambda: self.kill_brokers(self.follower()),
-            "kill-controller": lambda: self.kill_brokers(self.controller()),
-            "kill-two-brokers": lambda: self.kill_brokers(*self.some_brokers(2)),
-            "kill-all-brokers": lambda: self.kill_brokers(*self.some_brokers(3)),
+            **{f"kill-{name}": lambda chosen=chosen: self.kill_brokers(chosen()) for name, chosen in of_brokers.items()},
+            **{f"pause-{name}": lambda chosen=chosen: self.pause_brokers(chosen()) for name, chosen in of_brokers.items()},
             "stop-leader": self.stop_leader,
-            "pause-leader": lambda: self.pause_brokers(self.leader()),
-            "pause-follower": lambda: self.pause_brokers(self.follower()),
-            "pause-controller": lambda: self.pause_brokers(self.controller()),
-            "pause-two-brokers": lambda: self.pause_brokers(*self.some_brokers(2)),
-            "pause-all-brokers": lambda: self.pause_brokers(*self.some_brokers(3)),
             "kill-node": lambda: self.kill_nodes(1),
             "kill-two-nodes": lambda: self.kill_nodes(2),
             "kill-all-nodes": lambda: self.kill_nodes(3),
@@ -63,9 +62,6 @@ class Faults:
         answer = [broker for broker in self.cluster.brokers.brokers.values() if broker.answers]
         return self.rng.sample(answer, len(answer))
 
-    def some_brokers(self, count: int) -> list[Broker | None]:
-        return [*self.brokers()[:count]]
-
     def leader(self) -> Broker | None:
         partition = self.cluster.brokers.partition(TOPIC)
         return next((broker for broker in self.brokers() if partition and broker.id == partition.leader), None)
@@ -78,7 +74,7 @@ class Faults:
         id = self.cluster.brokers._controller(None)
         return next((broker for broker in self.brokers() if broker.id == id), None)
 
-    def kill_brokers(self, *brokers: Broker | None) -> Fault | None:
+    def kill_brokers(self, brokers: Sequence[Broker | None]) -> Fault | None:
         chosen = [broker for broker in brokers if broker is not None]
         for broker in chosen:
             self.cluster.brokers.kill(broker.id)
@@ -97,7 +93,7 @@ class Faults:
         self.cluster.brokers.stop(broker.id)
         return Fault(f"SIGTERM of broker {broker.id}", lambda: broker.process or self.cluster.brokers.start(broker.id, wait=False))
 
-    def pause_brokers(self, *brokers: Broker | None) -> Fault | None:
+    def pause_brokers(self, brokers: Sequence[Broker | None]) -> Fault | None:
         chosen = [broker for broker in brokers if broker is not None]
         for broker in chosen:
             self.cluster.brokers.pause(broker.id)
@@ -131,7 +127,7 @@ class Faults:
         return Fault(f"kill -9 of nodes {names}", lambda: [self.begin(node) for node in chosen]) if chosen else None
 
     def kill_everything(self) -> Fault | None:
-        brokers, nodes = self.kill_brokers(*self.some_brokers(3)), self.kill_nodes(3)
+        brokers, nodes = self.kill_brokers(self.brokers()), self.kill_nodes(3)
         if brokers is None or nodes is None:
             return brokers or nodes
         return Fault(f"{brokers.what}, {nodes.what}", lambda: [brokers.end(), nodes.end()])

@@ -8,6 +8,8 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
+from .expect import Unexpected
+
 VERSION = "4.1.1"
 # kafka-tools needs no more than the broker for its commands on topics. The broker has no logger of its own.
 POM = f"""<project xmlns="http://maven.apache.org/POM/4.0.0">
@@ -35,10 +37,6 @@ DOWNLOAD_PATIENCE = 900.0  # seconds
 PATIENCE = 180.0
 
 
-class Failed(Exception):
-    """Brokers that did not do as they were told, with the end of their logs."""
-
-
 def directory_of_jars() -> Path:
     """The directory of the jars, there or not."""
     cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
@@ -64,6 +62,14 @@ def missing() -> str | None:
     if not is_whole(directory_of_jars()) and shutil.which("mvn") is None:
         return "Kafka comes from Maven Central, by Maven (mvn)"
     return None
+
+
+def unavailable() -> str | None:
+    """The same, and looks."""
+    try:
+        return missing() or (jars() and None)
+    except Unexpected as why:
+        return f"Kafka cannot be had: {str(why)[-300:]}"
 
 
 def jars() -> Path:
@@ -94,7 +100,7 @@ def run(command: Sequence[object], seconds: float, **options) -> str:
     try:
         done = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=seconds, **options)
     except subprocess.TimeoutExpired as late:
-        raise Failed(f"{' '.join(words)}: not done within {seconds:.0f} s") from late
+        raise Unexpected(f"{' '.join(words)}: not done within {seconds:.0f} s") from late
     if done.returncode != 0:
-        raise Failed(f"{' '.join(words)}: exit code {done.returncode}\n{(done.stdout + done.stderr)[-3000:]}")
+        raise Unexpected(f"{' '.join(words)}: exit code {done.returncode}\n{(done.stdout + done.stderr)[-3000:]}")
     return done.stdout

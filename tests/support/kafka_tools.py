@@ -7,7 +7,8 @@ import tempfile
 from pathlib import Path
 
 from .brokers import Brokers
-from .kafka_jars import PATIENCE, Failed, run
+from .expect import Unexpected
+from .kafka_jars import PATIENCE, run
 
 
 def delete_topic(brokers: Brokers, topic: str) -> None:
@@ -36,7 +37,7 @@ def append(brokers: Brokers, topic: str, text: str, compression: str = "none") -
     command += ["--compression-codec", compression]
     done = subprocess.run([*map(str, command)], input=text + "\n", capture_output=True, text=True, timeout=PATIENCE)
     if done.returncode != 0:
-        raise Failed(f"no record was appended: {done.stdout}{done.stderr}")
+        raise Unexpected(f"no record was appended: {done.stdout}{done.stderr}")
 
 
 def transact(brokers: Brokers, topic: str, records: int) -> None:

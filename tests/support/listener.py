@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from .client import Unexpected
+from .expect import Unexpected, until
 from .ids import Id, host_id, quoted
 from .shared import Shared
 
@@ -38,37 +38,35 @@ class Listener:
 
     def open(self, address: tuple[str, int]) -> None:
         """Listens from now on, in a thread, until the end of the connection."""
-        connection = http.client.HTTPConnection(*address, timeout=PATIENCE)
-        connection.connect()
-        self.socket = connection.sock
-        headers = {"Last-Event-ID": self.last_id.encode()} if self.last_id else {}
         self.resumed += bool(self.last_id)
         self.comes_back = (bool(self.last_id), self.resets)
-        connection.request("GET", f"/v1/users/{quoted(self.user)}/stream", headers=headers)
-        response = connection.getresponse()
-        end = time.monotonic() + PATIENCE
-        while response.status == 503 and time.monotonic() < end:
-            # As when the log of a cluster does not answer for a while.
-            response.read()
-            connection.close()
-            time.sleep(0.2)
-            connection.connect()
-            self.socket = connection.sock
-            connection.request("GET", f"/v1/users/{quoted(self.user)}/stream", headers=headers)
-            response = connection.getresponse()
+        # The log of a cluster may not answer for a while.
+        response = until(f"an answer to the stream of {self.user}", lambda: self.asked(address), PATIENCE, pause=0.2)
         if response.status != 200:
             problem = json.loads(response.read())
             if not self.forgotten or problem["code"] != "unknown_cursor":
                 raise Unexpected(f"stream of {self.user} after {self.last_id}: {response.status} {problem}")
             # The client loads the timeline, and listens without an id.
-            connection.request("GET", f"/v1/users/{quoted(self.user)}/stream")
-            response = connection.getresponse()
             self.last_id = None
+            response = self.asked(address)
             self.take("reset", {})
         self.forgotten = False
         self.thread = threading.Thread(target=self.listen, args=(response,))
         self.thread.start()
         self.wait(lambda: self.last_id is not None, "a place to go on from")
+
+    def asked(self, address: tuple[str, int]) -> http.client.HTTPResponse | None:
+        """The answer to a request for the stream, unless that is a 503."""
+        connection = http.client.HTTPConnection(*address, timeout=PATIENCE)
+        connection.connect()
+        self.socket = connection.sock
+        headers = {"Last-Event-ID": self.last_id.encode()} if self.last_id else {}
+        connection.request("GET", f"/v1/users/{quoted(self.user)}/stream", headers=headers)
+        response = connection.getresponse()
+        if response.status != 503:
+            return response
+        connection.close()
+        return None
 
     def is_open(self) -> bool:
         return self.thread is not None

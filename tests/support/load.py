@@ -1,14 +1,15 @@
 """The load of the machines that end a server at random: writers, readers, and streams that resume."""
 
 import argparse
-import os
 import random
 import threading
 import time
-from pathlib import Path
+from collections.abc import Callable
 
+from . import program
 from .client import Client
 from .everything import compare_all
+from .expect import Unexpected
 from .ids import KINDS, Id, make, quoted
 from .listener import Listener
 from .mirror import Mirror
@@ -18,13 +19,13 @@ from .writer import RULES, Reader, Writer
 
 # So many that one user can follow all new ids of a round: see `Shared.rank`.
 FOLLOW_LIMIT = 100_000
+# Seconds between progress lines.
+TELL_EVERY = 20
 
 
 def arguments(description: str) -> argparse.ArgumentParser:
     """The options of every test with this load."""
-    parser = argparse.ArgumentParser(description=description)
-    target = os.environ.get("CARGO_TARGET_DIR", "target")
-    parser.add_argument("--binary", type=Path, default=Path(target, "release", "tideline"))
+    parser = program.arguments(description)
     parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="a setting, as in fanout.chunk=5")
     parser.add_argument("--seconds", type=float, default=1.2, help="longest load before the end of the server")
     parser.add_argument("--writers", type=int, default=6)
@@ -33,8 +34,6 @@ def arguments(description: str) -> argparse.ArgumentParser:
     parser.add_argument("--users", type=int, default=60)
     parser.add_argument("--ids", choices=KINDS, help="ids of users and items; by default both mixed, and those of new items differ by round")
     parser.add_argument("--seed", type=int, default=None)
-    parser.add_argument("--tmp", help="where to put the temporary data directory")
-    parser.add_argument("--keep", action="store_true", help="keep the data directory")
     return parser
 
 
@@ -74,6 +73,27 @@ class Load:
     def topic_limit(self) -> int:
         """The number of items that a topic shows."""
         raise NotImplementedError
+
+    def rounds(self, one: Callable[[int], str], goes_on: Callable[[int], bool]) -> int:
+        """Makes rounds as long as they are wanted and nothing is wrong; `one` says how a round went. Returns their number."""
+        number = 0
+        while not self.shared.wrong and goes_on(number):
+            number += 1
+            how = ""
+            try:
+                how = one(number)
+            except Unexpected as error:
+                self.shared.fail(str(error))
+            if self.shared.wrong:
+                print(f"in round {number}: {how}; {self.situation()}", flush=True)
+            elif time.monotonic() - self.told > TELL_EVERY:
+                self.told = time.monotonic()
+                self.tell(f"round {number}: {how}")
+        return number
+
+    def situation(self) -> str:
+        """What a fault may depend on."""
+        return ""
 
     def tell(self, what: str) -> None:
         print(
@@ -123,8 +143,8 @@ class Load:
         must(client, "PUT", path, {"exclusive": True})
         must(client, "POST", f"{path}/members/batch", {"add": apart, "remove": []})
 
-    def begin_load(self) -> tuple[threading.Event, list[threading.Thread]]:
-        """Starts all writers and readers. Closes some streams meanwhile. Returns the stop event and the threads."""
+    def begin_load(self) -> Callable[[], None]:
+        """Starts all writers and readers, and closes some streams. Returns what ends the load."""
         for listener in self.listeners:
             if self.rng.random() < 0.2:
                 listener.close()
@@ -137,7 +157,13 @@ class Load:
         threads = [threading.Thread(target=each.work, args=(self.load_client(), stop)) for each in [*self.writers, *self.readers, *self.mirrors]]
         for thread in threads:
             thread.start()
-        return stop, threads
+
+        def end() -> None:
+            stop.set()
+            for thread in threads:
+                thread.join()
+
+        return end
 
     def mirror(self) -> None:
         """Begins to read the feed of changes, for servers that never lose one."""

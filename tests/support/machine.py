@@ -18,7 +18,7 @@ class Machine:
         engine.run("podman", "run", "--detach", "--name", name, "--hostname", name, "--pull", "never", "--network", NETWORK,
                    "--systemd", "always", "--volume", f"{name}:{mount}", base, "/lib/systemd/systemd")
         booted = lambda: engine.try_run("podman", "exec", name, "systemctl", "is-system-running").stdout.strip()
-        until(f"{name} does not boot", lambda: booted() in ("running", "degraded"))
+        until(f"{name} boots", lambda: booted() in ("running", "degraded"))
         self.root(f"mkdir -m 700 {mount}/lost+found && useradd --create-home {OPERATOR}")
         self.root(f"echo '{OPERATOR} ALL=(ALL) NOPASSWD: ALL' >/etc/sudoers.d/{OPERATOR}")
 
@@ -56,7 +56,7 @@ class Machine:
         return int(status or 0), text
 
     def serves(self) -> None:
-        until(lambda: f"{self.name} does not serve\n{self.log()}", lambda: self.call("GET", "/v1/users/2/timeline")[0] == 200)
+        until(lambda: f"{self.name} serves\n{self.log()}", lambda: self.call("GET", "/v1/users/2/timeline")[0] == 200)
 
     def publishes(self, text: str) -> None:
         status, answer = self.call("POST", "/v1/content", {"author_id": 1, "text": text})
@@ -72,4 +72,4 @@ class Machine:
         def has_all() -> bool:
             figures = self.call("GET", "/metrics")[1].splitlines()
             return 'tideline_standby_state{state="following"} 1' in figures and "tideline_standby_lag_rows 0" in figures
-        until(lambda: f"{self.name} does not follow\n{self.log()}", has_all)
+        until(lambda: f"{self.name} follows\n{self.log()}", has_all)

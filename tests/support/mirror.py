@@ -1,13 +1,13 @@
 """A reader of the feed of changes that goes on from its position after every end of the server."""
 
-import http.client
 import threading
 from typing import Any
-from urllib.parse import quote
 
-from .client import Client, Unexpected
+from .client import Client
+from .expect import Unexpected
 from .ids import Id, host_id
 from .shared import Shared
+from .writer import guarded
 
 # How a set changes: the name of the set, and whether something comes.
 STEPS = {
@@ -48,16 +48,12 @@ class Mirror:
 
     def work(self, client: Client, stop: threading.Event) -> None:
         """Reads while others write, until the server is gone."""
-        while not stop.is_set():
-            try:
+        def reads() -> None:
+            while not stop.is_set():
                 self.read_on(client)
-            except (OSError, http.client.HTTPException):
-                break
-            except Unexpected as wrong:
-                self.shared.fail(str(wrong))
-                break
-            stop.wait(0.01)
-        client.close()
+                stop.wait(0.01)
+
+        guarded(self.shared, client, reads)
 
     def read_on(self, client: Client) -> None:
         """Reads up to the end."""

@@ -25,6 +25,14 @@ def rows(path: str) -> Iterator[list[str]]:
         yield from reader
 
 
+def kinds(path: str) -> Iterator[tuple[Id, str]]:
+    """The kinds of the items of a .ndjson file; those of others are posts."""
+    if path.endswith(".ndjson"):
+        with open(path) as file:
+            for item in map(json.loads, file):
+                yield host_id(str(item["content_id"])), item.get("kind", "post")
+
+
 # The body of a follow that has a rule: `only` or `except` with kinds; empty for all kinds.
 Rule = dict[str, list[str]]
 
@@ -84,6 +92,7 @@ class Model:
             self.items.setdefault(item[1], item)
         for item in self.items.values():
             self.posts.setdefault(item[2], []).append(item)
+        self.refs |= {content_id: (kind, content_id) for content_id, kind in kinds(content) if kind != "post"}
 
     def follow(self, user: Id, target: Id) -> bool:
         """False if the limit, or following oneself, is in the way."""

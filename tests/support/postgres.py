@@ -4,8 +4,9 @@ import os
 import shutil
 import signal
 import subprocess
-import time
 from pathlib import Path
+
+from .expect import until
 
 
 def programs() -> Path | None:
@@ -34,25 +35,24 @@ class Postgres:
         command = [self.bin / "initdb", "--auth=trust", "--username=host", "--encoding=UTF8", "--locale=C.UTF-8", directory / "data"]
         subprocess.run([*self.as_user, *command], check=True, capture_output=True, cwd=directory)
 
-    def start(self) -> None:
-        """Starts the server, and waits until it takes connections."""
-        log = open(self.directory / "log", "ab")
+    def begin(self) -> None:
         options = ["-c", "listen_addresses=", "-c", f"unix_socket_directories={self.directory}", "-c", "max_connections=50"]
-        with log:
+        with open(self.directory / "log", "ab") as log:
             command = [*self.as_user, self.bin / "postgres", "-D", self.directory / "data", *options]
             self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd=self.directory)
-        end = time.monotonic() + 60
+
+    def start(self) -> None:
+        """Starts the server, and waits until it takes connections."""
+        self.begin()
         ready = [self.bin / "pg_isready", "--quiet", "--host", self.directory, "--username", "host", "--dbname", "postgres"]
-        while subprocess.run(ready).returncode != 0:
+
+        def is_ready() -> bool:
             # After a kill the children of the old server may hold the data for an instant.
             if self.process.poll() is not None:
-                return self.start() if time.monotonic() < end else self.fail()
-            if time.monotonic() > end:
-                self.fail()
-            time.sleep(0.05)
+                self.begin()
+            return subprocess.run(ready).returncode == 0
 
-    def fail(self) -> None:
-        raise SystemExit("PostgreSQL did not start:\n" + (self.directory / "log").read_text()[-3000:])
+        until(lambda: "PostgreSQL answers:\n" + (self.directory / "log").read_text()[-3000:], is_ready)
 
     def kill(self, with_signal: int = signal.SIGKILL) -> None:
         """kill -9 of the server; its children end by themselves."""

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from typing import NamedTuple
 from urllib.parse import quote
 
-from .client import Client, Unexpected, members
+from .client import Client, members
+from .expect import Unexpected
 from .ids import Id, host_id, listed, quoted
 from .model import Rule
 from .shared import Shared
-from .writer import Writer, rule_of
+from .writer import Writer, members_of, rule_of
 
 # What a writer's changes can be seen by: for each kind of list and user what is in it.
 Seen = dict[tuple[str, Id], set[Id] | dict[Id, str]]
@@ -179,13 +180,13 @@ def look(client: Client, writer: Writer) -> Seen:
         seen["lists", user] = set()
         for each in client.get(f"{path}/lists")["items"]:
             of_list = f"{path}/lists/{quote(each['list'], safe='')}"
-            found = {(host_id(item["user_id"]), str(rule_of(item))) for item in rows(client, f"{of_list}/members")}
+            found = {(member, str(rule)) for member, rule in members_of(client, of_list).items()}
             seen["lists", user].add((each["list"], each["exclusive"], frozenset(found)))
         # Of a suspended user this alone tells what is on the page.
         seen["items", user] = {client.get(path)["counts"]["content"]}
-        texts = rows(client, f"/v1/users/{quoted(user)}/content")
+        texts = client.rows(f"{path}/content")
         seen["content", user] = {host_id(body["content_id"]): body["text"] for body in texts}
-        seen["like", user] = {host_id(body["content_id"]) for body in rows(client, f"/v1/users/{quoted(user)}/reactions/like")}
+        seen["like", user] = {host_id(body["content_id"]) for body in client.rows(f"{path}/reactions/like")}
     return seen
 
 
@@ -197,17 +198,6 @@ def rules_of(client: Client, user: Id, targets: Sequence[Id]) -> dict[Id, Rule]:
         for relation in client.get(f"/v1/users/{quoted(user)}/relations?targets={listed(part)}")["items"]:
             found[host_id(relation["target_id"])] = rule_of(relation)
     return found
-
-
-def rows(client: Client, path: str) -> list[dict]:
-    """A list to its end."""
-    found, before = [], ""
-    while True:
-        body = client.get(f"{path}?limit=100{before}")
-        found += body["items"]
-        if body["next"] is None:
-            return found
-        before = f"&before={quote(body['next'], safe='')}"
 
 
 def expected(writer: Writer) -> Seen:

@@ -5,9 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-
-class Impossible(Exception):
-    """Why nothing can be preloaded here."""
+from .expect import Impossible
 
 
 def build(name: str, directory: Path) -> Path:

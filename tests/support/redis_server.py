@@ -3,8 +3,10 @@
 import shutil
 import socket
 import subprocess
-import time
 from pathlib import Path
+
+from .expect import until
+from .server import free_port
 
 # A kill, or a power cut, may take the changes of the last second or two.
 OPTIONS = ("--appendonly", "yes", "--appendfsync", "everysec", "--save", "")
@@ -21,8 +23,8 @@ class RedisServer:
     def __init__(self, directory: Path):
         self.directory = directory
         directory.mkdir(exist_ok=True)
-        with socket.create_server(("127.0.0.1", 0)) as free:
-            self.port = free.getsockname()[1]
+        self.port = free_port()
+        self.url = f"redis://127.0.0.1:{self.port}"
         self.process: subprocess.Popen | None = None
 
     def start(self) -> None:
@@ -31,11 +33,7 @@ class RedisServer:
         with open(self.directory / "log", "ab") as log:
             command = [program() or "redis-server", *map(str, options)]
             self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
-        end = time.monotonic() + 60
-        while not self.answers():
-            if self.process.poll() is not None or time.monotonic() > end:
-                raise SystemExit("Redis did not start:\n" + (self.directory / "log").read_text()[-3000:])
-            time.sleep(0.02)
+        until(lambda: "Redis answers:\n" + (self.directory / "log").read_text()[-3000:], self.answers)
 
     def ask(self, command: bytes) -> bytes:
         """The answer to a short command; empty while the server is not there."""
@@ -52,11 +50,7 @@ class RedisServer:
 
     def settle(self) -> None:
         """Waits until all acknowledged changes are in the file."""
-        end = time.monotonic() + 60
-        while b"aof_buffer_length:0\r" not in self.ask(b"INFO persistence"):
-            if time.monotonic() > end:
-                raise SystemExit("Redis does not write its file")
-            time.sleep(0.02)
+        until("Redis has written its file", lambda: b"aof_buffer_length:0\r" in self.ask(b"INFO persistence"))
 
     def kill(self) -> None:
         """kill -9."""

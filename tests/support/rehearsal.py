@@ -8,18 +8,14 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from .containers import Unavailable
+from . import expect
+from .program import TARGET
 
 PATIENCE = 120.0
 
 
-def until(what: str | Callable[[], str], holds: Callable[[], object]):
-    """What `holds` returns, when it is something. Fails with `what` if that takes too long."""
-    begin = time.monotonic()
-    while not (found := holds()):
-        assert time.monotonic() - begin < PATIENCE, what() if callable(what) else what
-        time.sleep(0.2)
-    return found
+def until(what: str | Callable[[], str], holds: Callable[[], expect.T | None]) -> expect.T:
+    return expect.until(what, holds, PATIENCE, pause=0.2)
 
 
 def main(about: str, subject: str, folder: str, file: tuple[str, str], rehearse: Callable[[Path, Path | None, Path, bool], None]) -> int:
@@ -27,7 +23,7 @@ def main(about: str, subject: str, folder: str, file: tuple[str, str], rehearse:
     be left out. Returns the exit code."""
     option, meaning = file
     parser = argparse.ArgumentParser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--binary", type=Path, default=Path("target/release/tideline"))
+    parser.add_argument("--binary", type=Path, default=TARGET / "release" / "tideline")
     parser.add_argument(option, dest="file", metavar="FILE", type=Path, help=meaning)
     parser.add_argument("--home", type=Path, help=f"images and volumes, kept for the next run [default: {folder} in the target directory]")
     parser.add_argument("--required", action="store_true", help="fail if anything is left out, as where containers cannot be had")
@@ -39,7 +35,7 @@ def main(about: str, subject: str, folder: str, file: tuple[str, str], rehearse:
     begin = time.monotonic()
     try:
         rehearse(binary, named, (arguments.home or binary.parent.parent / folder).resolve(), arguments.required)
-    except Unavailable as why:
+    except expect.Impossible as why:
         print(f"left out: {subject}: {why}")
         return 1 if arguments.required else 0
     except (AssertionError, subprocess.TimeoutExpired) as why:

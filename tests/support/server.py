@@ -1,13 +1,17 @@
 """The real binary as a child process."""
 
 import os
+import random
+import re
 import shutil
 import signal
+import socket
 import subprocess
-import tempfile
 import threading
 import time
 from pathlib import Path
+
+from .expect import Unexpected
 
 READY = "listening on http://"
 
@@ -19,19 +23,61 @@ def environment(settings: dict[str, str]) -> dict[str, str]:
     return inherited | overrides
 
 
-class Tideline:
-    """One data directory and the commands run on it."""
+def free_ports(count: int) -> list[int]:
+    """Ports that nobody has now. They lie below the range of outgoing connections: otherwise a client that tries the
+    port of a server that is down could get this very port for its own end, and the server could not start again."""
+    try:
+        first = int(Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()[0])
+    except OSError:
+        first = 32768
+    chance, found = random.SystemRandom(), set[int]()
+    for _ in range(100 * count):
+        port = chance.randrange(10000, first if first > 12000 else 65536)
+        with socket.socket() as probe:
+            try:
+                probe.bind(("127.0.0.1", port))
+            except OSError:
+                continue
+        found.add(port)
+        if len(found) == count:
+            return list(found)
+    raise Unexpected(f"no {count} free ports")
 
-    def __init__(self, binary: Path, directory: Path, settings: dict[str, str]):
+
+def free_port() -> int:
+    return free_ports(1)[0]
+
+
+class Tideline:
+    """One data directory and the commands run on it. With `port` the server has the same address after each start. In a `with`
+    it serves: at the end it is stopped in order, or killed after a failure."""
+
+    def __init__(self, binary: Path, directory: Path, settings: dict[str, str], port: int = 0):
         self.binary = binary.resolve()
         self.directory = directory
+        directory.mkdir(parents=True, exist_ok=True)
         self.data = directory / "data"
         self.log = directory / "server.log"
         self.configure(settings)
         self.preload: dict[str, str] = {}  # what the environment of the server alone has besides
         self.process: subprocess.Popen | None = None
-        self.address = ("", 0)
-        self.listen = "127.0.0.1:0"
+        self.address = ("127.0.0.1", port)
+        self.port = port
+
+    def __enter__(self) -> "Tideline":
+        self.start()
+        return self
+
+    def __exit__(self, kind, *_) -> None:
+        try:
+            if kind is None and self.process is not None:
+                self.stop()
+        finally:
+            self.kill()
+
+    @property
+    def url(self) -> str:
+        return "http://{}:{}".format(*self.address)
 
     def configure(self, settings: dict[str, str]) -> None:
         """Settings from the next start on."""
@@ -42,7 +88,7 @@ class Tideline:
         """Starts a command on the data directory; its output goes to a log beside it."""
         with open(self.directory / f"{name}.log", "wb") as log:
             return subprocess.Popen(
-                [self.binary, name, "--data-dir", self.data, *map(str, options)],
+                [self.binary, *name.split(), "--data-dir", self.data, *map(str, options)],
                 env=self.environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
             )
 
@@ -50,11 +96,30 @@ class Tideline:
         """All that the last run of a command has written so far."""
         return (self.directory / f"{name}.log").read_text(errors="replace")
 
+    def run(self, name: str, *options: object) -> str:
+        """Runs a command that must succeed; returns what it printed."""
+        code = self.command(name, *options).wait()
+        if code != 0:
+            raise Unexpected(f"tideline {name}: exit code {code}:\n{self.output(name)[-3000:]}")
+        return self.output(name).strip()
+
+    def import_demo(self, users: int, posts: int) -> None:
+        """Imports the files of the demo."""
+        made = self.directory / "demo"
+        size = ("--users", str(users), "--posts", str(posts))
+        subprocess.run([self.binary, "demo", *size, "--out", made], check=True, stdout=subprocess.DEVNULL)
+        files = ["--follows", made / "follows.csv", "--content", made / "content.ndjson"]
+        self.run("import", *files, "--reactions", made / "reactions.csv", "--profiles", made / "profiles.ndjson")
+
+    def serving(self) -> list[object]:
+        """The command that serves, but for its address."""
+        return ["serve", "--data-dir", self.data]
+
     def serve(self) -> subprocess.Popen:
-        """Starts the server on `listen`, at first a free port, and does not wait for it."""
+        """Starts the server, and does not wait for it."""
         with open(self.log, "ab") as log:
             return subprocess.Popen(
-                [self.binary, "serve", "--data-dir", self.data, "--listen", self.listen],
+                [self.binary, *map(str, self.serving()), "--listen", f"127.0.0.1:{self.port}"],
                 env=self.environment | self.preload, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=log,
             )
 
@@ -65,7 +130,7 @@ class Tideline:
             process.kill()
 
     def start(self, patience: float = 120.0) -> float:
-        """Serves on a free port; returns the seconds from exec to the line that says it is ready."""
+        """Serves; returns the seconds from exec to the line that says it is ready."""
         begin = time.monotonic()
         self.process = self.serve()
         watchdog = threading.Timer(patience, self.process.kill)
@@ -76,7 +141,7 @@ class Tideline:
         if not line.startswith(READY):
             self.process.kill()
             self.process.wait()
-            raise SystemExit(f"the server did not start; it printed {line!r}, and its log ends:\n{self.tail()}")
+            raise Unexpected(f"the server did not start; it printed {line!r}, and its log ends:\n{self.tail()}")
         host, port = line.strip().removeprefix(READY).rsplit(":", 1)
         self.address = (host, int(port))
         return time.monotonic() - begin
@@ -93,7 +158,7 @@ class Tideline:
         code = self.process.wait(timeout=60)
         self.process = None
         if code != 0:
-            raise SystemExit(f"SIGTERM: exit code {code}; the log ends:\n{self.tail()}")
+            raise Unexpected(f"SIGTERM: exit code {code}; the log ends:\n{self.tail()}")
         return time.monotonic() - begin
 
     def kill(self) -> None:
@@ -103,14 +168,20 @@ class Tideline:
             self.process.wait()
             self.process = None
 
-    def peak_memory_mb(self) -> int:
-        """The largest resident set so far, MiB; 0 where the system does not tell."""
+    def memory_mb(self, name: str = "VmRSS") -> float:
+        """The resident memory of the server, MiB: now, or with `VmHWM` at its peak; 0 where the system does not tell."""
         try:
             status = Path(f"/proc/{self.process.pid}/status").read_text() if self.process else ""
         except OSError:
-            return 0
-        kilobytes = [line.split()[1] for line in status.splitlines() if line.startswith("VmHWM")]
-        return int(kilobytes[0]) // 1024 if kilobytes else 0
+            return 0.0
+        found = re.search(rf"^{name}:\s+(\d+) kB", status, re.M)
+        return int(found[1]) / 1024 if found else 0.0
+
+    def cpu_seconds(self) -> float:
+        """The processor time of the server so far."""
+        assert self.process is not None
+        fields = Path(f"/proc/{self.process.pid}/stat").read_text().rsplit(")", 1)[1].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     def disk_mb(self) -> float:
         """Bytes of the data directory, MiB."""
@@ -118,28 +189,8 @@ class Tideline:
 
     def check(self) -> str:
         """Runs `tideline check` on the stopped data directory; returns what it printed."""
-        code = self.command("check").wait()
-        if code != 0:
-            raise SystemExit(f"tideline check: exit code {code}:\n{self.output('check')}")
-        return self.output("check").strip()
+        return self.run("check")
 
     def wipe(self) -> None:
         """Starts over with an empty data directory."""
         shutil.rmtree(self.data, ignore_errors=True)
-
-
-class Workspace:
-    """A temporary directory that is removed when all went well and named when not."""
-
-    def __init__(self, parent: str | None, keep: bool):
-        self.path = Path(tempfile.mkdtemp(prefix="tideline-", dir=parent))
-        self.keep = keep
-
-    def __enter__(self) -> Path:
-        return self.path
-
-    def __exit__(self, kind, *_) -> None:
-        if self.keep or kind is not None:
-            print(f"data and logs are kept in {self.path}", flush=True)
-        else:
-            shutil.rmtree(self.path, ignore_errors=True)

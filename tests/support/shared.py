@@ -4,7 +4,8 @@ import math
 import time
 from collections.abc import Iterable
 
-from .client import Client, Item, Unexpected, members
+from .client import Client, Item, members
+from .expect import Unexpected
 from .ids import Id, Name, fall, in_order, quoted
 from .model import Model, Rule, admits
 
@@ -40,14 +41,7 @@ class Shared:
         sources = {source: model.rules.get((user, source), {}) for source in model.chosen(user)}
         there = set(model.timeline(user))
         gone = self.deleted[:]
-        seen: list[Item] = []
-        before = None
-        while True:
-            page = client.page(f"/v1/users/{quoted(user)}/timeline", limit=limit, before=before)
-            seen += page.items
-            if page.next is None:
-                break
-            before = page.next
+        seen = client.scroll(f"/v1/users/{quoted(user)}/timeline", limit)
         if not fall(seen):
             raise Unexpected(f"timeline of {user}: repeated or out of order while others write")
         unknown = [item for item in seen if not self.may_come(user, item, sources)]

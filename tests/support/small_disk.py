@@ -4,12 +4,10 @@ import os
 import subprocess
 from pathlib import Path
 
+from .expect import Impossible
+
 # Left free, so that the file system has its own room again at once when the filler is gone.
 PART = 1 << 20
-
-
-class Impossible(Exception):
-    """The reason why this system does not let an ordinary process have one."""
 
 
 class SmallDisk:

@@ -7,8 +7,9 @@ import time
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from .client import Client, Unexpected
+from .client import Client
 from .compare import List, explain
+from .expect import Unexpected
 from .ids import Id, quoted
 from .model import Model
 

@@ -7,7 +7,8 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from .client import Answer, Client, CutOff, Item, NotMade, Unexpected, item_of, members
+from .client import Answer, Client, CutOff, Item, NotMade, item_of, members
+from .expect import Unexpected
 from .ids import Id, host_id, listed, make, quoted
 from .model import Rule, UserList
 from .shared import Place, Shared
@@ -16,8 +17,8 @@ Lost = (OSError, http.client.HTTPException)
 
 # Live posts of one writer, about; more would only make the comparisons slow.
 ENOUGH = 120
-# The last of the times that posts are sent with; any other is one that the server gave.
-LATEST = 400
+# The times that posts are sent with; a later one is one that the server gave.
+TIMES = (1, 400)
 # What about half of all posts name, one or both.
 TOPICS = ("tea", "a/é")
 # The names of lists.
@@ -42,6 +43,21 @@ class Change(NamedTuple):
     resolve: Callable[[Client], None]  # after a crash, when no answer had come: carried out or not, never in part
 
 
+def change(
+    method: str, path: str, body: object, statuses: tuple[int, ...], apply: Callable[[Answer | None], object], happened: Callable[[Client], bool],
+) -> Change:
+    """A change that was carried out before a crash if `happened` says so. It is then applied without an answer."""
+    def resolve(client: Client) -> None:
+        if happened(client):
+            apply(None)
+
+    return Change(method, path, body, statuses, apply, resolve)
+
+
+def put_or_delete(put: bool) -> str:
+    return "PUT" if put else "DELETE"
+
+
 class Done(NamedTuple):
     """A change that was acknowledged; the seconds before it was sent and after its answer had come."""
 
@@ -63,6 +79,7 @@ class Writer:
         self.number = number
         self.next_id = 1_000_000 * (number + 1)
         self.ids = "numbers"  # of new items
+        self.times = TIMES
         self.live: list[Id] = []
         self.gone: list[Item] = []  # deleted, and not restored
         self.acknowledged = 0
@@ -81,31 +98,27 @@ class Writer:
 
     def work(self, client: Client, stop: threading.Event) -> None:
         """Makes changes over a connection of its own, until told to stop or until one has no answer."""
-        try:
+        def changes() -> None:
             while not stop.is_set():
-                self.pending = change = self.choose()()
-                if change is None:
-                    continue
-                try:
-                    self.carry_out(client, change)
-                except NotMade:
-                    self.refused += 1
-                    self.just_changed = None
-                    continue
-                self.pending = None
-                if self.just_changed is not None and self.rng.random() < 0.2:
-                    self.scrolls += 1
-                    self.shared.scroll(client, self.just_changed, self.rng.choice((3, 20, 100)))
-                self.just_changed = None
+                self.step(client)
+
+        guarded(self.shared, client, changes)
+
+    def step(self, client: Client) -> None:
+        """Makes a change, and at times looks at it at once. None if it is not possible now, or refused for now."""
+        self.pending = self.choose()()
+        if self.pending is None:
+            return
+        try:
+            self.carry_out(client, self.pending)
             self.pending = None
-        except Unexpected as error:
-            self.shared.fail(str(error))
-        except CutOff as error:
-            self.shared.cut_off.append(str(error))
-        except Lost:
-            pass
-        finally:
-            client.close()
+            if self.just_changed is not None and self.rng.random() < 0.2:
+                self.scrolls += 1
+                self.shared.scroll(client, self.just_changed, self.rng.choice((3, 20, 100)))
+        except NotMade:
+            self.refused += 1
+            self.pending = None
+        self.just_changed = None
 
     def carry_out(self, client: Client, change: Change) -> None:
         """Makes a change and takes its answer over."""
@@ -151,9 +164,9 @@ class Writer:
         """Finds out, after a restart, whether the change that got no answer was carried out."""
         change, self.pending, self.above = self.pending, None, None
         self.history = []
-        self.just_changed = None
         if change is not None:
             change.resolve(client)
+        self.just_changed = None
 
     def draft(self) -> dict[str, object]:
         """With an id of this writer; mostly with one of few times, so that many are equal, else now."""
@@ -163,7 +176,7 @@ class Writer:
         self.shared.expect([content_id])
         body = {"content_id": content_id, "author_id": author, "text": f"text of {content_id}"}
         if self.rng.random() < 0.7:
-            body["published_at"] = self.rng.randint(1, LATEST)
+            body["published_at"] = self.rng.randint(*self.times)
         if self.rng.random() < 0.5:
             body["topics"] = self.rng.sample(TOPICS, self.rng.randint(1, 2))
             self.model.topics[content_id] = set(body["topics"])
@@ -185,7 +198,7 @@ class Writer:
         items = []
         for content in contents:
             item = item_of(content)
-            if item[0] > LATEST and self.above is not None:
+            if item[0] > self.times[1] and self.above is not None:
                 self.shared.rose(self.above, item[:2])
                 self.shared.given = max(self.shared.given, item[:2])
             self.shared.acknowledge(item[1])
@@ -278,16 +291,12 @@ class Writer:
         self.shared.deleting.add(content_id)
         path = f"/v1/content/{quoted(content_id)}"
 
-        def apply(_: Answer | None = None) -> None:
+        def apply(_: Answer | None) -> None:
             self.live.remove(content_id)
             self.gone = [*self.gone[-20:], self.model.delete(content_id)]
             self.shared.deleted = [*self.shared.deleted[-50:], content_id]
 
-        def resolve(client: Client) -> None:
-            if client.call("GET", path).status == 404:
-                apply()
-
-        return Change("DELETE", path, None, (204,), apply, resolve)
+        return change("DELETE", path, None, (204,), apply, lambda client: client.call("GET", path).status == 404)
 
     def restore(self) -> Change | None:
         """Takes one of the last deletes back."""
@@ -295,21 +304,17 @@ class Writer:
         if not gone:
             return None
         item = self.rng.choice(gone)
-        content_id = item[1]
-        self.shared.restoring.add(content_id)
+        self.shared.restoring.add(item[1])
+        path = f"/v1/content/{quoted(item[1])}"
 
-        def apply(answer: Answer | None = None) -> None:
+        def apply(answer: Answer | None) -> None:
             if answer is not None and item_of(answer.body) != item:
                 raise Unexpected(f"restored {item}, got {answer.body}")
             self.gone.remove(item)
             self.model.publish_all([item])
-            self.live.append(content_id)
+            self.live.append(item[1])
 
-        def resolve(client: Client) -> None:
-            if client.call("GET", f"/v1/content/{quoted(content_id)}").status == 200:
-                apply()
-
-        return Change("POST", f"/v1/content/{quoted(content_id)}/restore", None, (200,), apply, resolve)
+        return change("POST", f"{path}/restore", None, (200,), apply, lambda client: client.call("GET", path).status == 200)
 
     def like(self) -> Change | None:
         """A like, or the end of one."""
@@ -318,19 +323,16 @@ class Writer:
         # The likes of suspended users are in no list, so what became of one could not be found after a crash.
         user, content_id = self.author(), self.rng.choice(shown)
         wanted = user not in self.model.likes.get(content_id, ())
-        path = f"/v1/content/{quoted(content_id)}/reactions/like/{quoted(user)}"
+        path = f"/v1/content/{quoted(content_id)}/reactions/like"
 
-        def apply(answer: Answer | None = None) -> None:
+        def apply(answer: Answer | None) -> None:
             likes = self.model.likes.setdefault(content_id, set())
             (likes.add if wanted else likes.discard)(user)
             if answer is not None and (answer.body["active"], answer.body["counts"]["reactions"].get("like", 0)) != (wanted, len(likes)):
                 raise Unexpected(f"{len(likes)} likes of {content_id}, {answer.body}")
 
-        def resolve(client: Client) -> None:
-            if (user in members(client, f"/v1/content/{quoted(content_id)}/reactions/like")) == wanted:
-                apply()
-
-        return Change("PUT" if wanted else "DELETE", path, None, (200,), apply, resolve)
+        happened = lambda client: (user in members(client, path)) == wanted
+        return change(put_or_delete(wanted), f"{path}/{quoted(user)}", None, (200,), apply, happened)
 
     def mute(self) -> Change:
         """A mute, or the end of one."""
@@ -356,35 +358,23 @@ class Writer:
             return None
         wanted = target not in bars().get(user, ())
 
-        def apply(_: Answer | None = None) -> None:
+        def apply(_: Answer | None) -> None:
             targets = bars().setdefault(user, set())
             (targets.add if wanted else targets.discard)(target)
             if wanted:
                 raised()
             self.just_changed = user if side == "mutes" else target
 
-        def resolve(client: Client) -> None:
-            relation = client.get(f"/v1/users/{quoted(user)}/relations?targets={listed([target])}")["items"][0]
-            if relation[name] == wanted:
-                apply()
-            self.just_changed = None
-
-        return Change("PUT" if wanted else "DELETE", f"/v1/users/{quoted(user)}/{side}/{quoted(target)}", None, (200,), apply, resolve)
+        happened = lambda client: relation_of(client, user, target)[name] == wanted
+        return change(put_or_delete(wanted), f"/v1/users/{quoted(user)}/{side}/{quoted(target)}", None, (200,), apply, happened)
 
     def patch(self) -> Change | None:
         if not (shown := self.shown()):
             return None
         content_id = self.rng.choice(shown)
         path, text = f"/v1/content/{quoted(content_id)}", f"edit {self.rng.random()} of {content_id}"
-
-        def apply(_: Answer | None = None) -> None:
-            self.shared.texts[content_id] = text
-
-        def resolve(client: Client) -> None:
-            if client.get(path)["text"] == text:
-                apply()
-
-        return Change("PATCH", path, {"text": text}, (200,), apply, resolve)
+        apply = lambda _: self.shared.texts.update({content_id: text})
+        return change("PATCH", path, {"text": text}, (200,), apply, lambda client: client.get(path)["text"] == text)
 
     def follow(self) -> Change | None:
         """A follow with a rule or without, or an unfollow of somebody who is followed."""
@@ -400,8 +390,37 @@ class Writer:
         wanted = not self.model.connected(user, target)
         rule = self.rng.choice(RULES) if wanted and self.rng.random() < 0.4 else {}
         path = f"/v1/users/{quoted(user)}/following/{quoted(target)}"
-        apply, resolve = self.relate(user, [target] if wanted else [], [] if wanted else [target], rule)
-        return Change("PUT" if wanted else "DELETE", path, rule or None, (200,), apply, resolve)
+        return self.relate(put_or_delete(wanted), path, rule or None, user, [target] if wanted else [], [] if wanted else [target])
+
+    def follow_some(self) -> Change:
+        user = self.rng.choice(self.owned)
+        targets = self.targets(user)
+        targets = self.rng.sample(targets, min(8, len(targets)))
+        follow = [target for target in targets if not self.model.connected(user, target)]
+        unfollow = [target for target in targets if self.model.connected(user, target)]
+        path, body = f"/v1/users/{quoted(user)}/following/batch", {"follow": follow, "unfollow": unfollow}
+        return self.relate("POST", path, body, user, follow, unfollow)
+
+    def relate(self, method: str, path: str, body: dict | None, user: Id, follow: list[Id], unfollow: list[Id]) -> Change:
+        """Follows and unfollows. The body of a single follow is its rule."""
+        self.just_changed = user
+
+        def apply(_: Answer | None) -> None:
+            for target in follow:
+                self.model.follow(user, target)
+                self.model.set_rule(user, target, (body or {}) if method == "PUT" else {})
+            for target in unfollow:
+                self.model.unfollow(user, target)
+
+        def happened(client: Client) -> bool:
+            relations = client.get(f"/v1/users/{quoted(user)}/relations?targets={listed(follow + unfollow)}")["items"]
+            follows = [relation["relation"] in ("following", "mutual") or relation["requested"] for relation in relations]
+            done = [True] * len(follow) + [False] * len(unfollow)
+            if follows not in (done, [not each for each in done]):
+                raise Unexpected(f"follow {follow} and unfollow {unfollow} of {user} took effect in part: {relations}")
+            return follows == done
+
+        return change(method, path, body, (200,), apply, happened)
 
     def set_rule(self) -> Change | None:
         """Another rule for somebody who is followed, or none."""
@@ -411,16 +430,9 @@ class Writer:
             return None
         target = self.rng.choice(followees)
         self.just_changed = user
-
-        def apply(_: Answer | None = None) -> None:
-            self.model.set_rule(user, target, rule)
-
-        def resolve(client: Client) -> None:
-            relation = client.get(f"/v1/users/{quoted(user)}/relations?targets={listed([target])}")["items"][0]
-            if rule_of(relation) == rule:
-                apply()
-
-        return Change("PUT", f"/v1/users/{quoted(user)}/following/{quoted(target)}", rule, (200,), apply, resolve)
+        path = f"/v1/users/{quoted(user)}/following/{quoted(target)}"
+        apply = lambda _: self.model.set_rule(user, target, rule)
+        return change("PUT", path, rule, (200,), apply, lambda client: rule_of(relation_of(client, user, target)) == rule)
 
     def answer(self) -> Change | None:
         """The answer to a request."""
@@ -429,17 +441,10 @@ class Writer:
             return None
         user, approved = self.rng.choice(asking), self.rng.random() < 0.7
         self.just_changed = user
-
-        def apply(_: Answer | None = None) -> None:
-            self.model.answer(user, self.closed, approved)
-
-        def resolve(client: Client) -> None:
-            relation = client.get(f"/v1/users/{quoted(user)}/relations?targets={listed([self.closed])}")["items"][0]
-            if not relation["requested"]:
-                apply()
-
         path = f"/v1/users/{quoted(self.closed)}/follow-requests/{quoted(user)}"
-        return Change("PUT" if approved else "DELETE", path, None, (200, 204), apply, resolve)
+        apply = lambda _: self.model.answer(user, self.closed, approved)
+        happened = lambda client: not relation_of(client, user, self.closed)["requested"]
+        return change(put_or_delete(approved), path, None, (200, 204), apply, happened)
 
     def set_settings(self) -> Change:
         """Whether followers are approved, and for whom items are that do not say it."""
@@ -447,15 +452,8 @@ class Writer:
         wanted = (user == self.closed and self.rng.random() < 0.6, self.rng.choice(("public", "public", "followers")))
         path = f"/v1/users/{quoted(user)}/settings"
         body = {"approve_followers": wanted[0], "default_audience": wanted[1]}
-
-        def apply(_: Answer | None = None) -> None:
-            self.model.settings[user] = wanted
-
-        def resolve(client: Client) -> None:
-            if client.get(path) == body:
-                apply()
-
-        return Change("PUT", path, body, (200,), apply, resolve)
+        apply = lambda _: self.model.settings.update({user: wanted})
+        return change("PUT", path, body, (200,), apply, lambda client: client.get(path) == body)
 
     def suspend(self) -> Change | None:
         """The suspension of a user, always the same one, or its end."""
@@ -466,15 +464,8 @@ class Writer:
         self.shared.suspending.add(user)
         wanted = user not in self.model.suspended
         path = f"/v1/users/{quoted(user)}/suspension"
-
-        def apply(_: Answer | None = None) -> None:
-            self.model.suspend(user, wanted)
-
-        def resolve(client: Client) -> None:
-            if client.get(path)["suspended"] == wanted:
-                apply()
-
-        return Change("PUT" if wanted else "DELETE", path, None, (200,), apply, resolve)
+        apply = lambda _: self.model.suspend(user, wanted)
+        return change(put_or_delete(wanted), path, None, (200,), apply, lambda client: client.get(path)["suspended"] == wanted)
 
     def take_off(self) -> Change | None:
         """Takes a post off one of several paths."""
@@ -485,16 +476,12 @@ class Writer:
         source = self.rng.choice(self.model.paths(self.model.items[content_id]))
         self.shared.taking_off.add(content_id)
 
-        def apply(_: Answer | None = None) -> None:
-            self.model.take_off(content_id, source)
-
-        def resolve(client: Client) -> None:
+        def happened(client: Client) -> bool:
             content = client.get(f"/v1/content/{quoted(content_id)}")
-            left = [*([content["author_id"]] if content["broadcast"] else []), *content["to"]]
-            if str(source) not in left:
-                apply()
+            return str(source) not in [*([content["author_id"]] if content["broadcast"] else []), *content["to"]]
 
-        return Change("DELETE", f"/v1/users/{quoted(source)}/content/{quoted(content_id)}", None, (204,), apply, resolve)
+        path = f"/v1/users/{quoted(source)}/content/{quoted(content_id)}"
+        return change("DELETE", path, None, (204,), lambda _: self.model.take_off(content_id, source), happened)
 
     def of_lists(self, wanted: bool) -> tuple[Id, str, str] | None:
         """A user, the name of a list that the user has, or has not, and its path."""
@@ -511,30 +498,22 @@ class Writer:
             return None
         (user, name, path), body = found, {"exclusive": self.rng.random() < 0.5}
 
-        def apply(_: Answer | None = None) -> None:
+        def apply(_: Answer | None) -> None:
             self.model.lists.setdefault(user, {}).setdefault(name, UserList()).exclusive = body["exclusive"]
 
-        def resolve(client: Client) -> None:
+        def happened(client: Client) -> bool:
             answer = client.call("GET", path)
-            if answer.status == 200 and answer.body["exclusive"] == body["exclusive"]:
-                apply()
+            return answer.status == 200 and answer.body["exclusive"] == body["exclusive"]
 
-        return Change("PUT", path, body, (200, 201), apply, resolve)
+        return change("PUT", path, body, (200, 201), apply, happened)
 
     def delete_list(self) -> Change | None:
         """Mostly lists stay, so that they get members."""
         if self.rng.random() < 0.7 or not (found := self.of_lists(True)):
             return None
         user, name, path = found
-
-        def apply(_: Answer | None = None) -> None:
-            del self.model.lists[user][name]
-
-        def resolve(client: Client) -> None:
-            if client.call("GET", path).status == 404:
-                apply()
-
-        return Change("DELETE", path, None, (204,), apply, resolve)
+        apply = lambda _: self.model.lists[user].pop(name)
+        return change("DELETE", path, None, (204,), apply, lambda client: client.call("GET", path).status == 404)
 
     def put_member(self) -> Change | None:
         """A member with a rule or without."""
@@ -542,66 +521,41 @@ class Writer:
             return None
         (user, name, path), rule = found, self.rng.choice(RULES) if self.rng.random() < 0.4 else {}
         source = self.rng.choice(self.everybody)
-
-        def apply(_: Answer | None = None) -> None:
-            self.model.lists[user][name].members[source] = rule
-
-        def resolve(client: Client) -> None:
-            if any(host_id(item["user_id"]) == source and rule_of(item) == rule for item in members_of(client, path)):
-                apply()
-
-        return Change("PUT", f"{path}/members/{quoted(source)}", rule or None, (200, 201), apply, resolve)
+        apply = lambda _: self.model.lists[user][name].members.update({source: rule})
+        happened = lambda client: members_of(client, path).get(source) == rule
+        return change("PUT", f"{path}/members/{quoted(source)}", rule or None, (200, 201), apply, happened)
 
     def drop_member(self) -> Change | None:
         if not (found := self.of_lists(True)) or not self.model.lists[found[0]][found[1]].members:
             return None
         user, name, path = found
         source = self.rng.choice(sorted(self.model.lists[user][name].members))
-
-        def apply(_: Answer | None = None) -> None:
-            del self.model.lists[user][name].members[source]
-
-        def resolve(client: Client) -> None:
-            if all(host_id(item["user_id"]) != source for item in members_of(client, path)):
-                apply()
-
-        return Change("DELETE", f"{path}/members/{quoted(source)}", None, (200, 204), apply, resolve)
-
-    def follow_some(self) -> Change:
-        user = self.rng.choice(self.owned)
-        targets = self.targets(user)
-        targets = self.rng.sample(targets, min(8, len(targets)))
-        follow = [target for target in targets if not self.model.connected(user, target)]
-        unfollow = [target for target in targets if self.model.connected(user, target)]
-        apply, resolve = self.relate(user, follow, unfollow)
-        path = f"/v1/users/{quoted(user)}/following/batch"
-        return Change("POST", path, {"follow": follow, "unfollow": unfollow}, (200,), apply, resolve)
-
-    def relate(self, user: Id, follow: list[Id], unfollow: list[Id], rule: Rule = {}) -> tuple[Callable[..., None], Callable[[Client], None]]:
-        self.just_changed = user
-
-        def apply(_: Answer | None = None) -> None:
-            for target in follow:
-                self.model.follow(user, target)
-                self.model.set_rule(user, target, rule)
-            for target in unfollow:
-                self.model.unfollow(user, target)
-
-        def resolve(client: Client) -> None:
-            relations = client.get(f"/v1/users/{quoted(user)}/relations?targets={listed(follow + unfollow)}")["items"]
-            follows = [relation["relation"] in ("following", "mutual") or relation["requested"] for relation in relations]
-            done = [True] * len(follow) + [False] * len(unfollow)
-            if follows == done:
-                apply()
-            elif follows != [not each for each in done]:
-                raise Unexpected(f"follow {follow} and unfollow {unfollow} of {user} took effect in part: {relations}")
-
-        return apply, resolve
+        apply = lambda _: self.model.lists[user][name].members.pop(source)
+        happened = lambda client: source not in members_of(client, path)
+        return change("DELETE", f"{path}/members/{quoted(source)}", None, (200, 204), apply, happened)
 
 
-def members_of(client: Client, path: str) -> list[dict[str, Any]]:
-    """The members of a list, which has fewer than a page."""
-    return client.get(f"{path}/members?limit=100")["items"]
+def members_of(client: Client, path: str) -> dict[Id, Rule]:
+    """The members of a list with their rules."""
+    return {host_id(item["user_id"]): rule_of(item) for item in client.rows(f"{path}/members")}
+
+
+def relation_of(client: Client, user: Id, target: Id) -> dict[str, Any]:
+    return client.get(f"/v1/users/{quoted(user)}/relations?targets={listed([target])}")["items"][0]
+
+
+def guarded(shared: Shared, client: Client, work: Callable[[], None]) -> None:
+    """Work over a connection, until its end or that of the server. Notes what is wrong."""
+    try:
+        work()
+    except Unexpected as error:
+        shared.fail(str(error))
+    except CutOff as error:
+        shared.cut_off.append(str(error))
+    except Lost:
+        pass
+    finally:
+        client.close()
 
 
 class Reader:
@@ -615,15 +569,9 @@ class Reader:
 
     def work(self, client: Client, stop: threading.Event) -> None:
         """Scrolls the timelines of viewers whose follows nobody changes, over a connection of its own."""
-        try:
+        def scrolls() -> None:
             while not stop.is_set():
                 self.shared.scroll(client, self.rng.choice(self.viewers), self.rng.choice((3, 10, 37)))
                 self.scrolls += 1
-        except Unexpected as error:
-            self.shared.fail(str(error))
-        except CutOff as error:
-            self.shared.cut_off.append(str(error))
-        except Lost:
-            pass
-        finally:
-            client.close()
+
+        guarded(self.shared, client, scrolls)

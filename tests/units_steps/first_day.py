@@ -8,6 +8,7 @@ Prometheus; cron waits a minute, not until three."""
 import re
 import shutil
 import subprocess
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from support.containers import Engine
@@ -66,24 +67,28 @@ def script(machine: Machine, debian: Path, tls: bool) -> str:
     return "\n".join(lines).replace("NAME", machine.name)
 
 
+def on_machine(engine: Engine, base: str, debian: Path, tls: bool) -> tuple[Machine, str]:
+    """A machine on which the page was followed, and the address of its server."""
+    machine = Machine(engine, base, "with-tls" if tls else "plain", mount="/mnt/other")
+    engine.run("podman", "cp", debian, f"{machine.name}:/root/{debian.name}")
+    machine.root("echo 'APT::Get::Assume-Yes yes;' >/etc/apt/apt.conf.d/yes")
+    machine.root("touch --date '40 days ago' /mnt/other/tideline-2026-01-01.tar.zst")
+    if tls:
+        machine.root(CERTIFICATE.replace("NAME", machine.name))
+    said = machine.root(script(machine, debian, tls))
+    assert '"version"' in said, f"no figures of the server:\n{said}"
+    return machine, f"https://{machine.name}:8080" if tls else PLAIN
+
+
 def first_day(engine: Engine, base: str, debian: Path) -> None:
-    machines = []
-    for tls in (False, True):
-        machine = Machine(engine, base, "with-tls" if tls else "plain", mount="/mnt/other")
-        engine.run("podman", "cp", debian, f"{machine.name}:/root/{debian.name}")
-        machine.root("echo 'APT::Get::Assume-Yes yes;' >/etc/apt/apt.conf.d/yes")
-        machine.root("touch --date '40 days ago' /mnt/other/tideline-2026-01-01.tar.zst")
-        if tls:
-            machine.root(CERTIFICATE.replace("NAME", machine.name))
-        said = machine.root(script(machine, debian, tls))
-        assert '"version"' in said, f"no figures of the server:\n{said}"
-        machines.append((machine, f"https://{machine.name}:8080" if tls else PLAIN))
+    with ThreadPoolExecutor() as pool:
+        machines = list(pool.map(lambda tls: on_machine(engine, base, debian, tls), (False, True)))
     for machine, url in machines:
         assert machine.root("stat -c '%U %a' key metrics-key").split() == ["root", "600"] * 2
         assert "tideline-first.tar.zst" in machine.root("ls /mnt/other") and machine.root("ls /var/tmp/try || true").startswith("ls:")
-        until(lambda: f"{machine.name}: cron takes no backup\n{machine.root('ls -l /mnt/other; journalctl --no-pager --unit cron')}",
+        until(lambda: f"{machine.name}: cron takes a backup\n{machine.root('ls -l /mnt/other; journalctl --no-pager --unit cron')}",
               lambda: re.search(r"tideline-2\S+zst\n", machine.root("ls --ignore '*2026-01-01*' /mnt/other")))
-        until("an old copy stays", lambda: "2026-01-01" not in machine.root("ls /mnt/other"))
+        until("the old copy goes", lambda: "2026-01-01" not in machine.root("ls /mnt/other"))
         scraped = machine.root(f'curl -fsS -H "Authorization: Bearer $(head -1 metrics-key)" {url}/metrics')
         copied = re.search(r"^tideline_backup_newest_copied_timestamp_seconds (\S+)", scraped, re.MULTILINE)
         assert copied and float(copied[1]) > 0, "the server knows of no copy"
