@@ -26,7 +26,7 @@ use crate::connections::attend::Upload;
 use crate::guards::auth::{ACCESS_TOKEN, Caller, Who};
 use crate::limits::Limits;
 use crate::nodes::consistency;
-use crate::wire::body::{self, Body};
+use crate::wire::body::{self, Body, Nothing};
 use crate::wire::problem::Problem;
 use crate::wire::query::{self, CONSISTENCY, Query};
 use feed::{Change, Feed, Read, Visibility, answered_at, ids};
@@ -189,6 +189,14 @@ impl Call {
             true => body.json(may_be_left_out),
             false => self.run(Wants::Read, move |_| body.json(may_be_left_out)).await,
         }
+    }
+
+    /// Reads the body of a call that takes none, or an empty object.
+    pub(super) async fn empty_body(&mut self) -> Result<(), Problem> {
+        if self.info.body != BodyKind::Unread {
+            let Nothing {} = self.json().await?;
+        }
+        Ok(())
     }
 
     /// Reads from memory at once, or from the disk on a thread that may block.

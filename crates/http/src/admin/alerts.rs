@@ -5,18 +5,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant};
 
-use serde::Serialize;
-use serde_json::json;
-use utoipa::ToSchema;
-
 use crate::api::Api;
-use crate::call::Call;
-use crate::endpoint::{Endpoint, get, group};
 use crate::figures::disk::DiskFigures;
 use crate::figures::firing::Condition;
-use crate::wire::reply::{self, Answer};
+use crate::prelude::*;
 use ::cluster::Status;
-use model::Millis;
 use model::clock::now;
 
 /// The age of the newest good backup that is too old.
@@ -24,17 +17,18 @@ const OLD_BACKUP: Millis = 2 * 86_400_000;
 /// The seconds before its end at which a certificate should have been replaced.
 const CERTIFICATE_ENDS: u64 = 14 * 86_400;
 
-/// The call of this file.
-pub(crate) fn endpoints() -> Vec<Endpoint> {
+endpoints! { "operations":
     let example = json!({
         "name": "TidelineDiskFull", "severity": "page", "runbook": "docs/operate/faults.md#the-disk-is-full"
     });
-    let call = get("/v1/admin/alerts", list, "listAlerts", "The alerts that hold now")
-        .about("By the rules of docs/alerts.yaml that one server can tell by itself. None if all is well.")
+
+    /// The alerts that hold now
+    ///
+    /// By the rules of docs/alerts.yaml that one server can tell by itself. None if all is well.
+    get("/v1/admin/alerts", list, "listAlerts")
         .of_this_server()
         .answers_items::<Alert>(200, "AlertList", "The alerts, the most urgent first", example)
         .never_waits();
-    group("operations", [call])
 }
 
 /// `GET /v1/admin/alerts`
@@ -43,7 +37,7 @@ async fn list(call: Call) -> Answer {
     let firing = look(&call.api, sample, node);
     let mut items: Vec<_> = RULES.iter().zip(firing).filter(|(_, fires)| *fires).map(|(rule, _)| &rule.alert).collect();
     items.sort_by_key(|alert| alert.severity);
-    reply::ok(&json!({ "items": items }))
+    reply::items(&items)
 }
 
 /// Looks at all rules; for each whether its alert holds.

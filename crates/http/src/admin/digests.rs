@@ -1,25 +1,15 @@
 //! `/v1/admin/cluster/digests`: comparisons of the nodes of a cluster. These calls are for `tideline check --against`.
 
-use actix_web::http::StatusCode;
-use serde::Serialize;
-
-use crate::call::Call;
-use crate::endpoint::{Endpoint, get, group, post};
-use crate::pools::Wants;
-use crate::wire::body::Nothing;
-use crate::wire::problem::Problem;
-use crate::wire::reply::{self, Answer};
+use crate::prelude::*;
 use cluster::{Compared, Comparison};
-use model::error::Code;
 use model::store::TableDigest;
 
-/// The calls of this file. The description of the API leaves them out, because a server without a cluster refuses them.
-pub(crate) fn endpoints() -> Vec<Endpoint> {
-    let calls = [
-        post("/v1/admin/cluster/digests", compare, "", "").takes_nothing(),
-        get("/v1/admin/cluster/digests/{id}", digests, "", "").of_this_server(),
-    ];
-    group("operations", calls)
+endpoints! { "operations":
+    /// Begin a comparison of the nodes of a cluster
+    post("/v1/admin/cluster/digests", compare, "").takes_nothing();
+
+    /// The part of this node in a comparison
+    get("/v1/admin/cluster/digests/{id}", digests, "").of_this_server();
 }
 
 /// A new comparison.
@@ -66,7 +56,7 @@ impl DigestsBody {
 
 /// `POST /v1/admin/cluster/digests`
 async fn compare(mut call: Call) -> Answer {
-    let Nothing {} = call.json().await?;
+    call.empty_body().await?;
     let node = call.api.node.clone().ok_or(Problem::from(Code::NoCluster))?;
     let id = call.run(Wants::Change, move |_| node.compare()).await?;
     reply::with(StatusCode::ACCEPTED, &Begun { id: format!("{id:016x}") })

@@ -3,27 +3,22 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use serde_json::json;
-
 use super::alerts;
 use crate::api::Api;
-use crate::call::Call;
 use crate::endpoint::parameters::{number, optional};
-use crate::endpoint::{Endpoint, get, group};
 use crate::figures::disk::DiskFigures;
 use crate::figures::history::{Reading, Sample, rounded};
 use crate::figures::requests::CLASSES;
-use crate::wire::reply::{self, Answer};
+use crate::prelude::*;
+use model::Distribution;
 use model::clock::now;
-use model::{Distribution, Millis};
 
 /// The time between two samples.
 const EVERY: Duration = Duration::from_secs(5);
 /// The greatest time that every client of JSON can write.
 const LATEST: usize = (1 << 53) - 1;
 
-/// The call of this file.
-pub(crate) fn endpoints() -> Vec<Endpoint> {
+endpoints! { "operations":
     let sample = json!({
         "at": 1_795_357_800_123_u64, "requests_ok": 1200.0, "requests_refused": 0.2, "requests_failed": 0.0,
         "problems": {"content_not_found": 1}, "answer_p50": 0.000_2, "answer_p99": 0.002, "published": 12.0,
@@ -33,13 +28,15 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         "memtable_bytes": 8_388_608, "compactions": 0, "compaction_pending_bytes": 0, "fresh_files": 2, "stalls": 0,
         "device_bytes": 30_000_000_000_u64, "device_limit_bytes": 100_000_000_000_u64, "memory_bytes": 200_000_000
     });
-    let call = get("/v1/admin/history", history, "getHistory", "The main figures of the last hour")
-        .about("A sample every five seconds, oldest first. They are in memory: a restart begins anew.")
+
+    /// The main figures of the last hour
+    ///
+    /// A sample every five seconds, oldest first. They are in memory: a restart begins anew.
+    get("/v1/admin/history", history, "getHistory")
         .query([optional("after", "Only samples after this time, in milliseconds since 1970", number(1, LATEST, 1))])
         .answers_items::<Sample>(200, "History", "The samples", sample)
         .of_this_server()
         .never_waits();
-    group("operations", [call])
 }
 
 /// `GET /v1/admin/history`
@@ -47,7 +44,7 @@ async fn history(call: Call) -> Answer {
     let after = call.query()?.number("after", LATEST)?.unwrap_or_default();
     let samples = call.api.observed.history.after(after as Millis);
     let items: Vec<&Sample> = samples.iter().map(Arc::as_ref).collect();
-    reply::ok(&json!({ "items": items }))
+    reply::items(&items)
 }
 
 /// Takes a sample from time to time, for ever.

@@ -10,27 +10,24 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::api::Api;
-use crate::call::Call;
-use crate::endpoint::{Endpoint, get, group};
 use crate::figures::disk::DiskFigures;
 use crate::figures::page::{self, Family, Figure, Page, by, figures};
 use crate::figures::requests::CLASSES;
 use crate::figures::webhooks::WebhookState;
 use crate::nodes::peers::Peers;
-use crate::wire::reply::Answer;
+use crate::prelude::*;
 use ::cluster::Status;
 use feed::standbys::KnownStandby;
 use model::CacheUsage;
 use model::clock::now;
 
-/// The call of this file.
-pub(crate) fn endpoints() -> Vec<Endpoint> {
-    let call = get("/metrics", metrics, "getMetrics", "All figures, for Prometheus")
+endpoints! { "operations":
+    /// All figures, for Prometheus
+    get("/metrics", metrics, "getMetrics")
         .answers_text("Figures in the text format of Prometheus", "text/plain", "tideline_pending_items 0\n")
         .for_metrics_keys()
         .always()
         .never_waits();
-    group("operations", [call])
 }
 
 /// `GET /metrics`

@@ -2,21 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
-use serde_json::json;
-use utoipa::ToSchema;
-
-use crate::call::Call;
-use crate::endpoint::{Endpoint, get, group};
 use crate::nodes::peers::FORWARDED;
-use crate::wire::problem::Problem;
-use crate::wire::reply::{self, Answer};
+use crate::prelude::*;
 use feed::standbys::KnownStandby;
-use model::error::Code;
-use model::{Millis, Time};
 
-/// The calls of this file.
-pub(crate) fn endpoints() -> Vec<Endpoint> {
+endpoints! { "operations":
     let stats_of_now = json!({
         "version": "0.1.0",
         "jobs": {"waiting": 0, "limit": 100_000, "fan_out": 0, "settle": 0, "rebuild": 0, "coalesced": 0, "refused": 0,
@@ -26,27 +16,30 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
             "behind_rows": 0, "behind_bytes": 0, "behind_ms": 0}],
         "tables": {"content": {"rows_estimate": 20_000, "bytes": 3_000_000}}
     });
-    let calls = [
-        get("/healthz", healthz, "getHealth", "Whether the process runs")
-            .answers::<Health>(200, "The process runs", json!({"status": "ok"}))
-            .always()
-            .open()
-            .of_any_host()
-            .never_waits(),
-        get("/readyz", readyz, "getReadiness", "Whether the server accepts requests")
-            .answers::<Health>(200, "The server accepts requests", json!({"status": "ready"}))
-            .refuses(&[Code::Stopping, Code::StorageStopped, Code::HandingOver])
-            .always()
-            .open()
-            .of_any_host()
-            .never_waits(),
-        get("/v1/admin/stats", stats, "getStats", "The main figures of the server")
-            .answers::<Stats>(200, "The main figures", stats_of_now)
-            .of_this_server()
-            .refuses(&[Code::Overloaded])
-            .never_waits(),
-    ];
-    group("operations", calls)
+
+    /// Whether the process runs
+    get("/healthz", healthz, "getHealth")
+        .answers::<Health>(200, "The process runs", json!({"status": "ok"}))
+        .always()
+        .open()
+        .of_any_host()
+        .never_waits();
+
+    /// Whether the server accepts requests
+    get("/readyz", readyz, "getReadiness")
+        .answers::<Health>(200, "The server accepts requests", json!({"status": "ready"}))
+        .refuses(&[Code::Stopping, Code::StorageStopped, Code::HandingOver])
+        .always()
+        .open()
+        .of_any_host()
+        .never_waits();
+
+    /// The main figures of the server
+    get("/v1/admin/stats", stats, "getStats")
+        .answers::<Stats>(200, "The main figures", stats_of_now)
+        .of_this_server()
+        .refuses(&[Code::Overloaded])
+        .never_waits();
 }
 
 /// The state of the server: `ok` or `ready`.

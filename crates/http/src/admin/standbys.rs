@@ -4,24 +4,13 @@ use std::os::unix::fs::FileExt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use actix_web::HttpResponse;
-use actix_web::http::StatusCode;
-use serde::Deserialize;
-use serde_json::json;
 use tokio::time::{Instant, sleep};
 
 use crate::api::Api;
-use crate::call::Call;
 use crate::call::pieces::{self, NextPiece};
-use crate::endpoint::{Endpoint, delete, get, group, post, put};
-use crate::pools::Wants;
+use crate::prelude::*;
 use crate::streams::response::{self, Piece, Source};
-use crate::wire::body::Nothing;
-use crate::wire::problem::Problem;
-use crate::wire::reply::{self, Answer};
-use feed::Feed;
 use feed::standbys::{CopiedFile, End, Following, Frame};
-use model::error::{Code, Error};
 
 const MEDIA_TYPE: &str = "application/octet-stream";
 /// Bytes of a file or of the log that are read at once.
@@ -31,19 +20,30 @@ const LOOK_EVERY: Duration = Duration::from_millis(10);
 /// How often a stream tells how much there is.
 const HEAD_EVERY: Duration = Duration::from_secs(1);
 
-/// The calls of this file. The description of the API leaves them out: they are between servers.
-pub(crate) fn endpoints() -> Vec<Endpoint> {
-    let calls = [
-        post("/v1/admin/standby/copies", take_copy, "", "").takes_nothing(),
-        get("/v1/admin/standby/copies/{id}/{file}", read_file, "", "").not_for_read_keys().routine(),
-        delete("/v1/admin/standby/copies/{id}", end_copy, "", ""),
-        get("/v1/admin/standby/log", follow, "", "").not_for_read_keys().reads(&["standby", "log", "after"]),
-        put("/v1/admin/standby/progress", report, "", "").takes_unlisted().routine(),
-        post("/v1/admin/standby/seal", seal, "", "").takes_unlisted(),
-        delete("/v1/admin/standby/seal", unseal, "", "").reads(&["standby"]),
-        post("/v1/admin/standby/handover", hand_over, "", "").takes_unlisted(),
-    ];
-    group("operations", calls.map(Endpoint::of_this_server))
+endpoints! { "operations", of_this_server:
+    /// Begin a copy of the data directory
+    post("/v1/admin/standby/copies", take_copy, "").takes_nothing();
+
+    /// A file of a copy
+    get("/v1/admin/standby/copies/{id}/{file}", read_file, "").not_for_read_keys().routine();
+
+    /// End a copy
+    delete("/v1/admin/standby/copies/{id}", end_copy, "");
+
+    /// The write-ahead log as it grows, without end
+    get("/v1/admin/standby/log", follow, "").not_for_read_keys().reads(&["standby", "log", "after"]);
+
+    /// How far a standby is
+    put("/v1/admin/standby/progress", report, "").takes_unlisted().routine();
+
+    /// Take no more changes, so that a standby can have all
+    post("/v1/admin/standby/seal", seal, "").takes_unlisted();
+
+    /// Take changes again
+    delete("/v1/admin/standby/seal", unseal, "").reads(&["standby"]);
+
+    /// Let a standby that has all rows take over
+    post("/v1/admin/standby/handover", hand_over, "").takes_unlisted();
 }
 
 /// How far a standby is.
@@ -82,7 +82,7 @@ fn must_be_alone(call: &Call) -> Result<(), Problem> {
 
 /// `POST /v1/admin/standby/copies`
 async fn take_copy(mut call: Call) -> Answer {
-    let Nothing {} = call.json().await?;
+    call.empty_body().await?;
     must_be_alone(&call)?;
     let standbys = Arc::clone(&call.api.standbys);
     let plan = call.run(Wants::Change, move |feed| standbys.take_copy(feed.store())).await?;
@@ -93,7 +93,7 @@ async fn take_copy(mut call: Call) -> Answer {
 async fn end_copy(call: Call) -> Answer {
     let (id, standbys) = (call.part("id"), Arc::clone(&call.api.standbys));
     call.run(Wants::Change, move |_| standbys.end_copy(&id)).await?;
-    Ok(HttpResponse::NoContent().finish())
+    reply::nothing()
 }
 
 /// `GET /v1/admin/standby/copies/{id}/{file}`
@@ -219,7 +219,7 @@ async fn unseal(call: Call) -> Answer {
     let standby = call.query()?.text("standby").map(str::to_owned);
     let standbys = Arc::clone(&call.api.standbys);
     call.run(Wants::Read, move |feed| standbys.unseal(feed.store(), standby.as_deref())).await?;
-    Ok(HttpResponse::NoContent().finish())
+    reply::nothing()
 }
 
 /// `POST /v1/admin/standby/handover`

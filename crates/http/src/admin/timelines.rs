@@ -1,28 +1,18 @@
 //! Checks of a timeline: is it exact, and why does it show an item or not?
 
-use serde::Serialize;
-use serde_json::json;
-use utoipa::ToSchema;
-
-use crate::call::Call;
 use crate::calls::show::ItemId;
 use crate::endpoint::parameters::{number, optional, required};
-use crate::endpoint::{Endpoint, get, group};
-use crate::pools::Wants;
-use crate::route_info::OfOwner;
-use crate::wire::reply::{self, Answer};
-use feed::{Feed, PathExplanation, timeline};
-use model::error::Result;
+use crate::prelude::*;
+use feed::{PathExplanation, timeline};
 use model::schemas::id_text;
-use model::{HostId, HostIds, Millis, Position, Time};
+use model::{HostIds, Position};
 
 /// Items that `verify` compares by default.
 const DEFAULT_DEPTH: usize = 1000;
 /// Most items that it compares.
 const MAX_DEPTH: usize = 100_000;
 
-/// The calls of this file.
-pub(crate) fn endpoints() -> Vec<Endpoint> {
+endpoints! { "operations":
     let exact = json!({
         "user_id": "111", "exact": true, "compared": 424, "complete": true, "missing": [], "extra": []
     });
@@ -34,25 +24,20 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
             "suspended": false, "in_exclusive_list": false, "ruled_out": false, "unsettled": false, "pending": false, "in_inbox": true,
             "pulled": false}]
     });
-    let calls = [
-        get("/v1/admin/users/{uid}/timeline/verify", verify, "verifyTimeline", "Compare a timeline with its sources")
-            .about(
-                "Compares the timeline with a merge of the outboxes of all followed users. In a cluster, ask each node: \
-                 those that do not keep the user's inbox have only the merge.",
-            )
-            .query([optional("depth", "The number of items to compare", number(1, MAX_DEPTH, DEFAULT_DEPTH))])
-            .answers::<VerificationBody<'_>>(200, "The differences", exact),
-        get(
-            "/v1/admin/users/{uid}/timeline/explain",
-            explain,
-            "explainTimeline",
-            "Why a timeline shows an item, or does not",
-        )
+
+    /// Compare a timeline with its sources
+    ///
+    /// Compares the timeline with a merge of the outboxes of all followed users. In a cluster, ask each node: those
+    /// that do not keep the user's inbox have only the merge.
+    get("/v1/admin/users/{uid}/timeline/verify", verify, "verifyTimeline")
+        .query([optional("depth", "The number of items to compare", number(1, MAX_DEPTH, DEFAULT_DEPTH))])
+        .answers::<VerificationBody<'_>>(200, "The differences", exact);
+
+    /// Why a timeline shows an item, or does not
+    get("/v1/admin/users/{uid}/timeline/explain", explain, "explainTimeline")
         .query([required("content_id", "The id of the item", id_text(), "32850")])
         .of_owner(OfOwner::Inbox)
-        .answers::<ExplanationBody>(200, "The reason, and the facts behind it", why),
-    ];
-    group("operations", calls)
+        .answers::<ExplanationBody>(200, "The reason, and the facts behind it", why);
 }
 
 /// The result of a comparison of a timeline with its sources.

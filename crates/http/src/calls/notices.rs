@@ -5,50 +5,52 @@ use std::sync::Arc;
 use serde::Serializer;
 use serde_json::Value;
 
-use super::prelude::*;
+use crate::prelude::*;
 use crate::wire::reply::Text;
 use feed::{MoveNoticeMarker, NoticeGroup, NoticePage, notices, sight};
 use model::{
-    Card, ContentId, HostId, HostIds, HostNoticeId, Millis, NoticeCursor, NoticeKind, Page, Position, ReactionKinds,
-    Time, Unread, UserId,
+    Card, ContentId, HostIds, HostNoticeId, NoticeCursor, NoticeKind, Page, Position, ReactionKinds, Unread, UserId,
 };
 
-/// The calls of this file.
-pub(crate) fn endpoints() -> Vec<Endpoint> {
+endpoints! { "notices":
     let marker = json!({"cursor": "1689089522000-4-0-3-200-32850"});
-    let calls = [
-        get("/v1/users/{uid}/notices/unread", unread, "getUnreadNotices", "The number of unread notices")
-            .for_users(TokenUse::Own)
-            .about("Those above the marker of the notices; counts up to 1,000, and `capped` says that there may be more.")
-            .answers::<Unread>(200, "The count", json!({"count": 3, "capped": false})),
-        get("/v1/users/{uid}/notices/marker", marked, "getNoticeMarker", "The marker of the notices of a user")
-            .for_users(TokenUse::Own)
-            .answers::<NoticeMarker>(200, "The marker; `null` for a user without a marker", marker.clone()),
-        put("/v1/users/{uid}/notices/marker", advance, "moveNoticeMarker", "Move the marker of the notices")
-            .for_users(Act::Marker)
-            .about(
-                "The marker moves forward only: a cursor at or below it changes nothing. A cursor after the server's clock is \
-                 replaced by the present time, unless a notice stands there.",
-            )
-            .takes::<NewNoticeMarker>(marker.clone())
-            .answers::<NoticeMarker>(200, "The marker after the change", marker)
-            .refuses(&[Code::TimeAhead, Code::UnknownCursor])
-            .leads_to(&["getNoticeMarker", "getUnreadNotices"], &[("uid", "$request.path.uid")]),
-        get("/v1/users/{uid}/notices", list, "listNotices", "What happened to a user, newest first")
-            .for_users(TokenUse::Own)
-            .about(
-                "Follows, requests to follow, approved requests, reactions, comments and reposts of others, and their items \
-                 that mention the user. What is taken back leaves the list. With `group=true` neighbours of one kind about \
-                 one item are one element with `count`, `actors`, `newest` and `oldest` in place of `at` and `actor`.",
-            )
-            .query([parameters::flag(
-                "group",
-                "Whether neighbours of one kind about one item are one element. Default: `false`",
-            )])
-            .answers_pages::<NoticeItem>(parameters::notice_page(), "NoticePage", NoticeItem::example_page())
-            .refuses(&[Code::UnknownCursor]),
-    ];
-    group("notices", calls)
+
+    /// The number of unread notices
+    ///
+    /// Those above the marker of the notices; counts up to 1,000, and `capped` says that there may be more.
+    get("/v1/users/{uid}/notices/unread", unread, "getUnreadNotices")
+        .for_users(TokenUse::Own)
+        .answers::<Unread>(200, "The count", json!({"count": 3, "capped": false}));
+
+    /// The marker of the notices of a user
+    get("/v1/users/{uid}/notices/marker", marked, "getNoticeMarker")
+        .for_users(TokenUse::Own)
+        .answers::<NoticeMarker>(200, "The marker; `null` for a user without a marker", marker.clone());
+
+    /// Move the marker of the notices
+    ///
+    /// The marker moves forward only: a cursor at or below it changes nothing. A cursor after the server's clock is
+    /// replaced by the present time, unless a notice stands there.
+    put("/v1/users/{uid}/notices/marker", advance, "moveNoticeMarker")
+        .for_users(Act::Marker)
+        .takes::<NewNoticeMarker>(marker.clone())
+        .answers::<NoticeMarker>(200, "The marker after the change", marker)
+        .refuses(&[Code::TimeAhead, Code::UnknownCursor])
+        .leads_to(&["getNoticeMarker", "getUnreadNotices"], &[("uid", "$request.path.uid")]);
+
+    /// What happened to a user, newest first
+    ///
+    /// Follows, requests to follow, approved requests, reactions, comments and reposts of others, and their items
+    /// that mention the user. What is taken back leaves the list. With `group=true` neighbours of one kind about one
+    /// item are one element with `count`, `actors`, `newest` and `oldest` in place of `at` and `actor`.
+    get("/v1/users/{uid}/notices", list, "listNotices")
+        .for_users(TokenUse::Own)
+        .query([parameters::flag(
+            "group",
+            "Whether neighbours of one kind about one item are one element. Default: `false`",
+        )])
+        .answers_pages::<NoticeItem>(parameters::notice_page(), "NoticePage", NoticeItem::example_page())
+        .refuses(&[Code::UnknownCursor]);
 }
 
 /// A notice, or with `group=true` neighbours of one kind about one item.

@@ -77,15 +77,21 @@ pub(crate) struct Item<'a> {
     suspended: Option<bool>,
 }
 
-/// An example of an item in a list.
+/// An example of an item.
 pub(crate) fn example() -> Value {
     json!({
         "content_id": "32850", "author_id": "200", "published_at": 1_689_089_522_000_u64, "kind": "post",
         "text": "Low tide at noon", "media": [{"type": "image", "url": "https://example.org/tide.jpg"}],
         "topics": ["sea"], "broadcast": true, "to": ["900"], "audience": "public",
-        "counts": {"comments": 3, "reposts": 0, "reactions": {"like": 12, "favorite": 1}},
-        "author": {"user_id": "200", "nickname": "Ebba", "avatar": null}
+        "counts": {"comments": 3, "reposts": 0, "reactions": {"like": 12, "favorite": 1}}
     })
+}
+
+/// An example of an item in a list.
+pub(crate) fn example_in_list() -> Value {
+    let mut item = example();
+    item["author"] = json!({"user_id": "200", "nickname": "Ebba", "avatar": null});
+    item
 }
 
 /// The reactions of the reader to an item of the reader's timeline.

@@ -64,7 +64,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         .with_token_in_query()
         .not_for_read_keys()
         .query([last])
-        .answers_in(events::MEDIA_TYPE, 200, "Events, without an end", data, show::example())
+        .answers_in(events::MEDIA_TYPE, 200, "Events, without an end", data, show::example_in_list())
         .refuses(&[Code::InvalidHeader, Code::UnknownCursor, Code::CrossOrigin, Code::StreamLimit, Code::Stopping]);
     group("streams", [call])
 }
