@@ -51,18 +51,16 @@ endpoints! { "operations", of_this_server:
 #[schema(value_type = HashMap<String, JsonObject>)]
 struct ServerSettings(Map<String, Value>);
 
-/// A key, without the key itself.
-#[derive(Serialize, ToSchema)]
-#[schema(as = Key)]
-struct KeyBody {
-    /// `full`, `read` or `metrics`.
-    role: &'static str,
-    /// The beginning of its hash, as the server log names the key.
-    hash: String,
-    /// The name behind the key in its list.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    name: Option<String>,
+answers! {
+    /// A key, without the key itself.
+    struct KeyBody as Key {
+        /// `full`, `read` or `metrics`.
+        role: &'static str,
+        /// The beginning of its hash, as the server log names the key.
+        hash: String,
+        /// The name behind the key in its list.
+        name?: String,
+    }
 }
 
 impl From<(KeyRole, Key)> for KeyBody {
@@ -83,14 +81,13 @@ struct NewToken {
     expires_in: Option<u64>,
 }
 
-/// A user token.
-#[derive(Serialize, ToSchema)]
-#[schema(as = Token)]
-struct TokenBody {
-    token: String,
-    /// When it ends.
-    #[schema(value_type = Time)]
-    expires_at: Millis,
+answers! {
+    /// A user token.
+    struct TokenBody as Token {
+        token: String,
+        /// When it ends.
+        expires_at: Millis as Time,
+    }
 }
 
 /// `GET /v1/admin/settings`

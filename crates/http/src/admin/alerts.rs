@@ -52,15 +52,17 @@ pub(super) fn look(api: &Arc<Api>, sample: Option<DiskFigures>, node: Option<Sta
     api.observed.firing.look(Instant::now(), RULES.iter().map(condition))
 }
 
-/// An alert.
-#[derive(Debug, PartialEq, Eq, Serialize, ToSchema)]
-struct Alert {
-    /// The name of the rule.
-    name: &'static str,
-    /// `page`: somebody must act now. `ticket`: on the same day.
-    severity: &'static str,
-    /// The page of the documentation about it.
-    runbook: &'static str,
+answers! {
+    /// An alert.
+    #[derive(PartialEq, Eq)]
+    struct Alert {
+        /// The name of the rule.
+        name: &'static str,
+        /// `page`: somebody must act now. `ticket`: on the same day.
+        severity: &'static str,
+        /// The page of the documentation about it.
+        runbook: &'static str,
+    }
 }
 
 /// How a server judges a rule itself: its alert holds while a condition does, or for a while after a number has risen.

@@ -58,32 +58,29 @@ endpoints! { "operations", of_this_server:
     put("/v1/admin/backups/{name}/copy", note_copy, "").takes_unlisted();
 }
 
-/// A backup.
-#[derive(Debug, Serialize, ToSchema)]
-#[schema(as = Backup)]
-struct BackupBody {
-    /// The time when it began, in a form that sorts.
-    #[schema(pattern = r"^[0-9]{8}T[0-9]{6}\.[0-9]{3}Z$")]
-    name: String,
-    /// When it began. It has every change that was acknowledged before.
-    #[schema(value_type = Time)]
-    begun_at: Millis,
-    /// The time until it was on the device, milliseconds.
-    took_ms: u64,
-    /// `unverified`, `verifying`, `verified`, or `failed`.
-    state: &'static str,
-    /// When its verification ended.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Time)]
-    verified_at: Option<Millis>,
-    /// The first disagreements that its verification found.
-    findings: Vec<String>,
-    /// The format of its data directory.
-    format: u32,
-    /// The version that took it.
-    release: String,
-    /// Bytes of its files. It shares most of them with the data directory and with other backups.
-    bytes: u64,
+answers! {
+    /// A backup.
+    struct BackupBody as Backup {
+        /// The time when it began, in a form that sorts.
+        #[schema(pattern = r"^[0-9]{8}T[0-9]{6}\.[0-9]{3}Z$")]
+        name: String,
+        /// When it began. It has every change that was acknowledged before.
+        begun_at: Millis as Time,
+        /// The time until it was on the device, milliseconds.
+        took_ms: u64,
+        /// `unverified`, `verifying`, `verified`, or `failed`.
+        state: &'static str,
+        /// When its verification ended.
+        verified_at?: Millis as Time,
+        /// The first disagreements that its verification found.
+        findings: Vec<String>,
+        /// The format of its data directory.
+        format: u32,
+        /// The version that took it.
+        release: String,
+        /// Bytes of its files. It shares most of them with the data directory and with other backups.
+        bytes: u64,
+    }
 }
 
 impl From<Backup> for BackupBody {

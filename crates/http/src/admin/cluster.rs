@@ -96,16 +96,16 @@ node_body! {
     incarnation: u64,
 }
 
-/// A node in the settings.
-#[derive(Debug, Serialize, ToSchema)]
-#[schema(as = ClusterMember)]
-struct MemberBody {
-    name: String,
-    /// The address at which the other nodes reach it.
-    url: String,
-    /// Whether it is the node that answers.
-    #[serde(rename = "self")]
-    is_self: bool,
+answers! {
+    /// A node in the settings.
+    struct MemberBody as ClusterMember {
+        name: String,
+        /// The address at which the other nodes reach it.
+        url: String,
+        /// Whether it is the node that answers.
+        #[serde(rename = "self")]
+        is_self: bool,
+    }
 }
 
 /// `GET /v1/admin/cluster`

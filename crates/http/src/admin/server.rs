@@ -42,52 +42,47 @@ endpoints! { "operations":
         .never_waits();
 }
 
-/// The state of the server: `ok` or `ready`.
-#[derive(Serialize, ToSchema)]
-struct Health {
-    status: &'static str,
-}
+answers! {
+    /// The state of the server: `ok` or `ready`.
+    struct Health {
+        status: &'static str,
+    }
 
-/// The main figures of the server, with the names of `/metrics` without the prefix `tideline_`.
-#[derive(Serialize, ToSchema)]
-struct Stats {
-    version: &'static str,
-    jobs: Jobs,
-    /// Items whose fan-out has not ended.
-    pending_items: u64,
-    /// Pairs of a user and an author whose settle job has not ended.
-    unsettled_pairs: u64,
-    /// Entries written into inboxes by fan-outs.
-    deliveries: u64,
-    /// Bytes of the write-ahead log.
-    log_bytes: u64,
-    /// The standbys that have called lately.
-    standbys: Vec<StandbyFigures>,
-    /// The size of each table, by its name.
-    #[schema(value_type = HashMap<String, Figures>)]
-    tables: BTreeMap<&'static str, Figures>,
-}
+    /// The main figures of the server, with the names of `/metrics` without the prefix `tideline_`.
+    struct Stats {
+        version: &'static str,
+        jobs: Jobs,
+        /// Items whose fan-out has not ended.
+        pending_items: u64,
+        /// Pairs of a user and an author whose settle job has not ended.
+        unsettled_pairs: u64,
+        /// Entries written into inboxes by fan-outs.
+        deliveries: u64,
+        /// Bytes of the write-ahead log.
+        log_bytes: u64,
+        /// The standbys that have called lately.
+        standbys: Vec<StandbyFigures>,
+        /// The size of each table, by its name.
+        tables: BTreeMap<&'static str, Figures> as HashMap<String, Figures>,
+    }
 
-/// How far a standby is.
-#[derive(Serialize, ToSchema)]
-struct StandbyFigures {
-    /// Its name.
-    name: String,
-    /// Since when it follows; missing if it does not at present.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Time)]
-    following_since: Option<Millis>,
-    /// When it last told how far it is.
-    #[schema(value_type = Time)]
-    seen_at: Millis,
-    /// The last row of the log on its device.
-    row: u64,
-    /// Rows of the log that it lacks.
-    behind_rows: u64,
-    /// Bytes of the log that it was not sent yet, about.
-    behind_bytes: u64,
-    /// For how long it has lacked some, milliseconds; 0 if it has all.
-    behind_ms: u64,
+    /// How far a standby is.
+    struct StandbyFigures {
+        /// Its name.
+        name: String,
+        /// Since when it follows; missing if it does not at present.
+        following_since?: Millis as Time,
+        /// When it last told how far it is.
+        seen_at: Millis as Time,
+        /// The last row of the log on its device.
+        row: u64,
+        /// Rows of the log that it lacks.
+        behind_rows: u64,
+        /// Bytes of the log that it was not sent yet, about.
+        behind_bytes: u64,
+        /// For how long it has lacked some, milliseconds; 0 if it has all.
+        behind_ms: u64,
+    }
 }
 
 impl From<KnownStandby> for StandbyFigures {
@@ -104,33 +99,33 @@ impl From<KnownStandby> for StandbyFigures {
     }
 }
 
-/// The queue of jobs.
-#[derive(Serialize, ToSchema)]
-struct Jobs {
-    /// Places in use: by running and waiting jobs, and by open requests that may add jobs.
-    waiting: u64,
-    /// The limit of places.
-    limit: u64,
-    /// Fan-outs running or waiting.
-    fan_out: u64,
-    /// Settle jobs running or waiting.
-    settle: u64,
-    /// Rebuilds running or waiting.
-    rebuild: u64,
-    /// Settle jobs without work, because a newer job of the same pair existed.
-    coalesced: u64,
-    /// Changes refused because the queue was full.
-    refused: u64,
-    /// Failed attempts; each is repeated.
-    failures: u64,
-}
+answers! {
+    /// The queue of jobs.
+    struct Jobs {
+        /// Places in use: by running and waiting jobs, and by open requests that may add jobs.
+        waiting: u64,
+        /// The limit of places.
+        limit: u64,
+        /// Fan-outs running or waiting.
+        fan_out: u64,
+        /// Settle jobs running or waiting.
+        settle: u64,
+        /// Rebuilds running or waiting.
+        rebuild: u64,
+        /// Settle jobs without work, because a newer job of the same pair existed.
+        coalesced: u64,
+        /// Changes refused because the queue was full.
+        refused: u64,
+        /// Failed attempts; each is repeated.
+        failures: u64,
+    }
 
-/// The size of one table.
-#[derive(Serialize, ToSchema)]
-struct Figures {
-    /// An estimate: rows that were replaced or removed may count until a compaction.
-    rows_estimate: u64,
-    bytes: u64,
+    /// The size of one table.
+    struct Figures {
+        /// An estimate: rows that were replaced or removed may count until a compaction.
+        rows_estimate: u64,
+        bytes: u64,
+    }
 }
 
 /// `GET /healthz`: the process is up.

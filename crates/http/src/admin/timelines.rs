@@ -40,85 +40,77 @@ endpoints! { "operations":
         .answers::<ExplanationBody>(200, "The reason, and the facts behind it", why);
 }
 
-/// The result of a comparison of a timeline with its sources.
-#[derive(Debug, Serialize, ToSchema)]
-#[schema(as = Verification)]
-struct VerificationBody<'a> {
-    user_id: HostId,
-    /// Whether there are no differences.
-    exact: bool,
-    /// The number of items compared.
-    compared: usize,
-    /// Whether the whole timeline was compared.
-    complete: bool,
-    /// Items that the timeline lacks.
-    missing: Vec<ItemId<'a>>,
-    /// Items that the timeline should not have.
-    extra: Vec<ItemId<'a>>,
-}
+answers! {
+    /// The result of a comparison of a timeline with its sources.
+    struct VerificationBody<'a> as Verification {
+        user_id: HostId,
+        /// Whether there are no differences.
+        exact: bool,
+        /// The number of items compared.
+        compared: usize,
+        /// Whether the whole timeline was compared.
+        complete: bool,
+        /// Items that the timeline lacks.
+        missing: Vec<ItemId<'a>>,
+        /// Items that the timeline should not have.
+        extra: Vec<ItemId<'a>>,
+    }
 
-/// The reason why a timeline shows an item or does not, with the facts behind it.
-#[derive(Debug, Serialize, ToSchema)]
-#[schema(as = Explanation)]
-struct ExplanationBody {
-    user_id: HostId,
-    content_id: HostId,
-    /// Whether the timeline shows the item.
-    listed: bool,
-    /// The deciding reason: `listed`, `no_content`, `deleted`, `not_broadcast`, `blocked`, `requested`, `not_following`,
-    /// `muted`, `hidden`, `suspended`, `in_exclusive_list`, `ruled_out`, or `changed_meanwhile` if something changed during the
-    /// request.
-    reason: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    author_id: Option<HostId>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Time)]
-    published_at: Option<Millis>,
-    /// The user has muted the author.
-    muted: bool,
-    /// The author hides its content from the user.
-    hidden: bool,
-    /// The user has blocked the author, or the author the user.
-    blocked: bool,
-    /// The author is suspended.
-    suspended: bool,
-    /// The paths of the item: the author if it is broadcast, then further sources.
-    paths: Vec<PathExplanationBody>,
-    /// The inbox is complete only above this cursor; `null` for an inbox that is complete to its end.
-    #[schema(required, value_type = Option<String>, pattern = r"^[0-9]+-[^\x00-\x1f\x7f-\x9f]+$")]
-    floor: Option<Position<HostId>>,
-}
+    /// The reason why a timeline shows an item or does not, with the facts behind it.
+    struct ExplanationBody as Explanation {
+        user_id: HostId,
+        content_id: HostId,
+        /// Whether the timeline shows the item.
+        listed: bool,
+        /// The deciding reason: `listed`, `no_content`, `deleted`, `not_broadcast`, `blocked`, `requested`, `not_following`,
+        /// `muted`, `hidden`, `suspended`, `in_exclusive_list`, `ruled_out`, or `changed_meanwhile` if something changed during the
+        /// request.
+        reason: &'static str,
+        author_id?: HostId,
+        published_at?: Millis as Time,
+        /// The user has muted the author.
+        muted: bool,
+        /// The author hides its content from the user.
+        hidden: bool,
+        /// The user has blocked the author, or the author the user.
+        blocked: bool,
+        /// The author is suspended.
+        suspended: bool,
+        /// The paths of the item: the author if it is broadcast, then further sources.
+        paths: Vec<PathExplanationBody>,
+        /// The inbox is complete only above this cursor; `null` for an inbox that is complete to its end.
+        #[schema(required, value_type = Option<String>, pattern = r"^[0-9]+-[^\x00-\x1f\x7f-\x9f]+$")]
+        floor: Option<Position<HostId>>,
+    }
 
-/// Why an item is, or is not, in a timeline through one of its paths.
-#[derive(Debug, Serialize, ToSchema)]
-#[schema(as = PathExplanation)]
-struct PathExplanationBody {
-    source_id: HostId,
-    /// The user follows the source.
-    following: bool,
-    /// A request of the user to follow the source waits.
-    requested: bool,
-    /// The user has muted the source.
-    muted: bool,
-    /// The source hides its content from the user.
-    hidden: bool,
-    /// The user has blocked the source, or the source the user.
-    blocked: bool,
-    /// The source is suspended.
-    suspended: bool,
-    /// The source is a member of an exclusive list of the user.
-    in_exclusive_list: bool,
-    /// The rule of the follow does not admit the kind of the item.
-    ruled_out: bool,
-    /// A follow or unfollow of this source is still being applied to the inbox.
-    unsettled: bool,
-    /// The fan-out of the item on this path has not ended.
-    pending: bool,
-    /// The inbox has a row for the item on this path, above the floor.
-    in_inbox: bool,
-    /// A read takes the item from the source's outbox.
-    pulled: bool,
+    /// Why an item is, or is not, in a timeline through one of its paths.
+    struct PathExplanationBody as PathExplanation {
+        source_id: HostId,
+        /// The user follows the source.
+        following: bool,
+        /// A request of the user to follow the source waits.
+        requested: bool,
+        /// The user has muted the source.
+        muted: bool,
+        /// The source hides its content from the user.
+        hidden: bool,
+        /// The user has blocked the source, or the source the user.
+        blocked: bool,
+        /// The source is suspended.
+        suspended: bool,
+        /// The source is a member of an exclusive list of the user.
+        in_exclusive_list: bool,
+        /// The rule of the follow does not admit the kind of the item.
+        ruled_out: bool,
+        /// A follow or unfollow of this source is still being applied to the inbox.
+        unsettled: bool,
+        /// The fan-out of the item on this path has not ended.
+        pending: bool,
+        /// The inbox has a row for the item on this path, above the floor.
+        in_inbox: bool,
+        /// A read takes the item from the source's outbox.
+        pulled: bool,
+    }
 }
 
 /// `GET /v1/admin/users/{uid}/timeline/verify`

@@ -28,36 +28,28 @@ endpoints! { "users":
         .refuses(&[Code::Overloaded]);
 }
 
-/// An erasure that has begun.
-#[derive(Serialize, ToSchema)]
-struct Begun {
-    user_id: HostId,
-    /// When it began; left out if the server has nothing of the user.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Time)]
-    since: Option<Millis>,
-}
+answers! {
+    /// An erasure that has begun.
+    struct Begun {
+        user_id: HostId,
+        /// When it began; left out if the server has nothing of the user.
+        since?: Millis as Time,
+    }
 
-/// An erasure.
-#[derive(Serialize, ToSchema)]
-#[schema(as = Erasure)]
-struct ErasureBody {
-    /// The user, while the erasure is under way.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    user_id: Option<HostId>,
-    /// What is kept of the id: the first 32 hexadecimal digits of the SHA-256 of `tideline:erasure:` and the id.
-    hash: String,
-    /// `erasing` or `over`.
-    state: &'static str,
-    #[schema(value_type = Time)]
-    since: Millis,
-    /// When it was over.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Time)]
-    over: Option<Millis>,
-    /// How many items, relations, reactions, lists, memberships and changes were removed so far.
-    rows: u64,
+    /// An erasure.
+    struct ErasureBody as Erasure {
+        /// The user, while the erasure is under way.
+        user_id?: HostId,
+        /// What is kept of the id: the first 32 hexadecimal digits of the SHA-256 of `tideline:erasure:` and the id.
+        hash: String,
+        /// `erasing` or `over`.
+        state: &'static str,
+        since: Millis as Time,
+        /// When it was over.
+        over?: Millis as Time,
+        /// How many items, relations, reactions, lists, memberships and changes were removed so far.
+        rows: u64,
+    }
 }
 
 impl From<(HostId, Erasure)> for ErasureBody {

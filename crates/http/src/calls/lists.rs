@@ -141,17 +141,17 @@ fn title() -> Object {
     ObjectBuilder::new().schema_type(Type::String).min_length(Some(1)).max_length(Some(MAX_TITLE)).build()
 }
 
-/// A list of a user.
-#[derive(Debug, Serialize, ToSchema)]
-#[schema(as = UserList)]
-struct List {
-    /// Its name.
-    list: String,
-    /// Its name for people; `null` if it has none.
-    #[schema(required)]
-    title: Option<String>,
-    /// Whether the home timeline leaves out the members.
-    exclusive: bool,
+answers! {
+    /// A list of a user.
+    struct List as UserList {
+        /// Its name.
+        list: String,
+        /// Its name for people; `null` if it has none.
+        #[schema(required)]
+        title: Option<String>,
+        /// Whether the home timeline leaves out the members.
+        exclusive: bool,
+    }
 }
 
 impl From<UserList> for List {
@@ -193,22 +193,17 @@ fn to_remove() -> Array {
     users("The members to remove")
 }
 
-/// Whether a user is a member of a list, and since when.
-#[derive(Debug, Serialize, ToSchema)]
-struct ListMember {
-    user_id: HostId,
-    member: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Time)]
-    since: Option<Millis>,
-    /// The only kinds of its items that the list shows.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Vec<String>)]
-    only: Option<KindNames>,
-    /// The kinds of its items that the list does not show.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Vec<String>)]
-    except: Option<KindNames>,
+answers! {
+    /// Whether a user is a member of a list, and since when.
+    struct ListMember {
+        user_id: HostId,
+        member: bool,
+        since?: Millis as Time,
+        /// The only kinds of its items that the list shows.
+        only?: KindNames as Vec<String>,
+        /// The kinds of its items that the list does not show.
+        except?: KindNames as Vec<String>,
+    }
 }
 
 impl ListMember {

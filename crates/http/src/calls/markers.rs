@@ -43,12 +43,12 @@ pub(crate) struct NewMarker {
     cursor: Position<HostId>,
 }
 
-/// The place up to which a user has read; `null` for a user without a marker.
-#[derive(Debug, Serialize, ToSchema)]
-#[schema(as = Marker)]
-pub(crate) struct MarkerBody {
-    #[schema(required, value_type = Option<String>, pattern = r"^[0-9]+-[^\x00-\x1f\x7f-\x9f]+$")]
-    cursor: Option<Position<HostId>>,
+answers! {
+    /// The place up to which a user has read; `null` for a user without a marker.
+    pub(crate) struct MarkerBody as Marker {
+        #[schema(required, value_type = Option<String>, pattern = r"^[0-9]+-[^\x00-\x1f\x7f-\x9f]+$")]
+        cursor: Option<Position<HostId>>,
+    }
 }
 
 /// The name of the list in the path; `None` in the path of the home timeline.

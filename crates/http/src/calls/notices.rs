@@ -53,49 +53,31 @@ endpoints! { "notices":
         .refuses(&[Code::UnknownCursor]);
 }
 
-/// A notice, or with `group=true` neighbours of one kind about one item.
-#[derive(Debug, Serialize, ToSchema)]
-#[schema(as = Notice)]
-pub(crate) struct NoticeItem {
-    /// Its place; of a group, that of its newest notice.
-    #[schema(schema_with = schemas::notice_cursor)]
-    cursor: Position<HostNoticeId>,
-    /// `follow`, `follow_request`, `request_approved`, `reaction`, `comment`, `repost` or `mention`.
-    kind: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Time, nullable = false)]
-    at: Option<Millis>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Card, nullable = false)]
-    actor: Option<Actor>,
-    /// The kind of the reaction.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    reaction: Option<String>,
-    /// The item of the actor: the comment, the repost, or the item that mentions the user. In a group only the last.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    content_id: Option<HostId>,
-    /// The item of the user: that of the reaction, the comment or the repost.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    on: Option<HostId>,
-    /// Only in a group: how many notices it has.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    count: Option<usize>,
-    /// Only in a group: the actors of its newest notices, at most 8.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Vec<Card>, nullable = false)]
-    actors: Option<Vec<Actor>>,
-    /// Only in a group: the time of its newest notice.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Time, nullable = false)]
-    newest: Option<Millis>,
-    /// Only in a group: the time of its oldest notice.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Time, nullable = false)]
-    oldest: Option<Millis>,
+answers! {
+    /// A notice, or with `group=true` neighbours of one kind about one item.
+    pub(crate) struct NoticeItem as Notice {
+        /// Its place; of a group, that of its newest notice.
+        #[schema(schema_with = schemas::notice_cursor)]
+        cursor: Position<HostNoticeId>,
+        /// `follow`, `follow_request`, `request_approved`, `reaction`, `comment`, `repost` or `mention`.
+        kind: &'static str,
+        at?: Millis as Time,
+        actor?: Actor as Card,
+        /// The kind of the reaction.
+        reaction?: String,
+        /// The item of the actor: the comment, the repost, or the item that mentions the user. In a group only the last.
+        content_id?: HostId,
+        /// The item of the user: that of the reaction, the comment or the repost.
+        on?: HostId,
+        /// Only in a group: how many notices it has.
+        count?: usize,
+        /// Only in a group: the actors of its newest notices, at most 8.
+        actors?: Vec<Actor> as Vec<Card>,
+        /// Only in a group: the time of its newest notice.
+        newest?: Millis as Time,
+        /// Only in a group: the time of its oldest notice.
+        oldest?: Millis as Time,
+    }
 }
 
 /// Who did it.
@@ -115,11 +97,12 @@ struct NewNoticeMarker {
     cursor: Position<HostNoticeId>,
 }
 
-/// The place up to which a user has read the notices; `null` for a user without a marker.
-#[derive(Debug, Serialize, ToSchema)]
-struct NoticeMarker {
-    #[schema(required, value_type = Option<String>, pattern = r"^[0-9]+-[^\x00-\x1f\x7f-\x9f]+$")]
-    cursor: Option<Position<HostNoticeId>>,
+answers! {
+    /// The place up to which a user has read the notices; `null` for a user without a marker.
+    struct NoticeMarker {
+        #[schema(required, value_type = Option<String>, pattern = r"^[0-9]+-[^\x00-\x1f\x7f-\x9f]+$")]
+        cursor: Option<Position<HostNoticeId>>,
+    }
 }
 
 impl NoticeItem {

@@ -36,17 +36,15 @@ struct NewPresence {
     online: bool,
 }
 
-/// The presence of a user.
-#[derive(Debug, Serialize, ToSchema)]
-#[schema(as = Presence)]
-struct PresenceBody {
-    user_id: HostId,
-    /// Whether the user has a heartbeat or an open stream.
-    online: bool,
-    /// The end of the heartbeat, if there is one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Time)]
-    expires_at: Option<Millis>,
+answers! {
+    /// The presence of a user.
+    struct PresenceBody as Presence {
+        user_id: HostId,
+        /// Whether the user has a heartbeat or an open stream.
+        online: bool,
+        /// The end of the heartbeat, if there is one.
+        expires_at?: Millis as Time,
+    }
 }
 
 impl PresenceBody {

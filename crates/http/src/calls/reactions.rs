@@ -62,20 +62,17 @@ endpoints! { "reactions":
         .for_users(TokenUse::Visible);
 }
 
-/// The state of a reaction after a change.
-#[derive(Debug, Serialize, ToSchema)]
-#[schema(as = Reaction)]
-struct ReactionItem<'a> {
-    content_id: HostId,
-    user_id: HostId,
-    #[schema(value_type = ReactionKind)]
-    kind: &'a str,
-    /// Whether the user has this reaction to the item.
-    active: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Time)]
-    since: Option<Millis>,
-    counts: Counts<'a>,
+answers! {
+    /// The state of a reaction after a change.
+    struct ReactionItem<'a> as Reaction {
+        content_id: HostId,
+        user_id: HostId,
+        kind: &'a str as ReactionKind,
+        /// Whether the user has this reaction to the item.
+        active: bool,
+        since?: Millis as Time,
+        counts: Counts<'a>,
+    }
 }
 
 // A body with an optional time.

@@ -22,14 +22,14 @@ endpoints! { "users":
         .leads_to(&["getSettings"], &[("uid", "$request.path.uid")]);
 }
 
-/// The settings of a user.
-#[derive(Debug, Serialize, ToSchema)]
-#[schema(as = Settings)]
-struct SettingsBody {
-    /// Whether a follow of the user is a request until the user approves it.
-    approve_followers: bool,
-    /// The `audience` of items of the user that name none.
-    default_audience: Audience,
+answers! {
+    /// The settings of a user.
+    struct SettingsBody as Settings {
+        /// Whether a follow of the user is a request until the user approves it.
+        approve_followers: bool,
+        /// The `audience` of items of the user that name none.
+        default_audience: Audience,
+    }
 }
 
 impl From<UserSettings> for SettingsBody {

@@ -28,14 +28,13 @@ endpoints! { "users":
         .answers::<Suspension>(200, "The state after the change", not_there);
 }
 
-/// Whether a user is suspended, and since when.
-#[derive(Debug, Serialize, ToSchema)]
-struct Suspension {
-    user_id: HostId,
-    suspended: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Time)]
-    since: Option<Millis>,
+answers! {
+    /// Whether a user is suspended, and since when.
+    struct Suspension {
+        user_id: HostId,
+        suspended: bool,
+        since?: Millis as Time,
+    }
 }
 
 impl Suspension {

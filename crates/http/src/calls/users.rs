@@ -59,18 +59,18 @@ endpoints! { "users":
         .answers_items::<ProfileBody<'_>>(200, "ProfileList", "The users", found);
 }
 
-/// The profile of a user. A field without a value is `null`.
-#[derive(Debug, Serialize, ToSchema)]
-#[schema(as = Profile)]
-struct ProfileBody<'a> {
-    user_id: HostId,
-    #[schema(required)]
-    nickname: Option<&'a str>,
-    #[schema(required)]
-    avatar: Option<&'a str>,
-    #[schema(required, value_type = Option<JsonObject>)]
-    extra: Option<&'a RawValue>,
-    counts: UserCounts,
+answers! {
+    /// The profile of a user. A field without a value is `null`.
+    struct ProfileBody<'a> as Profile {
+        user_id: HostId,
+        #[schema(required)]
+        nickname: Option<&'a str>,
+        #[schema(required)]
+        avatar: Option<&'a str>,
+        #[schema(required, value_type = Option<JsonObject>)]
+        extra: Option<&'a RawValue>,
+        counts: UserCounts,
+    }
 }
 
 impl<'a> ProfileBody<'a> {

@@ -4,9 +4,8 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 use parking_lot::Mutex;
-use serde::Serialize;
-use utoipa::ToSchema;
 
+use crate::wire::answers::answers;
 use model::{Distribution, Millis, Time};
 
 /// Samples that are kept.
@@ -88,67 +87,56 @@ impl Reading {
     }
 }
 
-/// The figures of a few seconds. Rates are for each second, times are seconds, sizes are bytes.
-#[derive(Debug, Default, Clone, Serialize, ToSchema)]
-#[schema(as = FiguresSample)]
-pub(crate) struct Sample {
-    /// When they ended.
-    #[schema(value_type = Time)]
-    pub(crate) at: Millis,
-    pub(crate) requests_ok: f64,
-    /// Requests answered with a status of 400 to 499.
-    pub(crate) requests_refused: f64,
-    /// Requests answered with a status of 500 or more.
-    pub(crate) requests_failed: f64,
-    /// The number of refused and failed requests by the code of their problem.
-    #[schema(value_type = HashMap<String, u64>)]
-    pub(crate) problems: BTreeMap<&'static str, u64>,
-    /// The time until an answer; missing without requests.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    pub(crate) answer_p50: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    pub(crate) answer_p99: Option<f64>,
-    /// Items published.
-    pub(crate) published: f64,
-    /// Entries written into inboxes.
-    pub(crate) deliveries: f64,
-    /// The time from a publish until its last delivery; missing without publishes.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    pub(crate) delivery_lag_p50: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    pub(crate) delivery_lag_p99: Option<f64>,
-    pub(crate) stream_events: f64,
-    /// The part of look-ups that caches answered; missing without look-ups.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    pub(crate) cache_hit_ratio: Option<f64>,
-    /// Processors in use.
-    pub(crate) processor: f64,
-    /// Places for jobs in use.
-    pub(crate) jobs: u64,
-    /// The age of the oldest job.
-    pub(crate) oldest_job: f64,
-    /// Items whose fan-out has not ended.
-    pub(crate) pending_items: u64,
-    pub(crate) streams: u64,
-    pub(crate) users_online: u64,
-    pub(crate) connections: u64,
-    /// Bytes of all tables.
-    pub(crate) table_bytes: u64,
-    pub(crate) log_bytes: u64,
-    pub(crate) memtable_bytes: u64,
-    pub(crate) compactions: u64,
-    pub(crate) compaction_pending_bytes: u64,
-    pub(crate) fresh_files: u64,
-    /// How often the engine has slowed changes down or held them back since the start.
-    pub(crate) stalls: u64,
-    pub(crate) device_bytes: u64,
-    pub(crate) device_limit_bytes: u64,
-    pub(crate) memory_bytes: u64,
+answers! {
+    /// The figures of a few seconds. Rates are for each second, times are seconds, sizes are bytes.
+    #[derive(Default, Clone)]
+    pub(crate) struct Sample as FiguresSample {
+        /// When they ended.
+        pub(crate) at: Millis as Time,
+        pub(crate) requests_ok: f64,
+        /// Requests answered with a status of 400 to 499.
+        pub(crate) requests_refused: f64,
+        /// Requests answered with a status of 500 or more.
+        pub(crate) requests_failed: f64,
+        /// The number of refused and failed requests by the code of their problem.
+        pub(crate) problems: BTreeMap<&'static str, u64> as HashMap<String, u64>,
+        /// The time until an answer; missing without requests.
+        pub(crate) answer_p50?: f64,
+        pub(crate) answer_p99?: f64,
+        /// Items published.
+        pub(crate) published: f64,
+        /// Entries written into inboxes.
+        pub(crate) deliveries: f64,
+        /// The time from a publish until its last delivery; missing without publishes.
+        pub(crate) delivery_lag_p50?: f64,
+        pub(crate) delivery_lag_p99?: f64,
+        pub(crate) stream_events: f64,
+        /// The part of look-ups that caches answered; missing without look-ups.
+        pub(crate) cache_hit_ratio?: f64,
+        /// Processors in use.
+        pub(crate) processor: f64,
+        /// Places for jobs in use.
+        pub(crate) jobs: u64,
+        /// The age of the oldest job.
+        pub(crate) oldest_job: f64,
+        /// Items whose fan-out has not ended.
+        pub(crate) pending_items: u64,
+        pub(crate) streams: u64,
+        pub(crate) users_online: u64,
+        pub(crate) connections: u64,
+        /// Bytes of all tables.
+        pub(crate) table_bytes: u64,
+        pub(crate) log_bytes: u64,
+        pub(crate) memtable_bytes: u64,
+        pub(crate) compactions: u64,
+        pub(crate) compaction_pending_bytes: u64,
+        pub(crate) fresh_files: u64,
+        /// How often the engine has slowed changes down or held them back since the start.
+        pub(crate) stalls: u64,
+        pub(crate) device_bytes: u64,
+        pub(crate) device_limit_bytes: u64,
+        pub(crate) memory_bytes: u64,
+    }
 }
 
 /// To what a chart can show, so that answers are short.
