@@ -247,18 +247,6 @@ impl Call {
         }
     }
 
-    /// Makes a change, on a thread that may block.
-    pub(super) async fn change<T, E>(
-        &self,
-        change: impl FnOnce(&Feed) -> Result<T, E> + Send + 'static,
-    ) -> Result<T, Problem>
-    where
-        T: Send + 'static,
-        E: Into<Problem> + Send + 'static,
-    {
-        self.run(Wants::Change, change).await
-    }
-
     /// Runs `work` on a thread that may block, and waits for it until the request times out.
     pub(super) async fn run<T, E>(
         &self,
@@ -280,7 +268,7 @@ impl Call {
     pub(super) async fn submit<C: Change + Send + 'static>(&self, mut change: C) -> Result<C::Outcome, Problem> {
         let feed = self.api.feed();
         if feed.is_node() {
-            return self.change(move |feed| feed.submit(change)).await;
+            return self.run(Wants::Change, move |feed| feed.submit(change)).await;
         }
         let place = self.api.limits.place_for_change(self.caller.holder)?;
         if let Err(Error::NotCached) = change.warm(feed.read().within(Tier::Memory)) {

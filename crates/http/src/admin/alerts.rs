@@ -193,7 +193,7 @@ static CHECKS: &[Check] = &[
     risen("TidelineWebhookGap", |seen| seen.api.observed.webhooks.iter().map(|webhook| webhook.now().gaps).sum()),
     when("TidelineStandbyBehind", |seen| {
         let known = seen.api.standbys.list(seen.api.feed().store()).unwrap_or_default();
-        known.iter().any(|standby| standby.behind_for > 60_000)
+        known.iter().any(|standby| standby.behind_ms > 60_000)
     }),
     when("TidelineNodeNotReady", |seen| seen.node(|node| !node.caught_up)),
     when("TidelineNodeSlow", |seen| seen.node(|node| node.oldest_wait > Duration::from_secs(1))),

@@ -186,11 +186,11 @@ impl Scrape {
             /// 1 if the standby follows at present.
             tideline_standby_following = own(|of| of.following_since.is_some().into());
             /// Rows of the log that the standby lacks.
-            tideline_standby_behind_rows = own(|of| of.behind);
+            tideline_standby_behind_rows = own(|of| of.behind_rows);
             /// Bytes of the log that the standby was not sent yet, about.
-            tideline_standby_behind_bytes = own(|of| of.bytes_behind);
+            tideline_standby_behind_bytes = own(|of| of.behind_bytes);
             /// Seconds for which the standby has lacked rows; 0 if it has all.
-            tideline_standby_behind_seconds = own(|of| of.behind_for.div_ceil(1000));
+            tideline_standby_behind_seconds = own(|of| of.behind_ms.div_ceil(1000));
             /// 1 after a hand-over: a standby has taken over.
             tideline_handed_over = self.api.standbys.has_handed_over();
         }

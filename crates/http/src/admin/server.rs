@@ -61,45 +61,11 @@ answers! {
         /// Bytes of the write-ahead log.
         log_bytes: u64,
         /// The standbys that have called lately.
-        standbys: Vec<StandbyFigures>,
+        standbys: Vec<KnownStandby>,
         /// The size of each table, by its name.
         tables: BTreeMap<&'static str, Figures> as HashMap<String, Figures>,
     }
 
-    /// How far a standby is.
-    struct StandbyFigures {
-        /// Its name.
-        name: String,
-        /// Since when it follows; missing if it does not at present.
-        following_since?: Millis as Time,
-        /// When it last told how far it is.
-        seen_at: Millis as Time,
-        /// The last row of the log on its device.
-        row: u64,
-        /// Rows of the log that it lacks.
-        behind_rows: u64,
-        /// Bytes of the log that it was not sent yet, about.
-        behind_bytes: u64,
-        /// For how long it has lacked some, milliseconds; 0 if it has all.
-        behind_ms: u64,
-    }
-}
-
-impl From<KnownStandby> for StandbyFigures {
-    fn from(known: KnownStandby) -> Self {
-        Self {
-            name: known.name,
-            following_since: known.following_since,
-            seen_at: known.seen_at,
-            row: known.applied,
-            behind_rows: known.behind,
-            behind_bytes: known.bytes_behind,
-            behind_ms: known.behind_for,
-        }
-    }
-}
-
-answers! {
     /// The queue of jobs.
     struct Jobs {
         /// Places in use: by running and waiting jobs, and by open requests that may add jobs.
@@ -188,7 +154,7 @@ pub(crate) async fn stats(call: Call) -> Answer {
         unsettled_pairs: backlog.unsettled_pairs,
         deliveries: workers.deliveries,
         log_bytes: sample.store.log.used,
-        standbys: standbys.into_iter().map(StandbyFigures::from).collect(),
+        standbys,
         tables: tables.map(|of| (of.table, Figures { rows_estimate: of.rows, bytes: of.bytes })).collect(),
     })
 }

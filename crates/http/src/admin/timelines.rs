@@ -4,8 +4,8 @@ use crate::calls::show::ItemId;
 use crate::endpoint::parameters::{number, optional, required};
 use crate::prelude::*;
 use feed::{PathExplanation, timeline};
+use model::Position;
 use model::schemas::id_text;
-use model::{HostIds, Position};
 
 /// Items that `verify` compares by default.
 const DEFAULT_DEPTH: usize = 1000;
@@ -77,40 +77,12 @@ answers! {
         /// The author is suspended.
         suspended: bool,
         /// The paths of the item: the author if it is broadcast, then further sources.
-        paths: Vec<PathExplanationBody>,
+        paths: Vec<PathExplanation>,
         /// The inbox is complete only above this cursor; `null` for an inbox that is complete to its end.
         #[schema(required, value_type = Option<String>, pattern = r"^[0-9]+-[^\x00-\x1f\x7f-\x9f]+$")]
         floor: Option<Position<HostId>>,
     }
 
-    /// Why an item is, or is not, in a timeline through one of its paths.
-    struct PathExplanationBody as PathExplanation {
-        source_id: HostId,
-        /// The user follows the source.
-        following: bool,
-        /// A request of the user to follow the source waits.
-        requested: bool,
-        /// The user has muted the source.
-        muted: bool,
-        /// The source hides its content from the user.
-        hidden: bool,
-        /// The user has blocked the source, or the source the user.
-        blocked: bool,
-        /// The source is suspended.
-        suspended: bool,
-        /// The source is a member of an exclusive list of the user.
-        in_exclusive_list: bool,
-        /// The rule of the follow does not admit the kind of the item.
-        ruled_out: bool,
-        /// A follow or unfollow of this source is still being applied to the inbox.
-        unsettled: bool,
-        /// The fan-out of the item on this path has not ended.
-        pending: bool,
-        /// The inbox has a row for the item on this path, above the floor.
-        in_inbox: bool,
-        /// A read takes the item from the source's outbox.
-        pulled: bool,
-    }
 }
 
 /// `GET /v1/admin/users/{uid}/timeline/verify`
@@ -143,8 +115,7 @@ pub(crate) async fn explain(call: Call) -> Answer {
     let explained = move |feed: &Feed| -> Result<_> {
         let read = feed.read();
         let found = timeline::explain(read, read.find(&user_id)?, read.find(&content_id)?)?;
-        let sources: Vec<_> = found.paths.iter().map(|path| path.source).collect();
-        let ids = read.host_ids(&(found.floor, (found.entry, sources)))?;
+        let ids = read.host_ids(&(found.floor, found.entry))?;
         Ok((found, ids))
     };
     let (found, ids) = call.run(Wants::Read, explained).await?;
@@ -159,27 +130,7 @@ pub(crate) async fn explain(call: Call) -> Answer {
         hidden: found.hidden,
         blocked: found.blocked,
         suspended: found.suspended,
-        paths: found.paths.into_iter().map(|path| PathExplanationBody::new(path, &ids)).collect(),
+        paths: found.paths,
         floor: found.floor.map(|place| ids.place(place)),
     })
-}
-
-impl PathExplanationBody {
-    fn new(path: PathExplanation, ids: &HostIds) -> Self {
-        Self {
-            source_id: ids.of(path.source),
-            following: path.following,
-            requested: path.requested,
-            muted: path.muted,
-            hidden: path.hidden,
-            blocked: path.blocked,
-            suspended: path.suspended,
-            in_exclusive_list: path.in_exclusive_list,
-            ruled_out: path.ruled_out,
-            unsettled: path.unsettled,
-            pending: path.pending,
-            in_inbox: path.in_inbox,
-            pulled: path.pulled,
-        }
-    }
 }

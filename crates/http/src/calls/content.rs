@@ -8,12 +8,12 @@ use actix_web::http::header::LOCATION;
 use serde_json::value::RawValue;
 use utoipa::openapi::schema::{Array, ArrayBuilder};
 
-use super::show::{self, Item, ItemId, Items};
+use super::show::{self, Item, ItemId};
 use crate::limits::batch_work;
 use crate::prelude::*;
 use crate::wire::body::{self, Body, UpTo};
 use crate::wire::query::{Ids, VIEWS, View};
-use crate::wire::reply::Text;
+use crate::wire::reply::{Items, Text};
 use feed::{Change, DeleteItem, EditItem, PublishItems, PublishedItem, RestoreItem, TakeOff, items, sight};
 use model::priority::Pace;
 use model::{Content, Draft, EditDraft, HostIds, ItemView, ReactionKinds, SharedContent};
@@ -165,7 +165,7 @@ async fn publish_batch(mut call: Call) -> Answer {
         drop(turns);
         published
     };
-    let (new, text) = call.change(published).await?;
+    let (new, text) = call.run(Wants::Change, published).await?;
     Ok(text.answer(HttpResponseBuilder::new(status(new))))
 }
 
@@ -228,9 +228,8 @@ async fn list(call: Call) -> Answer {
         View::Ids => {
             let look = move |read: Read<'_>| read.named(find(read.seen_by(viewer.as_ref())?)?);
             let write = |(contents, ids): (Vec<Arc<SharedContent>>, HostIds), _: &ReactionKinds, text: &mut Text| {
-                text.write(&Items {
-                    items: contents.iter().map(|content| ItemId::new(content.entry(), &ids)).collect(),
-                })
+                let items: Vec<_> = contents.iter().map(|content| ItemId::new(content.entry(), &ids)).collect();
+                text.write(&Items { items })
             };
             call.show(look, write).await?
         }

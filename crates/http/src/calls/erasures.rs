@@ -1,6 +1,5 @@
 //! Erasures of users.
 
-use super::show::Items;
 use crate::prelude::*;
 use feed::erasure;
 use model::{ErasedUser, Erasure};
@@ -68,7 +67,7 @@ impl From<ErasedUser> for ErasureBody {
 async fn erase(call: Call) -> Answer {
     let user_id = call.user()?;
     let id = user_id.clone();
-    let since = call.change(move |feed| erasure::erase(feed, id)).await?;
+    let since = call.run(Wants::Change, move |feed| erasure::erase(feed, id)).await?;
     reply::with(StatusCode::ACCEPTED, &Begun { user_id, since })
 }
 
@@ -76,5 +75,5 @@ async fn erase(call: Call) -> Answer {
 async fn list(call: Call) -> Answer {
     let (under_way, over) = call.read(erasure::erasures).await?;
     let items = under_way.into_iter().map(ErasureBody::from).chain(over.into_iter().map(ErasureBody::from));
-    reply::ok(&Items { items: items.collect() })
+    reply::items(&items.collect::<Vec<_>>())
 }

@@ -4,7 +4,6 @@ use utoipa::openapi::schema::{Array, Object, ObjectBuilder, Type};
 
 use super::markers::{self, MarkerBody, NewMarker};
 use super::relations::{ListedUsers, MAX_BATCH, list_users, rule, user_pages, users};
-use super::show::Items;
 use super::timelines;
 use crate::prelude::*;
 use crate::wire::body::{UpTo, check_batch};
@@ -222,7 +221,7 @@ fn path(call: &Call) -> Result<(HostId, String), Problem> {
 /// `GET /v1/users/{uid}/lists`
 async fn all(call: Call) -> Answer {
     let lists = call.read_of(&call.user()?, lists::of_user).await?;
-    reply::ok(&Items { items: lists.into_iter().map(List::from).collect() })
+    reply::items(&lists.into_iter().map(List::from).collect::<Vec<_>>())
 }
 
 /// `PUT /v1/users/{uid}/lists/{list}`
@@ -265,7 +264,7 @@ async fn change_members(mut call: Call) -> Answer {
     let MembersChange { add: UpTo(add), remove: UpTo(remove) } = call.json().await?;
     let members = check_batch("add and remove", &add, &remove, MAX_BATCH)?;
     let change = ChangeMembers { user, list, add, remove, rule: None };
-    reply::ok(&Items { items: change_list(&call, change, members).await? })
+    reply::items(&change_list(&call, change, members).await?)
 }
 
 /// `PUT /v1/users/{uid}/lists/{list}/members/{source}`
@@ -300,7 +299,7 @@ async fn change_list(call: &Call, change: ChangeMembers, members: Vec<HostId>) -
         let after = feed.submit(change)?;
         members.into_iter().zip(after).map(|(member, after)| ListMember::new(feed.read(), member, after)).collect()
     };
-    call.change(change).await
+    call.run(Wants::Change, change).await
 }
 
 /// `GET /v1/users/{uid}/lists/{list}/timeline`

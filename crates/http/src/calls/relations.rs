@@ -2,7 +2,7 @@
 
 use utoipa::openapi::schema::{Array, ArrayBuilder};
 
-use super::show::{Items, Member, RelationItem};
+use super::show::{Member, RelationItem};
 use crate::prelude::*;
 use crate::wire::body::{UpTo, check_batch};
 use crate::wire::query::Ids;
@@ -149,7 +149,7 @@ pub(crate) async fn relate(
         let relation = change(feed, user.clone(), target.clone())?;
         RelationItem::new(feed.read(), user, target, relation)
     };
-    reply::ok(&call.change(change).await?)
+    reply::ok(&call.run(Wants::Change, change).await?)
 }
 
 /// `PUT /v1/users/{uid}/following/{target}`
@@ -185,14 +185,14 @@ async fn change_batch(mut call: Call) -> Answer {
     let (user, sight) = (call.user()?, call.sight());
     let FollowingChange { follow: UpTo(follow), unfollow: UpTo(unfollow) } = call.json().await?;
     let targets = check_batch("follow and unfollow", &follow, &unfollow, MAX_BATCH)?;
-    let change = move |feed: &Feed| -> Result<_> {
+    let change = move |feed: &Feed| -> Result<Vec<_>> {
         ids::may_name(feed, &user, &targets, sight)?;
         let follow = follow.into_iter().map(|target| (target, None)).collect();
         let relations = feed.submit(Relate::of(user.clone(), follow, unfollow))?;
         let item = |(target, of)| RelationItem::new(feed.read(), user.clone(), target, of);
-        Ok(Items { items: targets.into_iter().zip(relations).map(item).collect::<Result<_>>()? })
+        targets.into_iter().zip(relations).map(item).collect()
     };
-    reply::ok(&call.change(change).await?)
+    reply::items(&call.run(Wants::Change, change).await?)
 }
 
 /// `GET /v1/users/{uid}/relations?targets=`
@@ -201,12 +201,12 @@ async fn relations(call: Call) -> Answer {
     let Ids(targets) = call.query()?.required("targets")?;
     ids::may_name(call.api.feed(), &user, &targets, call.sight())?;
     let id = user.clone();
-    let look = move |read: Read<'_>, user_id| -> Result<_> {
+    let look = move |read: Read<'_>, user_id| -> Result<Vec<_>> {
         let relations = follows::relations(read, user_id, &read.find_all(&targets)?)?;
         let item = |(target, relation): (&HostId, _)| RelationItem::new(read, user.clone(), target.clone(), relation);
-        Ok(Items { items: targets.iter().zip(relations).map(item).collect::<Result<_>>()? })
+        targets.iter().zip(relations).map(item).collect()
     };
-    reply::ok(&call.read_of(&id, look).await?)
+    reply::items(&call.read_of(&id, look).await?)
 }
 
 /// A page of users.

@@ -304,13 +304,6 @@ impl Member {
     }
 }
 
-/// A list without pages.
-#[derive(Debug, Serialize)]
-pub(crate) struct Items<T> {
-    /// In the order of the call.
-    pub(crate) items: Vec<T>,
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

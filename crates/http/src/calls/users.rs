@@ -3,7 +3,6 @@
 use serde_json::value::RawValue;
 
 use super::relations::USER;
-use super::show::Items;
 use crate::prelude::*;
 use feed::{Late, sight, users};
 use model::{JsonObject, MAX_NICKNAME, Profile, ProfileDraft, UserCounts};
@@ -128,7 +127,7 @@ async fn search(call: Call) -> Answer {
     };
     let found = call.run(Wants::Read, look).await?;
     let profiles = found.iter().map(|(user, profile, counts)| ProfileBody::new(user, profile, *counts));
-    reply::ok(&Items { items: profiles.collect::<Result<_>>()? })
+    reply::items(&profiles.collect::<Result<Vec<_>>>()?)
 }
 
 /// `PUT /v1/users/{uid}`
@@ -136,6 +135,6 @@ async fn replace(mut call: Call) -> Answer {
     let user = call.user()?;
     let draft: ProfileDraft = call.json().await?;
     let id = user.clone();
-    let (profile, counts) = call.change(move |feed| users::put_profile(feed, id, draft.into())).await?;
+    let (profile, counts) = call.run(Wants::Change, move |feed| users::put_profile(feed, id, draft.into())).await?;
     reply::ok(&ProfileBody::new(&user, &profile, counts)?)
 }

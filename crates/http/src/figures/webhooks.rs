@@ -1,5 +1,7 @@
 //! How far each receiver of changes is.
 
+use std::time::Duration;
+
 use parking_lot::{Mutex, MutexGuard};
 
 use crate::wire::answers::answers;
@@ -70,9 +72,10 @@ impl WebhookState {
     }
 
     /// A request failed; the next one follows after a pause.
-    pub(crate) fn fail(&mut self, why: &str, pause: Millis) {
+    pub(crate) fn fail(&mut self, why: &str, pause: Duration) {
         self.failures += 1;
-        (self.failed_at, self.last_error, self.next_at) = (Some(now()), Some(why.to_owned()), Some(now() + pause));
+        (self.failed_at, self.last_error, self.next_at) =
+            (Some(now()), Some(why.to_owned()), Some(now() + pause.as_millis() as Millis));
     }
 }
 

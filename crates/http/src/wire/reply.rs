@@ -180,12 +180,14 @@ pub(crate) fn with(status: StatusCode, value: &impl Serialize) -> Answer {
     Ok(body(HttpResponseBuilder::new(status), encode(value)?))
 }
 
+/// A list without pages, in the order of the call.
+#[derive(Serialize)]
+pub(crate) struct Items<T> {
+    pub(crate) items: T,
+}
+
 /// 200 with a list without pages.
 pub(crate) fn items<T: Serialize>(items: &[T]) -> Answer {
-    #[derive(Serialize)]
-    struct Items<'a, T> {
-        items: &'a [T],
-    }
     ok(&Items { items })
 }
 
