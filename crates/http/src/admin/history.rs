@@ -3,14 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::alerts;
+use super::{alerts, metrics};
 use crate::api::Api;
 use crate::endpoint::parameters::{number, optional};
-use crate::figures::disk::DiskFigures;
-use crate::figures::history::{Reading, Sample, rounded};
-use crate::figures::requests::CLASSES;
+use crate::figures::history::{Sample, State};
 use crate::prelude::*;
-use model::Distribution;
 use model::clock::now;
 
 /// The time between two samples.
@@ -50,62 +47,12 @@ async fn history(call: Call) -> Answer {
 /// Takes a sample from time to time, for ever.
 pub async fn keep_history(api: Arc<Api>) {
     loop {
-        let (sample, node) = (api.sample().await, api.sample_node().await);
-        api.observed.history.add(reading(&api, sample.as_ref()));
-        alerts::look(&api, sample, node);
+        let figures = metrics::read(&api).await;
+        alerts::look(&api, &figures);
+        let caches = api.feed().caches();
+        let hits = caches.iter().map(|(_, cache)| cache.hits).sum();
+        let misses = caches.iter().map(|(_, cache)| cache.misses).sum();
+        api.observed.history.add(State { at: now(), figures, look_ups: [hits, misses] });
         tokio::time::sleep(EVERY).await;
-    }
-}
-
-fn reading(api: &Api, sample: Option<&DiskFigures>) -> Reading {
-    let (feed, now) = (api.feed(), now());
-    let (backlog, streaming, caches) = (feed.backlog(), feed.streaming(), feed.caches());
-    let (jobs, streams) = (backlog.usage(), streaming.streams().usage());
-    let (mut requests, mut answers) = ([0; CLASSES.len()], Distribution::default());
-    for route in api.observed.requests.all() {
-        requests.iter_mut().zip(&route.classes).for_each(|(sum, class)| *sum += class.get());
-        answers.add(&route.seconds.read());
-    }
-    let [ok, refused, failed] = requests.map(|requests| requests as f64);
-    let totals = Sample {
-        at: now,
-        requests_ok: ok,
-        requests_refused: refused,
-        requests_failed: failed,
-        problems: api.observed.requests.problems().collect(),
-        published: feed.published() as f64,
-        deliveries: api.observed.workers.usage().deliveries as f64,
-        stream_events: streams.events as f64,
-        jobs: jobs.places.used,
-        oldest_job: rounded(backlog.oldest().unwrap_or_default().as_secs_f64()),
-        pending_items: jobs.pending_items,
-        streams: streams.open + api.streams_of_changes(),
-        users_online: streaming.presence().users(now) as u64,
-        connections: api.limits.connections.fill().used,
-        ..sample.map(of_disk).unwrap_or_default()
-    };
-    Reading {
-        totals,
-        answers,
-        lag: backlog.lag().read(),
-        cache_hits: caches.iter().map(|(_, cache)| cache.hits).sum(),
-        cache_misses: caches.iter().map(|(_, cache)| cache.misses).sum(),
-    }
-}
-
-fn of_disk(DiskFigures { store, process, .. }: &DiskFigures) -> Sample {
-    Sample {
-        processor: process.processor_seconds,
-        table_bytes: store.tables.iter().map(|table| table.bytes).sum(),
-        log_bytes: store.log.used,
-        memtable_bytes: store.write_buffers.used,
-        compactions: store.engine.compactions,
-        compaction_pending_bytes: store.engine.compaction_debt,
-        fresh_files: store.engine.fresh_files,
-        stalls: store.engine.slowdowns + store.engine.stops,
-        device_bytes: store.device.used,
-        device_limit_bytes: store.device.limit,
-        memory_bytes: process.resident_bytes.unwrap_or_default(),
-        ..Sample::default()
     }
 }

@@ -12,6 +12,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use crate::api::Api;
 use crate::figures::disk::DiskFigures;
 use crate::figures::page::{self, Family, Figure, Page, by, figures};
+use crate::figures::reading::Reading;
 use crate::figures::requests::CLASSES;
 use crate::figures::webhooks::WebhookState;
 use crate::nodes::peers::Peers;
@@ -32,9 +33,18 @@ endpoints! { "operations":
 
 /// `GET /metrics`
 async fn metrics(call: Call) -> Answer {
-    let (sample, node) = (call.api.sample().await, call.api.sample_node().await);
-    let scrape = Scrape { api: Arc::clone(&call.api), sample, node };
-    page::answer(move |page| scrape.figures(page))
+    page::answer(scrape(&call.api).await)
+}
+
+/// The figures as this server itself reads them.
+pub(super) async fn read(api: &Arc<Api>) -> Reading {
+    Reading::of(&page::text(scrape(api).await).unwrap_or_default())
+}
+
+async fn scrape(api: &Arc<Api>) -> impl page::Write {
+    let (sample, node) = (api.sample().await, api.sample_node().await);
+    let scrape = Scrape { api: Arc::clone(api), sample, node };
+    move |page: &mut Page<'_>| scrape.figures(page)
 }
 
 /// The state that one answer shows.
