@@ -15,7 +15,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use self::description::Operation;
-pub(crate) use self::description::Takes;
+pub(crate) use self::description::{Takes, example};
 pub(crate) use self::shape::Shape;
 
 use super::route_info::{BodyKind, OfOwner, RouteInfo};

@@ -17,16 +17,12 @@ const OLD_BACKUP: f64 = 2.0 * 86_400.0;
 const CERTIFICATE_ENDS: f64 = 14.0 * 86_400.0;
 
 endpoints! { "operations":
-    let example = json!({
-        "name": "TidelineDiskFull", "severity": "page", "runbook": "docs/operate/faults.md#the-disk-is-full"
-    });
-
     /// The alerts that hold now
     ///
     /// By the rules of docs/alerts.yaml that one server can tell by itself. None if all is well.
     get("/v1/admin/alerts", list, "listAlerts")
         .of_this_server()
-        .answers_items::<Alert>(200, "AlertList", "The alerts, the most urgent first", example)
+        .answers_items::<Alert>(200, "AlertList", "The alerts, the most urgent first")
         .never_waits();
 }
 

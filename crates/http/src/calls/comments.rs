@@ -9,12 +9,6 @@ use feed::{PublishItems, ids, items, sight};
 use model::CommentDraft;
 
 endpoints! { "content":
-    let new = json!({
-        "content_id": "32851", "author_id": "111", "published_at": 1_689_089_600_000_u64, "kind": "comment",
-        "text": "See you there", "media": [], "topics": [], "ref_id": "32850", "broadcast": false,
-        "counts": {"comments": 0, "reposts": 0, "reactions": {}}
-    });
-
     /// Comment on an item
     ///
     /// Publishes an item of the kind `comment` whose `ref_id` is this item. A comment can be edited, deleted,
@@ -22,9 +16,10 @@ endpoints! { "content":
     /// user token comments as its user on what the user may see, now, without a `content_id` of its own, and on no
     /// path.
     post("/v1/content/{content_id}/comments", comment, "comment")
-        .takes::<CommentDraft>(json!({"author_id": "111", "text": "See you there"}))
-        .answers::<Item<'_>>(201, "The new comment", new.clone())
-        .answers::<Item<'_>>(200, "The same comment was published before", new)
+        .takes::<CommentDraft>()
+        .answers::<Item<'_>>(201, "The new comment")
+        .answers::<Item<'_>>(200, "The same comment was published before")
+        .shows("Content/comment")
         .header("Location")
         .for_users(Act::Comment)
         .refuses(&[Code::TimeAhead, Code::Blocked, Code::ContentNotFound, Code::ContentExists, Code::TooManyKinds])

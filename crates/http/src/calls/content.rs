@@ -30,20 +30,14 @@ pub(crate) const BY_ID: &Takes = &[("content_id", "$response.body#/content_id")]
 pub(crate) const BY_AUTHOR: &Takes = &[("uid", "$response.body#/author_id")];
 
 endpoints! { "content":
-    let new = json!({
-        "author_id": "200", "text": "Low tide at noon", "topics": ["sea"],
-        "media": [{"type": "image", "url": "https://example.org/tide.jpg"}]
-    });
-    let alone = show::example();
-
     /// Publish an item
     ///
     /// A repeat with the same `content_id` and the same fields answers 200 and changes nothing; with other fields it
     /// answers 409. An item takes its place in timelines by `published_at`.
     post("/v1/content", publish, "publishContent")
-        .takes::<Draft>(new.clone())
-        .answers::<Item<'_>>(201, "The new item", alone.clone())
-        .answers::<Item<'_>>(200, "The same item was published before", alone.clone())
+        .takes::<Draft>()
+        .answers::<Item<'_>>(201, "The new item")
+        .answers::<Item<'_>>(200, "The same item was published before")
         .header("Location")
         .refuses(&[Code::InvalidId, Code::TimeAhead, Code::ContentExists, Code::TooManyKinds])
         .leads_to(&["getContent", "editContent", "deleteContent", "react", "listReactions", "comment"], BY_ID)
@@ -59,16 +53,17 @@ endpoints! { "content":
             parameters::viewer(),
         ])
         .for_users(TokenUse::Visible)
-        .answers_items::<Item<'_>>(200, "ContentList", "The items", show::example_in_list())
+        .answers_items::<Item<'_>>(200, "ContentList", "The items")
         .refuses(&[Code::InvalidId]);
 
     /// Publish up to 1,000 items, all or none
     ///
     /// One change publishes all items. The body may have 256 times as many bytes as the body of a single publish.
     post("/v1/content/batch", publish_batch, "publishContentBatch")
-        .takes_as::<NewContentList<'_>>(BodyKind::Batch, json!({"items": [new]}))
-        .answers_items::<Item<'_>>(201, "ContentList", "The items; at least one is new", alone.clone())
-        .answers_items::<Item<'_>>(200, "ContentList", "The same items were all published before", alone.clone())
+        .takes_as::<NewContentList<'_>>(BodyKind::Batch)
+        .answers_items::<Item<'_>>(201, "ContentList", "The items; at least one is new")
+        .answers_items::<Item<'_>>(200, "ContentList", "The same items were all published before")
+        .shows("ContentList/published")
         .refuses(&[Code::InvalidId, Code::TimeAhead, Code::ContentExists, Code::TooManyKinds])
         .leads_to(&["getContent"], &[("content_id", "$response.body#/items/0/content_id")]);
 
@@ -78,15 +73,15 @@ endpoints! { "content":
     get("/v1/content/{content_id}", show, "getContent")
         .for_users(TokenUse::Visible)
         .query([parameters::viewer()])
-        .answers::<Item<'_>>(200, "The item", alone.clone())
+        .answers::<Item<'_>>(200, "The item")
         .refuses(&[Code::ContentNotFound]);
 
     /// Edit an item
     ///
     /// A missing field stays unchanged; `null` clears the field. The item gets `edited_at`.
     patch("/v1/content/{content_id}", edit, "editContent")
-        .takes::<EditDraft>(json!({"text": "Low tide at one"}))
-        .answers::<Item<'_>>(200, "The item after the edit", alone.clone())
+        .takes::<EditDraft>()
+        .answers::<Item<'_>>(200, "The item after the edit")
         .refuses(&[Code::ContentNotFound])
         .leads_to(&["deleteContent"], BY_ID);
 
@@ -118,7 +113,7 @@ endpoints! { "content":
     /// deleted the answer is the same. For an item deleted longer ago than `content.deleted_retention` it is 404.
     post("/v1/content/{content_id}/restore", restore, "restoreContent")
         .takes_nothing()
-        .answers::<Item<'_>>(200, "The item", alone)
+        .answers::<Item<'_>>(200, "The item")
         .refuses(&[Code::ContentNotFound])
         .leads_to(&["getContent", "deleteContent"], BY_ID);
 }

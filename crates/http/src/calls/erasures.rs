@@ -5,25 +5,20 @@ use feed::erasure;
 use model::{ErasedUser, Erasure};
 
 endpoints! { "users":
-    let under_way = json!({
-        "user_id": "111", "hash": "73f2ca578de17ef962b3e9a3348dc789", "state": "erasing", "since": 1_795_357_800_123_u64, "rows": 1250
-    });
-
     /// Erase a user
     ///
     /// Nothing of the user is shown from the answer on, and changes that name the user are 409 `erasing`. A job then
     /// removes every row that names the user: items of all kinds, comments, reactions, relations in both directions,
     /// lists, memberships, markers, profile, settings, and the name itself. `GET /v1/admin/erasures` tells how far it
     /// is. Can be repeated. There is no way back.
-    delete("/v1/users/{uid}", erase, "eraseUser")
-        .answers::<Begun>(202, "The user is being erased", json!({"user_id": "111", "since": 1_795_357_800_123_u64}));
+    delete("/v1/users/{uid}", erase, "eraseUser").answers::<Begun>(202, "The user is being erased");
 
     /// The erasures of users
     ///
     /// Those under way, then those that were over in the last 90 days, which do not tell whose they were.
     get("/v1/admin/erasures", list, "listErasures")
         .in_group("operations")
-        .answers_items::<ErasureBody>(200, "ErasureList", "The erasures", under_way)
+        .answers_items::<ErasureBody>(200, "ErasureList", "The erasures")
         .refuses(&[Code::Overloaded]);
 }
 

@@ -15,9 +15,6 @@ use model::UserId;
 const MEDIA_TYPE: &str = "application/x-ndjson";
 
 endpoints! { "users":
-    let lines = json!({"type": "string"});
-    let example = "{\"type\":\"reaction\",\"kind\":\"like\",\"content_id\":\"32850\",\"author_id\":\"200\"}\n{\"type\":\"end\"}\n";
-
     /// All that a user has, as lines of JSON
     ///
     /// A line for each thing, with its `type`: `profile`, `settings`, `suspension`, `marker`; `content` for each item
@@ -27,7 +24,7 @@ endpoints! { "users":
     /// answer is incomplete. What changes meanwhile may be in it or not.
     get("/v1/users/{uid}/export", export, "exportUser")
         .for_users(TokenUse::Own)
-        .answers_in(MEDIA_TYPE, 200, "The lines", Shape::named("UserExport", lines), example.into());
+        .answers_in(MEDIA_TYPE, 200, "The lines", Shape::named("UserExport", json!({"type": "string"})), example("UserExport"));
 }
 
 /// `GET /v1/users/{uid}/export`

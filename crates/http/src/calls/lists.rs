@@ -17,12 +17,6 @@ use model::{
 const LIST: &Takes = &[("uid", "$request.path.uid"), ("list", "$request.path.list")];
 
 endpoints! { "lists":
-    let list = || json!({"list": "close", "title": "Close friends", "exclusive": true});
-    let member = |is_member: bool| match is_member {
-        true => json!({"user_id": "200", "member": true, "since": 1_689_089_522_000_u64}),
-        false => json!({"user_id": "200", "member": false}),
-    };
-    let marker = || json!({"cursor": "1689089522000-32850"});
     let of_list = |call: Endpoint| {
         let used = if call.info.writes() { Act::Lists.into() } else { TokenUse::Own };
         call.for_users(used).refuses(&[Code::ListNotFound])
@@ -34,7 +28,7 @@ endpoints! { "lists":
     /// The lists of a user
     get("/v1/users/{uid}/lists", all, "listLists")
         .for_users(TokenUse::Own)
-        .answers_items::<List>(200, "ListList", "All lists, by their names", list());
+        .answers_items::<List>(200, "ListList", "All lists, by their names");
 
     /// Make a list, or change its settings
     ///
@@ -43,13 +37,13 @@ endpoints! { "lists":
     /// list. A user can have at most 100 lists.
     put(path, put_list, "putList")
         .for_users(Act::Lists)
-        .may_take::<NewList>(json!({"title": "Close friends", "exclusive": true}))
-        .answers::<List>(200, "The list after the change", list())
+        .may_take::<NewList>()
+        .answers::<List>(200, "The list after the change")
         .refuses(&[Code::ListLimit])
         .leads_to(&["getList", "getListTimeline", "changeListMembers", "deleteList"], LIST);
 
     /// One list
-    get(path, show, "getList").with(of_list).answers::<List>(200, "The list", list());
+    get(path, show, "getList").with(of_list).answers::<List>(200, "The list");
 
     /// Delete a list
     ///
@@ -57,22 +51,15 @@ endpoints! { "lists":
     delete(path, delete_list, "deleteList").with(of_list).answers_nothing("The list is deleted");
 
     /// The members of a list
-    get("/v1/users/{uid}/lists/{list}/members", members, "listMembers")
-        .with(of_list)
-        .with(user_pages);
+    get("/v1/users/{uid}/lists/{list}/members", members, "listMembers").with(of_list).with(user_pages);
 
     /// Add and remove up to 1,000 members, all or none
     ///
     /// The body may have 256 times as many bytes as the body of a single change.
     post("/v1/users/{uid}/lists/{list}/members/batch", change_members, "changeListMembers")
         .with(of_list)
-        .takes_as::<MembersChange>(BodyKind::Batch, json!({"add": ["200", "211"], "remove": ["222"]}))
-        .answers_items::<ListMember>(
-            200,
-            "ListMemberList",
-            "The state of each after the change, in the order of the request",
-            member(true),
-        )
+        .takes_as::<MembersChange>(BodyKind::Batch)
+        .answers_items::<ListMember>(200, "ListMemberList", "The state of each after the change, in the order of the request")
         .refuses(&[Code::MemberLimit]);
 
     /// Add a member to a list
@@ -82,15 +69,16 @@ endpoints! { "lists":
     /// batch that is present keeps its rule.
     put(one, add_member, "addListMember")
         .with(of_list)
-        .may_take::<NewMember>(json!({"except": ["repost"]}))
-        .answers::<ListMember>(200, "The state after the change", member(true))
+        .may_take::<NewMember>()
+        .answers::<ListMember>(200, "The state after the change")
         .refuses(&[Code::MemberLimit, Code::TooManyKinds])
         .leads_to(&["removeListMember"], &[LIST[0], LIST[1], ("source", "$request.path.source")]);
 
     /// Remove a member from a list
     delete(one, remove_member, "removeListMember")
         .with(of_list)
-        .answers::<ListMember>(200, "The state after the change", member(false));
+        .answers::<ListMember>(200, "The state after the change")
+        .shows("ListMember/removed");
 
     /// The timeline of a list
     ///
@@ -104,12 +92,12 @@ endpoints! { "lists":
     get("/v1/users/{uid}/lists/{list}/unread", markers::unread, "getListUnread")
         .with(of_list)
         .query(parameters::kinds())
-        .answers::<Unread>(200, "The count", json!({"count": 3, "capped": false}));
+        .answers::<Unread>(200, "The count");
 
     /// The marker of a list
     get(marked, markers::show, "getListMarker")
         .with(of_list)
-        .answers::<MarkerBody>(200, "The marker; `null` for a list without a marker", marker());
+        .answers::<MarkerBody>(200, "The marker; `null` for a list without a marker");
 
     /// Move the marker of a list
     ///
@@ -117,8 +105,8 @@ endpoints! { "lists":
     put(marked, markers::advance, "moveListMarker")
         .with(of_list)
         .for_users(Act::Marker)
-        .takes::<NewMarker>(marker())
-        .answers::<MarkerBody>(200, "The marker after the change", marker())
+        .takes::<NewMarker>()
+        .answers::<MarkerBody>(200, "The marker after the change")
         .refuses(&[Code::TimeAhead, Code::UnknownCursor])
         .leads_to(&["getListMarker", "getListUnread"], LIST);
 }

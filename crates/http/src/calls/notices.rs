@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use serde::Serializer;
-use serde_json::Value;
 
 use crate::prelude::*;
 use crate::wire::reply::Text;
@@ -13,19 +12,17 @@ use model::{
 };
 
 endpoints! { "notices":
-    let marker = json!({"cursor": "1689089522000-4-0-3-200-32850"});
-
     /// The number of unread notices
     ///
     /// Those above the marker of the notices; counts up to 1,000, and `capped` says that there may be more.
     get("/v1/users/{uid}/notices/unread", unread, "getUnreadNotices")
         .for_users(TokenUse::Own)
-        .answers::<Unread>(200, "The count", json!({"count": 3, "capped": false}));
+        .answers::<Unread>(200, "The count");
 
     /// The marker of the notices of a user
     get("/v1/users/{uid}/notices/marker", marked, "getNoticeMarker")
         .for_users(TokenUse::Own)
-        .answers::<NoticeMarker>(200, "The marker; `null` for a user without a marker", marker.clone());
+        .answers::<NoticeMarker>(200, "The marker; `null` for a user without a marker");
 
     /// Move the marker of the notices
     ///
@@ -33,8 +30,8 @@ endpoints! { "notices":
     /// replaced by the present time, unless a notice stands there.
     put("/v1/users/{uid}/notices/marker", advance, "moveNoticeMarker")
         .for_users(Act::Marker)
-        .takes::<NewNoticeMarker>(marker.clone())
-        .answers::<NoticeMarker>(200, "The marker after the change", marker)
+        .takes::<NewNoticeMarker>()
+        .answers::<NoticeMarker>(200, "The marker after the change")
         .refuses(&[Code::TimeAhead, Code::UnknownCursor])
         .leads_to(&["getNoticeMarker", "getUnreadNotices"], &[("uid", "$request.path.uid")]);
 
@@ -49,7 +46,7 @@ endpoints! { "notices":
             "group",
             "Whether neighbours of one kind about one item are one element. Default: `false`",
         )])
-        .answers_pages::<NoticeItem>(parameters::notice_page(), "NoticePage", NoticeItem::example_page())
+        .answers_pages::<NoticeItem>(parameters::notice_page(), "NoticePage")
         .refuses(&[Code::UnknownCursor]);
 }
 
@@ -106,16 +103,6 @@ answers! {
 }
 
 impl NoticeItem {
-    fn example_page() -> Value {
-        json!({
-            "items": [{
-                "cursor": "1689089522000-4-0-3-200-32850", "kind": "reaction", "at": 1_689_089_522_000_u64,
-                "actor": {"user_id": "200", "nickname": "Ebba", "avatar": null}, "reaction": "like", "on": "32850"
-            }],
-            "next": null, "prev": "1689089522000-4-0-3-200-32850"
-        })
-    }
-
     fn new(group: NoticeGroup, actors: Vec<Actor>, grouped: bool, ids: &HostIds, read: Read<'_>) -> Self {
         let NoticeGroup { newest, oldest, count, .. } = group;
         let id = newest.place.id;

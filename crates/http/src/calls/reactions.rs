@@ -15,13 +15,9 @@ const THIS: &Takes = &[
 ];
 
 endpoints! { "reactions":
-    let there = json!({
-        "content_id": "32850", "user_id": "111", "kind": "like", "active": true, "since": 1_689_089_522_000_u64,
-        "counts": {"comments": 0, "reposts": 0, "reactions": {"like": 1}}
-    });
     let change = |call: Endpoint| {
         call.for_users(Act::React)
-            .answers::<ReactionItem<'_>>(200, "The reaction after the change", there.clone())
+            .answers::<ReactionItem<'_>>(200, "The reaction after the change")
             .refuses(&[Code::Blocked, Code::ContentNotFound])
     };
     let path = "/v1/content/{content_id}/reactions/{kind}/{uid}";
@@ -45,7 +41,7 @@ endpoints! { "reactions":
     /// see answer 404, as missing ones do, and those of an author with whom there is a block 403.
     put(path, |call| set(call, true), "react")
         .with(change)
-        .may_take::<NewSince>(json!({"since": 1_689_089_522_000_u64}))
+        .may_take::<NewSince>()
         .refuses(&[Code::TimeAhead])
         .leads_to(&["unreact"], THIS)
         .leads_to(&["listReactions"], &THIS[..2])

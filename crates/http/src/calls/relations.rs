@@ -31,13 +31,8 @@ endpoints! { "relations":
     /// The body may have 256 times as many bytes as the body of a single follow.
     post("/v1/users/{uid}/following/batch", change_batch, "changeFollowing")
         .for_users(Act::Follow)
-        .takes_as::<FollowingChange>(BodyKind::Batch, json!({"follow": ["200", "211"], "unfollow": ["222"]}))
-        .answers_items::<RelationItem>(
-            200,
-            "RelationList",
-            "The relations after the change, in the order of the request",
-            RelationItem::example(),
-        )
+        .takes_as::<FollowingChange>(BodyKind::Batch)
+        .answers_items::<RelationItem>(200, "RelationList", "The relations after the change, in the order of the request")
         .refuses(&[Code::Blocked, Code::SelfFollow, Code::FollowLimit]);
 
     /// Follow a user
@@ -47,7 +42,7 @@ endpoints! { "relations":
     /// present one. If `target` approves its followers, the follow is a request, and the answer has `requested`.
     put(path, follow, "follow")
         .with(follow_of)
-        .may_take::<NewFollow>(json!({"since": 1_689_089_522_000_u64, "except": ["repost"]}))
+        .may_take::<NewFollow>()
         .refuses(&[Code::TimeAhead, Code::Blocked, Code::SelfFollow, Code::FollowLimit, Code::TooManyKinds])
         .leads_to(&["unfollow"], BOTH)
         .leads_to(&["getTimeline", "listFollowing", "listFriends"], USER);
@@ -63,7 +58,7 @@ endpoints! { "relations":
     /// `follower` does not follow `uid` any more, and a request of it ends. It may follow again.
     delete("/v1/users/{uid}/followers/{follower}", remove_follower, "removeFollower")
         .for_users(Act::Requests)
-        .answers::<RelationItem>(200, "The relation of `uid` to `follower` after the change", RelationItem::example())
+        .answers::<RelationItem>(200, "The relation of `uid` to `follower` after the change")
         .leads_to(&["listFollowers"], USER);
 
     /// The users that a user follows and that follow this user
@@ -75,17 +70,12 @@ endpoints! { "relations":
     get("/v1/users/{uid}/relations", relations, "listRelations")
         .for_users(TokenUse::Own)
         .query([parameters::ids("targets", "Up to 100 ids of users, separated by commas", "200,211")])
-        .answers_items::<RelationItem>(
-            200,
-            "RelationList",
-            "The relations, in the order of the ids",
-            RelationItem::example(),
-        );
+        .answers_items::<RelationItem>(200, "RelationList", "The relations, in the order of the ids");
 }
 
 /// A change of the relation of a user to another one, as an act of the user.
 pub(crate) fn changes_relation(act: Act, call: Endpoint) -> Endpoint {
-    call.for_users(act).answers::<RelationItem>(200, "The relation after the change", RelationItem::example())
+    call.for_users(act).answers::<RelationItem>(200, "The relation after the change")
 }
 
 /// The time of a follow, its rule, without which it shows all kinds, and whether the target has approved it
@@ -211,7 +201,7 @@ async fn relations(call: Call) -> Answer {
 
 /// A page of users.
 pub(crate) fn user_pages(call: Endpoint) -> Endpoint {
-    call.answers_pages::<Member>(parameters::page(), "UserPage", Member::example_page())
+    call.answers_pages::<Member>(parameters::page(), "UserPage")
 }
 
 /// One side of the graph around the user of the path, which only this user may see.

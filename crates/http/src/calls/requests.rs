@@ -10,7 +10,7 @@ endpoints! { "relations":
     let change = |call: Endpoint| {
         let about = "The relation of `uid` to `from` after the change";
         call.for_users(Act::Requests)
-            .answers::<RelationItem>(200, about, RelationItem::example())
+            .answers::<RelationItem>(200, about)
             .leads_to(&["listFollowRequests"], USER)
     };
     let path = "/v1/users/{uid}/follow-requests/{from}";

@@ -5,20 +5,18 @@ use feed::{PutSettings, users};
 use model::{Audience, UserSettings};
 
 endpoints! { "users":
-    let settings = json!({"approve_followers": true, "default_audience": "public"});
-
     /// The settings of a user
     get("/v1/users/{uid}/settings", show, "getSettings")
         .for_users(TokenUse::Own)
-        .answers::<SettingsBody>(200, "The settings", settings.clone());
+        .answers::<SettingsBody>(200, "The settings");
 
     /// Set the settings of a user
     ///
     /// The body replaces all settings: a missing field has its default afterwards. If `approve_followers` is switched
     /// off, requests that wait stay until they are answered.
     put("/v1/users/{uid}/settings", replace, "putSettings")
-        .takes::<UserSettings>(settings.clone())
-        .answers::<SettingsBody>(200, "The settings after the change", settings)
+        .takes::<UserSettings>()
+        .answers::<SettingsBody>(200, "The settings after the change")
         .leads_to(&["getSettings"], &[("uid", "$request.path.uid")]);
 }
 

@@ -2,7 +2,6 @@
 
 use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
-use serde_json::{Value, json};
 
 use crate::wire::answers::answers;
 use crate::wire::problem::Problem;
@@ -56,23 +55,6 @@ answers! {
         /// `true` if the author is suspended, otherwise missing. No list shows such an item.
         suspended?: bool,
     }
-}
-
-/// An example of an item.
-pub(crate) fn example() -> Value {
-    json!({
-        "content_id": "32850", "author_id": "200", "published_at": 1_689_089_522_000_u64, "kind": "post",
-        "text": "Low tide at noon", "media": [{"type": "image", "url": "https://example.org/tide.jpg"}],
-        "topics": ["sea"], "broadcast": true, "to": ["900"], "audience": "public",
-        "counts": {"comments": 3, "reposts": 0, "reactions": {"like": 12, "favorite": 1}}
-    })
-}
-
-/// An example of an item in a list.
-pub(crate) fn example_in_list() -> Value {
-    let mut item = example();
-    item["author"] = json!({"user_id": "200", "nickname": "Ebba", "avatar": null});
-    item
 }
 
 answers! {
@@ -247,14 +229,6 @@ answers! {
 }
 
 impl RelationItem {
-    /// An example of a relation.
-    pub(crate) fn example() -> Value {
-        json!({
-            "user_id": "111", "target_id": "200", "relation": "following", "since": 1_689_089_522_000_u64,
-            "muted": false, "hidden": false, "blocked": false, "requested": false
-        })
-    }
-
     /// The relation of these users.
     pub(crate) fn new(read: Read<'_>, user_id: HostId, target_id: HostId, relation: Relation) -> Result<Self> {
         let (only, except) = kinds::rule_names(read, relation.rule)?.fields();
@@ -289,14 +263,6 @@ answers! {
 }
 
 impl Member {
-    /// An example of a page.
-    pub(crate) fn example_page() -> Value {
-        json!({
-            "items": [{"user_id": "200", "since": 1_689_089_522_000_u64}],
-            "next": null, "prev": "1689089522000-200"
-        })
-    }
-
     /// A user of the list, with the viewer's relation to that user if requested, and with the rule of a member.
     pub(crate) fn new(user: UserCursor, ids: &HostIds, relation: Option<RelationKind>, rule: RuleDraft) -> Self {
         let (only, except) = rule.fields();

@@ -6,18 +6,16 @@ use feed::{SetSuspension, users};
 
 endpoints! { "users":
     let path = "/v1/users/{uid}/suspension";
-    let there = json!({"user_id": "111", "suspended": true, "since": 1_689_089_522_000_u64});
-    let not_there = json!({"user_id": "111", "suspended": false});
 
     /// Whether a user is suspended
-    get(path, show, "getSuspension").answers::<Suspension>(200, "The state", there.clone());
+    get(path, show, "getSuspension").answers::<Suspension>(200, "The state");
 
     /// Suspend a user
     ///
     /// No user sees an item of the user from the answer on, nor the user among those who reacted. Follows and counts
     /// stay. Items that the user publishes meanwhile are taken, and no user sees them.
     put(path, |call| set(call, true), "suspend")
-        .answers::<Suspension>(200, "The state after the change", there)
+        .answers::<Suspension>(200, "The state after the change")
         .takes_nothing()
         .leads_to(&["unsuspend", "getSuspension"], USER);
 
@@ -25,7 +23,8 @@ endpoints! { "users":
     ///
     /// All items of the user are shown again, at their old places.
     delete(path, |call| set(call, false), "unsuspend")
-        .answers::<Suspension>(200, "The state after the change", not_there);
+        .answers::<Suspension>(200, "The state after the change")
+        .shows("Suspension/none");
 }
 
 answers! {

@@ -2,8 +2,6 @@
 
 use std::cell::RefCell;
 
-use serde_json::Value;
-
 use super::show::{self, Item, ItemId};
 use crate::nodes::consistency;
 use crate::prelude::*;
@@ -19,23 +17,16 @@ const HOME: &str = "/v1/users/{uid}/timeline";
 
 /// Pages of content, in the form given by `view`.
 pub(crate) fn pages(call: Endpoint) -> Endpoint {
-    pages_like(call, show::example_in_list())
+    call.refuses(&[Code::UnknownCursor])
+        .answers_pages::<Item<'_>>(parameters::page(), "ContentPage")
+        .query([parameters::view(), parameters::viewer()])
+        .query(parameters::kinds())
+        .leads_to(&["getContent"], &[("content_id", "$response.body#/items/0/content_id")])
 }
 
 /// Pages of content with the reactions of the reader.
 pub(crate) fn viewed_pages(call: Endpoint) -> Endpoint {
-    let mut viewed = show::example_in_list();
-    viewed["viewer"] = json!({"reactions": ["like"]});
-    pages_like(call, viewed)
-}
-
-fn pages_like(call: Endpoint, item: Value) -> Endpoint {
-    let page = json!({"items": [item], "next": "1689089522000-32850", "prev": "1689089522000-32850"});
-    call.refuses(&[Code::UnknownCursor])
-        .answers_pages::<Item<'_>>(parameters::page(), "ContentPage", page)
-        .query([parameters::view(), parameters::viewer()])
-        .query(parameters::kinds())
-        .leads_to(&["getContent"], &[("content_id", "$response.body#/items/0/content_id")])
+    pages(call).shows("ContentPage/viewed")
 }
 
 endpoints! { "timelines":

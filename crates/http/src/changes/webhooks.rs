@@ -42,18 +42,12 @@ impl Webhooks {
 }
 
 endpoints! { "operations":
-    let example = json!({
-        "name": "push", "url": "https://app.example.org/tideline", "position": "9f3c6a1e5b7d2048-88213", "lag_seconds": 0,
-        "taken": 1024, "failures": 1, "gaps": 0, "taken_at": 1_689_089_522_000_u64,
-        "failed_at": 1_689_089_521_000_u64, "last_error": "it answered 503"
-    });
-
     /// How far each webhook is
     ///
     /// The receivers of the settings of this server, with figures since its start.
     get("/v1/admin/webhooks", list, "listWebhooks")
         .of_this_server()
-        .answers_items::<WebhookState>(200, "WebhookList", "All receivers", example)
+        .answers_items::<WebhookState>(200, "WebhookList", "All receivers")
         .never_waits();
 }
 

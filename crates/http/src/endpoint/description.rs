@@ -1,5 +1,7 @@
 //! What the OpenAPI document says of an endpoint.
 
+use std::sync::LazyLock;
+
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use utoipa::ToSchema;
@@ -8,6 +10,16 @@ use utoipa::openapi::schema::Type;
 
 use super::{BodyKind, Endpoint, RouteInfo, Shape, parameters};
 use crate::nodes::consistency::POSITION_TITLE;
+
+/// Examples of bodies and answers by the names of their types in the document, or of lists of these. A name with a slash is another
+/// one of the type.
+static EXAMPLES: LazyLock<Map<String, Value>> =
+    LazyLock::new(|| serde_json::from_str(include_str!("examples.json")).unwrap_or_default());
+
+/// The example with a name; `null` if there is none.
+pub(crate) fn example(name: &str) -> Value {
+    EXAMPLES.get(name).cloned().unwrap_or_default()
+}
 
 /// Parameters of another call, each with the expression that extracts it from a request or its answer.
 pub(crate) type Takes = [(&'static str, &'static str)];
@@ -81,41 +93,51 @@ impl Endpoint {
         self
     }
 
-    /// The body, with an example.
-    pub(crate) fn takes<T: ToSchema>(self, example: Value) -> Self {
-        self.takes_as::<T>(BodyKind::Change, example)
+    /// The body.
+    pub(crate) fn takes<T: ToSchema>(self) -> Self {
+        self.takes_as::<T>(BodyKind::Change)
     }
 
     /// A body that may be left out.
-    pub(crate) fn may_take<T: ToSchema>(self, example: Value) -> Self {
-        self.takes_as::<T>(BodyKind::Optional, example)
+    pub(crate) fn may_take<T: ToSchema>(self) -> Self {
+        self.takes_as::<T>(BodyKind::Optional)
     }
 
     /// A body of this kind.
-    pub(crate) fn takes_as<T: ToSchema>(mut self, kind: BodyKind, example: Value) -> Self {
-        let content = self.content("application/json", Shape::of_request::<T>(), example);
+    pub(crate) fn takes_as<T: ToSchema>(mut self, kind: BodyKind) -> Self {
+        let content = self.content("application/json", Shape::of_request::<T>(), example(&T::name()));
         self.operation.request_body = json!({"required": kind != BodyKind::Optional, "content": content});
         self.info.body = kind;
         self
     }
 
-    /// An answer with an object, and an example.
-    pub(crate) fn answers<T: ToSchema>(self, status: u16, about: &str, example: Value) -> Self {
-        self.answers_in("application/json", status, about, Shape::of::<T>(), example)
+    /// An answer with an object.
+    pub(crate) fn answers<T: ToSchema>(self, status: u16, about: &str) -> Self {
+        self.answers_in("application/json", status, about, Shape::of::<T>(), example(&T::name()))
     }
 
-    /// An answer with several objects as `{items}`, under a name, and an example of one.
-    pub(crate) fn answers_items<T: ToSchema>(self, status: u16, name: &str, about: &str, example: Value) -> Self {
-        let example = json!({"items": [example]});
-        self.answers_in("application/json", status, about, Shape::of::<T>().items(name), example)
+    /// An answer with several objects as `{items}`, under a name.
+    pub(crate) fn answers_items<T: ToSchema>(self, status: u16, name: &str, about: &str) -> Self {
+        let whole = Some(example(name)).filter(|whole| !whole.is_null());
+        let whole = whole.unwrap_or_else(|| json!({"items": [example(&T::name())]}));
+        self.answers_in("application/json", status, about, Shape::of::<T>().items(name), whole)
     }
 
-    /// The pages of a list, each `{items, next, prev}`, under a name, with an example of one. Its parameters are those of
-    /// [`parameters::page`], or of another `page`.
-    pub(crate) fn answers_pages<T: ToSchema>(self, page: [Value; 3], name: &str, example: Value) -> Self {
+    /// The pages of a list, each `{items, next, prev}`, under a name. Its parameters are those of [`parameters::page`], or of
+    /// another `page`.
+    pub(crate) fn answers_pages<T: ToSchema>(self, page: [Value; 3], name: &str) -> Self {
         self.query(page)
-            .answers_in("application/json", 200, "A page, newest first", Shape::of::<T>().page(name), example)
+            .answers_in("application/json", 200, "A page, newest first", Shape::of::<T>().page(name), example(name))
             .header("Link")
+    }
+
+    /// Another example for all answers described so far than that of their type.
+    pub(crate) fn shows(mut self, name: &str) -> Self {
+        for response in self.operation.responses.values_mut() {
+            let contents = response.get_mut("content").and_then(Value::as_object_mut).into_iter();
+            contents.flat_map(Map::values_mut).for_each(|content| content["example"] = example(name));
+        }
+        self
     }
 
     /// An answer that is not JSON.

@@ -127,7 +127,7 @@ fn every_call_is_described_in_full() {
             let media_types = response["content"].as_object();
             assert_eq!(media_types.is_none(), ["204", "304"].contains(&&**status), "{name} {status}");
             for (media_type, content) in media_types.into_iter().flatten() {
-                let has_example = content.get("example").or(content.get("examples")).is_some();
+                let has_example = content.get("example").or(content.get("examples")).is_some_and(|it| !it.is_null());
                 assert!(has_example && content.get("schema").is_some(), "{name} {status} {media_type}");
                 assert_eq!(media_type == "application/problem+json", status == "default", "{name} {status}");
             }
