@@ -62,7 +62,7 @@ pub struct KnownStandby {
     /// Bytes of the log that it was not sent yet, about.
     pub behind_bytes: u64,
     /// For how long it has lacked some, milliseconds; 0 if it has all.
-    pub behind_ms: Millis,
+    pub behind_ms: u64,
 }
 
 #[derive(Debug)]
