@@ -13,7 +13,7 @@ use ipnet::IpNet;
 use serde::{Deserialize, Serialize};
 
 use super::key_files::{from_file, lines};
-use super::text::{self, as_text};
+use super::text::{self, as_text, shown_as_field};
 use super::wrong;
 use model::EffectKind;
 use model::error::Result;
@@ -81,12 +81,6 @@ impl WebhookName {
     }
 }
 
-impl fmt::Display for WebhookName {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
 /// The URL of a receiver: `https`, or a loopback address of this machine.
 #[derive(Clone, PartialEq, Eq)]
 pub struct WebhookUrl(Uri);
@@ -132,12 +126,6 @@ impl WebhookUrl {
             );
         }
         Ok(url)
-    }
-}
-
-impl fmt::Display for WebhookUrl {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
     }
 }
 
@@ -188,6 +176,7 @@ impl fmt::Display for ChangeType {
 }
 
 as_text! { WebhookName WebhookUrl ChangeType }
+shown_as_field! { WebhookName WebhookUrl }
 
 /// A secret that signs requests. No output has it.
 #[derive(Clone)]

@@ -122,11 +122,9 @@ fn pieces_of(file: CopiedFile) -> NextPiece {
 async fn follow(call: Call) -> Answer {
     let query = call.query()?;
     must_be_alone(&call)?;
-    let missing = |name: &str| Problem::invalid_parameter(format_args!("{name}: this parameter is needed"));
-    let name = query.text("standby").ok_or_else(|| missing("standby"))?.to_owned();
-    let log = query.text("log").ok_or_else(|| missing("log"))?;
-    let log = u64::from_str_radix(log, 16).map_err(|_| Problem::invalid_parameter("log: expected 16 digits"))?;
-    let after: u64 = query.value("after")?.ok_or_else(|| missing("after"))?;
+    let (name, log, after): (String, String, u64) =
+        (query.required("standby")?, query.required("log")?, query.required("after")?);
+    let log = u64::from_str_radix(&log, 16).map_err(|_| Problem::invalid_parameter("log: expected 16 digits"))?;
     let Some(place) = response::place(&call)? else { return Ok(response::head(MEDIA_TYPE)) };
     let standbys = Arc::clone(&call.api.standbys);
     // Before the head: a standby that lacks log gets the refusal.
