@@ -42,7 +42,7 @@ const AFTER_START: Duration = Duration::from_secs(600);
 const SEEN: &str = "STANDBY_SEEN";
 const SEE_EVERY: Duration = Duration::from_secs(60);
 
-/// A standby as the server knows it.
+/// How far a standby is.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 #[schema(as = StandbyFigures)]
 pub struct KnownStandby {
