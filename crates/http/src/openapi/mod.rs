@@ -9,6 +9,7 @@ mod tests;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use serde::{Serialize, Serializer};
 use serde_json::{Map, Value, json};
 
 use crate::endpoint::{Endpoint, Shape, parameters};
@@ -40,31 +41,56 @@ const GROUPS: [(&str, &str); 10] = [
     ("operations", "Health, figures, checks and documentation, for operators"),
 ];
 
+/// The methods in the order in which the document has those of a path.
+const METHODS: [&str; 5] = ["get", "put", "post", "delete", "patch"];
+
+/// The calls of a path by the places of their methods.
+#[derive(Default)]
+struct PathItem(BTreeMap<Option<usize>, Value>);
+
+impl Serialize for PathItem {
+    fn serialize<S: Serializer>(&self, to: S) -> std::result::Result<S::Ok, S::Error> {
+        to.collect_map(self.0.iter().filter_map(|(place, operation)| Some((METHODS.get((*place)?)?, operation))))
+    }
+}
+
+/// The document.
+#[derive(Serialize)]
+struct Description {
+    openapi: &'static str,
+    info: Value,
+    servers: [Value; 1],
+    paths: BTreeMap<&'static str, PathItem>,
+    components: Value,
+    tags: Vec<Value>,
+}
+
 /// The document about these endpoints of the server at this address.
-fn document(endpoints: &[Endpoint], server: &str) -> Value {
-    let (mut schemas, mut codes, mut paths) = (Map::new(), BTreeSet::new(), json!({}));
+fn document(endpoints: &[Endpoint], server: &str) -> Description {
+    let (mut schemas, mut codes, mut paths) = (Map::new(), BTreeSet::new(), BTreeMap::<_, PathItem>::new());
     for endpoint in endpoints.iter().filter(|endpoint| endpoint.operation.is_described()) {
         let its = endpoint.all_codes();
         codes.extend(&its);
         schemas.extend(endpoint.schemas.iter().cloned());
-        paths[endpoint.info.path][endpoint.info.method.to_ascii_lowercase()] = operation(endpoint, &its);
+        let place = METHODS.iter().position(|method| method.eq_ignore_ascii_case(endpoint.info.method));
+        paths.entry(endpoint.info.path).or_default().0.insert(place, operation(endpoint, &its));
     }
     schemas.extend(Shape::of::<Document<'_>>().parts);
     schemas.extend(parameters::words());
     schemas.extend(model::schemas::shared().map(|(name, schema)| (name, json!(schema))));
-    json!({
-        "openapi": "3.1.0",
-        "info": {
+    Description {
+        openapi: "3.1.0",
+        info: json!({
             "title": "Tideline", "version": env!("CARGO_PKG_VERSION"), "description": ABOUT,
             "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"}
-        },
-        "servers": [{"url": server, "description": "The server of this document"}],
-        "tags": GROUPS.map(|(name, about)| json!({"name": name, "description": about})),
-        "paths": paths,
-        "components": {
+        }),
+        servers: [json!({"url": server, "description": "The server of this document"})],
+        paths,
+        components: json!({
             "schemas": schemas, "responses": {PROBLEM: problem(codes)}, "securitySchemes": security::schemes()
-        }
-    })
+        }),
+        tags: GROUPS.iter().map(|(name, about)| json!({"name": name, "description": about})).collect(),
+    }
 }
 
 /// The document as indented JSON.
