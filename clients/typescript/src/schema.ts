@@ -611,6 +611,7 @@ export interface PathExplanation {
   requested: boolean;
   /** The rule of the follow does not admit the kind of the item. */
   ruled_out: boolean;
+  /** The id of the source. */
   source_id: string;
   /** The source is suspended. */
   suspended: boolean;

@@ -4,7 +4,7 @@ use std::fmt;
 
 use hyper::Uri;
 
-use super::text::{as_text, is_name};
+use super::text::{as_text, is_name, shown_as_field};
 
 /// Most members. Each node hashes all names for each reader that it looks up.
 pub const MAX_MEMBERS: usize = 64;
@@ -22,12 +22,6 @@ impl NodeName {
     pub(super) fn read(text: &str) -> Result<Self, &'static str> {
         let refusal = "a name of a node has 1 to 64 letters, digits, dots, hyphens and underscores";
         is_name(text).then(|| Self(text.to_owned())).ok_or(refusal)
-    }
-}
-
-impl fmt::Display for NodeName {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
     }
 }
 
@@ -121,6 +115,7 @@ impl fmt::Display for Password {
 }
 
 as_text! { NodeName Member Refusal Password }
+shown_as_field! { NodeName }
 
 #[cfg(test)]
 mod tests {

@@ -36,6 +36,19 @@ macro_rules! as_text {
     };
 }
 
+/// Shows values as their only field.
+macro_rules! shown_as_field {
+    ($($Value:ident)+) => {
+        $(
+            impl std::fmt::Display for $Value {
+                fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                    std::fmt::Display::fmt(&self.0, f)
+                }
+            }
+        )+
+    };
+}
+
 /// Declares a choice of words: its values, each with its word in the settings.
 macro_rules! words {
     ($(#[$about:meta])* $Choice:ident { $($(#[$meaning:meta])* $Value:ident = $word:literal,)+ }) => {
@@ -64,4 +77,4 @@ pub(super) fn is_name(text: &str) -> bool {
     text.len() <= MAX_NAME && text.bytes().all(|b| b.is_ascii_alphanumeric() || b".-_".contains(&b))
 }
 
-pub(super) use {as_text, from_text, words};
+pub(super) use {as_text, from_text, shown_as_field, words};

@@ -1,11 +1,10 @@
 //! Hosts and origins in the notation of browsers, and the settings that list them.
 
-use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use serde::Serialize;
 
-use super::text::from_text;
+use super::text::{from_text, shown_as_field};
 
 /// Longest host name, bytes.
 const MAX_NAME: usize = 253;
@@ -160,12 +159,6 @@ impl Origin {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct AvatarOrigin(Origin);
 
-impl fmt::Display for AvatarOrigin {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0.0)
-    }
-}
-
 impl AvatarOrigin {
     fn read(text: &str) -> Result<Self, String> {
         let origin = Origin::read(text)?;
@@ -177,6 +170,7 @@ impl AvatarOrigin {
 }
 
 from_text! { HostName Origin AvatarOrigin }
+shown_as_field! { Origin AvatarOrigin }
 
 #[cfg(test)]
 mod tests {

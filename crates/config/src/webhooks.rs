@@ -4,14 +4,16 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::net::IpAddr;
 use std::path::PathBuf;
+use std::sync::LazyLock;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use hyper::Uri;
+use ipnet::IpNet;
 use serde::{Deserialize, Serialize};
 
 use super::key_files::{from_file, lines};
-use super::text::{self, as_text};
+use super::text::{self, as_text, shown_as_field};
 use super::wrong;
 use model::EffectKind;
 use model::error::Result;
@@ -79,12 +81,6 @@ impl WebhookName {
     }
 }
 
-impl fmt::Display for WebhookName {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
 /// The URL of a receiver: `https`, or a loopback address of this machine.
 #[derive(Clone, PartialEq, Eq)]
 pub struct WebhookUrl(Uri);
@@ -133,12 +129,6 @@ impl WebhookUrl {
     }
 }
 
-impl fmt::Display for WebhookUrl {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
-    }
-}
-
 /// The IP address that a host of a URL is, if it is one.
 fn literal(host: &str) -> Option<IpAddr> {
     host.trim_start_matches('[').trim_end_matches(']').parse().ok()
@@ -152,33 +142,19 @@ fn is_name(host: &str) -> bool {
     host.bytes().all(fits) && !is_number
 }
 
-/// Whether an address is one of the internet: in none of the blocks that the registries of special-purpose addresses
-/// (RFC 6890; IANA) keep for private networks, this machine, translation, documentation, tests and groups.
+/// What the registries of special-purpose addresses (RFC 6890; IANA) keep for private networks, this machine, translation,
+/// tunnels, documentation, tests and groups. Of IPv6 only 2000::/3 is given out.
+static SPECIAL: LazyLock<Vec<IpNet>> = LazyLock::new(|| {
+    let v4 = "0.0.0.0/8 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 169.254.0.0/16 172.16.0.0/12 192.0.0.0/24 192.0.2.0/24 \
+              192.88.99.0/24 192.168.0.0/16 198.18.0.0/15 198.51.100.0/24 203.0.113.0/24 224.0.0.0/3";
+    let v6 = "::/3 4000::/2 8000::/1 2001::/23 2001:db8::/32 2002::/16 3fff::/20";
+    v4.split(' ').chain(v6.split(' ')).filter_map(|block| block.parse().ok()).collect()
+});
+
+/// Whether an address is one of the internet, and no special one.
 pub fn is_public(address: IpAddr) -> bool {
-    match address.to_canonical() {
-        IpAddr::V4(address) => {
-            let [a, b, c, _] = address.octets();
-            let is_shared = a == 100 && (64..128).contains(&b);
-            let is_protocol = [a, b, c] == [192, 0, 0] || [a, b, c] == [192, 88, 99];
-            let is_benchmark = a == 198 && (18..20).contains(&b);
-            !(a == 0
-                || a >= 240
-                || is_shared
-                || is_protocol
-                || is_benchmark
-                || address.is_private()
-                || address.is_loopback()
-                || address.is_link_local()
-                || address.is_multicast()
-                || address.is_documentation())
-        }
-        // Only 2000::/3 is given out, and parts of it are for translation, tunnels and documentation.
-        IpAddr::V6(address) => {
-            let [a, b, ..] = address.segments();
-            let is_special = a == 0x2002 || (a == 0x2001 && (b < 0x200 || b == 0xdb8)) || (a == 0x3fff && b < 0x1000);
-            a & 0xe000 == 0x2000 && !is_special
-        }
-    }
+    let address = address.to_canonical();
+    !SPECIAL.iter().any(|block| block.contains(&address))
 }
 
 /// A kind of changes, by its name in the API.
@@ -200,6 +176,7 @@ impl fmt::Display for ChangeType {
 }
 
 as_text! { WebhookName WebhookUrl ChangeType }
+shown_as_field! { WebhookName WebhookUrl }
 
 /// A secret that signs requests. No output has it.
 #[derive(Clone)]
@@ -274,6 +251,7 @@ mod tests {
 
     #[test]
     fn only_addresses_of_the_internet_are_public() {
+        assert_eq!(SPECIAL.len(), 21, "a block is no block");
         for (address, public) in [
             ("1.1.1.1", true),
             ("100.63.255.255", true),

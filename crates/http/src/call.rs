@@ -26,7 +26,7 @@ use crate::connections::attend::Upload;
 use crate::guards::auth::{ACCESS_TOKEN, Caller, Who};
 use crate::limits::Limits;
 use crate::nodes::consistency;
-use crate::wire::body::{self, Body};
+use crate::wire::body::{self, Body, Nothing};
 use crate::wire::problem::Problem;
 use crate::wire::query::{self, CONSISTENCY, Query};
 use feed::{Change, Feed, Read, Visibility, answered_at, ids};
@@ -189,6 +189,14 @@ impl Call {
         }
     }
 
+    /// Reads the body of a call that takes none, or an empty object.
+    pub(super) async fn empty_body(&mut self) -> Result<(), Problem> {
+        if self.info.body != BodyKind::Unread {
+            let Nothing {} = self.json().await?;
+        }
+        Ok(())
+    }
+
     /// Reads from memory at once, or from the disk on a thread that may block.
     pub(super) async fn read<T: Send + 'static>(
         &self,
@@ -237,18 +245,6 @@ impl Call {
         }
     }
 
-    /// Makes a change, on a thread that may block.
-    pub(super) async fn change<T, E>(
-        &self,
-        change: impl FnOnce(&Feed) -> Result<T, E> + Send + 'static,
-    ) -> Result<T, Problem>
-    where
-        T: Send + 'static,
-        E: Into<Problem> + Send + 'static,
-    {
-        self.run(Wants::Change, change).await
-    }
-
     /// Runs `work` on a thread that may block, and waits for it until the request times out.
     pub(super) async fn run<T, E>(
         &self,
@@ -270,7 +266,7 @@ impl Call {
     pub(super) async fn submit<C: Change + Send + 'static>(&self, mut change: C) -> Result<C::Outcome, Problem> {
         let feed = self.api.feed();
         if feed.is_node() {
-            return self.change(move |feed| feed.submit(change)).await;
+            return self.run(Wants::Change, move |feed| feed.submit(change)).await;
         }
         let place = self.api.limits.disk.of_change(self.caller.holder)?;
         if let Err(Error::NotCached) = change.warm(feed.read().within(Tier::Memory)) {

@@ -12,10 +12,10 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use utoipa::openapi::path::Operation;
-use utoipa::openapi::{RefOr, Schema};
+use serde_json::Value;
 
-pub(crate) use self::description::Takes;
+use self::description::Operation;
+pub(crate) use self::description::{Takes, example};
 pub(crate) use self::shape::Shape;
 
 use super::route_info::{BodyKind, OfOwner, RouteInfo};
@@ -31,37 +31,54 @@ pub(super) type Handler = Arc<dyn Fn(Call) -> Pin<Box<dyn Future<Output = Answer
 pub(super) struct Endpoint {
     pub(super) info: RouteInfo,
     pub(super) handler: Handler,
-    /// Its part of the OpenAPI document. Without an operation id it is not in the document.
+    /// Its part of the OpenAPI document.
     pub(super) operation: Operation,
     /// Schemas with their names.
-    pub(super) schemas: Vec<(String, RefOr<Schema>)>,
+    pub(super) schemas: Vec<(String, Value)>,
     /// Codes that do not follow from the call's shape.
     codes: Vec<Code>,
 }
 
 /// All endpoints of one group of the document.
 pub(super) fn group(tag: &'static str, endpoints: impl IntoIterator<Item = Endpoint>) -> Vec<Endpoint> {
-    let mut endpoints: Vec<_> = endpoints.into_iter().collect();
-    endpoints.iter_mut().for_each(|endpoint| endpoint.operation.tags = Some(vec![tag.to_owned()]));
-    endpoints
+    endpoints.into_iter().map(|endpoint| endpoint.in_group(tag)).collect()
 }
+
+/// Declares the endpoints of a file, of one group of the document: `endpoints! { "group": … }`. Each has a comment, which is its
+/// description: the first paragraph is the summary. Then come method, path, handler and name, and what else there is to say.
+/// The name is for programs: generated clients name a function after it. It is empty if the call is not in the document.
+/// A method of [`Endpoint`] behind the group is one for all.
+macro_rules! endpoints {
+    ($tag:literal $(, $all:ident)?: $(let $name:ident = $value:expr;)* $(
+        $(#[doc = $about:literal])+
+        $method:ident($path:expr, $handler:expr, $id:literal) $(.$mark:ident $(::<$T:ty>)? ($($told:tt)*))*;
+    )+) => {
+        /// The endpoints of this file.
+        pub(crate) fn endpoints() -> Vec<$crate::endpoint::Endpoint> {
+            $(let $name = $value;)*
+            $crate::endpoint::group($tag, [$(
+                $crate::endpoint::$method($path, $handler, $id, concat!($($about, "\n"),+))
+                    $(.$mark $(::<$T>)? ($($told)*))*,
+            )+].map(|call| call $(.$all())?))
+        }
+    };
+}
+
+pub(crate) use endpoints;
 
 /// Makes the constructor of the endpoints of one method.
 macro_rules! methods {
     ($($name:ident $method:ident)+) => {
         $(
-            #[doc = concat!("A call of ", stringify!($method), ".")]
-            ///
-            /// The id is its name for programs: generated clients name a function after it. It is empty if the call is not
-            /// described.
-            pub(super) fn $name<F, R>(path: &'static str, handler: F, id: &'static str, summary: &'static str) -> Endpoint
+            #[doc = concat!("A call of ", stringify!($method), "; see [`endpoints`].")]
+            pub(super) fn $name<F, R>(path: &'static str, handler: F, id: &'static str, about: &str) -> Endpoint
             where
                 F: Fn(Call) -> R + Send + Sync + 'static,
                 R: Future<Output = Answer> + 'static,
             {
                 let info = RouteInfo::new(stringify!($method), path);
                 Endpoint {
-                    operation: description::operation(&info, id, summary),
+                    operation: Operation::new(&info, id, about),
                     info,
                     handler: Arc::new(move |call| Box::pin(handler(call))),
                     schemas: Vec::new(),
@@ -115,6 +132,11 @@ marks! {
 }
 
 impl Endpoint {
+    /// The call with what it shares with others.
+    pub(super) fn with(self, shared: impl FnOnce(Self) -> Self) -> Self {
+        shared(self)
+    }
+
     /// Codes that do not follow from the call's shape.
     pub(super) fn refuses(mut self, codes: &[Code]) -> Self {
         self.codes.extend(codes);

@@ -19,6 +19,7 @@ mod nodes;
 mod openapi;
 mod pages;
 mod pools;
+mod prelude;
 mod route_info;
 mod routes;
 mod standby;

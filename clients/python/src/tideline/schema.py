@@ -705,6 +705,7 @@ class PathExplanation(TypedDict):
     requested: bool
     # The rule of the follow does not admit the kind of the item.
     ruled_out: bool
+    # The id of the source.
     source_id: str
     # The source is suspended.
     suspended: bool

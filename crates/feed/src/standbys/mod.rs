@@ -14,6 +14,8 @@ use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant, SystemTime};
 
 use parking_lot::Mutex;
+use serde::Serialize;
+use utoipa::ToSchema;
 
 use crate::store::Store;
 use config::Config;
@@ -21,7 +23,7 @@ use kv::LogReader;
 use model::clock::now;
 use model::error::{Code, Error, Result};
 use model::store::LogFacts;
-use model::{Millis, is_topic, private};
+use model::{Millis, Time, is_topic, private};
 
 pub use self::copies::StandbyCopy;
 pub use self::wire::{CopyFile, CopyPlan, CopyRequest, End, Frame, Head, PLAN};
@@ -41,23 +43,27 @@ const AFTER_START: Duration = Duration::from_secs(600);
 const SEEN: &str = "STANDBY_SEEN";
 const SEE_EVERY: Duration = Duration::from_secs(60);
 
-/// A standby as the server knows it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// How far a standby is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+#[schema(as = StandbyFigures)]
 pub struct KnownStandby {
-    /// The name that it has given itself.
+    /// Its name.
     pub name: String,
-    /// When it began to follow; `None` if it does not at present.
+    /// Since when it follows; missing if it does not at present.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Time)]
     pub following_since: Option<Millis>,
     /// When it last told how far it is.
+    #[schema(value_type = Time)]
     pub seen_at: Millis,
-    /// The number of the last row that it has on its device.
-    pub applied: u64,
-    /// Rows that this server has on its device, and the standby has not.
-    pub behind: u64,
-    /// Bytes of log behind what was sent, about.
-    pub bytes_behind: u64,
-    /// For how long it has not had all, milliseconds; 0 if it has.
-    pub behind_for: Millis,
+    /// The last row of the log on its device.
+    pub row: u64,
+    /// Rows of the log that it lacks.
+    pub behind_rows: u64,
+    /// Bytes of the log that it was not sent yet, about.
+    pub behind_bytes: u64,
+    /// For how long it has lacked some, milliseconds; 0 if it has all.
+    pub behind_ms: u64,
 }
 
 #[derive(Debug)]
@@ -212,10 +218,10 @@ impl Standbys {
             name: name.clone(),
             following_since: seen.following.map(|(_, since)| since),
             seen_at: seen.seen_at,
-            applied: seen.applied,
-            behind: flushed.saturating_sub(seen.applied),
-            bytes_behind: seen.bytes_behind,
-            behind_for: if seen.applied >= flushed { 0 } else { seen.whole_at.elapsed().as_millis() as Millis },
+            row: seen.applied,
+            behind_rows: flushed.saturating_sub(seen.applied),
+            behind_bytes: seen.bytes_behind,
+            behind_ms: if seen.applied >= flushed { 0 } else { seen.whole_at.elapsed().as_millis() as Millis },
         };
         Ok(known.iter().map(show).collect())
     }

@@ -2,11 +2,14 @@
 
 use std::ops::ControlFlow;
 
+use serde::Serialize;
+use utoipa::ToSchema;
+
 use crate::read::Read;
 use crate::timeline::home::{Reader, Timeline};
 use crate::{erasure, follows, inbox, items, lists, timeline, users};
 use model::error::Result;
-use model::{Barrier, ContentId, Cursor, Entry, Order, PageRequest, Span, UserId};
+use model::{Barrier, ContentId, Cursor, Entry, HostId, Order, PageRequest, Span, UserId};
 
 /// Why an item is, or is not, in a timeline.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -34,33 +37,36 @@ pub struct Explanation {
 }
 
 /// Why an item is, or is not, in a timeline through one of its paths.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct PathExplanation {
     /// The source.
+    #[serde(skip)]
     pub source: UserId,
-    /// Whether the user follows the source.
+    /// The id of the source.
+    pub source_id: HostId,
+    /// The user follows the source.
     pub following: bool,
-    /// Whether a request of the user to follow the source waits.
+    /// A request of the user to follow the source waits.
     pub requested: bool,
-    /// Whether the user has muted the source.
+    /// The user has muted the source.
     pub muted: bool,
-    /// Whether the source hides its content from the user.
+    /// The source hides its content from the user.
     pub hidden: bool,
-    /// Whether the user has blocked the source, or the source the user.
+    /// The user has blocked the source, or the source the user.
     pub blocked: bool,
-    /// Whether the source is suspended.
+    /// The source is suspended.
     pub suspended: bool,
-    /// Whether the source is a member of an exclusive list of the user.
+    /// The source is a member of an exclusive list of the user.
     pub in_exclusive_list: bool,
-    /// Whether the rule of the user's follow does not admit the kind of the item.
+    /// The rule of the follow does not admit the kind of the item.
     pub ruled_out: bool,
-    /// Whether the pair of user and source is unsettled.
+    /// A follow or unfollow of this source is still being applied to the inbox.
     pub unsettled: bool,
-    /// Whether the item's fan-out on this path is not done.
+    /// The fan-out of the item on this path has not ended.
     pub pending: bool,
-    /// Whether the item's row of this path is in the inbox, above the floor.
+    /// The inbox has a row for the item on this path, above the floor.
     pub in_inbox: bool,
-    /// Whether a read pulls the source's outbox at the item's place.
+    /// A read takes the item from the source's outbox.
     pub pulled: bool,
 }
 
@@ -135,6 +141,7 @@ fn explain_path(read: Read<'_>, user: UserId, entry: Entry, in_inbox: &[Entry]) 
     }
     Ok(PathExplanation {
         source,
+        source_id: read.host_ids(&source)?.of(source),
         following: to.is_some_and(|relation| relation.following_since.is_some()),
         requested: to.is_some_and(|relation| relation.requested_since.is_some()),
         muted: to.is_some_and(|relation| relation.barred_since(Barrier::Mute).is_some()),

@@ -2,18 +2,11 @@
 
 use std::time::Duration;
 
-use actix_web::http::StatusCode;
-use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value, json};
-use utoipa::ToSchema;
+use serde_json::{Map, Value};
 
-use crate::call::Call;
-use crate::endpoint::{Endpoint, get, group, post};
-use crate::wire::problem::Problem;
-use crate::wire::reply::{self, Answer};
+use crate::prelude::*;
 use config::{Key, KeyRole};
-use model::error::{Code, Error};
-use model::{HostId, JsonObject, Millis, Time};
+use model::JsonObject;
 
 /// How long a token lasts by default and at most.
 const USUAL: Duration = Duration::from_secs(3600);
@@ -22,29 +15,30 @@ const LONGEST: Duration = Duration::from_secs(24 * 3600);
 const SHORT: usize = 19;
 const HASH: &str = "sha256:";
 
-/// The calls of this file.
-pub(crate) fn endpoints() -> Vec<Endpoint> {
-    let settings = json!({"server": {"listen": "127.0.0.1:8080"}, "timeline": {"inbox_limit": 1000}});
-    let key = json!({"role": "full", "hash": "sha256:0f1e2d3c4b5a", "name": "shop"});
-    let token = json!({"token": "eyJhbGciOiJIUzI1NiJ9.e30.c2ln", "expires_at": 1_795_361_400_000_u64});
-    let calls = [
-        get("/v1/admin/settings", show_settings, "getServerSettings", "The settings in force")
-            .about("Each section with its settings, without keys and secrets, as `tideline config` prints them.")
-            .not_for_read_keys()
-            .answers::<ServerSettings>(200, "The settings by their sections", settings)
-            .never_waits(),
-        get("/v1/admin/keys", list_keys, "listKeys", "List the keys in force")
-            .about("Those of the settings and of the files that they name, by role and name.")
-            .not_for_read_keys()
-            .answers_items::<KeyBody>(200, "KeyList", "All keys", key)
-            .never_waits(),
-        post("/v1/admin/tokens", make_token, "makeToken", "Make a user token for a test")
-            .about("The server signs it with the first secret of `auth.jwt_secrets`.")
-            .takes::<NewToken>(json!({"user_id": "111", "expires_in": 3600}))
-            .answers::<TokenBody>(201, "The token", token)
-            .refuses(&[Code::NoTokenSecret]),
-    ];
-    group("operations", calls.map(Endpoint::of_this_server))
+endpoints! { "operations", of_this_server:
+    /// The settings in force
+    ///
+    /// Each section with its settings, without keys and secrets, as `tideline config` prints them.
+    get("/v1/admin/settings", show_settings, "getServerSettings")
+        .not_for_read_keys()
+        .answers::<ServerSettings>(200, "The settings by their sections")
+        .never_waits();
+
+    /// List the keys in force
+    ///
+    /// Those of the settings and of the files that they name, by role and name.
+    get("/v1/admin/keys", list_keys, "listKeys")
+        .not_for_read_keys()
+        .answers_items::<KeyBody>(200, "KeyList", "All keys")
+        .never_waits();
+
+    /// Make a user token for a test
+    ///
+    /// The server signs it with the first secret of `auth.jwt_secrets`.
+    post("/v1/admin/tokens", make_token, "makeToken")
+        .takes::<NewToken>()
+        .answers::<TokenBody>(201, "The token")
+        .refuses(&[Code::NoTokenSecret]);
 }
 
 /// The settings of a server by their sections.
@@ -53,18 +47,16 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
 #[schema(value_type = HashMap<String, JsonObject>)]
 struct ServerSettings(Map<String, Value>);
 
-/// A key, without the key itself.
-#[derive(Serialize, ToSchema)]
-#[schema(as = Key)]
-struct KeyBody {
-    /// `full`, `read` or `metrics`.
-    role: &'static str,
-    /// The beginning of its hash, as the server log names the key.
-    hash: String,
-    /// The name behind the key in its list.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    name: Option<String>,
+answers! {
+    /// A key, without the key itself.
+    struct KeyBody as Key {
+        /// `full`, `read` or `metrics`.
+        role: &'static str,
+        /// The beginning of its hash, as the server log names the key.
+        hash: String,
+        /// The name behind the key in its list.
+        name?: String,
+    }
 }
 
 impl From<(KeyRole, Key)> for KeyBody {
@@ -85,14 +77,13 @@ struct NewToken {
     expires_in: Option<u64>,
 }
 
-/// A user token.
-#[derive(Serialize, ToSchema)]
-#[schema(as = Token)]
-struct TokenBody {
-    token: String,
-    /// When it ends.
-    #[schema(value_type = Time)]
-    expires_at: Millis,
+answers! {
+    /// A user token.
+    struct TokenBody as Token {
+        token: String,
+        /// When it ends.
+        expires_at: Millis as Time,
+    }
 }
 
 /// `GET /v1/admin/settings`
@@ -126,7 +117,7 @@ fn hide_secrets(value: &mut Value) {
 /// `GET /v1/admin/keys`
 async fn list_keys(call: Call) -> Answer {
     let items: Vec<_> = call.api.admission.gate.keys().into_iter().map(KeyBody::from).collect();
-    reply::ok(&json!({ "items": items }))
+    reply::items(&items)
 }
 
 /// `POST /v1/admin/tokens`

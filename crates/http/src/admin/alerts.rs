@@ -1,92 +1,81 @@
 //! `GET /v1/admin/alerts`: the alerts of `docs/alerts.yaml` that hold now, as far as one server can tell by itself. So the
 //! console can say whether all is well without Prometheus. The conditions are looked at with each sample of the history.
 
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, LazyLock};
+use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
-use serde::Serialize;
-use serde_json::json;
-use utoipa::ToSchema;
-
+use super::metrics;
 use crate::api::Api;
-use crate::call::Call;
-use crate::endpoint::{Endpoint, get, group};
-use crate::figures::disk::DiskFigures;
 use crate::figures::firing::Condition;
-use crate::wire::reply::{self, Answer};
-use ::cluster::Status;
-use model::Millis;
+use crate::figures::reading::Reading;
+use crate::prelude::*;
 use model::clock::now;
 
-/// The age of the newest good backup that is too old.
-const OLD_BACKUP: Millis = 2 * 86_400_000;
+/// The age of the newest good backup that is too old, seconds.
+const OLD_BACKUP: f64 = 2.0 * 86_400.0;
 /// The seconds before its end at which a certificate should have been replaced.
-const CERTIFICATE_ENDS: u64 = 14 * 86_400;
+const CERTIFICATE_ENDS: f64 = 14.0 * 86_400.0;
 
-/// The call of this file.
-pub(crate) fn endpoints() -> Vec<Endpoint> {
-    let example = json!({
-        "name": "TidelineDiskFull", "severity": "page", "runbook": "docs/operate/faults.md#the-disk-is-full"
-    });
-    let call = get("/v1/admin/alerts", list, "listAlerts", "The alerts that hold now")
-        .about("By the rules of docs/alerts.yaml that one server can tell by itself. None if all is well.")
+endpoints! { "operations":
+    /// The alerts that hold now
+    ///
+    /// By the rules of docs/alerts.yaml that one server can tell by itself. None if all is well.
+    get("/v1/admin/alerts", list, "listAlerts")
         .of_this_server()
-        .answers_items::<Alert>(200, "AlertList", "The alerts, the most urgent first", example)
+        .answers_items::<Alert>(200, "AlertList", "The alerts, the most urgent first")
         .never_waits();
-    group("operations", [call])
 }
 
 /// `GET /v1/admin/alerts`
 async fn list(call: Call) -> Answer {
-    let (sample, node) = (call.api.sample().await, call.api.sample_node().await);
-    let firing = look(&call.api, sample, node);
+    let firing = look(&call.api, &metrics::read(&call.api).await);
     let mut items: Vec<_> = RULES.iter().zip(firing).filter(|(_, fires)| *fires).map(|(rule, _)| &rule.alert).collect();
     items.sort_by_key(|alert| alert.severity);
-    reply::ok(&json!({ "items": items }))
+    reply::items(&items)
 }
 
 /// Looks at all rules; for each whether its alert holds.
-pub(super) fn look(api: &Arc<Api>, sample: Option<DiskFigures>, node: Option<Status>) -> Vec<bool> {
-    let seen = Seen { api, sample, node, now: now() };
+pub(super) fn look(api: &Api, figures: &Reading) -> Vec<bool> {
     let condition = |rule: &Rule| Condition {
-        holds: (rule.check.holds)(&seen),
-        count: (rule.check.count)(&seen),
+        holds: (rule.check.holds)(figures),
+        count: (rule.check.count)(figures) as u64,
         window: rule.window,
         lasts: rule.lasts,
     };
     api.observed.firing.look(Instant::now(), RULES.iter().map(condition))
 }
 
-/// An alert.
-#[derive(Debug, PartialEq, Eq, Serialize, ToSchema)]
-struct Alert {
-    /// The name of the rule.
-    name: &'static str,
-    /// `page`: somebody must act now. `ticket`: on the same day.
-    severity: &'static str,
-    /// The page of the documentation about it.
-    runbook: &'static str,
+answers! {
+    /// An alert.
+    #[derive(PartialEq, Eq)]
+    struct Alert {
+        /// The name of the rule.
+        name: &'static str,
+        /// `page`: somebody must act now. `ticket`: on the same day.
+        severity: &'static str,
+        /// The page of the documentation about it.
+        runbook: &'static str,
+    }
 }
 
-/// How a server judges a rule itself: its alert holds while a condition does, or for a while after a number has risen.
+/// How a server judges a rule by its own figures: its alert holds while a condition does, or for a while after a number has risen.
 struct Check {
     name: &'static str,
-    holds: fn(&Seen<'_>) -> bool,
+    holds: fn(&Reading) -> bool,
     /// A number that only rises.
-    count: fn(&Seen<'_>) -> u64,
+    count: fn(&Reading) -> f64,
 }
 
-const fn when(name: &'static str, holds: fn(&Seen<'_>) -> bool) -> Check {
-    Check { name, holds, count: |_| 0 }
+const fn when(name: &'static str, holds: fn(&Reading) -> bool) -> Check {
+    Check { name, holds, count: |_| 0.0 }
 }
 
-const fn risen(name: &'static str, count: fn(&Seen<'_>) -> u64) -> Check {
+const fn risen(name: &'static str, count: fn(&Reading) -> f64) -> Check {
     Check { name, holds: |_| false, count }
 }
 
 impl Check {
-    const fn or_risen(self, count: fn(&Seen<'_>) -> u64) -> Self {
+    const fn or_risen(self, count: fn(&Reading) -> f64) -> Self {
         Self { count, ..self }
     }
 }
@@ -120,91 +109,52 @@ impl Rule {
     }
 }
 
-/// What the rules are about.
-struct Seen<'a> {
-    api: &'a Api,
-    sample: Option<DiskFigures>,
-    node: Option<Status>,
-    now: Millis,
-}
-
-impl Seen<'_> {
-    fn disk(&self, is_so: impl Fn(&DiskFigures) -> bool) -> bool {
-        self.sample.as_ref().is_some_and(is_so)
-    }
-
-    fn count(&self, count: impl Fn(&DiskFigures) -> u64) -> u64 {
-        self.sample.as_ref().map_or(0, count)
-    }
-
-    /// Whether the newest backup of a kind began too long ago.
-    fn is_old(&self, newest: &AtomicU64) -> bool {
-        self.now.saturating_sub(newest.load(Ordering::Relaxed)) > OLD_BACKUP
-    }
-
-    fn node(&self, is_so: impl Fn(&Status) -> bool) -> bool {
-        self.node.as_ref().is_some_and(is_so)
-    }
+/// The seconds since a time, which is in seconds since 1970.
+fn age(time: f64) -> f64 {
+    now() as f64 / 1000.0 - time
 }
 
 /// The rules that one server can judge.
 static CHECKS: &[Check] = &[
-    when("TidelineDiskFull", |seen| {
+    when("TidelineDiskFull", |of| {
+        let is_full = of.sum("tideline_storage_writes_refused") + of.sum("tideline_storage_writes_stopped") > 0.0;
         // A stopped engine has an alert of its own.
-        let is_full = |disk: &DiskFigures| disk.store.writes_refused || disk.store.writes_stopped;
-        seen.disk(|disk| is_full(disk) && !disk.store.needs_restart)
+        is_full && of.sum("tideline_storage_needs_restart") == 0.0
     })
-    .or_risen(|seen| seen.count(|disk| disk.store.background_errors)),
-    when("TidelineDiskFills", |seen| seen.disk(|disk| disk.store.device.used > disk.store.device.limit / 10 * 9)),
-    when("TidelineStorageStopped", |seen| seen.disk(|disk| disk.store.needs_restart)),
-    when("TidelineDiskHangs", |seen| {
-        let age = seen.api.observed.sampler.age(seen.sample.as_ref().map(|sample| sample.at));
-        age > Duration::from_secs(60)
+    .or_risen(|of| of.sum("tideline_storage_background_errors_total")),
+    when("TidelineDiskFills", |of| {
+        of.sum("tideline_storage_device_bytes") > 0.9 * of.sum("tideline_storage_device_limit_bytes")
     }),
-    when("TidelineMemory", |seen| {
-        seen.disk(|disk| disk.process.resident_bytes.unwrap_or_default() > seen.api.planned_memory(&disk.store))
-    }),
-    when("TidelineLogUnreachable", |seen| seen.node(|node| !node.reachable)),
-    risen("TidelineOverloaded", |seen| {
-        let mut problems = seen.api.observed.requests.problems();
-        problems.find(|(code, _)| *code == "overloaded").map_or(0, |(_, count)| count)
-    }),
-    when("TidelineJobsPileUp", |seen| {
-        let places = seen.api.feed().backlog().usage().places;
-        2 * places.used > places.limit
-    }),
-    when("TidelineJobsFail", |seen| seen.api.feed().backlog().usage().parked > 0)
-        .or_risen(|seen| seen.api.observed.workers.usage().failures),
+    when("TidelineStorageStopped", |of| of.sum("tideline_storage_needs_restart") > 0.0),
+    when("TidelineDiskHangs", |of| of.sum("tideline_storage_sample_age_seconds") > 60.0),
+    when("TidelineMemory", |of| of.sum("process_resident_memory_bytes") > of.sum("tideline_memory_planned_bytes")),
+    when("TidelineLogUnreachable", |of| of.sum("tideline_cluster_reachable") == 0.0),
+    risen("TidelineOverloaded", |of| of.sum_of("tideline_http_problems_total", "code=\"overloaded\"")),
+    when("TidelineJobsPileUp", |of| of.sum("tideline_job_places") > 0.5 * of.sum("tideline_job_places_limit")),
+    when("TidelineJobsFail", |of| of.sum("tideline_parked_jobs") > 0.0)
+        .or_risen(|of| of.sum("tideline_job_failures_total")),
     // The oldest job tells it also while no fan-out ends.
-    when("TidelineLateDelivery", |seen| {
-        seen.api.feed().backlog().oldest().is_some_and(|age| age > Duration::from_secs(60))
+    when("TidelineLateDelivery", |of| of.sum("tideline_job_oldest_age_seconds") > 60.0),
+    risen("TidelineDamagedInboxes", |of| of.sum("tideline_damaged_inboxes_total")),
+    risen("TidelineSlowDisk", |of| of.sum("tideline_storage_stops_total")),
+    when("TidelineBackupOld", |of| age(of.sum("tideline_backup_newest_verified_timestamp_seconds")) > OLD_BACKUP),
+    when("TidelineBackupNotCopied", |of| age(of.sum("tideline_backup_newest_copied_timestamp_seconds")) > OLD_BACKUP),
+    risen("TidelineBackupFailed", |of| {
+        of.sum("tideline_backup_failures_total") + of.sum("tideline_backup_copy_failures_total")
     }),
-    risen("TidelineDamagedInboxes", |seen| seen.count(|disk| disk.store.damaged_inboxes)),
-    risen("TidelineSlowDisk", |seen| seen.count(|disk| disk.store.engine.stops)),
-    when("TidelineBackupOld", |seen| seen.is_old(&seen.api.backups.figures().newest_verified)),
-    when("TidelineBackupNotCopied", |seen| seen.is_old(&seen.api.backups.figures().newest_copied)),
-    risen("TidelineBackupFailed", |seen| {
-        let figures = seen.api.backups.figures();
-        figures.failed.load(Ordering::Relaxed) + figures.copies_failed.load(Ordering::Relaxed)
+    when("TidelineReloadFailed", |of| of.sum("tideline_reload_failed") > 0.0),
+    when("TidelineCertificateEnds", |of| {
+        -age(of.sum("tideline_certificate_ends_timestamp_seconds")) < CERTIFICATE_ENDS
     }),
-    when("TidelineReloadFailed", |seen| seen.api.observed.reloads.have_failed()),
-    when("TidelineCertificateEnds", |seen| {
-        seen.api.observed.reloads.certificate_ends().is_some_and(|end| end < seen.now / 1000 + CERTIFICATE_ENDS)
-    }),
-    when("TidelineWebhookLate", |seen| {
-        seen.api.observed.webhooks.iter().any(|webhook| webhook.now().lag_seconds > 600)
-    }),
-    risen("TidelineWebhookGap", |seen| seen.api.observed.webhooks.iter().map(|webhook| webhook.now().gaps).sum()),
-    when("TidelineStandbyBehind", |seen| {
-        let known = seen.api.standbys.list(seen.api.feed().store()).unwrap_or_default();
-        known.iter().any(|standby| standby.behind_for > 60_000)
-    }),
-    when("TidelineNodeNotReady", |seen| seen.node(|node| !node.caught_up)),
-    when("TidelineNodeSlow", |seen| seen.node(|node| node.oldest_wait > Duration::from_secs(1))),
-    when("TidelineNodeLags", |seen| seen.node(|node| node.lag > Some(1000))),
-    when("TidelineLogBusy", |seen| seen.node(|node| node.waiting > 8000)),
-    when("TidelineNodesDiffer", |seen| seen.node(|node| node.differing > 0)),
-    when("TidelineClockWrong", |seen| seen.node(|node| node.clock_ahead.unsigned_abs() > 60_000)),
+    when("TidelineWebhookLate", |of| of.most("tideline_webhook_lag_seconds") > 600.0),
+    risen("TidelineWebhookGap", |of| of.sum("tideline_webhook_gaps_total")),
+    when("TidelineStandbyBehind", |of| of.most("tideline_standby_behind_seconds") > 60.0),
+    when("TidelineNodeNotReady", |of| of.sum("tideline_cluster_caught_up") == 0.0),
+    when("TidelineNodeSlow", |of| of.sum("tideline_cluster_oldest_wait_seconds") > 1.0),
+    when("TidelineNodeLags", |of| of.sum("tideline_cluster_lag") > 1000.0),
+    when("TidelineLogBusy", |of| of.sum("tideline_cluster_waiting") > 8000.0),
+    when("TidelineNodesDiffer", |of| of.sum("tideline_cluster_differing_nodes") > 0.0),
+    when("TidelineClockWrong", |of| of.sum("tideline_cluster_log_clock_ahead_seconds").abs() > 60.0),
 ];
 
 /// The rules of the checks.
@@ -213,6 +163,23 @@ static RULES: LazyLock<Vec<Rule>> = LazyLock::new(|| CHECKS.iter().filter_map(Ru
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A name that no page has would never fire.
+    #[test]
+    fn each_check_reads_figures_that_there_are() {
+        let figures = [
+            include_str!("metrics.rs"),
+            include_str!("metrics/cluster.rs"),
+            include_str!("metrics/storage.rs"),
+            include_str!("../figures/reloads.rs"),
+        ];
+        let alerts = include_str!("alerts.rs").split("mod tests").next().expect("the checks");
+        for source in [alerts, include_str!("../figures/history.rs")] {
+            for name in source.split('"').filter(|text| text.starts_with("tideline_") || text.starts_with("process_")) {
+                assert!(figures.iter().any(|source| source.contains(&format!("{name} = "))), "{name}");
+            }
+        }
+    }
 
     #[test]
     fn each_check_has_its_rule() {

@@ -2,95 +2,74 @@
 
 use std::sync::Arc;
 
-use actix_web::HttpResponse;
-use actix_web::http::StatusCode;
 use actix_web::http::header::CONTENT_DISPOSITION;
-use serde::{Deserialize, Serialize};
-use serde_json::json;
-use utoipa::ToSchema;
-use utoipa::openapi::Object;
-use utoipa::openapi::schema::{KnownFormat, ObjectBuilder, SchemaFormat, Type};
 
-use crate::call::Call;
 use crate::call::pieces;
-use crate::endpoint::Shape;
-use crate::endpoint::{self, Endpoint, get, group, post, put};
-use crate::pools::Wants;
-use crate::wire::body::Nothing;
-use crate::wire::reply::{self, Answer};
+use crate::prelude::*;
 use feed::backup::Backup;
-use model::error::Code;
-use model::{Millis, Time};
 
 const MEDIA_TYPE: &str = "application/x-tar";
 
-/// The calls of this file.
-pub(crate) fn endpoints() -> Vec<Endpoint> {
-    let taken = json!({
-        "name": "20261122T143000.123Z", "begun_at": 1_795_357_800_123_u64, "took_ms": 41, "state": "unverified",
-        "findings": [], "format": 7, "release": "0.1.0", "bytes": 3_000_000
-    });
-    let mut verified = taken.clone();
-    verified["state"] = "verified".into();
-    verified["verified_at"] = 1_795_357_801_500_u64.into();
-    let archive: Object = ObjectBuilder::new()
-        .schema_type(Type::String)
-        .format(Some(SchemaFormat::KnownFormat(KnownFormat::Binary)))
-        .build();
-    let calls = [
-        post("/v1/admin/backups", take, "takeBackup", "Take a backup of all data")
-            .about(
-                "The answer comes when the backup is on the device. It has every change that was acknowledged before \
-                 the request. Its verification begins then: `state` in the list of backups has the result. After a \
-                 verification, backups older than the newest `backup.keep` verified ones are removed.",
-            )
-            .takes_nothing()
-            .answers::<BackupBody>(201, "The new backup", taken)
-            .refuses(&[Code::BackupBusy, Code::BackupDirUnusable, Code::NoRoom, Code::Stopping, Code::StorageStopped]),
-        get("/v1/admin/backups", list, "listBackups", "List the backups")
-            .about("Newest first.")
-            .answers_items::<BackupBody>(200, "BackupList", "All backups", verified)
-            .refuses(&[Code::BackupDirUnusable]),
-        get("/v1/admin/backups/{name}", read, "readBackup", "Read a backup as one tar archive")
-            .about("`tideline restore` makes a data directory of the archive.")
-            .not_for_read_keys()
-            .answers_in(MEDIA_TYPE, 200, "The archive", Shape::named("BackupArchive", archive), "".into())
-            .refuses(&[Code::BackupNotFound]),
-        endpoint::delete("/v1/admin/backups/{name}", remove, "removeBackup", "Remove a backup")
-            .answers_nothing("The backup is removed")
-            .refuses(&[Code::BackupNotFound, Code::BackupBusy]),
-        // The description of the API leaves it out: it is between `tideline backup --to` and its server.
-        put("/v1/admin/backups/{name}/copy", note_copy, "", "").takes_unlisted(),
-    ];
-    group("operations", calls.map(Endpoint::of_this_server))
+endpoints! { "operations", of_this_server:
+    let archive = Shape::named("BackupArchive", json!({"type": "string", "format": "binary"}));
+
+    /// Take a backup of all data
+    ///
+    /// The answer comes when the backup is on the device. It has every change that was acknowledged before the
+    /// request. Its verification begins then: `state` in the list of backups has the result. After a verification,
+    /// backups older than the newest `backup.keep` verified ones are removed.
+    post("/v1/admin/backups", take, "takeBackup")
+        .takes_nothing()
+        .answers::<BackupBody>(201, "The new backup")
+        .refuses(&[Code::BackupBusy, Code::BackupDirUnusable, Code::NoRoom, Code::Stopping, Code::StorageStopped]);
+
+    /// List the backups
+    ///
+    /// Newest first.
+    get("/v1/admin/backups", list, "listBackups")
+        .answers_items::<BackupBody>(200, "BackupList", "All backups")
+        .refuses(&[Code::BackupDirUnusable]);
+
+    /// Read a backup as one tar archive
+    ///
+    /// `tideline restore` makes a data directory of the archive.
+    get("/v1/admin/backups/{name}", read, "readBackup")
+        .not_for_read_keys()
+        .answers_in(MEDIA_TYPE, 200, "The archive", archive, "".into())
+        .refuses(&[Code::BackupNotFound]);
+
+    /// Remove a backup
+    delete("/v1/admin/backups/{name}", remove, "removeBackup")
+        .answers_nothing("The backup is removed")
+        .refuses(&[Code::BackupNotFound, Code::BackupBusy]);
+
+    /// The end of a copy that `tideline backup --to` has made
+    put("/v1/admin/backups/{name}/copy", note_copy, "").takes_unlisted();
 }
 
-/// A backup.
-#[derive(Debug, Serialize, ToSchema)]
-#[schema(as = Backup)]
-struct BackupBody {
-    /// The time when it began, in a form that sorts.
-    #[schema(pattern = r"^[0-9]{8}T[0-9]{6}\.[0-9]{3}Z$")]
-    name: String,
-    /// When it began. It has every change that was acknowledged before.
-    #[schema(value_type = Time)]
-    begun_at: Millis,
-    /// The time until it was on the device, milliseconds.
-    took_ms: u64,
-    /// `unverified`, `verifying`, `verified`, or `failed`.
-    state: &'static str,
-    /// When its verification ended.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Time)]
-    verified_at: Option<Millis>,
-    /// The first disagreements that its verification found.
-    findings: Vec<String>,
-    /// The format of its data directory.
-    format: u32,
-    /// The version that took it.
-    release: String,
-    /// Bytes of its files. It shares most of them with the data directory and with other backups.
-    bytes: u64,
+answers! {
+    /// A backup.
+    struct BackupBody as Backup {
+        /// The time when it began, in a form that sorts.
+        #[schema(pattern = r"^[0-9]{8}T[0-9]{6}\.[0-9]{3}Z$")]
+        name: String,
+        /// When it began. It has every change that was acknowledged before.
+        begun_at: Millis as Time,
+        /// The time until it was on the device, milliseconds.
+        took_ms: u64,
+        /// `unverified`, `verifying`, `verified`, or `failed`.
+        state: &'static str,
+        /// When its verification ended.
+        verified_at?: Millis as Time,
+        /// The first disagreements that its verification found.
+        findings: Vec<String>,
+        /// The format of its data directory.
+        format: u32,
+        /// The version that took it.
+        release: String,
+        /// Bytes of its files. It shares most of them with the data directory and with other backups.
+        bytes: u64,
+    }
 }
 
 impl From<Backup> for BackupBody {
@@ -111,7 +90,7 @@ impl From<Backup> for BackupBody {
 
 /// `POST /v1/admin/backups`
 async fn take(mut call: Call) -> Answer {
-    let Nothing {} = call.json().await?;
+    call.empty_body().await?;
     let backups = Arc::clone(&call.api.backups);
     let taken = call.run(Wants::Change, move |feed| backups.take(feed.store())).await?;
     reply::with(StatusCode::CREATED, &BackupBody::from(taken))
@@ -122,7 +101,7 @@ async fn list(call: Call) -> Answer {
     let backups = Arc::clone(&call.api.backups);
     let found = call.run(Wants::Read, move |_| backups.list()).await?;
     let items: Vec<_> = found.into_iter().map(BackupBody::from).collect();
-    reply::ok(&json!({ "items": items }))
+    reply::items(&items)
 }
 
 /// `DELETE /v1/admin/backups/{name}`
@@ -130,7 +109,7 @@ async fn remove(call: Call) -> Answer {
     let name = call.part("name");
     let backups = Arc::clone(&call.api.backups);
     call.run(Wants::Change, move |_| backups.remove(&name)).await?;
-    Ok(HttpResponse::NoContent().finish())
+    reply::nothing()
 }
 
 /// The end of a copy that a client has made of a backup.
@@ -147,7 +126,7 @@ async fn note_copy(mut call: Call) -> Answer {
     let name = call.part("name");
     let backups = Arc::clone(&call.api.backups);
     call.run(Wants::Change, move |_| backups.note_copy(&name, failure.as_deref())).await?;
-    Ok(HttpResponse::NoContent().finish())
+    reply::nothing()
 }
 
 /// `GET /v1/admin/backups/{name}`

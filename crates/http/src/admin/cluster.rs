@@ -1,35 +1,15 @@
 //! `/v1/admin/cluster`: this server as a node of a cluster.
 
-use serde::Serialize;
-use serde_json::json;
-use utoipa::ToSchema;
-
-use crate::call::Call;
-use crate::endpoint::{Endpoint, get, group};
-use crate::pools::Wants;
-use crate::wire::reply::{self, Answer};
+use crate::prelude::*;
 use cluster::Status;
 use config::Cluster;
-use feed::Feed;
-use model::Time;
-use model::error::Result;
 
-/// The call of this file.
-pub(crate) fn endpoints() -> Vec<Endpoint> {
-    let node = json!({
-        "node": "a", "log": "0f7c5b1d9a3e42668b1c0d2e4f6a8b90", "position": 42, "time": 1_689_089_522_000_u64, "lag": 0,
-        "reachable": true, "ready": true, "slow": false, "caught_up": true, "applied": 40, "records": 12, "commands": 20,
-        "waiting": 0, "level": 1, "newest_level": 1, "incarnation": 39,
-        "members": [{"name": "a", "url": "http://10.0.0.1:8080", "self": true}]
-    });
-    let call = get("/v1/admin/cluster", show, "getCluster", "This server as a node of a cluster")
-        .about(
-            "On a server without a cluster `node` is `null`, `members` is empty, and all other fields are missing. Each \
-             node answers for itself.",
-        )
-        .answers::<ClusterBody>(200, "The node", node)
-        .of_this_server();
-    group("operations", [call])
+endpoints! { "operations":
+    /// This server as a node of a cluster
+    ///
+    /// On a server without a cluster `node` is `null`, `members` is empty, and all other fields are missing. Each
+    /// node answers for itself.
+    get("/v1/admin/cluster", show, "getCluster").answers::<ClusterBody>(200, "The node").of_this_server();
 }
 
 /// Makes the body of a node, and fills it with the figures of its status: all are missing without a cluster, and some while
@@ -109,16 +89,16 @@ node_body! {
     incarnation: u64,
 }
 
-/// A node in the settings.
-#[derive(Debug, Serialize, ToSchema)]
-#[schema(as = ClusterMember)]
-struct MemberBody {
-    name: String,
-    /// The address at which the other nodes reach it.
-    url: String,
-    /// Whether it is the node that answers.
-    #[serde(rename = "self")]
-    is_self: bool,
+answers! {
+    /// A node in the settings.
+    struct MemberBody as ClusterMember {
+        name: String,
+        /// The address at which the other nodes reach it.
+        url: String,
+        /// Whether it is the node that answers.
+        #[serde(rename = "self")]
+        is_self: bool,
+    }
 }
 
 /// `GET /v1/admin/cluster`
@@ -129,54 +109,4 @@ async fn show(call: Call) -> Answer {
 }
 
 #[cfg(test)]
-pub(crate) mod tests {
-    use super::*;
-    use config::Config;
-
-    /// A node whose log does not answer.
-    pub(crate) fn status() -> Status {
-        Status {
-            log: "0f".repeat(16),
-            position: 42,
-            time: 7,
-            clock_ahead: -61_500,
-            incarnation: Some(39),
-            differing: 2,
-            lag: None,
-            reachable: false,
-            ready: false,
-            slow: true,
-            oldest_wait: std::time::Duration::from_millis(2500),
-            caught_up: true,
-            fault: None,
-            applied: 40,
-            passed_over: 8,
-            records: 12,
-            commands: 20,
-            waiting: 3,
-            level: 1,
-            newest_level: 2,
-        }
-    }
-
-    #[test]
-    fn a_node_shows_what_it_knows() {
-        let mut cluster = Config::default().cluster;
-        cluster.node = serde_json::from_value(json!("a")).expect("a name");
-        cluster.members = serde_json::from_value(json!(["a=http://x", "b=https://y/z"])).expect("members");
-        assert_eq!(
-            serde_json::to_value(ClusterBody::new(&cluster, status())).expect("JSON"),
-            json!({
-                "node": "a", "log": "0f".repeat(16), "position": 42, "time": 7, "reachable": false, "ready": false,
-                "slow": true, "caught_up": true, "applied": 40, "records": 12, "commands": 20, "waiting": 3, "level": 1,
-                "newest_level": 2, "incarnation": 39,
-                "members": [
-                    {"name": "a", "url": "http://x", "self": true},
-                    {"name": "b", "url": "https://y/z", "self": false}
-                ]
-            })
-        );
-        let none = serde_json::to_value(ClusterBody::default()).expect("JSON");
-        assert_eq!(none, json!({"node": null, "members": []}));
-    }
-}
+pub(crate) mod tests;

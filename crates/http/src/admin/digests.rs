@@ -1,82 +1,45 @@
 //! `/v1/admin/cluster/digests`: comparisons of the nodes of a cluster. These calls are for `tideline check --against`.
 
-use actix_web::http::StatusCode;
-use serde::Serialize;
-
-use crate::call::Call;
-use crate::endpoint::{Endpoint, get, group, post};
-use crate::pools::Wants;
-use crate::wire::body::Nothing;
-use crate::wire::problem::Problem;
-use crate::wire::reply::{self, Answer};
+use crate::prelude::*;
 use cluster::{Compared, Comparison};
-use model::error::Code;
 use model::store::TableDigest;
 
-/// The calls of this file. The description of the API leaves them out, because a server without a cluster refuses them.
-pub(crate) fn endpoints() -> Vec<Endpoint> {
-    let calls = [
-        post("/v1/admin/cluster/digests", compare, "", "").takes_nothing(),
-        get("/v1/admin/cluster/digests/{id}", digests, "", "").of_this_server(),
-    ];
-    group("operations", calls)
-}
+endpoints! { "operations":
+    /// Begin a comparison of the nodes of a cluster
+    post("/v1/admin/cluster/digests", compare, "").takes_nothing();
 
-/// A new comparison.
-#[derive(Debug, Serialize)]
-struct Begun {
-    /// 16 hexadecimal digits.
-    id: String,
-}
-
-/// The part of this node in a comparison.
-#[derive(Debug, Serialize)]
-struct DigestsBody {
-    id: String,
-    /// The offset after the record of the command log at which the digests are taken.
-    position: u64,
-    /// `running`, `done` or `failed`.
-    state: &'static str,
-    /// Why there are no digests.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    cause: Option<String>,
-    tables: Vec<TableBody>,
-}
-
-#[derive(Debug, Serialize)]
-struct TableBody {
-    table: &'static str,
-    rows: u64,
-    /// 32 hexadecimal digits.
-    digest: String,
-}
-
-impl DigestsBody {
-    fn new(id: String, Comparison { position, state }: Comparison) -> Self {
-        let table =
-            |of: &TableDigest| TableBody { table: of.table, rows: of.rows, digest: format!("{:032x}", of.digest) };
-        let (state, cause, tables) = match state {
-            Compared::Running => ("running", None, Vec::new()),
-            Compared::Done(tables) => ("done", None, tables.iter().map(table).collect()),
-            Compared::Failed(why) => ("failed", Some(why), Vec::new()),
-        };
-        Self { id, position, state, cause, tables }
-    }
+    /// The part of this node in a comparison
+    get("/v1/admin/cluster/digests/{id}", digests, "").of_this_server();
 }
 
 /// `POST /v1/admin/cluster/digests`
 async fn compare(mut call: Call) -> Answer {
-    let Nothing {} = call.json().await?;
+    call.empty_body().await?;
     let node = call.api.node.clone().ok_or(Problem::from(Code::NoCluster))?;
     let id = call.run(Wants::Change, move |_| node.compare()).await?;
-    reply::with(StatusCode::ACCEPTED, &Begun { id: format!("{id:016x}") })
+    reply::with(StatusCode::ACCEPTED, &json!({ "id": format!("{id:016x}") }))
 }
 
-/// `GET /v1/admin/cluster/digests/{id}`
+/// `GET /v1/admin/cluster/digests/{id}`: `position` is the offset behind the record of the command log at which the digests are
+/// taken.
 async fn digests(call: Call) -> Answer {
     let node = call.api.node.as_ref().ok_or(Problem::from(Code::NoCluster))?;
     let id = call.part("id");
     let number = u64::from_str_radix(&id, 16).ok().filter(|number| format!("{number:016x}") == id);
     let comparison = number.and_then(|number| node.comparison(number));
-    reply::ok(&DigestsBody::new(id, comparison.ok_or(Problem::from(Code::ComparisonNotFound))?))
+    let Comparison { position, state } = comparison.ok_or(Problem::from(Code::ComparisonNotFound))?;
+    let table = |of: &TableDigest| json!({"table": of.table, "rows": of.rows, "digest": format!("{:032x}", of.digest)});
+    let mut body = json!({"id": id, "position": position, "tables": []});
+    match state {
+        Compared::Running => body["state"] = "running".into(),
+        Compared::Done(tables) => {
+            body["state"] = "done".into();
+            body["tables"] = tables.iter().map(table).collect();
+        }
+        Compared::Failed(why) => {
+            body["state"] = "failed".into();
+            body["cause"] = why.into();
+        }
+    }
+    reply::ok(&body)
 }

@@ -3,43 +3,27 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use serde_json::json;
-
-use super::alerts;
+use super::{alerts, metrics};
 use crate::api::Api;
-use crate::call::Call;
 use crate::endpoint::parameters::{number, optional};
-use crate::endpoint::{Endpoint, get, group};
-use crate::figures::disk::DiskFigures;
-use crate::figures::history::{Reading, Sample, rounded};
-use crate::figures::requests::CLASSES;
-use crate::wire::reply::{self, Answer};
+use crate::figures::history::{Sample, State};
+use crate::prelude::*;
 use model::clock::now;
-use model::{Distribution, Millis};
 
 /// The time between two samples.
 const EVERY: Duration = Duration::from_secs(5);
 /// The greatest time that every client of JSON can write.
 const LATEST: usize = (1 << 53) - 1;
 
-/// The call of this file.
-pub(crate) fn endpoints() -> Vec<Endpoint> {
-    let sample = json!({
-        "at": 1_795_357_800_123_u64, "requests_ok": 1200.0, "requests_refused": 0.2, "requests_failed": 0.0,
-        "problems": {"content_not_found": 1}, "answer_p50": 0.000_2, "answer_p99": 0.002, "published": 12.0,
-        "deliveries": 4800.0, "delivery_lag_p50": 0.004, "delivery_lag_p99": 0.02, "stream_events": 31.0,
-        "cache_hit_ratio": 0.98, "processor": 0.4, "jobs": 3, "oldest_job": 0.01, "pending_items": 2, "streams": 40,
-        "users_online": 38, "connections": 64, "table_bytes": 3_000_000_000_u64, "log_bytes": 40_960,
-        "memtable_bytes": 8_388_608, "compactions": 0, "compaction_pending_bytes": 0, "fresh_files": 2, "stalls": 0,
-        "device_bytes": 30_000_000_000_u64, "device_limit_bytes": 100_000_000_000_u64, "memory_bytes": 200_000_000
-    });
-    let call = get("/v1/admin/history", history, "getHistory", "The main figures of the last hour")
-        .about("A sample every five seconds, oldest first. They are in memory: a restart begins anew.")
+endpoints! { "operations":
+    /// The main figures of the last hour
+    ///
+    /// A sample every five seconds, oldest first. They are in memory: a restart begins anew.
+    get("/v1/admin/history", history, "getHistory")
         .query([optional("after", "Only samples after this time, in milliseconds since 1970", number(1, LATEST, 1))])
-        .answers_items::<Sample>(200, "History", "The samples", sample)
+        .answers_items::<Sample>(200, "History", "The samples")
         .of_this_server()
         .never_waits();
-    group("operations", [call])
 }
 
 /// `GET /v1/admin/history`
@@ -47,68 +31,18 @@ async fn history(call: Call) -> Answer {
     let after = call.query()?.number("after", LATEST)?.unwrap_or_default();
     let samples = call.api.observed.history.after(after as Millis);
     let items: Vec<&Sample> = samples.iter().map(Arc::as_ref).collect();
-    reply::ok(&json!({ "items": items }))
+    reply::items(&items)
 }
 
 /// Takes a sample from time to time, for ever.
 pub async fn keep_history(api: Arc<Api>) {
     loop {
-        let (sample, node) = (api.sample().await, api.sample_node().await);
-        api.observed.history.add(reading(&api, sample.as_ref()));
-        alerts::look(&api, sample, node);
+        let figures = metrics::read(&api).await;
+        alerts::look(&api, &figures);
+        let caches = api.feed().caches();
+        let hits = caches.iter().map(|(_, cache)| cache.hits).sum();
+        let misses = caches.iter().map(|(_, cache)| cache.misses).sum();
+        api.observed.history.add(State { at: now(), figures, look_ups: [hits, misses] });
         tokio::time::sleep(EVERY).await;
-    }
-}
-
-fn reading(api: &Api, sample: Option<&DiskFigures>) -> Reading {
-    let (feed, now) = (api.feed(), now());
-    let (backlog, streaming, caches) = (feed.backlog(), feed.streaming(), feed.caches());
-    let (jobs, streams) = (backlog.usage(), streaming.streams().usage());
-    let (mut requests, mut answers) = ([0; CLASSES.len()], Distribution::default());
-    for route in api.observed.requests.all() {
-        requests.iter_mut().zip(&route.classes).for_each(|(sum, class)| *sum += class.get());
-        answers.add(&route.seconds.read());
-    }
-    let [ok, refused, failed] = requests.map(|requests| requests as f64);
-    let totals = Sample {
-        at: now,
-        requests_ok: ok,
-        requests_refused: refused,
-        requests_failed: failed,
-        problems: api.observed.requests.problems().collect(),
-        published: feed.published() as f64,
-        deliveries: api.observed.workers.usage().deliveries as f64,
-        stream_events: streams.events as f64,
-        jobs: jobs.places.used,
-        oldest_job: rounded(backlog.oldest().unwrap_or_default().as_secs_f64()),
-        pending_items: jobs.pending_items,
-        streams: streams.open + api.streams_of_changes(),
-        users_online: streaming.presence().users(now) as u64,
-        connections: api.limits.connections.fill().used,
-        ..sample.map(of_disk).unwrap_or_default()
-    };
-    Reading {
-        totals,
-        answers,
-        lag: backlog.lag().read(),
-        cache_hits: caches.iter().map(|(_, cache)| cache.hits).sum(),
-        cache_misses: caches.iter().map(|(_, cache)| cache.misses).sum(),
-    }
-}
-
-fn of_disk(DiskFigures { store, process, .. }: &DiskFigures) -> Sample {
-    Sample {
-        processor: process.processor_seconds,
-        table_bytes: store.tables.iter().map(|table| table.bytes).sum(),
-        log_bytes: store.log.used,
-        memtable_bytes: store.write_buffers.used,
-        compactions: store.engine.compactions,
-        compaction_pending_bytes: store.engine.compaction_debt,
-        fresh_files: store.engine.fresh_files,
-        stalls: store.engine.slowdowns + store.engine.stops,
-        device_bytes: store.device.used,
-        device_limit_bytes: store.device.limit,
-        memory_bytes: process.resident_bytes.unwrap_or_default(),
-        ..Sample::default()
     }
 }

@@ -10,34 +10,41 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::api::Api;
-use crate::call::Call;
-use crate::endpoint::{Endpoint, get, group};
 use crate::figures::disk::DiskFigures;
 use crate::figures::page::{self, Family, Figure, Page, by, figures};
+use crate::figures::reading::Reading;
 use crate::figures::requests::CLASSES;
 use crate::figures::webhooks::WebhookState;
 use crate::nodes::peers::Peers;
-use crate::wire::reply::Answer;
+use crate::prelude::*;
 use ::cluster::Status;
 use feed::standbys::KnownStandby;
 use model::CacheUsage;
 use model::clock::now;
 
-/// The call of this file.
-pub(crate) fn endpoints() -> Vec<Endpoint> {
-    let call = get("/metrics", metrics, "getMetrics", "All figures, for Prometheus")
+endpoints! { "operations":
+    /// All figures, for Prometheus
+    get("/metrics", metrics, "getMetrics")
         .answers_text("Figures in the text format of Prometheus", "text/plain", "tideline_pending_items 0\n")
         .for_metrics_keys()
         .always()
         .never_waits();
-    group("operations", [call])
 }
 
 /// `GET /metrics`
 async fn metrics(call: Call) -> Answer {
-    let (sample, node) = (call.api.sample().await, call.api.sample_node().await);
-    let scrape = Scrape { api: Arc::clone(&call.api), sample, node };
-    page::answer(move |page| scrape.figures(page))
+    page::answer(scrape(&call.api).await)
+}
+
+/// The figures as this server itself reads them.
+pub(super) async fn read(api: &Arc<Api>) -> Reading {
+    Reading::of(&page::text(scrape(api).await).unwrap_or_default())
+}
+
+async fn scrape(api: &Arc<Api>) -> impl page::Write {
+    let (sample, node) = (api.sample().await, api.sample_node().await);
+    let scrape = Scrape { api: Arc::clone(api), sample, node };
+    move |page: &mut Page<'_>| scrape.figures(page)
 }
 
 /// The state that one answer shows.
@@ -189,11 +196,11 @@ impl Scrape {
             /// 1 if the standby follows at present.
             tideline_standby_following = own(|of| of.following_since.is_some().into());
             /// Rows of the log that the standby lacks.
-            tideline_standby_behind_rows = own(|of| of.behind);
+            tideline_standby_behind_rows = own(|of| of.behind_rows);
             /// Bytes of the log that the standby was not sent yet, about.
-            tideline_standby_behind_bytes = own(|of| of.bytes_behind);
+            tideline_standby_behind_bytes = own(|of| of.behind_bytes);
             /// Seconds for which the standby has lacked rows; 0 if it has all.
-            tideline_standby_behind_seconds = own(|of| of.behind_for.div_ceil(1000));
+            tideline_standby_behind_seconds = own(|of| of.behind_ms.div_ceil(1000));
             /// 1 after a hand-over: a standby has taken over.
             tideline_handed_over = self.api.standbys.has_handed_over();
         }

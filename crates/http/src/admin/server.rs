@@ -2,142 +2,87 @@
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
-use serde_json::json;
-use utoipa::ToSchema;
-
-use crate::call::Call;
-use crate::endpoint::{Endpoint, get, group};
 use crate::nodes::peers::FORWARDED;
-use crate::wire::problem::Problem;
-use crate::wire::reply::{self, Answer};
+use crate::prelude::*;
 use feed::standbys::KnownStandby;
-use model::error::Code;
-use model::{Millis, Time};
 
-/// The calls of this file.
-pub(crate) fn endpoints() -> Vec<Endpoint> {
-    let stats_of_now = json!({
-        "version": "0.1.0",
-        "jobs": {"waiting": 0, "limit": 100_000, "fan_out": 0, "settle": 0, "rebuild": 0, "coalesced": 0, "refused": 0,
-            "failures": 0},
-        "pending_items": 0, "unsettled_pairs": 0, "deliveries": 424, "log_bytes": 4096,
-        "standbys": [{"name": "b", "following_since": 1_795_357_800_123_u64, "seen_at": 1_795_357_801_500_u64, "row": 900,
-            "behind_rows": 0, "behind_bytes": 0, "behind_ms": 0}],
-        "tables": {"content": {"rows_estimate": 20_000, "bytes": 3_000_000}}
-    });
-    let calls = [
-        get("/healthz", healthz, "getHealth", "Whether the process runs")
-            .answers::<Health>(200, "The process runs", json!({"status": "ok"}))
-            .always()
-            .open()
-            .of_any_host()
-            .never_waits(),
-        get("/readyz", readyz, "getReadiness", "Whether the server accepts requests")
-            .answers::<Health>(200, "The server accepts requests", json!({"status": "ready"}))
-            .refuses(&[Code::Stopping, Code::StorageStopped, Code::HandingOver])
-            .always()
-            .open()
-            .of_any_host()
-            .never_waits(),
-        get("/v1/admin/stats", stats, "getStats", "The main figures of the server")
-            .answers::<Stats>(200, "The main figures", stats_of_now)
-            .of_this_server()
-            .refuses(&[Code::Overloaded])
-            .never_waits(),
-    ];
-    group("operations", calls)
+endpoints! { "operations":
+    /// Whether the process runs
+    get("/healthz", healthz, "getHealth")
+        .answers::<Health>(200, "The process runs")
+        .always()
+        .open()
+        .of_any_host()
+        .never_waits();
+
+    /// Whether the server accepts requests
+    get("/readyz", readyz, "getReadiness")
+        .answers::<Health>(200, "The server accepts requests")
+        .shows("Health/ready")
+        .refuses(&[Code::Stopping, Code::StorageStopped, Code::HandingOver])
+        .always()
+        .open()
+        .of_any_host()
+        .never_waits();
+
+    /// The main figures of the server
+    get("/v1/admin/stats", stats, "getStats")
+        .answers::<Stats>(200, "The main figures")
+        .of_this_server()
+        .refuses(&[Code::Overloaded])
+        .never_waits();
 }
 
-/// The state of the server: `ok` or `ready`.
-#[derive(Serialize, ToSchema)]
-struct Health {
-    status: &'static str,
-}
-
-/// The main figures of the server, with the names of `/metrics` without the prefix `tideline_`.
-#[derive(Serialize, ToSchema)]
-struct Stats {
-    version: &'static str,
-    jobs: Jobs,
-    /// Items whose fan-out has not ended.
-    pending_items: u64,
-    /// Pairs of a user and an author whose settle job has not ended.
-    unsettled_pairs: u64,
-    /// Entries written into inboxes by fan-outs.
-    deliveries: u64,
-    /// Bytes of the write-ahead log.
-    log_bytes: u64,
-    /// The standbys that have called lately.
-    standbys: Vec<StandbyFigures>,
-    /// The size of each table, by its name.
-    #[schema(value_type = HashMap<String, Figures>)]
-    tables: BTreeMap<&'static str, Figures>,
-}
-
-/// How far a standby is.
-#[derive(Serialize, ToSchema)]
-struct StandbyFigures {
-    /// Its name.
-    name: String,
-    /// Since when it follows; missing if it does not at present.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Time)]
-    following_since: Option<Millis>,
-    /// When it last told how far it is.
-    #[schema(value_type = Time)]
-    seen_at: Millis,
-    /// The last row of the log on its device.
-    row: u64,
-    /// Rows of the log that it lacks.
-    behind_rows: u64,
-    /// Bytes of the log that it was not sent yet, about.
-    behind_bytes: u64,
-    /// For how long it has lacked some, milliseconds; 0 if it has all.
-    behind_ms: u64,
-}
-
-impl From<KnownStandby> for StandbyFigures {
-    fn from(known: KnownStandby) -> Self {
-        Self {
-            name: known.name,
-            following_since: known.following_since,
-            seen_at: known.seen_at,
-            row: known.applied,
-            behind_rows: known.behind,
-            behind_bytes: known.bytes_behind,
-            behind_ms: known.behind_for,
-        }
+answers! {
+    /// The state of the server: `ok` or `ready`.
+    struct Health {
+        status: &'static str,
     }
-}
 
-/// The queue of jobs.
-#[derive(Serialize, ToSchema)]
-struct Jobs {
-    /// Places in use: by running and waiting jobs, and by open requests that may add jobs.
-    waiting: u64,
-    /// The limit of places.
-    limit: u64,
-    /// Fan-outs running or waiting.
-    fan_out: u64,
-    /// Settle jobs running or waiting.
-    settle: u64,
-    /// Rebuilds running or waiting.
-    rebuild: u64,
-    /// Settle jobs without work, because a newer job of the same pair existed.
-    coalesced: u64,
-    /// Changes refused because the queue was full.
-    refused: u64,
-    /// Failed attempts; each is repeated.
-    failures: u64,
-}
+    /// The main figures of the server, with the names of `/metrics` without the prefix `tideline_`.
+    struct Stats {
+        version: &'static str,
+        jobs: Jobs,
+        /// Items whose fan-out has not ended.
+        pending_items: u64,
+        /// Pairs of a user and an author whose settle job has not ended.
+        unsettled_pairs: u64,
+        /// Entries written into inboxes by fan-outs.
+        deliveries: u64,
+        /// Bytes of the write-ahead log.
+        log_bytes: u64,
+        /// The standbys that have called lately.
+        standbys: Vec<KnownStandby>,
+        /// The size of each table, by its name.
+        tables: BTreeMap<&'static str, Figures> as HashMap<String, Figures>,
+    }
 
-/// The size of one table.
-#[derive(Serialize, ToSchema)]
-struct Figures {
-    /// An estimate: rows that were replaced or removed may count until a compaction.
-    rows_estimate: u64,
-    bytes: u64,
+    /// The queue of jobs.
+    struct Jobs {
+        /// Places in use: by running and waiting jobs, and by open requests that may add jobs.
+        waiting: u64,
+        /// The limit of places.
+        limit: u64,
+        /// Fan-outs running or waiting.
+        fan_out: u64,
+        /// Settle jobs running or waiting.
+        settle: u64,
+        /// Rebuilds running or waiting.
+        rebuild: u64,
+        /// Settle jobs without work, because a newer job of the same pair existed.
+        coalesced: u64,
+        /// Changes refused because the queue was full.
+        refused: u64,
+        /// Failed attempts; each is repeated.
+        failures: u64,
+    }
+
+    /// The size of one table.
+    struct Figures {
+        /// An estimate: rows that were replaced or removed may count until a compaction.
+        rows_estimate: u64,
+        bytes: u64,
+    }
 }
 
 /// `GET /healthz`: the process is up.
@@ -200,7 +145,7 @@ pub(crate) async fn stats(call: Call) -> Answer {
         unsettled_pairs: backlog.unsettled_pairs,
         deliveries: workers.deliveries,
         log_bytes: sample.store.log.used,
-        standbys: standbys.into_iter().map(StandbyFigures::from).collect(),
+        standbys,
         tables: tables.map(|of| (of.table, Figures { rows_estimate: of.rows, bytes: of.bytes })).collect(),
     })
 }

@@ -3,22 +3,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use actix_web::HttpResponse;
-use serde::Deserialize;
-use serde_json::json;
 use tokio::time::{Instant, sleep};
 
 use crate::api::Api;
-use crate::call::Call;
 use crate::call::pieces;
-use crate::endpoint::{Endpoint, delete, get, group, post, put};
-use crate::pools::Wants;
+use crate::prelude::*;
 use crate::streams::response::{self, Piece, Source};
-use crate::wire::problem::Problem;
-use crate::wire::reply::{self, Answer};
-use feed::Feed;
 use feed::standbys::{CopyRequest, End, Following, Frame};
-use model::error::{Code, Error};
 
 const MEDIA_TYPE: &str = "application/octet-stream";
 /// Bytes of the log that are read at once.
@@ -28,17 +19,24 @@ const LOOK_EVERY: Duration = Duration::from_millis(10);
 /// How often a stream tells how much there is.
 const HEAD_EVERY: Duration = Duration::from_secs(1);
 
-/// The calls of this file. The description of the API leaves them out: they are between servers.
-pub(crate) fn endpoints() -> Vec<Endpoint> {
-    let calls = [
-        post("/v1/admin/standby/copies", take_copy, "", "").takes_unlisted(),
-        get("/v1/admin/standby/log", follow, "", "").not_for_read_keys().reads(&["standby", "log", "after"]),
-        put("/v1/admin/standby/progress", report, "", "").takes_unlisted().routine(),
-        post("/v1/admin/standby/seal", seal, "", "").takes_unlisted(),
-        delete("/v1/admin/standby/seal", unseal, "", "").reads(&["standby"]),
-        post("/v1/admin/standby/handover", hand_over, "", "").takes_unlisted(),
-    ];
-    group("operations", calls.map(Endpoint::of_this_server))
+endpoints! { "operations", of_this_server:
+    /// A new copy of the data directory, as one archive
+    post("/v1/admin/standby/copies", take_copy, "").takes_unlisted();
+
+    /// The write-ahead log as it grows, without end
+    get("/v1/admin/standby/log", follow, "").not_for_read_keys().reads(&["standby", "log", "after"]);
+
+    /// How far a standby is
+    put("/v1/admin/standby/progress", report, "").takes_unlisted().routine();
+
+    /// Take no more changes, so that a standby can have all
+    post("/v1/admin/standby/seal", seal, "").takes_unlisted();
+
+    /// Take changes again
+    delete("/v1/admin/standby/seal", unseal, "").reads(&["standby"]);
+
+    /// Let a standby that has all rows take over
+    post("/v1/admin/standby/handover", hand_over, "").takes_unlisted();
 }
 
 /// How far a standby is.
@@ -91,11 +89,9 @@ async fn take_copy(mut call: Call) -> Answer {
 async fn follow(call: Call) -> Answer {
     let query = call.query()?;
     must_be_alone(&call)?;
-    let missing = |name: &str| Problem::invalid_parameter(format_args!("{name}: this parameter is needed"));
-    let name = query.text("standby").ok_or_else(|| missing("standby"))?.to_owned();
-    let log = query.text("log").ok_or_else(|| missing("log"))?;
-    let log = u64::from_str_radix(log, 16).map_err(|_| Problem::invalid_parameter("log: expected 16 digits"))?;
-    let after: u64 = query.value("after")?.ok_or_else(|| missing("after"))?;
+    let (name, log, after): (String, String, u64) =
+        (query.required("standby")?, query.required("log")?, query.required("after")?);
+    let log = u64::from_str_radix(&log, 16).map_err(|_| Problem::invalid_parameter("log: expected 16 digits"))?;
     let Some(place) = response::place(&call)? else { return Ok(response::head(MEDIA_TYPE)) };
     let standbys = Arc::clone(&call.api.standbys);
     // Before the head: a standby that lacks log gets the refusal.
@@ -189,7 +185,7 @@ async fn unseal(call: Call) -> Answer {
     let standby = call.query()?.text("standby").map(str::to_owned);
     let standbys = Arc::clone(&call.api.standbys);
     call.run(Wants::Read, move |feed| standbys.unseal(feed.store(), standby.as_deref())).await?;
-    Ok(HttpResponse::NoContent().finish())
+    reply::nothing()
 }
 
 /// `POST /v1/admin/standby/handover`

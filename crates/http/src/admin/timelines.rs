@@ -1,139 +1,76 @@
 //! Checks of a timeline: is it exact, and why does it show an item or not?
 
-use serde::Serialize;
-use serde_json::json;
-use utoipa::ToSchema;
-
-use crate::call::Call;
 use crate::calls::show::ItemId;
 use crate::endpoint::parameters::{number, optional, required};
-use crate::endpoint::{Endpoint, get, group};
-use crate::pools::Wants;
-use crate::route_info::OfOwner;
-use crate::wire::reply::{self, Answer};
-use feed::{Feed, PathExplanation, timeline};
-use model::error::Result;
+use crate::prelude::*;
+use feed::{PathExplanation, timeline};
+use model::Position;
 use model::schemas::id_text;
-use model::{HostId, HostIds, Millis, Position, Time};
 
 /// Items that `verify` compares by default.
 const DEFAULT_DEPTH: usize = 1000;
 /// Most items that it compares.
 const MAX_DEPTH: usize = 100_000;
 
-/// The calls of this file.
-pub(crate) fn endpoints() -> Vec<Endpoint> {
-    let exact = json!({
-        "user_id": "111", "exact": true, "compared": 424, "complete": true, "missing": [], "extra": []
-    });
-    let why = json!({
-        "user_id": "111", "content_id": "32850", "listed": true, "reason": "listed", "author_id": "200",
-        "published_at": 1_689_089_522_000_u64, "muted": false, "hidden": false, "blocked": false, "suspended": false,
-        "floor": null,
-        "paths": [{"source_id": "200", "following": true, "requested": false, "muted": false, "hidden": false, "blocked": false,
-            "suspended": false, "in_exclusive_list": false, "ruled_out": false, "unsettled": false, "pending": false, "in_inbox": true,
-            "pulled": false}]
-    });
-    let calls = [
-        get("/v1/admin/users/{uid}/timeline/verify", verify, "verifyTimeline", "Compare a timeline with its sources")
-            .about(
-                "Compares the timeline with a merge of the outboxes of all followed users. In a cluster, ask each node: \
-                 those that do not keep the user's inbox have only the merge.",
-            )
-            .query([optional("depth", "The number of items to compare", number(1, MAX_DEPTH, DEFAULT_DEPTH))])
-            .answers::<VerificationBody<'_>>(200, "The differences", exact),
-        get(
-            "/v1/admin/users/{uid}/timeline/explain",
-            explain,
-            "explainTimeline",
-            "Why a timeline shows an item, or does not",
-        )
+endpoints! { "operations":
+    /// Compare a timeline with its sources
+    ///
+    /// Compares the timeline with a merge of the outboxes of all followed users. In a cluster, ask each node: those
+    /// that do not keep the user's inbox have only the merge.
+    get("/v1/admin/users/{uid}/timeline/verify", verify, "verifyTimeline")
+        .query([optional("depth", "The number of items to compare", number(1, MAX_DEPTH, DEFAULT_DEPTH))])
+        .answers::<VerificationBody<'_>>(200, "The differences");
+
+    /// Why a timeline shows an item, or does not
+    get("/v1/admin/users/{uid}/timeline/explain", explain, "explainTimeline")
         .query([required("content_id", "The id of the item", id_text(), "32850")])
         .of_owner(OfOwner::Inbox)
-        .answers::<ExplanationBody>(200, "The reason, and the facts behind it", why),
-    ];
-    group("operations", calls)
+        .answers::<ExplanationBody>(200, "The reason, and the facts behind it");
 }
 
-/// The result of a comparison of a timeline with its sources.
-#[derive(Debug, Serialize, ToSchema)]
-#[schema(as = Verification)]
-struct VerificationBody<'a> {
-    user_id: HostId,
-    /// Whether there are no differences.
-    exact: bool,
-    /// The number of items compared.
-    compared: usize,
-    /// Whether the whole timeline was compared.
-    complete: bool,
-    /// Items that the timeline lacks.
-    missing: Vec<ItemId<'a>>,
-    /// Items that the timeline should not have.
-    extra: Vec<ItemId<'a>>,
-}
+answers! {
+    /// The result of a comparison of a timeline with its sources.
+    struct VerificationBody<'a> as Verification {
+        user_id: HostId,
+        /// Whether there are no differences.
+        exact: bool,
+        /// The number of items compared.
+        compared: usize,
+        /// Whether the whole timeline was compared.
+        complete: bool,
+        /// Items that the timeline lacks.
+        missing: Vec<ItemId<'a>>,
+        /// Items that the timeline should not have.
+        extra: Vec<ItemId<'a>>,
+    }
 
-/// The reason why a timeline shows an item or does not, with the facts behind it.
-#[derive(Debug, Serialize, ToSchema)]
-#[schema(as = Explanation)]
-struct ExplanationBody {
-    user_id: HostId,
-    content_id: HostId,
-    /// Whether the timeline shows the item.
-    listed: bool,
-    /// The deciding reason: `listed`, `no_content`, `deleted`, `not_broadcast`, `blocked`, `requested`, `not_following`,
-    /// `muted`, `hidden`, `suspended`, `in_exclusive_list`, `ruled_out`, or `changed_meanwhile` if something changed during the
-    /// request.
-    reason: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    author_id: Option<HostId>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Time)]
-    published_at: Option<Millis>,
-    /// The user has muted the author.
-    muted: bool,
-    /// The author hides its content from the user.
-    hidden: bool,
-    /// The user has blocked the author, or the author the user.
-    blocked: bool,
-    /// The author is suspended.
-    suspended: bool,
-    /// The paths of the item: the author if it is broadcast, then further sources.
-    paths: Vec<PathExplanationBody>,
-    /// The inbox is complete only above this cursor; `null` for an inbox that is complete to its end.
-    #[schema(required, value_type = Option<String>, pattern = r"^[0-9]+-[^\x00-\x1f\x7f-\x9f]+$")]
-    floor: Option<Position<HostId>>,
-}
+    /// The reason why a timeline shows an item or does not, with the facts behind it.
+    struct ExplanationBody as Explanation {
+        user_id: HostId,
+        content_id: HostId,
+        /// Whether the timeline shows the item.
+        listed: bool,
+        /// The deciding reason: `listed`, `no_content`, `deleted`, `not_broadcast`, `blocked`, `requested`, `not_following`,
+        /// `muted`, `hidden`, `suspended`, `in_exclusive_list`, `ruled_out`, or `changed_meanwhile` if something changed during the
+        /// request.
+        reason: &'static str,
+        author_id?: HostId,
+        published_at?: Millis as Time,
+        /// The user has muted the author.
+        muted: bool,
+        /// The author hides its content from the user.
+        hidden: bool,
+        /// The user has blocked the author, or the author the user.
+        blocked: bool,
+        /// The author is suspended.
+        suspended: bool,
+        /// The paths of the item: the author if it is broadcast, then further sources.
+        paths: Vec<PathExplanation>,
+        /// The inbox is complete only above this cursor; `null` for an inbox that is complete to its end.
+        #[schema(required, value_type = Option<String>, pattern = r"^[0-9]+-[^\x00-\x1f\x7f-\x9f]+$")]
+        floor: Option<Position<HostId>>,
+    }
 
-/// Why an item is, or is not, in a timeline through one of its paths.
-#[derive(Debug, Serialize, ToSchema)]
-#[schema(as = PathExplanation)]
-struct PathExplanationBody {
-    source_id: HostId,
-    /// The user follows the source.
-    following: bool,
-    /// A request of the user to follow the source waits.
-    requested: bool,
-    /// The user has muted the source.
-    muted: bool,
-    /// The source hides its content from the user.
-    hidden: bool,
-    /// The user has blocked the source, or the source the user.
-    blocked: bool,
-    /// The source is suspended.
-    suspended: bool,
-    /// The source is a member of an exclusive list of the user.
-    in_exclusive_list: bool,
-    /// The rule of the follow does not admit the kind of the item.
-    ruled_out: bool,
-    /// A follow or unfollow of this source is still being applied to the inbox.
-    unsettled: bool,
-    /// The fan-out of the item on this path has not ended.
-    pending: bool,
-    /// The inbox has a row for the item on this path, above the floor.
-    in_inbox: bool,
-    /// A read takes the item from the source's outbox.
-    pulled: bool,
 }
 
 /// `GET /v1/admin/users/{uid}/timeline/verify`
@@ -166,8 +103,7 @@ pub(crate) async fn explain(call: Call) -> Answer {
     let explained = move |feed: &Feed| -> Result<_> {
         let read = feed.read();
         let found = timeline::explain(read, read.find(&user_id)?, read.find(&content_id)?)?;
-        let sources: Vec<_> = found.paths.iter().map(|path| path.source).collect();
-        let ids = read.host_ids(&(found.floor, (found.entry, sources)))?;
+        let ids = read.host_ids(&(found.floor, found.entry))?;
         Ok((found, ids))
     };
     let (found, ids) = call.run(Wants::Read, explained).await?;
@@ -182,27 +118,7 @@ pub(crate) async fn explain(call: Call) -> Answer {
         hidden: found.hidden,
         blocked: found.blocked,
         suspended: found.suspended,
-        paths: found.paths.into_iter().map(|path| PathExplanationBody::new(path, &ids)).collect(),
+        paths: found.paths,
         floor: found.floor.map(|place| ids.place(place)),
     })
-}
-
-impl PathExplanationBody {
-    fn new(path: PathExplanation, ids: &HostIds) -> Self {
-        Self {
-            source_id: ids.of(path.source),
-            following: path.following,
-            requested: path.requested,
-            muted: path.muted,
-            hidden: path.hidden,
-            blocked: path.blocked,
-            suspended: path.suspended,
-            in_exclusive_list: path.in_exclusive_list,
-            ruled_out: path.ruled_out,
-            unsettled: path.unsettled,
-            pending: path.pending,
-            in_inbox: path.in_inbox,
-            pulled: path.pulled,
-        }
-    }
 }

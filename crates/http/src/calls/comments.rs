@@ -1,44 +1,40 @@
 //! Comments on an item.
 
 use super::content::{BY_AUTHOR, BY_ID, answer_published};
-use super::prelude::*;
 use super::show::Item;
 use super::timelines::{list, list_of, pages};
 use crate::guards::auth::Who;
+use crate::prelude::*;
 use feed::{PublishItems, ids, items, sight};
 use model::CommentDraft;
 
-/// The calls of this file.
-pub(crate) fn endpoints() -> Vec<Endpoint> {
-    let new = json!({
-        "content_id": "32851", "author_id": "111", "published_at": 1_689_089_600_000_u64, "kind": "comment",
-        "text": "See you there", "media": [], "topics": [], "ref_id": "32850", "broadcast": false,
-        "counts": {"comments": 0, "reposts": 0, "reactions": {}}
-    });
-    let calls = [
-        post("/v1/content/{content_id}/comments", comment, "comment", "Comment on an item")
-            .about(
-                "Publishes an item of the kind `comment` whose `ref_id` is this item. A comment can be edited, \
-                 deleted, restored, liked and commented on like any other item. It is in no timeline unless \
-                 `broadcast` is `true`. A user token comments as its user on what the user may see, now, without a \
-                 `content_id` of its own, and on no path.",
-            )
-            .takes::<CommentDraft>(json!({"author_id": "111", "text": "See you there"}))
-            .answers::<Item<'_>>(201, "The new comment", new.clone())
-            .answers::<Item<'_>>(200, "The same comment was published before", new)
-            .header("Location")
-            .for_users(Act::Comment)
-            .refuses(&[Code::TimeAhead, Code::Blocked, Code::ContentNotFound, Code::ContentExists, Code::TooManyKinds])
-            .leads_to(&["getContent", "deleteContent"], BY_ID)
-            .leads_to(&["listComments"], &[("content_id", "$response.body#/ref_id")])
-            .leads_to(&["listUserComments"], BY_AUTHOR),
-        pages(get("/v1/content/{content_id}/comments", on_item, "listComments", "The comments on an item"))
-            .for_users(TokenUse::Visible)
-            .refuses(&[Code::ContentNotFound]),
-        pages(get("/v1/users/{uid}/comments", by_user, "listUserComments", "The comments of a user"))
-            .for_users(TokenUse::Visible),
-    ];
-    group("content", calls)
+endpoints! { "content":
+    /// Comment on an item
+    ///
+    /// Publishes an item of the kind `comment` whose `ref_id` is this item. A comment can be edited, deleted,
+    /// restored, liked and commented on like any other item. It is in no timeline unless `broadcast` is `true`. A
+    /// user token comments as its user on what the user may see, now, without a `content_id` of its own, and on no
+    /// path.
+    post("/v1/content/{content_id}/comments", comment, "comment")
+        .takes::<CommentDraft>()
+        .answers::<Item<'_>>(201, "The new comment")
+        .answers::<Item<'_>>(200, "The same comment was published before")
+        .shows("Content/comment")
+        .header("Location")
+        .for_users(Act::Comment)
+        .refuses(&[Code::TimeAhead, Code::Blocked, Code::ContentNotFound, Code::ContentExists, Code::TooManyKinds])
+        .leads_to(&["getContent", "deleteContent"], BY_ID)
+        .leads_to(&["listComments"], &[("content_id", "$response.body#/ref_id")])
+        .leads_to(&["listUserComments"], BY_AUTHOR);
+
+    /// The comments on an item
+    get("/v1/content/{content_id}/comments", on_item, "listComments")
+        .with(pages)
+        .for_users(TokenUse::Visible)
+        .refuses(&[Code::ContentNotFound]);
+
+    /// The comments of a user
+    get("/v1/users/{uid}/comments", by_user, "listUserComments").with(pages).for_users(TokenUse::Visible);
 }
 
 /// `POST /v1/content/{content_id}/comments`

@@ -2,18 +2,17 @@
 
 use std::sync::Arc;
 
-use actix_web::http::StatusCode;
+use actix_web::HttpResponseBuilder;
 use actix_web::http::header::LOCATION;
-use actix_web::{HttpResponse, HttpResponseBuilder};
 use serde_json::value::RawValue;
 use utoipa::openapi::schema::{Array, ArrayBuilder};
 
-use super::prelude::*;
-use super::show::{self, Item, ItemId, Items};
+use super::show::{self, Item, ItemId};
 use crate::connections::answer_memory;
-use crate::wire::body::{self, Body, Nothing, UpTo};
+use crate::prelude::*;
+use crate::wire::body::{self, Body, UpTo};
 use crate::wire::query::{Ids, VIEWS, View};
-use crate::wire::reply::Text;
+use crate::wire::reply::{Items, Text};
 use feed::{Change, DeleteItem, EditItem, PublishItems, PublishedItem, RestoreItem, TakeOff, items, sight};
 use model::priority::Pace;
 use model::{Content, Draft, EditDraft, HostIds, ItemView, ReactionKinds, SharedContent};
@@ -29,96 +28,93 @@ pub(crate) const BY_ID: &Takes = &[("content_id", "$response.body#/content_id")]
 /// Link from an item to the calls about its author.
 pub(crate) const BY_AUTHOR: &Takes = &[("uid", "$response.body#/author_id")];
 
-/// The calls of this file.
-pub(crate) fn endpoints() -> Vec<Endpoint> {
-    let new = json!({
-        "author_id": "200", "text": "Low tide at noon", "topics": ["sea"],
-        "media": [{"type": "image", "url": "https://example.org/tide.jpg"}]
-    });
-    let mut alone = show::example();
-    alone.as_object_mut().and_then(|fields| fields.remove("author"));
-    let calls = [
-        post("/v1/content", publish, "publishContent", "Publish an item")
-            .about(
-                "A repeat with the same `content_id` and the same fields answers 200 and changes nothing; with other \
-                 fields it answers 409. An item takes its place in timelines by `published_at`.",
-            )
-            .takes::<Draft>(new.clone())
-            .answers::<Item<'_>>(201, "The new item", alone.clone())
-            .answers::<Item<'_>>(200, "The same item was published before", alone.clone())
-            .header("Location")
-            .refuses(&[Code::InvalidId, Code::TimeAhead, Code::ContentExists, Code::TooManyKinds])
-            .leads_to(&["getContent", "editContent", "deleteContent", "react", "listReactions", "comment"], BY_ID)
-            .leads_to(&["listUserContent", "listFollowers"], BY_AUTHOR),
-        get("/v1/content", list, "listContent", "Up to 100 items by their ids")
-            .about("In the order of the ids, without items that do not exist, or not for the viewer.")
-            .query([
-                parameters::ids("ids", "Up to 100 ids of items, separated by commas", "32850,50015"),
-                parameters::view(),
-                parameters::viewer(),
-            ])
-            .for_users(TokenUse::Visible)
-            .answers_items::<Item<'_>>(200, "ContentList", "The items", show::example())
-            .refuses(&[Code::InvalidId]),
-        post("/v1/content/batch", publish_batch, "publishContentBatch", "Publish up to 1,000 items, all or none")
-            .about(
-                "One change publishes all items. The body may have 256 times as many bytes as the body of a single \
-                 publish.",
-            )
-            .takes_as::<NewContentList<'_>>(BodyKind::Batch, json!({"items": [new]}))
-            .answers_items::<Item<'_>>(201, "ContentList", "The items; at least one is new", alone.clone())
-            .answers_items::<Item<'_>>(200, "ContentList", "The same items were all published before", alone.clone())
-            .refuses(&[Code::InvalidId, Code::TimeAhead, Code::ContentExists, Code::TooManyKinds])
-            .leads_to(&["getContent"], &[("content_id", "$response.body#/items/0/content_id")]),
-        get("/v1/content/{content_id}", show, "getContent", "One item")
-            .about("A key without `viewer` also sees an item whose author is suspended. It has `suspended`.")
-            .for_users(TokenUse::Visible)
-            .query([parameters::viewer()])
-            .answers::<Item<'_>>(200, "The item", alone.clone())
-            .refuses(&[Code::ContentNotFound]),
-        patch("/v1/content/{content_id}", edit, "editContent", "Edit an item")
-            .about("A missing field stays unchanged; `null` clears the field. The item gets `edited_at`.")
-            .takes::<EditDraft>(json!({"text": "Low tide at one"}))
-            .answers::<Item<'_>>(200, "The item after the edit", alone.clone())
-            .refuses(&[Code::ContentNotFound])
-            .leads_to(&["deleteContent"], BY_ID),
-        delete("/v1/content/{content_id}", delete_item, "deleteContent", "Delete an item")
-            .about(
-                "The item leaves every list at once. It can be restored for `content.deleted_retention`. A second \
-                 delete answers 404. With `purge=true` there is no way back: the text, the media, the topics and `extra` are \
-                 gone at once, also of an item that is deleted already, and a compaction removes them from the disk. This can \
-                 be repeated.",
-            )
-            .query([parameters::flag("purge", "Whether the item is deleted for good")])
-            .answers_nothing("The item is deleted")
-            .refuses(&[Code::ContentNotFound])
-            .leads_to(&["restoreContent"], &[("content_id", "$request.path.content_id")]),
-        delete(
-            "/v1/users/{source}/content/{content_id}",
-            take_off,
-            "takeOffContent",
-            "Take an item off one of its paths",
-        )
-        .about(
-            "For the moderators of a group: the item leaves the own page of `source` and the timelines into which it came \
-             through `source`, at once. Its other paths stay, and so do its topics, comments and reactions. There is no way \
-             back; a restore of the item after a delete does not bring the path back. 404 if the item has no such path.",
-        )
+endpoints! { "content":
+    /// Publish an item
+    ///
+    /// A repeat with the same `content_id` and the same fields answers 200 and changes nothing; with other fields it
+    /// answers 409. An item takes its place in timelines by `published_at`.
+    post("/v1/content", publish, "publishContent")
+        .takes::<Draft>()
+        .answers::<Item<'_>>(201, "The new item")
+        .answers::<Item<'_>>(200, "The same item was published before")
+        .header("Location")
+        .refuses(&[Code::InvalidId, Code::TimeAhead, Code::ContentExists, Code::TooManyKinds])
+        .leads_to(&["getContent", "editContent", "deleteContent", "react", "listReactions", "comment"], BY_ID)
+        .leads_to(&["listUserContent", "listFollowers"], BY_AUTHOR);
+
+    /// Up to 100 items by their ids
+    ///
+    /// In the order of the ids, without items that do not exist, or not for the viewer.
+    get("/v1/content", list, "listContent")
+        .query([
+            parameters::ids("ids", "Up to 100 ids of items, separated by commas", "32850,50015"),
+            parameters::view(),
+            parameters::viewer(),
+        ])
+        .for_users(TokenUse::Visible)
+        .answers_items::<Item<'_>>(200, "ContentList", "The items")
+        .refuses(&[Code::InvalidId]);
+
+    /// Publish up to 1,000 items, all or none
+    ///
+    /// One change publishes all items. The body may have 256 times as many bytes as the body of a single publish.
+    post("/v1/content/batch", publish_batch, "publishContentBatch")
+        .takes_as::<NewContentList<'_>>(BodyKind::Batch)
+        .answers_items::<Item<'_>>(201, "ContentList", "The items; at least one is new")
+        .answers_items::<Item<'_>>(200, "ContentList", "The same items were all published before")
+        .shows("ContentList/published")
+        .refuses(&[Code::InvalidId, Code::TimeAhead, Code::ContentExists, Code::TooManyKinds])
+        .leads_to(&["getContent"], &[("content_id", "$response.body#/items/0/content_id")]);
+
+    /// One item
+    ///
+    /// A key without `viewer` also sees an item whose author is suspended. It has `suspended`.
+    get("/v1/content/{content_id}", show, "getContent")
+        .for_users(TokenUse::Visible)
+        .query([parameters::viewer()])
+        .answers::<Item<'_>>(200, "The item")
+        .refuses(&[Code::ContentNotFound]);
+
+    /// Edit an item
+    ///
+    /// A missing field stays unchanged; `null` clears the field. The item gets `edited_at`.
+    patch("/v1/content/{content_id}", edit, "editContent")
+        .takes::<EditDraft>()
+        .answers::<Item<'_>>(200, "The item after the edit")
+        .refuses(&[Code::ContentNotFound])
+        .leads_to(&["deleteContent"], BY_ID);
+
+    /// Delete an item
+    ///
+    /// The item leaves every list at once. It can be restored for `content.deleted_retention`. A second delete
+    /// answers 404. With `purge=true` there is no way back: the text, the media, the topics and `extra` are gone at
+    /// once, also of an item that is deleted already, and a compaction removes them from the disk. This can be
+    /// repeated.
+    delete("/v1/content/{content_id}", delete_item, "deleteContent")
+        .query([parameters::flag("purge", "Whether the item is deleted for good")])
+        .answers_nothing("The item is deleted")
+        .refuses(&[Code::ContentNotFound])
+        .leads_to(&["restoreContent"], &[("content_id", "$request.path.content_id")]);
+
+    /// Take an item off one of its paths
+    ///
+    /// For the moderators of a group: the item leaves the own page of `source` and the timelines into which it came
+    /// through `source`, at once. Its other paths stay, and so do its topics, comments and reactions. There is no way
+    /// back; a restore of the item after a delete does not bring the path back. 404 if the item has no such path.
+    delete("/v1/users/{source}/content/{content_id}", take_off, "takeOffContent")
         .answers_nothing("The item is off the path")
         .refuses(&[Code::ContentNotFound])
-        .leads_to(&["getContent"], &[("content_id", "$request.path.content_id")]),
-        post("/v1/content/{content_id}/restore", restore, "restoreContent", "Restore a deleted item")
-            .about(
-                "The item is in every list again, at its old place, with its reactions and comments. For an item that \
-                 is not deleted the answer is the same. For an item deleted longer ago than \
-                 `content.deleted_retention` it is 404.",
-            )
-            .takes_nothing()
-            .answers::<Item<'_>>(200, "The item", alone)
-            .refuses(&[Code::ContentNotFound])
-            .leads_to(&["getContent", "deleteContent"], BY_ID),
-    ];
-    group("content", calls)
+        .leads_to(&["getContent"], &[("content_id", "$request.path.content_id")]);
+
+    /// Restore a deleted item
+    ///
+    /// The item is in every list again, at its old place, with its reactions and comments. For an item that is not
+    /// deleted the answer is the same. For an item deleted longer ago than `content.deleted_retention` it is 404.
+    post("/v1/content/{content_id}/restore", restore, "restoreContent")
+        .takes_nothing()
+        .answers::<Item<'_>>(200, "The item")
+        .refuses(&[Code::ContentNotFound])
+        .leads_to(&["getContent", "deleteContent"], BY_ID);
 }
 
 #[derive(Deserialize, ToSchema)]
@@ -162,7 +158,7 @@ async fn publish_batch(mut call: Call) -> Answer {
         drop(turns);
         published
     };
-    let (new, text) = call.change(published).await?;
+    let (new, text) = call.run(Wants::Change, published).await?;
     Ok(text.answer(HttpResponseBuilder::new(status(new))))
 }
 
@@ -225,9 +221,8 @@ async fn list(call: Call) -> Answer {
         View::Ids => {
             let look = move |read: Read<'_>| read.named(find(read.seen_by(viewer.as_ref())?)?);
             let write = |(contents, ids): (Vec<Arc<SharedContent>>, HostIds), _: &ReactionKinds, text: &mut Text| {
-                text.write(&Items {
-                    items: contents.iter().map(|content| ItemId::new(content.entry(), &ids)).collect(),
-                })
+                let items: Vec<_> = contents.iter().map(|content| ItemId::new(content.entry(), &ids)).collect();
+                text.write(&Items { items })
             };
             call.show(look, write).await?
         }
@@ -261,7 +256,7 @@ async fn edit(mut call: Call) -> Answer {
 /// `POST /v1/content/{content_id}/restore`
 async fn restore(mut call: Call) -> Answer {
     let item = call.id("content_id")?;
-    let Nothing {} = call.json().await?;
+    call.empty_body().await?;
     change(&call, RestoreItem { item }).await
 }
 
@@ -276,11 +271,11 @@ async fn change(call: &Call, change: impl Change<Outcome = Content> + Send + 'st
 /// `DELETE /v1/users/{source}/content/{content_id}`
 async fn take_off(call: Call) -> Answer {
     call.submit(TakeOff { source: call.id("source")?, item: call.id("content_id")? }).await?;
-    Ok(HttpResponse::NoContent().finish())
+    reply::nothing()
 }
 
 /// `DELETE /v1/content/{content_id}`
 async fn delete_item(call: Call) -> Answer {
     call.submit(DeleteItem { item: call.id("content_id")?, purge: call.query()?.flag("purge")? }).await?;
-    Ok(HttpResponse::NoContent().finish())
+    reply::nothing()
 }

@@ -1,64 +1,49 @@
 //! Erasures of users.
 
-use actix_web::http::StatusCode;
-
-use super::prelude::*;
-use super::show::Items;
+use crate::prelude::*;
 use feed::erasure;
-use model::{ErasedUser, Erasure, HostId, Millis, Time};
+use model::{ErasedUser, Erasure};
 
-/// The calls of this file.
-pub(crate) fn endpoints() -> Vec<Endpoint> {
-    let under_way = json!({
-        "user_id": "111", "hash": "73f2ca578de17ef962b3e9a3348dc789", "state": "erasing", "since": 1_795_357_800_123_u64, "rows": 1250
-    });
-    let calls = [
-        delete("/v1/users/{uid}", erase, "eraseUser", "Erase a user")
-            .about(
-                "Nothing of the user is shown from the answer on, and changes that name the user are 409 `erasing`. A job then \
-                 removes every row that names the user: items of all kinds, comments, reactions, relations in both directions, \
-                 lists, memberships, markers, profile, settings, and the name itself. `GET /v1/admin/erasures` tells how far it \
-                 is. Can be repeated. There is no way back.",
-            )
-            .answers::<Begun>(202, "The user is being erased", json!({"user_id": "111", "since": 1_795_357_800_123_u64})),
-    ];
-    let admin = [get("/v1/admin/erasures", list, "listErasures", "The erasures of users")
-        .about("Those under way, then those that were over in the last 90 days, which do not tell whose they were.")
-        .answers_items::<ErasureBody>(200, "ErasureList", "The erasures", under_way)
-        .refuses(&[Code::Overloaded])];
-    [group("users", calls), group("operations", admin)].into_iter().flatten().collect()
+endpoints! { "users":
+    /// Erase a user
+    ///
+    /// Nothing of the user is shown from the answer on, and changes that name the user are 409 `erasing`. A job then
+    /// removes every row that names the user: items of all kinds, comments, reactions, relations in both directions,
+    /// lists, memberships, markers, profile, settings, and the name itself. `GET /v1/admin/erasures` tells how far it
+    /// is. Can be repeated. There is no way back.
+    delete("/v1/users/{uid}", erase, "eraseUser").answers::<Begun>(202, "The user is being erased");
+
+    /// The erasures of users
+    ///
+    /// Those under way, then those that were over in the last 90 days, which do not tell whose they were.
+    get("/v1/admin/erasures", list, "listErasures")
+        .in_group("operations")
+        .answers_items::<ErasureBody>(200, "ErasureList", "The erasures")
+        .refuses(&[Code::Overloaded]);
 }
 
-/// An erasure that has begun.
-#[derive(Serialize, ToSchema)]
-struct Begun {
-    user_id: HostId,
-    /// When it began; left out if the server has nothing of the user.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Time)]
-    since: Option<Millis>,
-}
+answers! {
+    /// An erasure that has begun.
+    struct Begun {
+        user_id: HostId,
+        /// When it began; left out if the server has nothing of the user.
+        since?: Millis as Time,
+    }
 
-/// An erasure.
-#[derive(Serialize, ToSchema)]
-#[schema(as = Erasure)]
-struct ErasureBody {
-    /// The user, while the erasure is under way.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    user_id: Option<HostId>,
-    /// What is kept of the id: the first 32 hexadecimal digits of the SHA-256 of `tideline:erasure:` and the id.
-    hash: String,
-    /// `erasing` or `over`.
-    state: &'static str,
-    #[schema(value_type = Time)]
-    since: Millis,
-    /// When it was over.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Time)]
-    over: Option<Millis>,
-    /// How many items, relations, reactions, lists, memberships and changes were removed so far.
-    rows: u64,
+    /// An erasure.
+    struct ErasureBody as Erasure {
+        /// The user, while the erasure is under way.
+        user_id?: HostId,
+        /// What is kept of the id: the first 32 hexadecimal digits of the SHA-256 of `tideline:erasure:` and the id.
+        hash: String,
+        /// `erasing` or `over`.
+        state: &'static str,
+        since: Millis as Time,
+        /// When it was over.
+        over?: Millis as Time,
+        /// How many items, relations, reactions, lists, memberships and changes were removed so far.
+        rows: u64,
+    }
 }
 
 impl From<(HostId, Erasure)> for ErasureBody {
@@ -77,7 +62,7 @@ impl From<ErasedUser> for ErasureBody {
 async fn erase(call: Call) -> Answer {
     let user_id = call.user()?;
     let id = user_id.clone();
-    let since = call.change(move |feed| erasure::erase(feed, id)).await?;
+    let since = call.run(Wants::Change, move |feed| erasure::erase(feed, id)).await?;
     reply::with(StatusCode::ACCEPTED, &Begun { user_id, since })
 }
 
@@ -85,5 +70,5 @@ async fn erase(call: Call) -> Answer {
 async fn list(call: Call) -> Answer {
     let (under_way, over) = call.read(erasure::erasures).await?;
     let items = under_way.into_iter().map(ErasureBody::from).chain(over.into_iter().map(ErasureBody::from));
-    reply::ok(&Items { items: items.collect() })
+    reply::items(&items.collect::<Vec<_>>())
 }

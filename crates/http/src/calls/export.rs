@@ -2,38 +2,29 @@
 
 use std::sync::Arc;
 
-use actix_web::HttpResponse;
 use actix_web::http::header::CONTENT_DISPOSITION;
-use utoipa::openapi::schema::{Object, ObjectBuilder, Type};
 
 use super::show;
 use crate::api::Api;
-use crate::call::Call;
 use crate::call::pieces::{self, NextPiece};
-use crate::endpoint::{Endpoint, Shape, get, group};
-use crate::guards::auth::TokenUse;
-use crate::wire::problem::Problem;
-use crate::wire::reply::{Answer, Text};
-use feed::{Export, ExportPart, Read};
-use model::{HostId, UserId};
+use crate::prelude::*;
+use crate::wire::reply::Text;
+use feed::{Export, ExportPart};
+use model::UserId;
 
 const MEDIA_TYPE: &str = "application/x-ndjson";
 
-/// The calls of this file.
-pub(crate) fn endpoints() -> Vec<Endpoint> {
-    let lines: Object = ObjectBuilder::new().schema_type(Type::String).build();
-    let example = "{\"type\":\"reaction\",\"kind\":\"like\",\"content_id\":\"32850\",\"author_id\":\"200\"}\n{\"type\":\"end\"}\n";
-    let calls = [get("/v1/users/{uid}/export", export, "exportUser", "All that a user has, as lines of JSON")
-        .about(
-            "A line for each thing, with its `type`: `profile`, `settings`, `suspension`, `marker`; `content` for each item and \
-             comment, deleted ones included until they are purged; `reaction`; `following`, `follower`, `mute`, \
-             `hidden_from`, `block`, `follow_request`, `sent_request`; `list`, `list_marker`, `list_member`; `notice_marker`, \
-             `notice` with the actor as its `user_id`. The last line is \
-             of the type `end`: without it the answer is incomplete. What changes meanwhile may be in it or not.",
-        )
+endpoints! { "users":
+    /// All that a user has, as lines of JSON
+    ///
+    /// A line for each thing, with its `type`: `profile`, `settings`, `suspension`, `marker`; `content` for each item
+    /// and comment, deleted ones included until they are purged; `reaction`; `following`, `follower`, `mute`,
+    /// `hidden_from`, `block`, `follow_request`, `sent_request`; `list`, `list_marker`, `list_member`;
+    /// `notice_marker`, `notice` with the actor as its `user_id`. The last line is of the type `end`: without it the
+    /// answer is incomplete. What changes meanwhile may be in it or not.
+    get("/v1/users/{uid}/export", export, "exportUser")
         .for_users(TokenUse::Own)
-        .answers_in(MEDIA_TYPE, 200, "The lines", Shape::named("UserExport", lines), example.into())];
-    group("users", calls)
+        .answers_in(MEDIA_TYPE, 200, "The lines", Shape::named("UserExport", json!({"type": "string"})), example("UserExport"));
 }
 
 /// `GET /v1/users/{uid}/export`

@@ -1,31 +1,22 @@
 //! `/v1/users/{uid}/lists`: the lists of a user, their members, and their timelines.
 
-use actix_web::HttpResponse;
 use utoipa::openapi::schema::{Array, Object, ObjectBuilder, Type};
 
 use super::markers::{self, MarkerBody, NewMarker};
-use super::prelude::*;
-use super::relations::{ListedUsers, MAX_BATCH, list_users, rule, users};
-use super::show::{Items, Member};
+use super::relations::{ListedUsers, MAX_BATCH, list_users, rule, user_pages, users};
 use super::timelines;
+use crate::prelude::*;
 use crate::wire::body::{UpTo, check_batch};
 use feed::{ChangeMembers, DeleteList, PutList, ids, kinds, lists, timeline};
 use model::{
-    HostId, KindNames, ListId, ListSettings, MAX_TITLE, Membership, Millis, PageRequest, RuleDraft, Time, Unread,
-    UserId, UserList, kinds_of_rule, or_default,
+    KindNames, ListId, ListSettings, MAX_TITLE, Membership, PageRequest, RuleDraft, Unread, UserId, UserList,
+    kinds_of_rule, or_default,
 };
 
 /// Link from a request about a list to the other calls about it.
 const LIST: &Takes = &[("uid", "$request.path.uid"), ("list", "$request.path.list")];
 
-/// The calls of this file.
-pub(crate) fn endpoints() -> Vec<Endpoint> {
-    let list = || json!({"list": "close", "title": "Close friends", "exclusive": true});
-    let member = |is_member: bool| match is_member {
-        true => json!({"user_id": "200", "member": true, "since": 1_689_089_522_000_u64}),
-        false => json!({"user_id": "200", "member": false}),
-    };
-    let marker = || json!({"cursor": "1689089522000-32850"});
+endpoints! { "lists":
     let of_list = |call: Endpoint| {
         let used = if call.info.writes() { Act::Lists.into() } else { TokenUse::Own };
         call.for_users(used).refuses(&[Code::ListNotFound])
@@ -33,83 +24,91 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
     let path = "/v1/users/{uid}/lists/{list}";
     let one = "/v1/users/{uid}/lists/{list}/members/{source}";
     let marked = "/v1/users/{uid}/lists/{list}/marker";
-    let calls = [
-        get("/v1/users/{uid}/lists", all, "listLists", "The lists of a user")
-            .for_users(TokenUse::Own)
-            .answers_items::<List>(200, "ListList", "All lists, by their names", list()),
-        put(path, put_list, "putList", "Make a list, or change its settings")
-            .for_users(Act::Lists)
-            .about(
-                "A list has a timeline of its own: that of its members, which the user need not follow. The body replaces \
-                 the settings: a missing field gets its default. The home timeline shows nothing of the members of an \
-                 `exclusive` list. A user can have at most 100 lists.",
-            )
-            .may_take::<NewList>(json!({"title": "Close friends", "exclusive": true}))
-            .answers::<List>(200, "The list after the change", list())
-            .refuses(&[Code::ListLimit])
-            .leads_to(&["getList", "getListTimeline", "changeListMembers", "deleteList"], LIST),
-        of_list(get(path, show, "getList", "One list")).answers::<List>(200, "The list", list()),
-        of_list(delete(path, delete_list, "deleteList", "Delete a list"))
-            .about("Deletes its members and its marker, too. A second delete answers 404.")
-            .answers_nothing("The list is deleted"),
-        of_list(get("/v1/users/{uid}/lists/{list}/members", members, "listMembers", "The members of a list"))
-            .answers_pages::<Member>(parameters::page(), "UserPage", Member::example_page()),
-        of_list(post(
-            "/v1/users/{uid}/lists/{list}/members/batch",
-            change_members,
-            "changeListMembers",
-            "Add and remove up to 1,000 members, all or none",
-        ))
-        .about("The body may have 256 times as many bytes as the body of a single change.")
-        .takes_as::<MembersChange>(BodyKind::Batch, json!({"add": ["200", "211"], "remove": ["222"]}))
-        .answers_items::<ListMember>(
-            200,
-            "ListMemberList",
-            "The state of each after the change, in the order of the request",
-            member(true),
-        )
-        .refuses(&[Code::MemberLimit]),
-        of_list(put(one, add_member, "addListMember", "Add a member to a list"))
-            .about(
-                "The timeline of the list has the earlier items of the member at once. A repeat changes only the rule: `only` \
-                 or `except` say which kinds of items of the member the list shows; without them it shows all. A member of a \
-                 batch that is present keeps its rule.",
-            )
-            .may_take::<NewMember>(json!({"except": ["repost"]}))
-            .answers::<ListMember>(200, "The state after the change", member(true))
-            .refuses(&[Code::MemberLimit, Code::TooManyKinds])
-            .leads_to(&["removeListMember"], &[LIST[0], LIST[1], ("source", "$request.path.source")]),
-        of_list(delete(one, remove_member, "removeListMember", "Remove a member from a list"))
-            .answers::<ListMember>(200, "The state after the change", member(false)),
-        of_list(timelines::viewed_pages(get(
-            "/v1/users/{uid}/lists/{list}/timeline",
-            timeline,
-            "getListTimeline",
-            "The timeline of a list",
-        )))
-        .about(
-            "All broadcast items of the members, newest first, down to the oldest, without muted authors and authors who \
-             hide their content from the user. `viewer` has the reactions of the user to each item.",
-        ),
-        of_list(get(
-            "/v1/users/{uid}/lists/{list}/unread",
-            markers::unread,
-            "getListUnread",
-            "The number of unread items of a list: those above its marker",
-        ))
+
+    /// The lists of a user
+    get("/v1/users/{uid}/lists", all, "listLists")
+        .for_users(TokenUse::Own)
+        .answers_items::<List>(200, "ListList", "All lists, by their names");
+
+    /// Make a list, or change its settings
+    ///
+    /// A list has a timeline of its own: that of its members, which the user need not follow. The body replaces the
+    /// settings: a missing field gets its default. The home timeline shows nothing of the members of an `exclusive`
+    /// list. A user can have at most 100 lists.
+    put(path, put_list, "putList")
+        .for_users(Act::Lists)
+        .may_take::<NewList>()
+        .answers::<List>(200, "The list after the change")
+        .refuses(&[Code::ListLimit])
+        .leads_to(&["getList", "getListTimeline", "changeListMembers", "deleteList"], LIST);
+
+    /// One list
+    get(path, show, "getList").with(of_list).answers::<List>(200, "The list");
+
+    /// Delete a list
+    ///
+    /// Deletes its members and its marker, too. A second delete answers 404.
+    delete(path, delete_list, "deleteList").with(of_list).answers_nothing("The list is deleted");
+
+    /// The members of a list
+    get("/v1/users/{uid}/lists/{list}/members", members, "listMembers").with(of_list).with(user_pages);
+
+    /// Add and remove up to 1,000 members, all or none
+    ///
+    /// The body may have 256 times as many bytes as the body of a single change.
+    post("/v1/users/{uid}/lists/{list}/members/batch", change_members, "changeListMembers")
+        .with(of_list)
+        .takes_as::<MembersChange>(BodyKind::Batch)
+        .answers_items::<ListMember>(200, "ListMemberList", "The state of each after the change, in the order of the request")
+        .refuses(&[Code::MemberLimit]);
+
+    /// Add a member to a list
+    ///
+    /// The timeline of the list has the earlier items of the member at once. A repeat changes only the rule: `only`
+    /// or `except` say which kinds of items of the member the list shows; without them it shows all. A member of a
+    /// batch that is present keeps its rule.
+    put(one, add_member, "addListMember")
+        .with(of_list)
+        .may_take::<NewMember>()
+        .answers::<ListMember>(200, "The state after the change")
+        .refuses(&[Code::MemberLimit, Code::TooManyKinds])
+        .leads_to(&["removeListMember"], &[LIST[0], LIST[1], ("source", "$request.path.source")]);
+
+    /// Remove a member from a list
+    delete(one, remove_member, "removeListMember")
+        .with(of_list)
+        .answers::<ListMember>(200, "The state after the change")
+        .shows("ListMember/removed");
+
+    /// The timeline of a list
+    ///
+    /// All broadcast items of the members, newest first, down to the oldest, without muted authors and authors who
+    /// hide their content from the user. `viewer` has the reactions of the user to each item.
+    get("/v1/users/{uid}/lists/{list}/timeline", timeline, "getListTimeline")
+        .with(timelines::viewed_pages)
+        .with(of_list);
+
+    /// The number of unread items of a list: those above its marker
+    get("/v1/users/{uid}/lists/{list}/unread", markers::unread, "getListUnread")
+        .with(of_list)
         .query(parameters::kinds())
-        .answers::<Unread>(200, "The count", json!({"count": 3, "capped": false})),
-        of_list(get(marked, markers::show, "getListMarker", "The marker of a list"))
-            .answers::<MarkerBody>(200, "The marker; `null` for a list without a marker", marker()),
-        of_list(put(marked, markers::advance, "moveListMarker", "Move the marker of a list"))
-            .about("By the rules of the marker of the home timeline.")
-            .for_users(Act::Marker)
-            .takes::<NewMarker>(marker())
-            .answers::<MarkerBody>(200, "The marker after the change", marker())
-            .refuses(&[Code::TimeAhead, Code::UnknownCursor])
-            .leads_to(&["getListMarker", "getListUnread"], LIST),
-    ];
-    group("lists", calls)
+        .answers::<Unread>(200, "The count");
+
+    /// The marker of a list
+    get(marked, markers::show, "getListMarker")
+        .with(of_list)
+        .answers::<MarkerBody>(200, "The marker; `null` for a list without a marker");
+
+    /// Move the marker of a list
+    ///
+    /// By the rules of the marker of the home timeline.
+    put(marked, markers::advance, "moveListMarker")
+        .with(of_list)
+        .for_users(Act::Marker)
+        .takes::<NewMarker>()
+        .answers::<MarkerBody>(200, "The marker after the change")
+        .refuses(&[Code::TimeAhead, Code::UnknownCursor])
+        .leads_to(&["getListMarker", "getListUnread"], LIST);
 }
 
 /// The settings of a list: a missing field gets its default
@@ -129,17 +128,17 @@ fn title() -> Object {
     ObjectBuilder::new().schema_type(Type::String).min_length(Some(1)).max_length(Some(MAX_TITLE)).build()
 }
 
-/// A list of a user.
-#[derive(Debug, Serialize, ToSchema)]
-#[schema(as = UserList)]
-struct List {
-    /// Its name.
-    list: String,
-    /// Its name for people; `null` if it has none.
-    #[schema(required)]
-    title: Option<String>,
-    /// Whether the home timeline leaves out the members.
-    exclusive: bool,
+answers! {
+    /// A list of a user.
+    struct List as UserList {
+        /// Its name.
+        list: String,
+        /// Its name for people; `null` if it has none.
+        #[schema(required)]
+        title: Option<String>,
+        /// Whether the home timeline leaves out the members.
+        exclusive: bool,
+    }
 }
 
 impl From<UserList> for List {
@@ -181,22 +180,17 @@ fn to_remove() -> Array {
     users("The members to remove")
 }
 
-/// Whether a user is a member of a list, and since when.
-#[derive(Debug, Serialize, ToSchema)]
-struct ListMember {
-    user_id: HostId,
-    member: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Time)]
-    since: Option<Millis>,
-    /// The only kinds of its items that the list shows.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Vec<String>)]
-    only: Option<KindNames>,
-    /// The kinds of its items that the list does not show.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Vec<String>)]
-    except: Option<KindNames>,
+answers! {
+    /// Whether a user is a member of a list, and since when.
+    struct ListMember {
+        user_id: HostId,
+        member: bool,
+        since?: Millis as Time,
+        /// The only kinds of its items that the list shows.
+        only?: KindNames as Vec<String>,
+        /// The kinds of its items that the list does not show.
+        except?: KindNames as Vec<String>,
+    }
 }
 
 impl ListMember {
@@ -215,7 +209,7 @@ fn path(call: &Call) -> Result<(HostId, String), Problem> {
 /// `GET /v1/users/{uid}/lists`
 async fn all(call: Call) -> Answer {
     let lists = call.read_of(&call.user()?, lists::of_user).await?;
-    reply::ok(&Items { items: lists.into_iter().map(List::from).collect() })
+    reply::items(&lists.into_iter().map(List::from).collect::<Vec<_>>())
 }
 
 /// `PUT /v1/users/{uid}/lists/{list}`
@@ -237,7 +231,7 @@ async fn show(call: Call) -> Answer {
 async fn delete_list(call: Call) -> Answer {
     let (user, list) = path(&call)?;
     call.submit(DeleteList { user, list }).await?;
-    Ok(HttpResponse::NoContent().finish())
+    reply::nothing()
 }
 
 /// `GET /v1/users/{uid}/lists/{list}/members`
@@ -258,7 +252,7 @@ async fn change_members(mut call: Call) -> Answer {
     let MembersChange { add: UpTo(add), remove: UpTo(remove) } = call.json().await?;
     let members = check_batch("add and remove", &add, &remove, MAX_BATCH)?;
     let change = ChangeMembers { user, list, add, remove, rule: None };
-    reply::ok(&Items { items: change_list(&call, change, members).await? })
+    reply::items(&change_list(&call, change, members).await?)
 }
 
 /// `PUT /v1/users/{uid}/lists/{list}/members/{source}`
@@ -293,7 +287,7 @@ async fn change_list(call: &Call, change: ChangeMembers, members: Vec<HostId>) -
         let after = feed.submit(change)?;
         members.into_iter().zip(after).map(|(member, after)| ListMember::new(feed.read(), member, after)).collect()
     };
-    call.change(change).await
+    call.run(Wants::Change, change).await
 }
 
 /// `GET /v1/users/{uid}/lists/{list}/timeline`

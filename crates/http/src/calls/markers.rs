@@ -1,45 +1,37 @@
 //! `/v1/users/{uid}/marker` and the count of unread items; the same of the timelines of lists.
 
-use super::prelude::*;
+use crate::prelude::*;
 use feed::{MoveMarker, lists, timeline};
-use model::{HostId, ListId, Position, Unread, UserId};
+use model::{ListId, Position, Unread, UserId};
 
-/// The calls of this file.
-pub(crate) fn endpoints() -> Vec<Endpoint> {
-    let marker = json!({"cursor": "1689089522000-32850"});
-    let calls = [
-        get(
-            "/v1/users/{uid}/timeline/unread",
-            unread,
-            "getUnread",
-            "The number of unread items: those above the marker",
-        )
+endpoints! { "timelines":
+    /// The number of unread items: those above the marker
+    ///
+    /// Counts up to 1,000 items; `capped` says that there are more, or that it has not looked at all. Without a
+    /// marker all items are unread.
+    get("/v1/users/{uid}/timeline/unread", unread, "getUnread")
         .for_users(TokenUse::Own)
         .of_owner(OfOwner::Inbox)
-        .about(
-            "Counts up to 1,000 items; `capped` says that there are more, or that it has not looked at all. Without a marker \
-             all items are unread.",
-        )
         .query(parameters::kinds())
-        .answers::<Unread>(200, "The count", json!({"count": 3, "capped": false})),
-        get("/v1/users/{uid}/marker", show, "getMarker", "The marker of a user")
-            .for_users(TokenUse::Own)
-            .answers::<MarkerBody>(200, "The marker; `null` for a user without a marker", marker.clone()),
-        put("/v1/users/{uid}/marker", advance, "moveMarker", "Move the marker")
-            .about(
-                "The marker moves forward only: a cursor at or below it changes nothing. A cursor after the server's \
-                 clock is replaced by the newest item of the timeline at or below it. A cursor more than \
-                 `content.max_ahead` after the clock, with no item at it, is refused with 400 `time_ahead`. With a user \
-                 token only items that the user sees count, and a cursor with a name at which there is none is replaced, \
-                 too.",
-            )
-            .for_users(Act::Marker)
-            .takes::<NewMarker>(marker.clone())
-            .answers::<MarkerBody>(200, "The marker after the change", marker)
-            .refuses(&[Code::TimeAhead, Code::UnknownCursor])
-            .leads_to(&["getMarker", "getUnread"], &[("uid", "$request.path.uid")]),
-    ];
-    group("timelines", calls)
+        .answers::<Unread>(200, "The count");
+
+    /// The marker of a user
+    get("/v1/users/{uid}/marker", show, "getMarker")
+        .for_users(TokenUse::Own)
+        .answers::<MarkerBody>(200, "The marker; `null` for a user without a marker");
+
+    /// Move the marker
+    ///
+    /// The marker moves forward only: a cursor at or below it changes nothing. A cursor after the server's clock is
+    /// replaced by the newest item of the timeline at or below it. A cursor more than `content.max_ahead` after the
+    /// clock, with no item at it, is refused with 400 `time_ahead`. With a user token only items that the user sees
+    /// count, and a cursor with a name at which there is none is replaced, too.
+    put("/v1/users/{uid}/marker", advance, "moveMarker")
+        .for_users(Act::Marker)
+        .takes::<NewMarker>()
+        .answers::<MarkerBody>(200, "The marker after the change")
+        .refuses(&[Code::TimeAhead, Code::UnknownCursor])
+        .leads_to(&["getMarker", "getUnread"], &[("uid", "$request.path.uid")]);
 }
 
 #[derive(Deserialize, ToSchema)]
@@ -49,12 +41,12 @@ pub(crate) struct NewMarker {
     cursor: Position<HostId>,
 }
 
-/// The place up to which a user has read; `null` for a user without a marker.
-#[derive(Debug, Serialize, ToSchema)]
-#[schema(as = Marker)]
-pub(crate) struct MarkerBody {
-    #[schema(required, value_type = Option<String>, pattern = r"^[0-9]+-[^\x00-\x1f\x7f-\x9f]+$")]
-    cursor: Option<Position<HostId>>,
+answers! {
+    /// The place up to which a user has read; `null` for a user without a marker.
+    pub(crate) struct MarkerBody as Marker {
+        #[schema(required, value_type = Option<String>, pattern = r"^[0-9]+-[^\x00-\x1f\x7f-\x9f]+$")]
+        cursor: Option<Position<HostId>>,
+    }
 }
 
 /// The name of the list in the path; `None` in the path of the home timeline.

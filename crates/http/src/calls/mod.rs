@@ -8,7 +8,6 @@ mod export;
 mod lists;
 mod markers;
 pub(crate) mod notices;
-mod prelude;
 mod presence;
 mod reactions;
 mod relations;

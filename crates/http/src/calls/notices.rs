@@ -3,97 +3,78 @@
 use std::sync::Arc;
 
 use serde::Serializer;
-use serde_json::Value;
 
-use super::prelude::*;
+use crate::prelude::*;
 use crate::wire::reply::Text;
 use feed::{MoveNoticeMarker, NoticeGroup, NoticePage, notices, sight};
 use model::{
-    Card, ContentId, HostId, HostIds, HostNoticeId, Millis, NoticeCursor, NoticeKind, Page, Position, ReactionKinds,
-    Time, Unread, UserId,
+    Card, ContentId, HostIds, HostNoticeId, NoticeCursor, NoticeKind, Page, Position, ReactionKinds, Unread, UserId,
 };
 
-/// The calls of this file.
-pub(crate) fn endpoints() -> Vec<Endpoint> {
-    let marker = json!({"cursor": "1689089522000-4-0-3-200-32850"});
-    let calls = [
-        get("/v1/users/{uid}/notices/unread", unread, "getUnreadNotices", "The number of unread notices")
-            .for_users(TokenUse::Own)
-            .about("Those above the marker of the notices; counts up to 1,000, and `capped` says that there may be more.")
-            .answers::<Unread>(200, "The count", json!({"count": 3, "capped": false})),
-        get("/v1/users/{uid}/notices/marker", marked, "getNoticeMarker", "The marker of the notices of a user")
-            .for_users(TokenUse::Own)
-            .answers::<NoticeMarker>(200, "The marker; `null` for a user without a marker", marker.clone()),
-        put("/v1/users/{uid}/notices/marker", advance, "moveNoticeMarker", "Move the marker of the notices")
-            .for_users(Act::Marker)
-            .about(
-                "The marker moves forward only: a cursor at or below it changes nothing. A cursor after the server's clock is \
-                 replaced by the present time, unless a notice stands there.",
-            )
-            .takes::<NewNoticeMarker>(marker.clone())
-            .answers::<NoticeMarker>(200, "The marker after the change", marker)
-            .refuses(&[Code::TimeAhead, Code::UnknownCursor])
-            .leads_to(&["getNoticeMarker", "getUnreadNotices"], &[("uid", "$request.path.uid")]),
-        get("/v1/users/{uid}/notices", list, "listNotices", "What happened to a user, newest first")
-            .for_users(TokenUse::Own)
-            .about(
-                "Follows, requests to follow, approved requests, reactions, comments and reposts of others, and their items \
-                 that mention the user. What is taken back leaves the list. With `group=true` neighbours of one kind about \
-                 one item are one element with `count`, `actors`, `newest` and `oldest` in place of `at` and `actor`.",
-            )
-            .query([parameters::flag(
-                "group",
-                "Whether neighbours of one kind about one item are one element. Default: `false`",
-            )])
-            .answers_pages::<NoticeItem>(parameters::notice_page(), "NoticePage", NoticeItem::example_page())
-            .refuses(&[Code::UnknownCursor]),
-    ];
-    group("notices", calls)
+endpoints! { "notices":
+    /// The number of unread notices
+    ///
+    /// Those above the marker of the notices; counts up to 1,000, and `capped` says that there may be more.
+    get("/v1/users/{uid}/notices/unread", unread, "getUnreadNotices")
+        .for_users(TokenUse::Own)
+        .answers::<Unread>(200, "The count");
+
+    /// The marker of the notices of a user
+    get("/v1/users/{uid}/notices/marker", marked, "getNoticeMarker")
+        .for_users(TokenUse::Own)
+        .answers::<NoticeMarker>(200, "The marker; `null` for a user without a marker");
+
+    /// Move the marker of the notices
+    ///
+    /// The marker moves forward only: a cursor at or below it changes nothing. A cursor after the server's clock is
+    /// replaced by the present time, unless a notice stands there.
+    put("/v1/users/{uid}/notices/marker", advance, "moveNoticeMarker")
+        .for_users(Act::Marker)
+        .takes::<NewNoticeMarker>()
+        .answers::<NoticeMarker>(200, "The marker after the change")
+        .refuses(&[Code::TimeAhead, Code::UnknownCursor])
+        .leads_to(&["getNoticeMarker", "getUnreadNotices"], &[("uid", "$request.path.uid")]);
+
+    /// What happened to a user, newest first
+    ///
+    /// Follows, requests to follow, approved requests, reactions, comments and reposts of others, and their items
+    /// that mention the user. What is taken back leaves the list. With `group=true` neighbours of one kind about one
+    /// item are one element with `count`, `actors`, `newest` and `oldest` in place of `at` and `actor`.
+    get("/v1/users/{uid}/notices", list, "listNotices")
+        .for_users(TokenUse::Own)
+        .query([parameters::flag(
+            "group",
+            "Whether neighbours of one kind about one item are one element. Default: `false`",
+        )])
+        .answers_pages::<NoticeItem>(parameters::notice_page(), "NoticePage")
+        .refuses(&[Code::UnknownCursor]);
 }
 
-/// A notice, or with `group=true` neighbours of one kind about one item.
-#[derive(Debug, Serialize, ToSchema)]
-#[schema(as = Notice)]
-pub(crate) struct NoticeItem {
-    /// Its place; of a group, that of its newest notice.
-    #[schema(schema_with = schemas::notice_cursor)]
-    cursor: Position<HostNoticeId>,
-    /// `follow`, `follow_request`, `request_approved`, `reaction`, `comment`, `repost` or `mention`.
-    kind: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Time, nullable = false)]
-    at: Option<Millis>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Card, nullable = false)]
-    actor: Option<Actor>,
-    /// The kind of the reaction.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    reaction: Option<String>,
-    /// The item of the actor: the comment, the repost, or the item that mentions the user. In a group only the last.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    content_id: Option<HostId>,
-    /// The item of the user: that of the reaction, the comment or the repost.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    on: Option<HostId>,
-    /// Only in a group: how many notices it has.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    count: Option<usize>,
-    /// Only in a group: the actors of its newest notices, at most 8.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Vec<Card>, nullable = false)]
-    actors: Option<Vec<Actor>>,
-    /// Only in a group: the time of its newest notice.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Time, nullable = false)]
-    newest: Option<Millis>,
-    /// Only in a group: the time of its oldest notice.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Time, nullable = false)]
-    oldest: Option<Millis>,
+answers! {
+    /// A notice, or with `group=true` neighbours of one kind about one item.
+    pub(crate) struct NoticeItem as Notice {
+        /// Its place; of a group, that of its newest notice.
+        #[schema(schema_with = schemas::notice_cursor)]
+        cursor: Position<HostNoticeId>,
+        /// `follow`, `follow_request`, `request_approved`, `reaction`, `comment`, `repost` or `mention`.
+        kind: &'static str,
+        at?: Millis as Time,
+        actor?: Actor as Card,
+        /// The kind of the reaction.
+        reaction?: String,
+        /// The item of the actor: the comment, the repost, or the item that mentions the user. In a group only the last.
+        content_id?: HostId,
+        /// The item of the user: that of the reaction, the comment or the repost.
+        on?: HostId,
+        /// Only in a group: how many notices it has.
+        count?: usize,
+        /// Only in a group: the actors of its newest notices, at most 8.
+        actors?: Vec<Actor> as Vec<Card>,
+        /// Only in a group: the time of its newest notice.
+        newest?: Millis as Time,
+        /// Only in a group: the time of its oldest notice.
+        oldest?: Millis as Time,
+    }
 }
 
 /// Who did it.
@@ -113,24 +94,15 @@ struct NewNoticeMarker {
     cursor: Position<HostNoticeId>,
 }
 
-/// The place up to which a user has read the notices; `null` for a user without a marker.
-#[derive(Debug, Serialize, ToSchema)]
-struct NoticeMarker {
-    #[schema(required, value_type = Option<String>, pattern = r"^[0-9]+-[^\x00-\x1f\x7f-\x9f]+$")]
-    cursor: Option<Position<HostNoticeId>>,
+answers! {
+    /// The place up to which a user has read the notices; `null` for a user without a marker.
+    struct NoticeMarker {
+        #[schema(required, value_type = Option<String>, pattern = r"^[0-9]+-[^\x00-\x1f\x7f-\x9f]+$")]
+        cursor: Option<Position<HostNoticeId>>,
+    }
 }
 
 impl NoticeItem {
-    fn example_page() -> Value {
-        json!({
-            "items": [{
-                "cursor": "1689089522000-4-0-3-200-32850", "kind": "reaction", "at": 1_689_089_522_000_u64,
-                "actor": {"user_id": "200", "nickname": "Ebba", "avatar": null}, "reaction": "like", "on": "32850"
-            }],
-            "next": null, "prev": "1689089522000-4-0-3-200-32850"
-        })
-    }
-
     fn new(group: NoticeGroup, actors: Vec<Actor>, grouped: bool, ids: &HostIds, read: Read<'_>) -> Self {
         let NoticeGroup { newest, oldest, count, .. } = group;
         let id = newest.place.id;

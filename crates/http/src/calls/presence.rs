@@ -1,33 +1,30 @@
 //! `/v1/users/{uid}/presence`: heartbeats, and whether a user is online.
 
-use super::prelude::*;
 use crate::forward;
+use crate::prelude::*;
 use feed::events;
 use feed::streaming::Online;
-use model::{HostId, Millis, Time};
 
-/// The calls of this file.
-pub(crate) fn endpoints() -> Vec<Endpoint> {
-    let there = json!({"user_id": "111", "online": true, "expires_at": 1_689_089_582_000_u64});
-    let calls = [
-        get("/v1/users/{uid}/presence", show, "getPresence", "Whether a user is online")
-            .about(
-                "This call does not mark the user as active. Presence is in memory: after a restart nobody is online \
-                 until the next heartbeat or stream. In a cluster the owner of the user keeps the heartbeats, and all \
-                 nodes ask it; a stream counts at the node that it is open on. If the owner does not answer, the node \
-                 that is asked answers alone.",
-            )
-            .for_users(TokenUse::Own)
-            .of_owner(OfOwner::Presence)
-            .answers::<PresenceBody>(200, "The presence of the user", there.clone()),
-        put("/v1/users/{uid}/presence", beat, "setPresence", "Send a heartbeat, or end it")
-            .about("A user is online for `presence.ttl` after a heartbeat, and while a stream is open.")
-            .for_users(Act::Presence)
-            .of_owner(OfOwner::Presence)
-            .takes::<NewPresence>(json!({"online": true}))
-            .answers::<PresenceBody>(200, "The presence after the change", there),
-    ];
-    group("streams", calls)
+endpoints! { "streams":
+    /// Whether a user is online
+    ///
+    /// This call does not mark the user as active. Presence is in memory: after a restart nobody is online until the
+    /// next heartbeat or stream. In a cluster the owner of the user keeps the heartbeats, and all nodes ask it; a
+    /// stream counts at the node that it is open on. If the owner does not answer, the node that is asked answers
+    /// alone.
+    get("/v1/users/{uid}/presence", show, "getPresence")
+        .for_users(TokenUse::Own)
+        .of_owner(OfOwner::Presence)
+        .answers::<PresenceBody>(200, "The presence of the user");
+
+    /// Send a heartbeat, or end it
+    ///
+    /// A user is online for `presence.ttl` after a heartbeat, and while a stream is open.
+    put("/v1/users/{uid}/presence", beat, "setPresence")
+        .for_users(Act::Presence)
+        .of_owner(OfOwner::Presence)
+        .takes::<NewPresence>()
+        .answers::<PresenceBody>(200, "The presence after the change");
 }
 
 #[derive(Deserialize, Serialize, ToSchema)]
@@ -37,17 +34,15 @@ struct NewPresence {
     online: bool,
 }
 
-/// The presence of a user.
-#[derive(Debug, Serialize, ToSchema)]
-#[schema(as = Presence)]
-struct PresenceBody {
-    user_id: HostId,
-    /// Whether the user has a heartbeat or an open stream.
-    online: bool,
-    /// The end of the heartbeat, if there is one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Time)]
-    expires_at: Option<Millis>,
+answers! {
+    /// The presence of a user.
+    struct PresenceBody as Presence {
+        user_id: HostId,
+        /// Whether the user has a heartbeat or an open stream.
+        online: bool,
+        /// The end of the heartbeat, if there is one.
+        expires_at?: Millis as Time,
+    }
 }
 
 impl PresenceBody {

@@ -1,11 +1,11 @@
 //! Reactions: changes and lists.
 
-use super::prelude::*;
-use super::relations::list_users;
-use super::show::{Counts, Member};
+use super::relations::{list_users, user_pages};
+use super::show::Counts;
 use super::timelines;
+use crate::prelude::*;
 use feed::{React, Wish, reactions, sight};
-use model::{HostId, Millis, ReactionKind, Time};
+use model::ReactionKind;
 
 /// Link from a reaction to the calls about it.
 const THIS: &Takes = &[
@@ -14,73 +14,61 @@ const THIS: &Takes = &[
     ("uid", "$response.body#/user_id"),
 ];
 
-/// The calls of this file.
-pub(crate) fn endpoints() -> Vec<Endpoint> {
-    let there = json!({
-        "content_id": "32850", "user_id": "111", "kind": "like", "active": true, "since": 1_689_089_522_000_u64,
-        "counts": {"comments": 0, "reposts": 0, "reactions": {"like": 1}}
-    });
+endpoints! { "reactions":
     let change = |call: Endpoint| {
         call.for_users(Act::React)
-            .answers::<ReactionItem<'_>>(200, "The reaction after the change", there.clone())
+            .answers::<ReactionItem<'_>>(200, "The reaction after the change")
             .refuses(&[Code::Blocked, Code::ContentNotFound])
     };
     let path = "/v1/content/{content_id}/reactions/{kind}/{uid}";
-    let calls = [
-        get(
-            "/v1/content/{content_id}/reactions/{kind}",
-            of_content,
-            "listReactions",
-            "The users who reacted to an item",
-        )
-        .about("Without suspended users, and for a viewer without those between whom and the viewer a hide or a block lies.")
+
+    /// The users who reacted to an item
+    ///
+    /// Without suspended users, and for a viewer without those between whom and the viewer a hide or a block lies.
+    get("/v1/content/{content_id}/reactions/{kind}", of_content, "listReactions")
         .for_users(TokenUse::Visible)
-        .answers_pages::<Member>(parameters::page(), "UserPage", Member::example_page())
+        .with(user_pages)
         .query([parameters::optional(
             "viewer",
             "Only what this user may see, with `relation` in each entry: the relation of this user to the user of the entry",
             schemas::id_text(),
         )])
-        .refuses(&[Code::ContentNotFound]),
-        change(put(path, |call| set(call, true), "react", "React to an item: like it, for example"))
-            .about(
-                "Each user counts once for each kind; a repeat changes nothing. With a user token, items that the user \
-                 may not see answer 404, as missing ones do, and those of an author with whom there is a block 403.",
-            )
-            .may_take::<NewSince>(json!({"since": 1_689_089_522_000_u64}))
-            .refuses(&[Code::TimeAhead])
-            .leads_to(&["unreact"], THIS)
-            .leads_to(&["listReactions"], &THIS[..2])
-            .leads_to(&["listUserReactions"], &THIS[1..]),
-        change(delete(path, |call| set(call, false), "unreact", "Remove a reaction")).leads_to(&["react"], THIS),
-        timelines::pages(get(
-            "/v1/users/{uid}/reactions/{kind}",
-            of_user,
-            "listUserReactions",
-            "The items to which a user reacted",
-        ))
-        .for_users(TokenUse::Visible)
-        .about(
-            "Ordered by the times of the items: those that the viewer sees.",
-        ),
-    ];
-    group("reactions", calls)
+        .refuses(&[Code::ContentNotFound]);
+
+    /// React to an item: like it, for example
+    ///
+    /// Each user counts once for each kind; a repeat changes nothing. With a user token, items that the user may not
+    /// see answer 404, as missing ones do, and those of an author with whom there is a block 403.
+    put(path, |call| set(call, true), "react")
+        .with(change)
+        .may_take::<NewSince>()
+        .refuses(&[Code::TimeAhead])
+        .leads_to(&["unreact"], THIS)
+        .leads_to(&["listReactions"], &THIS[..2])
+        .leads_to(&["listUserReactions"], &THIS[1..]);
+
+    /// Remove a reaction
+    delete(path, |call| set(call, false), "unreact").with(change).leads_to(&["react"], THIS);
+
+    /// The items to which a user reacted
+    ///
+    /// Ordered by the times of the items: those that the viewer sees.
+    get("/v1/users/{uid}/reactions/{kind}", of_user, "listUserReactions")
+        .with(timelines::pages)
+        .for_users(TokenUse::Visible);
 }
 
-/// The state of a reaction after a change.
-#[derive(Debug, Serialize, ToSchema)]
-#[schema(as = Reaction)]
-struct ReactionItem<'a> {
-    content_id: HostId,
-    user_id: HostId,
-    #[schema(value_type = ReactionKind)]
-    kind: &'a str,
-    /// Whether the user has this reaction to the item.
-    active: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Time)]
-    since: Option<Millis>,
-    counts: Counts<'a>,
+answers! {
+    /// The state of a reaction after a change.
+    struct ReactionItem<'a> as Reaction {
+        content_id: HostId,
+        user_id: HostId,
+        kind: &'a str as ReactionKind,
+        /// Whether the user has this reaction to the item.
+        active: bool,
+        since?: Millis as Time,
+        counts: Counts<'a>,
+    }
 }
 
 // A body with an optional time.

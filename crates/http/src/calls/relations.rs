@@ -2,14 +2,13 @@
 
 use utoipa::openapi::schema::{Array, ArrayBuilder};
 
-use super::prelude::*;
-use super::show::{Items, Member, RelationItem};
+use super::show::{Member, RelationItem};
+use crate::prelude::*;
 use crate::wire::body::{UpTo, check_batch};
 use crate::wire::query::Ids;
 use feed::{Relate, Visibility, follows, ids, kinds, sight};
 use model::{
-    HostId, KindNames, Page, PageRequest, Relation, Rule, RuleDraft, Side, Time, UserId, UserPage, kinds_of_rule,
-    or_default,
+    KindNames, Page, PageRequest, Relation, Rule, RuleDraft, Side, UserId, UserPage, kinds_of_rule, or_default,
 };
 
 /// Most users of a batch, of both its lists together.
@@ -20,81 +19,63 @@ pub(crate) const BOTH: &Takes = &[("uid", "$response.body#/user_id"), ("target",
 /// Link from an answer that names a user to the calls about that user.
 pub(crate) const USER: &Takes = &[("uid", "$response.body#/user_id")];
 
-/// The calls of this file.
-pub(crate) fn endpoints() -> Vec<Endpoint> {
-    let list = |path, side, id, summary| {
-        let about = "Adds `relation` to each entry: the relation of this user to the user of the entry";
-        get(path, move |call| list(call, side), id, summary)
-            .for_users(TokenUse::Visible)
-            .answers_pages::<Member>(parameters::page(), "UserPage", Member::example_page())
-            .query([parameters::optional("viewer", about, schemas::id_text())])
-            .leads_to(&["getTimeline"], &[("uid", "$response.body#/items/0/user_id")])
-    };
+endpoints! { "relations":
+    let follow_of = |call| changes_relation(Act::Follow, call);
     let path = "/v1/users/{uid}/following/{target}";
-    let calls = [
-        list("/v1/users/{uid}/following", Side::Following, "listFollowing", "The users that a user follows"),
-        post(
-            "/v1/users/{uid}/following/batch",
-            change_batch,
-            "changeFollowing",
-            "Follow and unfollow up to 1,000 users, all or none",
-        )
+
+    /// The users that a user follows
+    get("/v1/users/{uid}/following", |call| list(call, Side::Following), "listFollowing").with(seen_list);
+
+    /// Follow and unfollow up to 1,000 users, all or none
+    ///
+    /// The body may have 256 times as many bytes as the body of a single follow.
+    post("/v1/users/{uid}/following/batch", change_batch, "changeFollowing")
         .for_users(Act::Follow)
-        .about("The body may have 256 times as many bytes as the body of a single follow.")
-        .takes_as::<FollowingChange>(BodyKind::Batch, json!({"follow": ["200", "211"], "unfollow": ["222"]}))
-        .answers_items::<RelationItem>(
-            200,
-            "RelationList",
-            "The relations after the change, in the order of the request",
-            RelationItem::example(),
-        )
-        .refuses(&[Code::Blocked, Code::SelfFollow, Code::FollowLimit]),
-        changes_relation(put(path, follow, "follow", "Follow a user"), Act::Follow)
-            .about(
-                "The timeline has the earlier items of `target` at once. A second follow changes only the rule: `only` or \
-                 `except` say which kinds of items this follow shows; without them it shows all. A follow of a batch leaves \
-                 the rule of a present one. If `target` approves its followers, the follow is a request, and the answer \
-                 has `requested`.",
-            )
-            .may_take::<NewFollow>(json!({"since": 1_689_089_522_000_u64, "except": ["repost"]}))
-            .refuses(&[Code::TimeAhead, Code::Blocked, Code::SelfFollow, Code::FollowLimit, Code::TooManyKinds])
-            .leads_to(&["unfollow"], BOTH)
-            .leads_to(&["getTimeline", "listFollowing", "listFriends"], USER),
-        changes_relation(delete(path, unfollow, "unfollow", "Unfollow a user"), Act::Follow)
-            .leads_to(&["follow"], BOTH),
-        list("/v1/users/{uid}/followers", Side::Followers, "listFollowers", "The users that follow a user"),
-        delete("/v1/users/{uid}/followers/{follower}", remove_follower, "removeFollower", "Remove a follower")
-            .for_users(Act::Requests)
-            .about("`follower` does not follow `uid` any more, and a request of it ends. It may follow again.")
-            .answers::<RelationItem>(
-                200,
-                "The relation of `uid` to `follower` after the change",
-                RelationItem::example(),
-            )
-            .leads_to(&["listFollowers"], USER),
-        list(
-            "/v1/users/{uid}/friends",
-            Side::Friends,
-            "listFriends",
-            "The users that a user follows and that follow this user",
-        )
-        .about("`since` is the time of the second follow."),
-        get("/v1/users/{uid}/relations", relations, "listRelations", "The relations of a user to up to 100 users")
-            .for_users(TokenUse::Own)
-            .query([parameters::ids("targets", "Up to 100 ids of users, separated by commas", "200,211")])
-            .answers_items::<RelationItem>(
-                200,
-                "RelationList",
-                "The relations, in the order of the ids",
-                RelationItem::example(),
-            ),
-    ];
-    group("relations", calls)
+        .takes_as::<FollowingChange>(BodyKind::Batch)
+        .answers_items::<RelationItem>(200, "RelationList", "The relations after the change, in the order of the request")
+        .refuses(&[Code::Blocked, Code::SelfFollow, Code::FollowLimit]);
+
+    /// Follow a user
+    ///
+    /// The timeline has the earlier items of `target` at once. A second follow changes only the rule: `only` or `except`
+    /// say which kinds of items this follow shows; without them it shows all. A follow of a batch leaves the rule of a
+    /// present one. If `target` approves its followers, the follow is a request, and the answer has `requested`.
+    put(path, follow, "follow")
+        .with(follow_of)
+        .may_take::<NewFollow>()
+        .refuses(&[Code::TimeAhead, Code::Blocked, Code::SelfFollow, Code::FollowLimit, Code::TooManyKinds])
+        .leads_to(&["unfollow"], BOTH)
+        .leads_to(&["getTimeline", "listFollowing", "listFriends"], USER);
+
+    /// Unfollow a user
+    delete(path, unfollow, "unfollow").with(follow_of).leads_to(&["follow"], BOTH);
+
+    /// The users that follow a user
+    get("/v1/users/{uid}/followers", |call| list(call, Side::Followers), "listFollowers").with(seen_list);
+
+    /// Remove a follower
+    ///
+    /// `follower` does not follow `uid` any more, and a request of it ends. It may follow again.
+    delete("/v1/users/{uid}/followers/{follower}", remove_follower, "removeFollower")
+        .for_users(Act::Requests)
+        .answers::<RelationItem>(200, "The relation of `uid` to `follower` after the change")
+        .leads_to(&["listFollowers"], USER);
+
+    /// The users that a user follows and that follow this user
+    ///
+    /// `since` is the time of the second follow.
+    get("/v1/users/{uid}/friends", |call| list(call, Side::Friends), "listFriends").with(seen_list);
+
+    /// The relations of a user to up to 100 users
+    get("/v1/users/{uid}/relations", relations, "listRelations")
+        .for_users(TokenUse::Own)
+        .query([parameters::ids("targets", "Up to 100 ids of users, separated by commas", "200,211")])
+        .answers_items::<RelationItem>(200, "RelationList", "The relations, in the order of the ids");
 }
 
 /// A change of the relation of a user to another one, as an act of the user.
-pub(crate) fn changes_relation(call: Endpoint, act: Act) -> Endpoint {
-    call.for_users(act).answers::<RelationItem>(200, "The relation after the change", RelationItem::example())
+pub(crate) fn changes_relation(act: Act, call: Endpoint) -> Endpoint {
+    call.for_users(act).answers::<RelationItem>(200, "The relation after the change")
 }
 
 /// The time of a follow, its rule, without which it shows all kinds, and whether the target has approved it
@@ -158,7 +139,7 @@ pub(crate) async fn relate(
         let relation = change(feed, user.clone(), target.clone())?;
         RelationItem::new(feed.read(), user, target, relation)
     };
-    reply::ok(&call.change(change).await?)
+    reply::ok(&call.run(Wants::Change, change).await?)
 }
 
 /// `PUT /v1/users/{uid}/following/{target}`
@@ -194,14 +175,14 @@ async fn change_batch(mut call: Call) -> Answer {
     let (user, sight) = (call.user()?, call.sight());
     let FollowingChange { follow: UpTo(follow), unfollow: UpTo(unfollow) } = call.json().await?;
     let targets = check_batch("follow and unfollow", &follow, &unfollow, MAX_BATCH)?;
-    let change = move |feed: &Feed| -> Result<_> {
+    let change = move |feed: &Feed| -> Result<Vec<_>> {
         ids::may_name(feed, &user, &targets, sight)?;
         let follow = follow.into_iter().map(|target| (target, None)).collect();
         let relations = feed.submit(Relate::of(user.clone(), follow, unfollow))?;
         let item = |(target, of)| RelationItem::new(feed.read(), user.clone(), target, of);
-        Ok(Items { items: targets.into_iter().zip(relations).map(item).collect::<Result<_>>()? })
+        targets.into_iter().zip(relations).map(item).collect()
     };
-    reply::ok(&call.change(change).await?)
+    reply::items(&call.run(Wants::Change, change).await?)
 }
 
 /// `GET /v1/users/{uid}/relations?targets=`
@@ -210,25 +191,35 @@ async fn relations(call: Call) -> Answer {
     let Ids(targets) = call.query()?.required("targets")?;
     ids::may_name(call.api.feed(), &user, &targets, call.sight())?;
     let id = user.clone();
-    let look = move |read: Read<'_>, user_id| -> Result<_> {
+    let look = move |read: Read<'_>, user_id| -> Result<Vec<_>> {
         let relations = follows::relations(read, user_id, &read.find_all(&targets)?)?;
         let item = |(target, relation): (&HostId, _)| RelationItem::new(read, user.clone(), target.clone(), relation);
-        Ok(Items { items: targets.iter().zip(relations).map(item).collect::<Result<_>>()? })
+        targets.iter().zip(relations).map(item).collect()
     };
-    reply::ok(&call.read_of(&id, look).await?)
+    reply::items(&call.read_of(&id, look).await?)
 }
 
-/// A call for one side of the graph around the user of the path, which only this user may see.
-pub(crate) fn own_list(path: &'static str, side: Side, id: &'static str, summary: &'static str) -> Endpoint {
-    get(path, move |call| list(call, side), id, summary).for_users(TokenUse::Own).answers_pages::<Member>(
-        parameters::page(),
-        "UserPage",
-        Member::example_page(),
-    )
+/// A page of users.
+pub(crate) fn user_pages(call: Endpoint) -> Endpoint {
+    call.answers_pages::<Member>(parameters::page(), "UserPage")
+}
+
+/// One side of the graph around the user of the path, which only this user may see.
+pub(crate) fn own_list(call: Endpoint) -> Endpoint {
+    call.for_users(TokenUse::Own).with(user_pages)
+}
+
+/// One side of the graph around the user of the path, which others may see, too.
+fn seen_list(call: Endpoint) -> Endpoint {
+    let about = "Adds `relation` to each entry: the relation of this user to the user of the entry";
+    call.for_users(TokenUse::Visible)
+        .with(user_pages)
+        .query([parameters::optional("viewer", about, schemas::id_text())])
+        .leads_to(&["getTimeline"], &[("uid", "$response.body#/items/0/user_id")])
 }
 
 /// Answers with a page of one side of the graph around the user of the path.
-async fn list(call: Call, side: Side) -> Answer {
+pub(crate) async fn list(call: Call, side: Side) -> Answer {
     let user = call.user()?;
     let read_page = move |read: Read<'_>, user, request: &_| follows::members(read, user, side, request);
     let find = move |read: Read<'_>| read.seen_by(None)?.find::<UserId>(&user);

@@ -1,36 +1,33 @@
 //! `/v1/users/{uid}/settings`
 
-use super::prelude::*;
+use crate::prelude::*;
 use feed::{PutSettings, users};
 use model::{Audience, UserSettings};
 
-/// The calls of this file.
-pub(crate) fn endpoints() -> Vec<Endpoint> {
-    let settings = json!({"approve_followers": true, "default_audience": "public"});
-    let calls = [
-        get("/v1/users/{uid}/settings", show, "getSettings", "The settings of a user")
-            .for_users(TokenUse::Own)
-            .answers::<SettingsBody>(200, "The settings", settings.clone()),
-        put("/v1/users/{uid}/settings", replace, "putSettings", "Set the settings of a user")
-            .about(
-                "The body replaces all settings: a missing field has its default afterwards. If `approve_followers` is \
-                 switched off, requests that wait stay until they are answered.",
-            )
-            .takes::<UserSettings>(settings.clone())
-            .answers::<SettingsBody>(200, "The settings after the change", settings)
-            .leads_to(&["getSettings"], &[("uid", "$request.path.uid")]),
-    ];
-    group("users", calls)
+endpoints! { "users":
+    /// The settings of a user
+    get("/v1/users/{uid}/settings", show, "getSettings")
+        .for_users(TokenUse::Own)
+        .answers::<SettingsBody>(200, "The settings");
+
+    /// Set the settings of a user
+    ///
+    /// The body replaces all settings: a missing field has its default afterwards. If `approve_followers` is switched
+    /// off, requests that wait stay until they are answered.
+    put("/v1/users/{uid}/settings", replace, "putSettings")
+        .takes::<UserSettings>()
+        .answers::<SettingsBody>(200, "The settings after the change")
+        .leads_to(&["getSettings"], &[("uid", "$request.path.uid")]);
 }
 
-/// The settings of a user.
-#[derive(Debug, Serialize, ToSchema)]
-#[schema(as = Settings)]
-struct SettingsBody {
-    /// Whether a follow of the user is a request until the user approves it.
-    approve_followers: bool,
-    /// The `audience` of items of the user that name none.
-    default_audience: Audience,
+answers! {
+    /// The settings of a user.
+    struct SettingsBody as Settings {
+        /// Whether a follow of the user is a request until the user approves it.
+        approve_followers: bool,
+        /// The `audience` of items of the user that name none.
+        default_audience: Audience,
+    }
 }
 
 impl From<UserSettings> for SettingsBody {

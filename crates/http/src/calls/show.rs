@@ -2,9 +2,8 @@
 
 use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
-use serde_json::{Value, json};
-use utoipa::ToSchema;
 
+use crate::wire::answers::answers;
 use crate::wire::problem::Problem;
 use crate::wire::reply;
 use crate::wire::reply::Text;
@@ -16,84 +15,54 @@ use model::{
     UserCursor,
 };
 
-/// An item. With `view=ids` it has only `content_id`, `author_id` and `published_at`; otherwise also `kind`, `media`,
-/// `topics`, `broadcast`, `to`, `audience`, `counts`, and every other field that has a value.
-#[derive(Debug, Serialize, ToSchema)]
-#[schema(as = Content)]
-pub(crate) struct Item<'a> {
-    #[schema(value_type = HostId)]
-    content_id: ShownId<'a>,
-    #[schema(value_type = HostId)]
-    author_id: ShownId<'a>,
-    #[schema(value_type = Time)]
-    published_at: Millis,
-    /// The time of the last edit.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Time)]
-    edited_at: Option<Millis>,
-    #[schema(required = false)]
-    kind: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    text: Option<&'a str>,
-    #[schema(value_type = MediaList, required = false)]
-    media: &'a RawValue,
-    #[schema(required = false)]
-    topics: &'a [String],
-    /// The id of another item: the original of a repost, the subject of a comment.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = HostId, nullable = false)]
-    ref_id: Option<ShownId<'a>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = JsonObject)]
-    extra: Option<&'a RawValue>,
-    /// Whether the item goes to the author's followers and appears on the author's own page.
-    #[schema(required = false)]
-    broadcast: bool,
-    /// Further sources to whose followers the item goes.
-    #[schema(value_type = Vec<HostId>, required = false)]
-    to: Vec<ShownId<'a>>,
-    /// Who may see the item: everybody, or only its author and the followers of one of its paths.
-    #[schema(value_type = Audience, required = false)]
-    audience: Audience,
-    /// Users whom the item mentions; left out if there are none.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    #[schema(value_type = Vec<HostId>, required = false)]
-    mentions: Vec<ShownId<'a>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(required = false, nullable = false)]
-    counts: Option<Counts<'a>>,
-    /// Only in lists and in streams.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Card, nullable = false)]
-    author: Option<&'a Card>,
-    /// Only for a viewer: in the timelines and streams of a user, and where a call names the viewer or has a token.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    viewer: Option<Viewer<'a>>,
-    /// `true` if the author is suspended, otherwise missing. No list shows such an item.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    suspended: Option<bool>,
+answers! {
+    /// An item. With `view=ids` it has only `content_id`, `author_id` and `published_at`; otherwise also `kind`, `media`,
+    /// `topics`, `broadcast`, `to`, `audience`, `counts`, and every other field that has a value.
+    pub(crate) struct Item<'a> as Content {
+        content_id: ShownId<'a> as HostId,
+        author_id: ShownId<'a> as HostId,
+        published_at: Millis as Time,
+        /// The time of the last edit.
+        edited_at?: Millis as Time,
+        #[schema(required = false)]
+        kind: &'a str,
+        text?: &'a str,
+        #[schema(value_type = MediaList, required = false)]
+        media: &'a RawValue,
+        #[schema(required = false)]
+        topics: &'a [String],
+        /// The id of another item: the original of a repost, the subject of a comment.
+        ref_id?: ShownId<'a> as HostId,
+        extra?: &'a RawValue as JsonObject,
+        /// Whether the item goes to the author's followers and appears on the author's own page.
+        #[schema(required = false)]
+        broadcast: bool,
+        /// Further sources to whose followers the item goes.
+        #[schema(value_type = Vec<HostId>, required = false)]
+        to: Vec<ShownId<'a>>,
+        /// Who may see the item: everybody, or only its author and the followers of one of its paths.
+        #[schema(value_type = Audience, required = false)]
+        audience: Audience,
+        /// Users whom the item mentions; left out if there are none.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        #[schema(value_type = Vec<HostId>, required = false)]
+        mentions: Vec<ShownId<'a>>,
+        counts?: Counts<'a>,
+        /// Only in lists and in streams.
+        author?: &'a Card as Card,
+        /// Only for a viewer: in the timelines and streams of a user, and where a call names the viewer or has a token.
+        viewer?: Viewer<'a>,
+        /// `true` if the author is suspended, otherwise missing. No list shows such an item.
+        suspended?: bool,
+    }
 }
 
-/// An example of an item in a list.
-pub(crate) fn example() -> Value {
-    json!({
-        "content_id": "32850", "author_id": "200", "published_at": 1_689_089_522_000_u64, "kind": "post",
-        "text": "Low tide at noon", "media": [{"type": "image", "url": "https://example.org/tide.jpg"}],
-        "topics": ["sea"], "broadcast": true, "to": ["900"], "audience": "public",
-        "counts": {"comments": 3, "reposts": 0, "reactions": {"like": 12, "favorite": 1}},
-        "author": {"user_id": "200", "nickname": "Ebba", "avatar": null}
-    })
-}
-
-/// The reactions of the reader to an item of the reader's timeline.
-#[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct Viewer<'a> {
-    /// The names of the kinds, in the order of `reactions.kinds`.
-    #[schema(value_type = Vec<ReactionKind>)]
-    reactions: Vec<&'a str>,
+answers! {
+    /// The reactions of the reader to an item of the reader's timeline.
+    pub(crate) struct Viewer<'a> {
+        /// The names of the kinds, in the order of `reactions.kinds`.
+        reactions: Vec<&'a str> as Vec<ReactionKind>,
+    }
 }
 
 impl<'a> Viewer<'a> {
@@ -191,16 +160,13 @@ pub(crate) fn write_items(
     text.push("]}")
 }
 
-/// An item in the form of `view=ids`.
-#[derive(Debug, Serialize, ToSchema)]
-#[schema(as = ContentRef)]
-pub(crate) struct ItemId<'a> {
-    #[schema(value_type = HostId)]
-    content_id: ShownId<'a>,
-    #[schema(value_type = HostId)]
-    author_id: ShownId<'a>,
-    #[schema(value_type = Time)]
-    published_at: Millis,
+answers! {
+    /// An item in the form of `view=ids`.
+    pub(crate) struct ItemId<'a> as ContentRef {
+        content_id: ShownId<'a> as HostId,
+        author_id: ShownId<'a> as HostId,
+        published_at: Millis as Time,
+    }
 }
 
 impl<'a> ItemId<'a> {
@@ -210,14 +176,14 @@ impl<'a> ItemId<'a> {
     }
 }
 
-/// The counts of an item.
-#[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct Counts<'a> {
-    comments: u64,
-    reposts: u64,
-    /// How many users have each reaction to the item, by the name of the kind. A kind that nobody has is left out.
-    #[schema(value_type = BTreeMap<String, u64>)]
-    reactions: ByName<'a>,
+answers! {
+    /// The counts of an item.
+    pub(crate) struct Counts<'a> {
+        comments: u64,
+        reposts: u64,
+        /// How many users have each reaction to the item, by the name of the kind. A kind that nobody has is left out.
+        reactions: ByName<'a> as BTreeMap<String, u64>,
+    }
 }
 
 impl<'a> Counts<'a> {
@@ -240,44 +206,29 @@ impl Serialize for ByName<'_> {
     }
 }
 
-/// The relation of one user to another.
-#[derive(Debug, Serialize, ToSchema)]
-#[schema(as = Relation)]
-pub(crate) struct RelationItem {
-    user_id: HostId,
-    target_id: HostId,
-    #[schema(value_type = RelationKind)]
-    relation: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Time)]
-    since: Option<Millis>,
-    /// The only kinds of items that the follow shows.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Vec<String>)]
-    only: Option<KindNames>,
-    /// The kinds of items that the follow does not show.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Vec<String>)]
-    except: Option<KindNames>,
-    /// The user has muted the target.
-    muted: bool,
-    /// The user hides its content from the target.
-    hidden: bool,
-    /// The user has blocked the target. A block of the user by the target is not told.
-    blocked: bool,
-    /// The user has asked to follow the target, who has not answered yet.
-    requested: bool,
+answers! {
+    /// The relation of one user to another.
+    pub(crate) struct RelationItem as Relation {
+        user_id: HostId,
+        target_id: HostId,
+        relation: &'static str as RelationKind,
+        since?: Millis as Time,
+        /// The only kinds of items that the follow shows.
+        only?: KindNames as Vec<String>,
+        /// The kinds of items that the follow does not show.
+        except?: KindNames as Vec<String>,
+        /// The user has muted the target.
+        muted: bool,
+        /// The user hides its content from the target.
+        hidden: bool,
+        /// The user has blocked the target. A block of the user by the target is not told.
+        blocked: bool,
+        /// The user has asked to follow the target, who has not answered yet.
+        requested: bool,
+    }
 }
 
 impl RelationItem {
-    /// An example of a relation.
-    pub(crate) fn example() -> Value {
-        json!({
-            "user_id": "111", "target_id": "200", "relation": "following", "since": 1_689_089_522_000_u64,
-            "muted": false, "hidden": false, "blocked": false, "requested": false
-        })
-    }
-
     /// The relation of these users.
     pub(crate) fn new(read: Read<'_>, user_id: HostId, target_id: HostId, relation: Relation) -> Result<Self> {
         let (only, except) = kinds::rule_names(read, relation.rule)?.fields();
@@ -296,48 +247,27 @@ impl RelationItem {
     }
 }
 
-/// A user in a list of users.
-#[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct Member {
-    user_id: HostId,
-    /// The time of the follow, the mute, the hide, the block, the request or the reaction.
-    #[schema(value_type = Time)]
-    since: Millis,
-    /// The relation of `viewer` to this user.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = RelationKind)]
-    relation: Option<&'static str>,
-    /// In a list: the only kinds of items that it shows of this user.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Vec<String>)]
-    only: Option<KindNames>,
-    /// In a list: the kinds of items that it does not show of this user.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Vec<String>)]
-    except: Option<KindNames>,
+answers! {
+    /// A user in a list of users.
+    pub(crate) struct Member {
+        user_id: HostId,
+        /// The time of the follow, the mute, the hide, the block, the request or the reaction.
+        since: Millis as Time,
+        /// The relation of `viewer` to this user.
+        relation?: &'static str as RelationKind,
+        /// In a list: the only kinds of items that it shows of this user.
+        only?: KindNames as Vec<String>,
+        /// In a list: the kinds of items that it does not show of this user.
+        except?: KindNames as Vec<String>,
+    }
 }
 
 impl Member {
-    /// An example of a page.
-    pub(crate) fn example_page() -> Value {
-        json!({
-            "items": [{"user_id": "200", "since": 1_689_089_522_000_u64}],
-            "next": null, "prev": "1689089522000-200"
-        })
-    }
-
     /// A user of the list, with the viewer's relation to that user if requested, and with the rule of a member.
     pub(crate) fn new(user: UserCursor, ids: &HostIds, relation: Option<RelationKind>, rule: RuleDraft) -> Self {
         let (only, except) = rule.fields();
         Self { user_id: ids.of(user.id), since: user.at, relation: relation.map(RelationKind::name), only, except }
     }
-}
-
-/// A list without pages.
-#[derive(Debug, Serialize)]
-pub(crate) struct Items<T> {
-    /// In the order of the call.
-    pub(crate) items: Vec<T>,
 }
 
 #[cfg(test)]

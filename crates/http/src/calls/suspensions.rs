@@ -1,43 +1,39 @@
 //! `/v1/users/{uid}/suspension`.
 
-use serde_json::Value;
-
-use super::prelude::*;
 use super::relations::USER;
-use crate::wire::body::Nothing;
+use crate::prelude::*;
 use feed::{SetSuspension, users};
-use model::{HostId, Millis, Time};
 
-/// The calls of this file.
-pub(crate) fn endpoints() -> Vec<Endpoint> {
+endpoints! { "users":
     let path = "/v1/users/{uid}/suspension";
-    let state = |call: Endpoint, about, example: Value| call.answers::<Suspension>(200, about, example);
-    let there = || json!({"user_id": "111", "suspended": true, "since": 1_689_089_522_000_u64});
-    let not_there = json!({"user_id": "111", "suspended": false});
-    let after = "The state after the change";
-    let calls = [
-        state(get(path, show, "getSuspension", "Whether a user is suspended"), "The state", there()),
-        state(put(path, |call| set(call, true), "suspend", "Suspend a user"), after, there())
-            .about(
-                "No user sees an item of the user from the answer on, nor the user among those who reacted. Follows \
-                 and counts stay. Items that the user publishes meanwhile are taken, and no user sees them.",
-            )
-            .takes_nothing()
-            .leads_to(&["unsuspend", "getSuspension"], USER),
-        state(delete(path, |call| set(call, false), "unsuspend", "Take a suspension back"), after, not_there)
-            .about("All items of the user are shown again, at their old places."),
-    ];
-    group("users", calls)
+
+    /// Whether a user is suspended
+    get(path, show, "getSuspension").answers::<Suspension>(200, "The state");
+
+    /// Suspend a user
+    ///
+    /// No user sees an item of the user from the answer on, nor the user among those who reacted. Follows and counts
+    /// stay. Items that the user publishes meanwhile are taken, and no user sees them.
+    put(path, |call| set(call, true), "suspend")
+        .answers::<Suspension>(200, "The state after the change")
+        .takes_nothing()
+        .leads_to(&["unsuspend", "getSuspension"], USER);
+
+    /// Take a suspension back
+    ///
+    /// All items of the user are shown again, at their old places.
+    delete(path, |call| set(call, false), "unsuspend")
+        .answers::<Suspension>(200, "The state after the change")
+        .shows("Suspension/none");
 }
 
-/// Whether a user is suspended, and since when.
-#[derive(Debug, Serialize, ToSchema)]
-struct Suspension {
-    user_id: HostId,
-    suspended: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Time)]
-    since: Option<Millis>,
+answers! {
+    /// Whether a user is suspended, and since when.
+    struct Suspension {
+        user_id: HostId,
+        suspended: bool,
+        since?: Millis as Time,
+    }
 }
 
 impl Suspension {
@@ -56,9 +52,7 @@ async fn show(call: Call) -> Answer {
 /// `PUT` and `DELETE /v1/users/{uid}/suspension`
 async fn set(mut call: Call, suspended: bool) -> Answer {
     let user = call.user()?;
-    if suspended {
-        let Nothing {} = call.json().await?;
-    }
+    call.empty_body().await?;
     let since = call.submit(SetSuspension { user: user.clone(), suspended }).await?;
     Suspension::answer(user, since)
 }

@@ -2,70 +2,64 @@
 
 use std::cell::RefCell;
 
-use serde_json::Value;
-
-use super::prelude::*;
 use super::show::{self, Item, ItemId};
 use crate::nodes::consistency;
+use crate::prelude::*;
 use crate::wire::kept_pages::KeptPage;
 use crate::wire::query::{CONSISTENCY, VIEWS, View};
 use crate::wire::reply::Text;
 use feed::{Visibility, items, sight, timeline, topics};
 use model::versions::Dependencies;
-use model::{ContentId, ContentPage, HostId, HostIds, ItemView, Page, PageRequest, ReactionKinds, UserId};
+use model::{ContentId, ContentPage, HostIds, ItemView, Page, PageRequest, ReactionKinds, UserId};
 
 /// The home timeline, the only list whose read marks its user as active.
 const HOME: &str = "/v1/users/{uid}/timeline";
 
 /// Pages of content, in the form given by `view`.
 pub(crate) fn pages(call: Endpoint) -> Endpoint {
-    pages_like(call, show::example())
-}
-
-/// Pages of content with the reactions of the reader.
-pub(crate) fn viewed_pages(call: Endpoint) -> Endpoint {
-    let mut viewed = show::example();
-    viewed["viewer"] = json!({"reactions": ["like"]});
-    pages_like(call, viewed)
-}
-
-fn pages_like(call: Endpoint, item: Value) -> Endpoint {
-    let page = json!({"items": [item], "next": "1689089522000-32850", "prev": "1689089522000-32850"});
     call.refuses(&[Code::UnknownCursor])
-        .answers_pages::<Item<'_>>(parameters::page(), "ContentPage", page)
+        .answers_pages::<Item<'_>>(parameters::page(), "ContentPage")
         .query([parameters::view(), parameters::viewer()])
         .query(parameters::kinds())
         .leads_to(&["getContent"], &[("content_id", "$response.body#/items/0/content_id")])
 }
 
-/// The calls of this file.
-pub(crate) fn endpoints() -> Vec<Endpoint> {
-    let calls = [
-        viewed_pages(get(HOME, timeline, "getTimeline", "The home timeline"))
-            .about(
-                "All broadcast items of the followed users, newest first, down to the oldest. It leaves out muted \
-                 authors, and authors who hide their content from the user. `viewer` has the reactions of the user to \
-                 each item. The call marks the user as active, but for a key with `peek=true`.",
-            )
-            .query([parameters::flag(
-                "peek",
-                "Whether the user stays as active or dormant as before. For keys. Default: `false`",
-            )])
-            .answers_unchanged("Nothing has changed since the answer whose `ETag` the request has in `If-None-Match`")
-            .header("ETag")
-            .header("Link")
-            .for_users(TokenUse::Own)
-            .of_owner(OfOwner::Inbox)
-            .leads_to(&["getTimeline"], &[("uid", "$request.path.uid"), ("before", "$response.body#/next")]),
-        pages(get("/v1/users/{uid}/content", outbox, "listUserContent", "The own page of a source"))
-            .about("All items that were published on it. Empty for a viewer between whom and the source a hide or a block lies.")
-            .for_users(TokenUse::Visible)
-            .leads_to(&["listUserContent"], &[("uid", "$request.path.uid"), ("before", "$response.body#/next")]),
-        pages(get("/v1/topics/{topic}/content", topic, "listTopicContent", "The newest items with a topic"))
-            .about("The newest `topics.limit` items with the topic, broadcast or not.")
-            .for_users(TokenUse::Visible),
-    ];
-    group("timelines", calls)
+/// Pages of content with the reactions of the reader.
+pub(crate) fn viewed_pages(call: Endpoint) -> Endpoint {
+    pages(call).shows("ContentPage/viewed")
+}
+
+endpoints! { "timelines":
+    /// The home timeline
+    ///
+    /// All broadcast items of the followed users, newest first, down to the oldest. It leaves out muted authors, and
+    /// authors who hide their content from the user. `viewer` has the reactions of the user to each item. The call
+    /// marks the user as active, but for a key with `peek=true`.
+    get(HOME, timeline, "getTimeline")
+        .with(viewed_pages)
+        .query([parameters::flag(
+            "peek",
+            "Whether the user stays as active or dormant as before. For keys. Default: `false`",
+        )])
+        .answers_unchanged("Nothing has changed since the answer whose `ETag` the request has in `If-None-Match`")
+        .header("ETag")
+        .header("Link")
+        .for_users(TokenUse::Own)
+        .of_owner(OfOwner::Inbox)
+        .leads_to(&["getTimeline"], &[("uid", "$request.path.uid"), ("before", "$response.body#/next")]);
+
+    /// The own page of a source
+    ///
+    /// All items that were published on it. Empty for a viewer between whom and the source a hide or a block lies.
+    get("/v1/users/{uid}/content", outbox, "listUserContent")
+        .with(pages)
+        .for_users(TokenUse::Visible)
+        .leads_to(&["listUserContent"], &[("uid", "$request.path.uid"), ("before", "$response.body#/next")]);
+
+    /// The newest items with a topic
+    ///
+    /// The newest `topics.limit` items with the topic, broadcast or not.
+    get("/v1/topics/{topic}/content", topic, "listTopicContent").with(pages).for_users(TokenUse::Visible);
 }
 
 /// `GET /v1/users/{uid}/timeline`

@@ -2,12 +2,10 @@
 
 use serde_json::value::RawValue;
 
-use super::prelude::*;
 use super::relations::USER;
-use super::show::Items;
-use crate::pools::Wants;
+use crate::prelude::*;
 use feed::{Late, sight, users};
-use model::{HostId, JsonObject, MAX_NICKNAME, Profile, ProfileDraft, UserCounts};
+use model::{JsonObject, MAX_NICKNAME, Profile, ProfileDraft, UserCounts};
 
 /// Users of a list by default, and at most.
 const USUAL: usize = 20;
@@ -15,62 +13,53 @@ const MOST: usize = 100;
 /// The orders of a list without a search.
 const ORDERS: [(&str, Late); 3] = [("recent", Late::Recent), ("followers", Late::Followers), ("new", Late::New)];
 
-/// The calls of this file.
-pub(crate) fn endpoints() -> Vec<Endpoint> {
-    let new = json!({"nickname": "Ebba", "avatar": "https://example.org/ebba.jpg", "extra": {"town": "Husum"}});
-    let profile = json!({
-        "user_id": "111", "nickname": "Ebba", "avatar": "https://example.org/ebba.jpg", "extra": {"town": "Husum"},
-        "counts": {"following": 5, "followers": 2, "friends": 1, "content": 12}
-    });
-    let calls = [
-        get("/v1/users/{uid}", show, "getUser", "The profile and the counts of a user")
-            .about(
-                "Every id is a user. A field without a value is `null`. With a user token, the profile of a suspended \
-                 user is 404, that of another user between whom and the token's user a hide or a block lies, and that of \
-                 another user of whom the server has neither a profile nor a count.",
-            )
-            .for_users(TokenUse::Visible)
-            .refuses(&[Code::UserNotFound, Code::UserSuspended])
-            .answers::<ProfileBody<'_>>(200, "The profile", profile.clone()),
-        put("/v1/users/{uid}", replace, "putUser", "Set the profile of a user")
-            .about("The body replaces the whole profile: a missing field is `null` afterwards.")
-            .takes::<ProfileDraft>(new)
-            .answers::<ProfileBody<'_>>(200, "The profile after the change", profile)
-            .leads_to(&["getUser"], USER),
-    ];
-    let found = json!({
-        "user_id": "111", "nickname": "Ebba", "avatar": null, "extra": null,
-        "counts": {"following": 5, "followers": 2, "friends": 1, "content": 12}
-    });
-    let search = get("/v1/admin/users", search, "listUsers", "Look for users")
-        .about(
-            "With `search`, the users whose id, or a word of whose nickname, begins with this text. Capitals and accents in \
-             nicknames make no difference. An id that is a number is found whole only. The search goes through the first 1000 \
-             ids, among them those of items, and the first 1000 words that begin so. Without `search`, those of the newest \
-             changes: in the order of these (`recent`), or by followers (`followers`), or those whose names came last first \
-             (`new`). Ids that are numbers tell no time.",
-        )
+endpoints! { "users":
+    /// The profile and the counts of a user
+    ///
+    /// Every id is a user. A field without a value is `null`. With a user token, the profile of a suspended user is
+    /// 404, that of another user between whom and the token's user a hide or a block lies, and that of another user
+    /// of whom the server has neither a profile nor a count.
+    get("/v1/users/{uid}", show, "getUser")
+        .for_users(TokenUse::Visible)
+        .refuses(&[Code::UserNotFound, Code::UserSuspended])
+        .answers::<ProfileBody<'_>>(200, "The profile");
+
+    /// Set the profile of a user
+    ///
+    /// The body replaces the whole profile: a missing field is `null` afterwards.
+    put("/v1/users/{uid}", replace, "putUser")
+        .takes::<ProfileDraft>()
+        .answers::<ProfileBody<'_>>(200, "The profile after the change")
+        .leads_to(&["getUser"], USER);
+
+    /// Look for users
+    ///
+    /// With `search`, the users whose id, or a word of whose nickname, begins with this text. Capitals and accents in
+    /// nicknames make no difference. An id that is a number is found whole only. The search goes through the first 1000
+    /// ids, among them those of items, and the first 1000 words that begin so. Without `search`, those of the newest
+    /// changes: in the order of these (`recent`), or by followers (`followers`), or those whose names came last first
+    /// (`new`). Ids that are numbers tell no time.
+    get("/v1/admin/users", search, "listUsers")
         .query([
             parameters::optional("search", "The beginning of an id or of a word of a nickname", schemas::beginning()),
             parameters::user_order(),
             parameters::optional("limit", "The largest number of users", parameters::number(1, MOST, USUAL)),
         ])
-        .answers_items::<ProfileBody<'_>>(200, "ProfileList", "The users", found);
-    group("users", calls.into_iter().chain([search]))
+        .answers_items::<ProfileBody<'_>>(200, "ProfileList", "The users");
 }
 
-/// The profile of a user. A field without a value is `null`.
-#[derive(Debug, Serialize, ToSchema)]
-#[schema(as = Profile)]
-struct ProfileBody<'a> {
-    user_id: HostId,
-    #[schema(required)]
-    nickname: Option<&'a str>,
-    #[schema(required)]
-    avatar: Option<&'a str>,
-    #[schema(required, value_type = Option<JsonObject>)]
-    extra: Option<&'a RawValue>,
-    counts: UserCounts,
+answers! {
+    /// The profile of a user. A field without a value is `null`.
+    struct ProfileBody<'a> as Profile {
+        user_id: HostId,
+        #[schema(required)]
+        nickname: Option<&'a str>,
+        #[schema(required)]
+        avatar: Option<&'a str>,
+        #[schema(required, value_type = Option<JsonObject>)]
+        extra: Option<&'a RawValue>,
+        counts: UserCounts,
+    }
 }
 
 impl<'a> ProfileBody<'a> {
@@ -128,7 +117,7 @@ async fn search(call: Call) -> Answer {
     };
     let found = call.run(Wants::Read, look).await?;
     let profiles = found.iter().map(|(user, profile, counts)| ProfileBody::new(user, profile, *counts));
-    reply::ok(&Items { items: profiles.collect::<Result<_>>()? })
+    reply::items(&profiles.collect::<Result<Vec<_>>>()?)
 }
 
 /// `PUT /v1/users/{uid}`
@@ -136,6 +125,6 @@ async fn replace(mut call: Call) -> Answer {
     let user = call.user()?;
     let draft: ProfileDraft = call.json().await?;
     let id = user.clone();
-    let (profile, counts) = call.change(move |feed| users::put_profile(feed, id, draft.into())).await?;
+    let (profile, counts) = call.run(Wants::Change, move |feed| users::put_profile(feed, id, draft.into())).await?;
     reply::ok(&ProfileBody::new(&user, &profile, counts)?)
 }

@@ -1,16 +1,15 @@
 //! A change as clients see it.
 
-use serde::Serialize;
-use utoipa::ToSchema;
-
+use crate::wire::answers::answers;
 use feed::ChangesPage;
 use model::{Changed, EffectKind, HostId, HostIds, Millis, ShownId, Time, UserId};
 
-/// Changes, and the position from which to continue.
-#[derive(Debug, Serialize, ToSchema)]
-pub(super) struct Changes<'a> {
-    pub(super) items: Vec<Change<'a>>,
-    pub(super) position: String,
+answers! {
+    /// Changes, and the position from which to continue.
+    pub(super) struct Changes<'a> {
+        pub(super) items: Vec<Change<'a>>,
+        pub(super) position: String,
+    }
 }
 
 impl<'a> Changes<'a> {
@@ -21,36 +20,30 @@ impl<'a> Changes<'a> {
     }
 }
 
-/// What a change did. The ids depend on its type.
-#[derive(Debug, Serialize, ToSchema)]
-pub(super) struct Change<'a> {
-    pub(super) position: String,
-    /// What was done, such as `content.published` or `follow.created`.
-    #[serde(rename = "type")]
-    what: &'static str,
-    #[schema(value_type = Time)]
-    at: Millis,
-    /// The author, the follower, or the owner. Left out of `user.erased` once the rows of the user are removed.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = HostId)]
-    user_id: Option<ShownId<'a>>,
-    /// The other user: the followee, the path, the member, the author of the item of a reaction. Left out of
-    /// `content.taken_off` once the path is erased.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = HostId)]
-    target_id: Option<ShownId<'a>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = HostId)]
-    content_id: Option<ShownId<'a>>,
-    /// The kind of the item or of the reaction.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    kind: Option<&'a str>,
-    /// The name of the list.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    list: Option<&'a str>,
-    /// Of `user.erased`: the first 32 hexadecimal digits of the SHA-256 of `tideline:erasure:` and the id.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    hash: Option<&'a str>,
+answers! {
+    /// What a change did. The ids depend on its type.
+    pub(super) struct Change<'a> {
+        pub(super) position: String,
+        /// What was done, such as `content.published` or `follow.created`.
+        #[serde(rename = "type")]
+        what: &'static str,
+        at: Millis as Time,
+        /// The author, the follower, or the owner. Left out of `user.erased` once the rows of the user are removed.
+        user_id?: ShownId<'a> as HostId,
+        /// The other user: the followee, the path, the member, the author of the item of a reaction. Left out of
+        /// `content.taken_off` once the path is erased.
+        target_id?: ShownId<'a> as HostId,
+        content_id?: ShownId<'a> as HostId,
+        /// The kind of the item or of the reaction.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        kind: Option<&'a str>,
+        /// The name of the list.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        list: Option<&'a str>,
+        /// Of `user.erased`: the first 32 hexadecimal digits of the SHA-256 of `tideline:erasure:` and the id.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        hash: Option<&'a str>,
+    }
 }
 
 impl<'a> Change<'a> {

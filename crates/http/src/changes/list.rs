@@ -3,19 +3,14 @@
 use std::str::FromStr;
 
 use actix_web::HttpResponseBuilder;
-use actix_web::http::StatusCode;
 use actix_web::http::header::{Accept, Header};
-use serde_json::json;
 
 use super::change::{Change, Changes};
 use super::stream;
-use crate::call::Call;
-use crate::endpoint::{Endpoint, Shape, get, group, parameters};
+use crate::prelude::*;
 use crate::streams::{events, response};
-use crate::wire::reply::{Answer, Text};
-use feed::{ChangesAfter, ChangesPage, Read};
-use model::error::Code;
-use model::schemas;
+use crate::wire::reply::Text;
+use feed::{ChangesAfter, ChangesPage};
 use model::{EffectKind, HostIds, ReactionKinds};
 
 /// Most changes of one page, and the default.
@@ -23,23 +18,19 @@ const MOST: usize = 1000;
 /// How a position looks.
 const POSITION: &str = "^[0-9a-f]{16}-[0-9]{1,20}$";
 
-/// The calls of this file.
-pub(super) fn endpoints() -> Vec<Endpoint> {
-    let change = json!({
-        "position": "9f3c6a1e5b7d2048-88213", "type": "reaction.created", "at": 1_689_089_522_000_u64, "user_id": "111",
-        "target_id": "200", "content_id": "32850", "kind": "like"
-    });
-    let calls = [get("/v1/changes", list, "listChanges", "What changed, in order")
-        .about(
-            "Every change that was answered, once, in the order in which the changes took effect; each is there before its \
-             answer, and none appears later before the end of a page. Continue with `position` of the answer: it is behind \
-             all changes of the page, also of a page without changes. A change has ids and no texts: read the rest with \
-             the other calls, which answer with the present state. Changes are kept for `changes.keep`.\n\n\
-             With `Accept: text/event-stream` the answer is a stream without an end: each event `change` has a change as \
-             JSON in `data`, as the schema describes it, and its position as `id`. An `id` without an event is a newer place to resume from. After some \
-             silence the server sends a comment line. The stream ends when the server stops, when the client does not \
-             read, or when the next change is not kept any more.",
-        )
+endpoints! { "changes":
+    /// What changed, in order
+    ///
+    /// Every change that was answered, once, in the order in which the changes took effect; each is there before its
+    /// answer, and none appears later before the end of a page. Continue with `position` of the answer: it is behind
+    /// all changes of the page, also of a page without changes. A change has ids and no texts: read the rest with the
+    /// other calls, which answer with the present state. Changes are kept for `changes.keep`.
+    ///
+    /// With `Accept: text/event-stream` the answer is a stream without an end: each event `change` has a change as
+    /// JSON in `data`, as the schema describes it, and its position as `id`. An `id` without an event is a newer
+    /// place to resume from. After some silence the server sends a comment line. The stream ends when the server
+    /// stops, when the client does not read, or when the next change is not kept any more.
+    get("/v1/changes", list, "listChanges")
         .query([
             parameters::shown(
                 "after",
@@ -61,10 +52,9 @@ pub(super) fn endpoints() -> Vec<Endpoint> {
                 "9f3c6a1e5b7d2048-88213",
             ),
         ])
-        .answers::<Changes>(200, "The changes", json!({"items": [change.clone()], "position": "9f3c6a1e5b7d2048-88213"}))
-        .answers_in(events::MEDIA_TYPE, 200, "Changes, without an end", Shape::of::<Change>(), change)
-        .refuses(&[Code::ChangesGone, Code::InvalidHeader, Code::Stopping])];
-    group("changes", calls)
+        .answers::<Changes>(200, "The changes")
+        .answers_in(events::MEDIA_TYPE, 200, "Changes, without an end", Shape::of::<Change>(), json!({}))
+        .refuses(&[Code::ChangesGone, Code::InvalidHeader, Code::Stopping]);
 }
 
 /// Types with commas between them.

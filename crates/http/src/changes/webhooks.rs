@@ -5,16 +5,12 @@ mod sender;
 
 use std::sync::Arc;
 
-use serde_json::json;
 use tokio::task::JoinSet;
 
 use self::sender::Sender;
 use crate::api::Api;
-use crate::call::Call;
-use crate::endpoint::{Endpoint, get, group};
 use crate::figures::webhooks::WebhookState;
-use crate::wire::reply::{self, Answer};
-use model::error::Result;
+use crate::prelude::*;
 
 /// The running senders, one for each receiver of the settings. They end when this is dropped.
 #[derive(Debug)]
@@ -45,23 +41,18 @@ impl Webhooks {
     }
 }
 
-/// The calls of this file.
-pub(super) fn endpoints() -> Vec<Endpoint> {
-    let example = json!({
-        "name": "push", "url": "https://app.example.org/tideline", "position": "9f3c6a1e5b7d2048-88213", "lag_seconds": 0,
-        "taken": 1024, "failures": 1, "gaps": 0, "taken_at": 1_689_089_522_000_u64,
-        "failed_at": 1_689_089_521_000_u64, "last_error": "it answered 503"
-    });
-    let call = get("/v1/admin/webhooks", list, "listWebhooks", "How far each webhook is")
-        .about("The receivers of the settings of this server, with figures since its start.")
+endpoints! { "operations":
+    /// How far each webhook is
+    ///
+    /// The receivers of the settings of this server, with figures since its start.
+    get("/v1/admin/webhooks", list, "listWebhooks")
         .of_this_server()
-        .answers_items::<WebhookState>(200, "WebhookList", "All receivers", example)
+        .answers_items::<WebhookState>(200, "WebhookList", "All receivers")
         .never_waits();
-    group("operations", [call])
 }
 
 /// `GET /v1/admin/webhooks`
 async fn list(call: Call) -> Answer {
     let items: Vec<_> = call.api.observed.webhooks.iter().map(|figures| figures.now()).collect();
-    reply::ok(&json!({ "items": items }))
+    reply::items(&items)
 }

@@ -1,44 +1,88 @@
 //! What the OpenAPI document says of an endpoint.
 
-use serde_json::{Value, json};
+use std::sync::LazyLock;
+
+use serde::Serialize;
+use serde_json::{Map, Value, json};
 use utoipa::ToSchema;
-use utoipa::openapi::link::LinkBuilder;
-use utoipa::openapi::path::{Operation, OperationBuilder, Parameter, ParameterIn};
-use utoipa::openapi::request_body::RequestBodyBuilder;
+use utoipa::openapi::Object;
 use utoipa::openapi::schema::Type;
-use utoipa::openapi::{ContentBuilder, HeaderBuilder, Object, RefOr, Required, Response, ResponseBuilder};
 
 use super::{BodyKind, Endpoint, RouteInfo, Shape, parameters};
 use crate::nodes::consistency::POSITION_TITLE;
-use model::schemas;
+
+/// Examples of bodies and answers by the names of their types in the document, or of lists of these. A name with a slash is another
+/// one of the type.
+static EXAMPLES: LazyLock<Map<String, Value>> =
+    LazyLock::new(|| serde_json::from_str(include_str!("examples.json")).unwrap_or_default());
+
+/// The example with a name; `null` if there is none.
+pub(crate) fn example(name: &str) -> Value {
+    EXAMPLES.get(name).cloned().unwrap_or_default()
+}
 
 /// Parameters of another call, each with the expression that extracts it from a request or its answer.
 pub(crate) type Takes = [(&'static str, &'static str)];
 
-/// The start of a description: name, summary, and the parameters of the path.
-pub(super) fn operation(info: &RouteInfo, id: &str, summary: &str) -> Operation {
-    let in_path: Vec<_> = info.in_path().filter_map(parameters::in_path).collect();
-    OperationBuilder::new()
-        .operation_id(Some(id).filter(|id| !id.is_empty()))
-        .summary(Some(summary))
-        .parameters(Some(in_path))
-        .build()
+/// The operation of OpenAPI. Its other fields follow from the shape of the call (`openapi`).
+#[derive(Debug, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Operation {
+    tags: Option<[&'static str; 1]>,
+    operation_id: &'static str,
+    summary: String,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    description: String,
+    parameters: Vec<Value>,
+    #[serde(skip_serializing_if = "Value::is_null")]
+    request_body: Value,
+    /// By the status.
+    pub(crate) responses: Map<String, Value>,
+}
+
+impl Operation {
+    /// The name, the summary and perhaps a longer description behind an empty line, and the parameters of the path.
+    pub(super) fn new(info: &RouteInfo, operation_id: &'static str, about: &str) -> Self {
+        let mut paragraphs = about.trim_end().split("\n\n").map(in_one_line);
+        Self {
+            operation_id,
+            summary: paragraphs.next().unwrap_or_default(),
+            description: paragraphs.collect::<Vec<_>>().join("\n\n"),
+            parameters: info.in_path().filter_map(parameters::in_path).collect(),
+            ..Self::default()
+        }
+    }
+
+    /// Whether the call is in the document.
+    pub(crate) fn is_described(&self) -> bool {
+        !self.operation_id.is_empty()
+    }
+}
+
+fn in_one_line(text: &str) -> String {
+    text.lines().map(str::trim).collect::<Vec<_>>().join(" ")
 }
 
 impl Endpoint {
-    /// Adds a longer description.
-    pub(crate) fn about(mut self, about: &'static str) -> Self {
-        self.operation.description = Some(about.to_owned());
+    /// In this group of the document, unless it is in another already.
+    pub(crate) fn in_group(mut self, tag: &'static str) -> Self {
+        self.operation.tags.get_or_insert([tag]);
+        self
+    }
+
+    /// Sets a longer description.
+    pub(crate) fn about(mut self, about: &str) -> Self {
+        about.clone_into(&mut self.operation.description);
         self
     }
 
     /// Parameters of the query, or of headers. The call takes no others.
-    pub(crate) fn query(mut self, parameters: impl IntoIterator<Item = Parameter>) -> Self {
+    pub(crate) fn query(mut self, parameters: impl IntoIterator<Item = Value>) -> Self {
         for parameter in parameters {
-            if parameter.parameter_in == ParameterIn::Query {
-                self.info.query.push(parameter.name.clone());
+            if let (Some("query"), Some(name)) = (parameter["in"].as_str(), parameter["name"].as_str()) {
+                self.info.query.push(name.to_owned());
             }
-            self.operation.parameters.get_or_insert_default().push(parameter.into());
+            self.operation.parameters.push(parameter);
         }
         self
     }
@@ -49,56 +93,56 @@ impl Endpoint {
         self
     }
 
-    /// The body, with an example.
-    pub(crate) fn takes<T: ToSchema>(self, example: Value) -> Self {
-        self.takes_as::<T>(BodyKind::Change, example)
+    /// The body.
+    pub(crate) fn takes<T: ToSchema>(self) -> Self {
+        self.takes_as::<T>(BodyKind::Change)
     }
 
     /// A body that may be left out.
-    pub(crate) fn may_take<T: ToSchema>(self, example: Value) -> Self {
-        self.takes_as::<T>(BodyKind::Optional, example)
+    pub(crate) fn may_take<T: ToSchema>(self) -> Self {
+        self.takes_as::<T>(BodyKind::Optional)
     }
 
     /// A body of this kind.
-    pub(crate) fn takes_as<T: ToSchema>(mut self, kind: BodyKind, example: Value) -> Self {
-        let shape = Shape::of_request::<T>();
-        self.schemas.extend(shape.parts);
-        let content = ContentBuilder::new().schema(Some(shape.schema)).example(Some(example)).build();
-        let required = if kind == BodyKind::Optional { Required::False } else { Required::True };
-        let body = RequestBodyBuilder::new().required(Some(required)).content("application/json", content);
-        self.operation.request_body = Some(body.build().into());
+    pub(crate) fn takes_as<T: ToSchema>(mut self, kind: BodyKind) -> Self {
+        let content = self.content("application/json", Shape::of_request::<T>(), example(&T::name()));
+        self.operation.request_body = json!({"required": kind != BodyKind::Optional, "content": content});
         self.info.body = kind;
         self
     }
 
-    /// An answer with an object, and an example.
-    pub(crate) fn answers<T: ToSchema>(self, status: u16, about: &'static str, example: Value) -> Self {
-        self.answers_in("application/json", status, about, Shape::of::<T>(), example)
+    /// An answer with an object.
+    pub(crate) fn answers<T: ToSchema>(self, status: u16, about: &str) -> Self {
+        self.answers_in("application/json", status, about, Shape::of::<T>(), example(&T::name()))
     }
 
-    /// An answer with several objects as `{items}`, under a name, and an example of one.
-    pub(crate) fn answers_items<T: ToSchema>(
-        self,
-        status: u16,
-        name: &str,
-        about: &'static str,
-        example: Value,
-    ) -> Self {
-        let example = json!({"items": [example]});
-        self.answers_in("application/json", status, about, Shape::of::<T>().items(name), example)
+    /// An answer with several objects as `{items}`, under a name.
+    pub(crate) fn answers_items<T: ToSchema>(self, status: u16, name: &str, about: &str) -> Self {
+        let whole = Some(example(name)).filter(|whole| !whole.is_null());
+        let whole = whole.unwrap_or_else(|| json!({"items": [example(&T::name())]}));
+        self.answers_in("application/json", status, about, Shape::of::<T>().items(name), whole)
     }
 
-    /// The pages of a list, each `{items, next, prev}`, under a name, with an example of one. Its parameters are those of
-    /// [`parameters::page`], or of another `page`.
-    pub(crate) fn answers_pages<T: ToSchema>(self, page: [Parameter; 3], name: &str, example: Value) -> Self {
+    /// The pages of a list, each `{items, next, prev}`, under a name. Its parameters are those of [`parameters::page`], or of
+    /// another `page`.
+    pub(crate) fn answers_pages<T: ToSchema>(self, page: [Value; 3], name: &str) -> Self {
         self.query(page)
-            .answers_in("application/json", 200, "A page, newest first", Shape::of::<T>().page(name), example)
+            .answers_in("application/json", 200, "A page, newest first", Shape::of::<T>().page(name), example(name))
             .header("Link")
     }
 
+    /// Another example for all answers described so far than that of their type.
+    pub(crate) fn shows(mut self, name: &str) -> Self {
+        for response in self.operation.responses.values_mut() {
+            let contents = response.get_mut("content").and_then(Value::as_object_mut).into_iter();
+            contents.flat_map(Map::values_mut).for_each(|content| content["example"] = example(name));
+        }
+        self
+    }
+
     /// An answer that is not JSON.
-    pub(crate) fn answers_text(self, about: &'static str, media_type: &'static str, example: &str) -> Self {
-        let shape = Shape { schema: Object::with_type(Type::String).into(), parts: Vec::new() };
+    pub(crate) fn answers_text(self, about: &str, media_type: &'static str, example: &str) -> Self {
+        let shape = Shape { schema: json!({"type": "string"}), parts: Vec::new() };
         self.answers_in(media_type, 200, about, shape, example.into())
     }
 
@@ -107,50 +151,47 @@ impl Endpoint {
         mut self,
         media_type: &'static str,
         status: u16,
-        about: &'static str,
+        about: &str,
         shape: Shape,
         example: Value,
     ) -> Self {
-        self.schemas.extend(shape.parts);
         self.info.streams |= media_type != "application/json";
-        let content = ContentBuilder::new().schema(Some(shape.schema)).example(Some(example)).build();
-        self.answer(status, ResponseBuilder::new().description(about).content(media_type, content).build())
+        let content = self.content(media_type, shape, example);
+        self.answer(status, json!({"description": about, "content": content}))
     }
 
     /// 204.
-    pub(crate) fn answers_nothing(self, about: &'static str) -> Self {
-        self.answer(204, Response::new(about))
+    pub(crate) fn answers_nothing(self, about: &str) -> Self {
+        self.answer(204, json!({"description": about}))
     }
 
     /// 304.
-    pub(crate) fn answers_unchanged(self, about: &'static str) -> Self {
-        self.answer(304, Response::new(about))
+    pub(crate) fn answers_unchanged(self, about: &str) -> Self {
+        self.answer(304, json!({"description": about}))
     }
 
-    fn answer(mut self, status: u16, mut response: Response) -> Self {
+    fn content(&mut self, media_type: &str, shape: Shape, example: Value) -> Value {
+        self.schemas.extend(shape.parts);
+        json!({media_type: {"schema": shape.schema, "example": example}})
+    }
+
+    fn answer(mut self, status: u16, mut response: Value) -> Self {
         if self.info.is_of_api() {
             let about = "On a node of a cluster: text that stands for the change, or for all that the answer shows, and for \
                          what this header has in the request; for later reads with `consistency=session`";
-            let position = HeaderBuilder::new().schema(Some(parameters::position())).description(Some(about)).build();
-            response.headers.insert(POSITION_TITLE.to_owned(), position.into());
+            response["headers"][POSITION_TITLE] = json!({"schema": parameters::position(), "description": about});
         }
         // A stream in place of a page is described in words: generated clients would have one type for both.
-        self.operation.responses.responses.entry(status.to_string()).or_insert(response.into());
+        self.operation.responses.entry(status.to_string()).or_insert(response);
         self
     }
 
-    /// The answers described so far.
-    fn answers_so_far(&mut self) -> impl Iterator<Item = &mut Response> {
-        let responses = self.operation.responses.responses.values_mut();
-        responses.filter_map(|response| if let RefOr::T(response) = response { Some(response) } else { None })
-    }
-
     /// A header of all answers described so far.
-    pub(crate) fn header(mut self, name: &'static str) -> Self {
+    pub(crate) fn header(mut self, name: &str) -> Self {
         let (about, schema) = match name {
             "Location" => (
                 "The address of the item, relative to the address of the request",
-                schemas::text(r"^(content|\.\.)/[^/]+$"),
+                model::schemas::text(r"^(content|\.\.)/[^/]+$"),
             ),
             "Link" => (
                 "The addresses of the pages `next` and `prev`, if they exist (RFC 8288), relative to the address of \
@@ -162,20 +203,18 @@ impl Endpoint {
                 Object::with_type(Type::String),
             ),
         };
-        let header = HeaderBuilder::new().schema(Some(schema)).description(Some(about)).build();
-        for response in self.answers_so_far() {
-            response.headers.insert(name.to_owned(), header.clone().into());
+        for response in self.operation.responses.values_mut() {
+            response["headers"][name] = json!({"schema": schema, "description": about});
         }
         self
     }
 
     /// Other calls that use a part of the answers described so far.
-    pub(crate) fn leads_to(mut self, ids: &[&'static str], takes: &Takes) -> Self {
-        for response in self.answers_so_far() {
+    pub(crate) fn leads_to(mut self, ids: &[&str], takes: &Takes) -> Self {
+        let takes: Map<_, _> = takes.iter().map(|(name, expression)| ((*name).to_owned(), json!(expression))).collect();
+        for response in self.operation.responses.values_mut() {
             for id in ids {
-                let link = LinkBuilder::new().operation_id(*id);
-                let link = takes.iter().fold(link, |link, (name, expression)| link.parameter(*name, *expression));
-                response.links.insert((*id).to_owned(), link.build().into());
+                response["links"][id] = json!({"operationId": id, "parameters": takes});
             }
         }
         self

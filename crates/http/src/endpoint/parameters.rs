@@ -1,109 +1,93 @@
 //! The parameters of paths and queries.
 
-use serde_json::Value;
-use utoipa::openapi::path::{ParameterBuilder, ParameterIn};
-use utoipa::openapi::schema::{ObjectBuilder, Type};
-use utoipa::openapi::{Object, Ref, RefOr, Required, Schema, path::Parameter};
+use serde::Serialize;
+use serde_json::{Value, json};
 
 use crate::nodes::consistency;
 use crate::wire::query::{self, DEFAULT_LIMIT, MAX_LIMIT};
 use model::schemas::{self, enumeration};
 
-/// Names of the schemas of enumerations. Generated clients have one type for each, not one a parameter.
-const REACTION_KIND: &str = "ReactionKind";
-const VIEW: &str = "View";
-const CONSISTENCY: &str = "Consistency";
-const USER_ORDER: &str = "UserOrder";
-
-/// The schemas of these enumerations.
-pub(crate) fn words() -> [(String, RefOr<Schema>); 4] {
-    let named = |name: &str, words: Object| (name.to_owned(), words.into());
+/// The schemas of enumerations with names. Generated clients have one type for each, not one a parameter.
+pub(crate) fn words() -> [(String, Value); 4] {
+    let named = |name: &str, words| (name.to_owned(), json!(words));
     [
-        named(REACTION_KIND, schemas::reaction_kind()),
-        named(VIEW, enumeration(&["full", "ids"])),
-        named(CONSISTENCY, enumeration(&["strict", "session", "local"])),
-        named(USER_ORDER, enumeration(&["recent", "followers", "new"])),
+        named("ReactionKind", schemas::reaction_kind()),
+        named("View", enumeration(&["full", "ids"])),
+        named("Consistency", enumeration(&["strict", "session", "local"])),
+        named("UserOrder", enumeration(&["recent", "followers", "new"])),
     ]
 }
 
+/// A schema by its name.
+pub(crate) fn reference(name: &str) -> Value {
+    json!({"$ref": format!("#/components/schemas/{name}")})
+}
+
 /// The parameter `{name}` of a path; `None` for an unknown name.
-pub(crate) fn in_path(name: &str) -> Option<Parameter> {
-    let (about, schema, example): (_, RefOr<Schema>, Value) = match name {
-        "uid" => ("The id of the user", schemas::id_text().into(), "111".into()),
-        "target" => ("The id of the other user", schemas::id_text().into(), "200".into()),
-        "from" => ("The id of the user who has asked", schemas::id_text().into(), "200".into()),
-        "follower" => ("The id of the follower", schemas::id_text().into(), "200".into()),
-        "content_id" => ("The id of the item", schemas::id_text().into(), "32850".into()),
-        "topic" => ("The topic, percent-encoded: `a/b` is `a%2Fb`", schemas::topic().into(), "sea".into()),
-        "list" => ("The name of the list, percent-encoded", schemas::topic().into(), "close".into()),
-        "source" => ("The id of the source", schemas::id_text().into(), "200".into()),
-        "name" => ("The name of the backup", schemas::backup_name().into(), "20261122T143000.123Z".into()),
-        "kind" => ("The kind of the reaction", Ref::from_schema_name(REACTION_KIND).into(), "like".into()),
+pub(crate) fn in_path(name: &str) -> Option<Value> {
+    let id = || json!(schemas::id_text());
+    let (about, schema, example) = match name {
+        "uid" => ("The id of the user", id(), "111"),
+        "target" => ("The id of the other user", id(), "200"),
+        "from" => ("The id of the user who has asked", id(), "200"),
+        "follower" => ("The id of the follower", id(), "200"),
+        "content_id" => ("The id of the item", id(), "32850"),
+        "topic" => ("The topic, percent-encoded: `a/b` is `a%2Fb`", json!(schemas::topic()), "sea"),
+        "list" => ("The name of the list, percent-encoded", json!(schemas::topic()), "close"),
+        "source" => ("The id of the source", id(), "200"),
+        "name" => ("The name of the backup", json!(schemas::backup_name()), "20261122T143000.123Z"),
+        "kind" => ("The kind of the reaction", reference("ReactionKind"), "like"),
         _ => return None,
     };
-    let parameter = ParameterBuilder::new()
-        .name(name)
-        .parameter_in(ParameterIn::Path)
-        .required(Required::True)
-        .description(Some(about))
-        .schema(Some(schema))
-        .example(Some(example));
-    Some(parameter.build())
-}
-
-fn in_query(name: &str, about: &str, schema: impl Into<RefOr<Schema>>) -> ParameterBuilder {
-    ParameterBuilder::new()
-        .name(name)
-        .parameter_in(ParameterIn::Query)
-        .required(Required::False)
-        .description(Some(about))
-        .schema(Some(schema.into()))
-}
-
-/// An optional header of the request.
-pub(crate) fn header(name: &str, about: &str, schema: impl Into<RefOr<Schema>>, example: &str) -> Parameter {
-    in_query(name, about, schema).parameter_in(ParameterIn::Header).example(Some(example.into())).build()
+    let mut parameter = required(name, about, schema, example);
+    parameter["in"] = "path".into();
+    Some(parameter)
 }
 
 /// An optional parameter.
-pub(crate) fn optional(name: &str, about: &str, schema: impl Into<RefOr<Schema>>) -> Parameter {
-    in_query(name, about, schema).build()
+pub(crate) fn optional(name: &str, about: &str, schema: impl Serialize) -> Value {
+    json!({"name": name, "in": "query", "description": about, "required": false, "schema": schema})
 }
 
 /// An optional parameter with an example.
-pub(crate) fn shown(name: &str, about: &str, schema: impl Into<RefOr<Schema>>, example: impl Into<Value>) -> Parameter {
-    in_query(name, about, schema).example(Some(example.into())).build()
+pub(crate) fn shown(name: &str, about: &str, schema: impl Serialize, example: impl Into<Value>) -> Value {
+    let mut parameter = optional(name, about, schema);
+    parameter["example"] = example.into();
+    parameter
+}
+
+/// An optional header of the request.
+pub(crate) fn header(name: &str, about: &str, schema: impl Serialize, example: &str) -> Value {
+    let mut header = shown(name, about, schema, example);
+    header["in"] = "header".into();
+    header
 }
 
 /// A required parameter.
-pub(crate) fn required(name: &str, about: &str, schema: impl Into<RefOr<Schema>>, example: &str) -> Parameter {
-    in_query(name, about, schema).required(Required::True).example(Some(example.into())).build()
+pub(crate) fn required(name: &str, about: &str, schema: impl Serialize, example: &str) -> Value {
+    let mut parameter = shown(name, about, schema, example);
+    parameter["required"] = true.into();
+    parameter
 }
 
 /// Up to [`MAX_IDS`](crate::wire::query::MAX_IDS) ids with commas between them. The type is text, because many generators send a list as one
 /// parameter an item, whatever its description says.
-pub(crate) fn ids(name: &str, about: &str, example: &str) -> Parameter {
+pub(crate) fn ids(name: &str, about: &str, example: &str) -> Value {
     required(name, about, schemas::ids_text(), example)
 }
 
 /// A whole number.
-pub(crate) fn number(from: usize, to: usize, default: usize) -> Object {
-    ObjectBuilder::new()
-        .schema_type(Type::Integer)
-        .minimum(Some(from))
-        .maximum(Some(to))
-        .default(Some(default.into()))
-        .build()
+pub(crate) fn number(from: usize, to: usize, default: usize) -> Value {
+    json!({"type": "integer", "minimum": from, "maximum": to, "default": default})
 }
 
 /// Yes or no, no by default.
-pub(crate) fn flag(name: &str, about: &str) -> Parameter {
-    let schema = ObjectBuilder::new().schema_type(Type::Boolean).default(Some(false.into())).build();
-    shown(name, about, schema, true)
+pub(crate) fn flag(name: &str, about: &str) -> Value {
+    shown(name, about, json!({"type": "boolean", "default": false}), true)
 }
 
 /// The parameters of every paged list.
-pub(crate) fn page() -> [Parameter; 3] {
+pub(crate) fn page() -> [Value; 3] {
     [
         optional("limit", "The largest number of entries on the page", number(1, MAX_LIMIT, DEFAULT_LIMIT)),
         optional("before", "Only entries older than this cursor", schemas::cursor()),
@@ -117,7 +101,7 @@ pub(crate) fn page() -> [Parameter; 3] {
 }
 
 /// The parameter and the header of every read of data that all nodes of a cluster share.
-pub(crate) fn consistency() -> [Parameter; 2] {
+pub(crate) fn consistency() -> [Value; 2] {
     [
         optional(
             query::CONSISTENCY,
@@ -126,7 +110,7 @@ pub(crate) fn consistency() -> [Parameter; 2] {
              position in `Tideline-Position`; waits only if this node is behind it. `local`: those that this node has \
              applied, perhaps newer ones too, without a wait for the command log. Without the parameter, the setting \
              `cluster.consistency`. A server without a cluster always shows all acknowledged changes",
-            Ref::from_schema_name(CONSISTENCY),
+            reference("Consistency"),
         ),
         header(
             consistency::POSITION_TITLE,
@@ -139,17 +123,17 @@ pub(crate) fn consistency() -> [Parameter; 2] {
 }
 
 /// Positions in the command log.
-pub(crate) fn position() -> Object {
-    schemas::text(consistency::POSITION_PATTERN)
+pub(crate) fn position() -> Value {
+    json!(schemas::text(consistency::POSITION_PATTERN))
 }
 
 /// The order of a list of users.
-pub(crate) fn user_order() -> Parameter {
-    optional("order", "The order without `search`: `recent` by default", Ref::from_schema_name(USER_ORDER))
+pub(crate) fn user_order() -> Value {
+    optional("order", "The order without `search`: `recent` by default", reference("UserOrder"))
 }
 
 /// The parameters of pages of notices.
-pub(crate) fn notice_page() -> [Parameter; 3] {
+pub(crate) fn notice_page() -> [Value; 3] {
     let [limit, ..] = page();
     let place = |name, about| shown(name, about, schemas::notice_cursor(), "1689089522000-1-0-3-200-");
     [
@@ -160,7 +144,7 @@ pub(crate) fn notice_page() -> [Parameter; 3] {
 }
 
 /// The parameters that choose kinds of content.
-pub(crate) fn kinds() -> [Parameter; 2] {
+pub(crate) fn kinds() -> [Value; 2] {
     [
         optional("kinds", "Only items of these kinds, up to 16 with commas between them", schemas::kinds_text()),
         optional("except_kinds", "No items of these kinds. Not together with `kinds`", schemas::kinds_text()),
@@ -168,13 +152,13 @@ pub(crate) fn kinds() -> [Parameter; 2] {
 }
 
 /// The parameter of calls that show content: the user who sees it.
-pub(crate) fn viewer() -> Parameter {
+pub(crate) fn viewer() -> Value {
     let about = "Only what this user may see, with the reactions of this user in `viewer`. Without it, a key sees all that is \
                  live, and a token what its user sees; a token may name only its user";
     optional("viewer", about, schemas::id_text())
 }
 
 /// The parameter of lists of content.
-pub(crate) fn view() -> Parameter {
-    optional("view", "`ids` returns only the id, the author and the time of each item", Ref::from_schema_name(VIEW))
+pub(crate) fn view() -> Value {
+    optional("view", "`ids` returns only the id, the author and the time of each item", reference("View"))
 }

@@ -1,15 +1,15 @@
 //! A schema of the document, with the parts that it needs.
 
-use std::mem;
-
+use serde::Serialize;
+use serde_json::{Value, json};
 use utoipa::ToSchema;
-use utoipa::openapi::schema::{ArrayBuilder, ObjectBuilder, OneOfBuilder, SchemaType, Type};
-use utoipa::openapi::{Object, Ref, RefOr, Schema};
+
+use super::parameters::reference;
 
 /// A schema with the schemas that it refers to, each by its name.
 pub(crate) struct Shape {
-    pub(crate) schema: RefOr<Schema>,
-    pub(crate) parts: Vec<(String, RefOr<Schema>)>,
+    pub(crate) schema: Value,
+    pub(crate) parts: Vec<(String, Value)>,
 }
 
 impl Shape {
@@ -17,8 +17,8 @@ impl Shape {
     pub(crate) fn of<T: ToSchema>() -> Self {
         let mut parts = Vec::new();
         T::schemas(&mut parts);
-        parts.push((T::name().into_owned(), T::schema()));
-        Self { schema: Ref::from_schema_name(T::name()).into(), parts }
+        let parts = parts.into_iter().map(|(name, part)| (name, json!(part))).collect();
+        Self { schema: Value::Null, parts }.under(&T::name(), json!(T::schema()))
     }
 
     /// The schema of a type in a request. Every optional field may also be `null`. The server refuses fields beyond the
@@ -26,78 +26,64 @@ impl Shape {
     /// `additionalProperties`, and leave their properties out.
     pub(crate) fn of_request<T: ToSchema>() -> Self {
         let mut shape = Self::of::<T>();
-        for (_, part) in &mut shape.parts {
-            if let RefOr::T(Schema::Object(object)) = part {
-                object.additional_properties = None;
-                let required = &object.required;
-                let properties = object.properties.iter_mut();
-                properties.filter(|(name, _)| !required.contains(name)).for_each(|(_, field)| allow_null(field));
-            }
+        for part in shape.parts.iter_mut().filter_map(|(_, part)| part.as_object_mut()) {
+            part.remove("additionalProperties");
+            let required = part.get("required").cloned().unwrap_or_default();
+            let is_required = |name: &str| required.as_array().is_some_and(|names| names.contains(&name.into()));
+            let properties = part.get_mut("properties").and_then(Value::as_object_mut).into_iter().flatten();
+            properties.filter(|(name, _)| !is_required(name)).for_each(|(_, field)| allow_null(field));
         }
         shape
     }
 
     /// A given schema, under a name.
-    pub(crate) fn named(name: &str, schema: impl Into<RefOr<Schema>>) -> Self {
-        Self { schema: Ref::from_schema_name(name).into(), parts: vec![(name.to_owned(), schema.into())] }
+    pub(crate) fn named(name: &str, schema: impl Serialize) -> Self {
+        Self { schema: Value::Null, parts: Vec::new() }.under(name, json!(schema))
     }
 
     /// Several of them, as an object `{items}` with a name.
     pub(crate) fn items(self, name: &str) -> Self {
-        self.listed(name, ObjectBuilder::new())
+        let items = json!({"type": "array", "items": self.schema});
+        self.under(name, json!({"type": "object", "required": ["items"], "properties": {"items": items}}))
     }
 
     /// A page of them, as an object `{items, next, prev}` with a name.
     pub(crate) fn page(self, name: &str) -> Self {
         let cursor = |about: &str| {
-            ObjectBuilder::new()
-                .schema_type(or_null(Type::String.into()))
-                .pattern(Some(r"^[0-9]+-[^\x00-\x1f\x7f-\x9f]+$"))
-                .description(Some(about))
-                .build()
+            let pattern = r"^[0-9]+-[^\x00-\x1f\x7f-\x9f]+$";
+            json!({"type": ["string", "null"], "pattern": pattern, "description": about})
         };
-        let page = ObjectBuilder::new()
-            .property("next", cursor("The cursor to pass as `before` for older entries; `null` on the last page"))
-            .required("next")
-            .property(
-                "prev",
-                cursor("The cursor to pass as `after` for newer entries; `null` only for an empty list without bounds"),
-            )
-            .required("prev");
-        self.listed(name, page)
-    }
-
-    fn listed(mut self, name: &str, object: ObjectBuilder) -> Self {
-        let object = object.property("items", ArrayBuilder::new().items(self.schema)).required("items");
-        self.parts.push((name.to_owned(), object.build().into()));
-        Self { schema: Ref::from_schema_name(name).into(), parts: self.parts }
-    }
-}
-
-/// The type of a field that may also be `null`.
-fn or_null(schema_type: SchemaType) -> SchemaType {
-    match schema_type {
-        SchemaType::Type(one) => SchemaType::from_iter([one, Type::Null]),
-        SchemaType::Array(mut several) => {
-            if !several.contains(&Type::Null) {
-                several.push(Type::Null);
-            }
-            SchemaType::Array(several)
+        let mut shape = self.items(name);
+        if let Some((_, page)) = shape.parts.last_mut() {
+            page["required"] = json!(["next", "prev", "items"]);
+            page["properties"]["next"] =
+                cursor("The cursor to pass as `before` for older entries; `null` on the last page");
+            page["properties"]["prev"] =
+                cursor("The cursor to pass as `after` for newer entries; `null` only for an empty list without bounds");
         }
-        SchemaType::AnyValue => SchemaType::AnyValue,
+        shape
+    }
+
+    /// A schema with a name that needs these parts.
+    fn under(mut self, name: &str, schema: Value) -> Self {
+        self.parts.push((name.to_owned(), schema));
+        Self { schema: reference(name), ..self }
     }
 }
 
 /// Lets a field be `null`, too.
-fn allow_null(field: &mut RefOr<Schema>) {
-    match field {
-        RefOr::Ref(named) => {
-            let about = Some(mem::take(&mut named.description)).filter(|about| !about.is_empty());
-            let null = Object::with_type(Type::Null);
-            *field = OneOfBuilder::new().item(named.clone()).item(null).description(about).into();
+fn allow_null(field: &mut Value) {
+    if field.get("$ref").is_some() {
+        let about = field.as_object_mut().and_then(|field| field.remove("description"));
+        *field = json!({"oneOf": [field, {"type": "null"}]});
+        if let Some(about) = about {
+            field["description"] = about;
         }
-        RefOr::T(Schema::Object(object)) => object.schema_type = or_null(object.schema_type.clone()),
-        RefOr::T(Schema::Array(array)) => array.schema_type = or_null(array.schema_type.clone()),
-        RefOr::T(_) => {}
+    } else if let Some(one) = field.get_mut("type") {
+        match one {
+            Value::Array(several) if several.contains(&"null".into()) => {}
+            Value::Array(several) => several.push("null".into()),
+            one => *one = json!([one, "null"]),
+        }
     }
 }

@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 use parking_lot::Mutex;
-use serde::Serialize;
-use utoipa::ToSchema;
 
-use model::{Distribution, Millis, Time};
+use super::reading::Reading;
+use crate::wire::answers::answers;
+use model::{Millis, Time};
 
 /// Samples that are kept.
 const KEPT: usize = 720;
@@ -18,7 +18,7 @@ pub(crate) struct History(Mutex<Taken>);
 
 #[derive(Debug, Default)]
 struct Taken {
-    last: Option<Reading>,
+    last: Option<State>,
     samples: VecDeque<Arc<Sample>>,
 }
 
@@ -31,127 +31,156 @@ impl History {
     }
 
     /// Adds the sample of the time since the last reading.
-    pub(crate) fn add(&self, reading: Reading) {
+    pub(crate) fn add(&self, now: State) {
         let mut taken = self.0.lock();
-        let at = reading.totals.at;
         // The clock was set back: what is later than now would hide what comes.
-        if taken.last.as_ref().is_some_and(|last| last.totals.at > at) {
+        if taken.last.as_ref().is_some_and(|last| last.at > now.at) {
             taken.samples.clear();
         }
-        if let Some(last) = taken.last.take().filter(|last| last.totals.at < at) {
+        if let Some(before) = taken.last.take().filter(|last| last.at < now.at) {
             if taken.samples.len() == KEPT {
                 taken.samples.pop_front();
             }
-            taken.samples.push_back(Arc::new(reading.since(&last)));
+            taken.samples.push_back(Arc::new(Sample::of(&Span { now: &now, before: &before })));
         }
-        taken.last = Some(reading);
+        taken.last = Some(now);
     }
 }
 
-/// The figures of a time.
+/// What was read at a time.
 #[derive(Debug, Default)]
-pub(crate) struct Reading {
-    /// The values of a sample at this time; in place of each rate, and of the problems, the number since the start.
-    pub(crate) totals: Sample,
-    pub(crate) answers: Distribution,
-    pub(crate) lag: Distribution,
-    pub(crate) cache_hits: u64,
-    pub(crate) cache_misses: u64,
+pub(crate) struct State {
+    pub(crate) at: Millis,
+    pub(crate) figures: Reading,
+    /// The look-ups that caches of the feed have answered, and the others.
+    pub(crate) look_ups: [u64; 2],
 }
 
-impl Reading {
-    /// The difference from an earlier reading.
-    fn since(&self, last: &Self) -> Sample {
-        let (now, before) = (&self.totals, &last.totals);
-        let seconds = (now.at - before.at) as f64 / 1000.0;
-        let rate = |of: fn(&Sample) -> f64| rounded((of(now) - of(before)).max(0.0) / seconds);
-        let new = |(code, count): (&&'static str, &u64)| (*code, count - before.problems.get(code).unwrap_or(&0));
-        let (answers, lag) = (self.answers.since(&last.answers), self.lag.since(&last.lag));
-        let quantile = |of: &Distribution, part| of.quantile(part).map(rounded);
-        let (hits, misses) = (self.cache_hits - last.cache_hits, self.cache_misses - last.cache_misses);
-        Sample {
-            requests_ok: rate(|of| of.requests_ok),
-            requests_refused: rate(|of| of.requests_refused),
-            requests_failed: rate(|of| of.requests_failed),
-            problems: now.problems.iter().map(new).filter(|(_, count)| *count > 0).collect(),
-            answer_p50: quantile(&answers, 0.5),
-            answer_p99: quantile(&answers, 0.99),
-            published: rate(|of| of.published),
-            deliveries: rate(|of| of.deliveries),
-            delivery_lag_p50: quantile(&lag, 0.5),
-            delivery_lag_p99: quantile(&lag, 0.99),
-            stream_events: rate(|of| of.stream_events),
-            cache_hit_ratio: (hits + misses > 0).then(|| rounded(hits as f64 / (hits + misses) as f64)),
-            processor: rate(|of| of.processor),
-            ..now.clone()
-        }
+/// The time between two readings.
+struct Span<'a> {
+    now: &'a State,
+    before: &'a State,
+}
+
+impl Span<'_> {
+    /// How much a figure has risen in a second.
+    fn rate(&self, sum: impl Fn(&Reading) -> f64) -> f64 {
+        let seconds = (self.now.at - self.before.at) as f64 / 1000.0;
+        let [now, before] = [self.now, self.before].map(|of| sum(&of.figures).max(0.0));
+        rounded((now - before).max(0.0) / seconds)
+    }
+
+    /// Requests a second with a status of this class.
+    fn requests(&self, class: &str) -> f64 {
+        self.rate(|of| of.sum_of("tideline_http_requests_total", &format!("status=\"{class}\"")))
+    }
+
+    /// A whole number as it is; 0 if it is not known.
+    fn whole(&self, name: &str) -> u64 {
+        self.now.figures.sum(name) as u64
+    }
+
+    /// The value below which this part of the new values of a distribution lies.
+    fn quantile(&self, name: &str, part: f64) -> Option<f64> {
+        self.now.figures.spread(name).since(&self.before.figures.spread(name)).quantile(part).map(rounded)
+    }
+
+    fn problems(&self) -> BTreeMap<String, u64> {
+        let name = "tideline_http_problems_total";
+        let before = |code: &str| self.before.figures.sum_of(name, &format!("\"{code}\"")).max(0.0);
+        let new = self.now.figures.by_label(name).map(|(code, count)| (code.to_owned(), (count - before(code)) as u64));
+        new.filter(|(_, count)| *count > 0).collect()
+    }
+
+    fn cache_hit_ratio(&self) -> Option<f64> {
+        let [hits, misses] = [0, 1].map(|of| (self.now.look_ups[of] - self.before.look_ups[of]) as f64);
+        (hits + misses > 0.0).then(|| rounded(hits / (hits + misses)))
     }
 }
 
-/// The figures of a few seconds. Rates are for each second, times are seconds, sizes are bytes.
-#[derive(Debug, Default, Clone, Serialize, ToSchema)]
-#[schema(as = FiguresSample)]
-pub(crate) struct Sample {
+const ANSWERS: &str = "tideline_http_request_duration_seconds";
+const LAG: &str = "tideline_delivery_lag_seconds";
+
+/// Declares the figures of a sample, each with its value.
+macro_rules! sample {
+    ($($(#[$about:meta])* $name:ident: $Type:ty = $value:expr;)+) => {
+        answers! {
+            /// The figures of a few seconds. Rates are for each second, times are seconds, sizes are bytes.
+            pub(crate) struct Sample as FiguresSample {
+                $($(#[$about])* $name: $Type,)+
+            }
+        }
+
+        impl Sample {
+            fn of(span: &Span<'_>) -> Self {
+                $(let $name: fn(&Span<'_>) -> $Type = $value;)+
+                Self { $($name: $name(span),)+ }
+            }
+        }
+    };
+}
+
+sample! {
     /// When they ended.
     #[schema(value_type = Time)]
-    pub(crate) at: Millis,
-    pub(crate) requests_ok: f64,
+    at: Millis = |of| of.now.at;
+    requests_ok: f64 = |of| of.requests("2xx");
     /// Requests answered with a status of 400 to 499.
-    pub(crate) requests_refused: f64,
+    requests_refused: f64 = |of| of.requests("4xx");
     /// Requests answered with a status of 500 or more.
-    pub(crate) requests_failed: f64,
+    requests_failed: f64 = |of| of.requests("5xx");
     /// The number of refused and failed requests by the code of their problem.
     #[schema(value_type = HashMap<String, u64>)]
-    pub(crate) problems: BTreeMap<&'static str, u64>,
+    problems: BTreeMap<String, u64> = |of| of.problems();
     /// The time until an answer; missing without requests.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
-    pub(crate) answer_p50: Option<f64>,
+    answer_p50: Option<f64> = |of| of.quantile(ANSWERS, 0.5);
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
-    pub(crate) answer_p99: Option<f64>,
+    answer_p99: Option<f64> = |of| of.quantile(ANSWERS, 0.99);
     /// Items published.
-    pub(crate) published: f64,
+    published: f64 = |of| of.rate(|of| of.sum("tideline_published_items_total"));
     /// Entries written into inboxes.
-    pub(crate) deliveries: f64,
+    deliveries: f64 = |of| of.rate(|of| of.sum("tideline_deliveries_total"));
     /// The time from a publish until its last delivery; missing without publishes.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
-    pub(crate) delivery_lag_p50: Option<f64>,
+    delivery_lag_p50: Option<f64> = |of| of.quantile(LAG, 0.5);
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
-    pub(crate) delivery_lag_p99: Option<f64>,
-    pub(crate) stream_events: f64,
+    delivery_lag_p99: Option<f64> = |of| of.quantile(LAG, 0.99);
+    stream_events: f64 = |of| of.rate(|of| of.sum("tideline_stream_events_total"));
     /// The part of look-ups that caches answered; missing without look-ups.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
-    pub(crate) cache_hit_ratio: Option<f64>,
+    cache_hit_ratio: Option<f64> = |of| of.cache_hit_ratio();
     /// Processors in use.
-    pub(crate) processor: f64,
+    processor: f64 = |of| of.rate(|of| of.sum("process_cpu_seconds_total"));
     /// Places for jobs in use.
-    pub(crate) jobs: u64,
+    jobs: u64 = |of| of.whole("tideline_job_places");
     /// The age of the oldest job.
-    pub(crate) oldest_job: f64,
+    oldest_job: f64 = |of| rounded(of.now.figures.sum("tideline_job_oldest_age_seconds").max(0.0));
     /// Items whose fan-out has not ended.
-    pub(crate) pending_items: u64,
-    pub(crate) streams: u64,
-    pub(crate) users_online: u64,
-    pub(crate) connections: u64,
+    pending_items: u64 = |of| of.whole("tideline_pending_items");
+    streams: u64 = |of| of.whole("tideline_streams");
+    users_online: u64 = |of| of.whole("tideline_users_online");
+    connections: u64 = |of| of.whole("tideline_http_connections");
     /// Bytes of all tables.
-    pub(crate) table_bytes: u64,
-    pub(crate) log_bytes: u64,
-    pub(crate) memtable_bytes: u64,
-    pub(crate) compactions: u64,
-    pub(crate) compaction_pending_bytes: u64,
-    pub(crate) fresh_files: u64,
+    table_bytes: u64 = |of| of.whole("tideline_table_bytes");
+    log_bytes: u64 = |of| of.whole("tideline_log_bytes");
+    memtable_bytes: u64 = |of| of.whole("tideline_memtable_bytes");
+    compactions: u64 = |of| of.whole("tideline_storage_compactions_running");
+    compaction_pending_bytes: u64 = |of| of.whole("tideline_storage_compaction_pending_bytes");
+    fresh_files: u64 = |of| of.whole("tideline_storage_fresh_files");
     /// How often the engine has slowed changes down or held them back since the start.
-    pub(crate) stalls: u64,
-    pub(crate) device_bytes: u64,
-    pub(crate) device_limit_bytes: u64,
-    pub(crate) memory_bytes: u64,
+    stalls: u64 = |of| of.whole("tideline_storage_slowdowns_total") + of.whole("tideline_storage_stops_total");
+    device_bytes: u64 = |of| of.whole("tideline_storage_device_bytes");
+    device_limit_bytes: u64 = |of| of.whole("tideline_storage_device_limit_bytes");
+    memory_bytes: u64 = |of| of.whole("process_resident_memory_bytes");
 }
 
 /// To what a chart can show, so that answers are short.
-pub(crate) fn rounded(value: f64) -> f64 {
+fn rounded(value: f64) -> f64 {
     if value >= 1.0 { (value * 1000.0).round() / 1000.0 } else { (value * 1e6).round() / 1e6 }
 }

@@ -5,6 +5,7 @@ pub(crate) mod firing;
 pub(crate) mod history;
 pub(crate) mod memory;
 pub(crate) mod page;
+pub(crate) mod reading;
 pub(crate) mod reloads;
 pub(crate) mod requests;
 pub(crate) mod sampler;

@@ -43,11 +43,6 @@ impl Reloads {
         Some(self.certificate_ends.load(Ordering::Relaxed)).filter(|end| *end > 0)
     }
 
-    /// Whether some files could not be used the last time.
-    pub(crate) fn have_failed(&self) -> bool {
-        self.keys.has_failed() || self.certificate.has_failed()
-    }
-
     /// Writes the figures.
     pub(crate) fn figures(&self, page: &mut Page<'_>) -> fmt::Result {
         let files = [("keys", &self.keys), ("certificate", &self.certificate)];

@@ -1,9 +1,10 @@
 //! How far each receiver of changes is.
 
-use parking_lot::{Mutex, MutexGuard};
-use serde::Serialize;
-use utoipa::ToSchema;
+use std::time::Duration;
 
+use parking_lot::{Mutex, MutexGuard};
+
+use crate::wire::answers::answers;
 use config::Webhook;
 use model::clock::now;
 use model::{Millis, Time};
@@ -12,44 +13,35 @@ use model::{Millis, Time};
 #[derive(Debug, Default)]
 pub(crate) struct WebhookFigures(Mutex<WebhookState>);
 
-/// A receiver of changes.
-#[derive(Debug, Default, Clone, Serialize, ToSchema)]
-#[schema(as = Webhook)]
-pub(crate) struct WebhookState {
-    pub(crate) name: String,
-    /// Without the query.
-    pub(crate) url: String,
-    /// The position behind the last change that it has taken, or that is not for it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    pub(crate) position: Option<String>,
-    /// The age of the oldest change that it has not taken.
-    pub(crate) lag_seconds: u64,
-    /// Changes that it has taken.
-    pub(crate) taken: u64,
-    /// Requests that failed.
-    pub(crate) failures: u64,
-    /// How often changes that were not sent yet were gone from the feed.
-    pub(crate) gaps: u64,
-    /// When it took changes last.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Time)]
-    taken_at: Option<Millis>,
-    /// When a request failed last.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Time)]
-    failed_at: Option<Millis>,
-    /// Why it failed.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    last_error: Option<String>,
-    /// When the next request begins, after a failure.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Time)]
-    next_at: Option<Millis>,
-    /// The time of the oldest change that it has not taken; `None` at the end of the feed.
-    #[serde(skip)]
-    pub(crate) waiting_since: Option<Millis>,
+answers! {
+    /// A receiver of changes.
+    #[derive(Default, Clone)]
+    pub(crate) struct WebhookState as Webhook {
+        pub(crate) name: String,
+        /// Without the query.
+        pub(crate) url: String,
+        /// The position behind the last change that it has taken, or that is not for it.
+        pub(crate) position?: String,
+        /// The age of the oldest change that it has not taken.
+        pub(crate) lag_seconds: u64,
+        /// Changes that it has taken.
+        pub(crate) taken: u64,
+        /// Requests that failed.
+        pub(crate) failures: u64,
+        /// How often changes that were not sent yet were gone from the feed.
+        pub(crate) gaps: u64,
+        /// When it took changes last.
+        taken_at?: Millis as Time,
+        /// When a request failed last.
+        failed_at?: Millis as Time,
+        /// Why it failed.
+        last_error?: String,
+        /// When the next request begins, after a failure.
+        next_at?: Millis as Time,
+        /// The time of the oldest change that it has not taken; `None` at the end of the feed.
+        #[serde(skip)]
+        pub(crate) waiting_since: Option<Millis>,
+    }
 }
 
 impl WebhookFigures {
@@ -80,9 +72,10 @@ impl WebhookState {
     }
 
     /// A request failed; the next one follows after a pause.
-    pub(crate) fn fail(&mut self, why: &str, pause: Millis) {
+    pub(crate) fn fail(&mut self, why: &str, pause: Duration) {
         self.failures += 1;
-        (self.failed_at, self.last_error, self.next_at) = (Some(now()), Some(why.to_owned()), Some(now() + pause));
+        (self.failed_at, self.last_error, self.next_at) =
+            (Some(now()), Some(why.to_owned()), Some(now() + pause.as_millis() as Millis));
     }
 }
 

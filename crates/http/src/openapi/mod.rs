@@ -9,15 +9,8 @@ mod tests;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use utoipa::openapi::example::ExampleBuilder;
-use utoipa::openapi::path::{HttpMethod, Operation};
-use utoipa::openapi::schema::RefBuilder;
-use utoipa::openapi::server::ServerBuilder;
-use utoipa::openapi::tag::TagBuilder;
-use utoipa::openapi::{
-    ComponentsBuilder, ContentBuilder, InfoBuilder, License, OpenApi, OpenApiBuilder, Paths, Ref, RefOr, Response,
-    ResponseBuilder,
-};
+use serde::{Serialize, Serializer};
+use serde_json::{Map, Value, json};
 
 use crate::endpoint::{Endpoint, Shape, parameters};
 use crate::streams::events;
@@ -48,78 +41,81 @@ const GROUPS: [(&str, &str); 10] = [
     ("operations", "Health, figures, checks and documentation, for operators"),
 ];
 
+/// The methods in the order in which the document has those of a path.
+const METHODS: [&str; 5] = ["get", "put", "post", "delete", "patch"];
+
+/// The calls of a path by the places of their methods.
+#[derive(Default)]
+struct PathItem(BTreeMap<Option<usize>, Value>);
+
+impl Serialize for PathItem {
+    fn serialize<S: Serializer>(&self, to: S) -> std::result::Result<S::Ok, S::Error> {
+        to.collect_map(self.0.iter().filter_map(|(place, operation)| Some((METHODS.get((*place)?)?, operation))))
+    }
+}
+
+/// The document.
+#[derive(Serialize)]
+struct Description {
+    openapi: &'static str,
+    info: Value,
+    servers: [Value; 1],
+    paths: BTreeMap<&'static str, PathItem>,
+    components: Value,
+    tags: Vec<Value>,
+}
+
 /// The document about these endpoints of the server at this address.
-fn document(endpoints: &[Endpoint], server: &str) -> OpenApi {
-    let (mut schemas, mut codes, mut paths) = (BTreeMap::new(), BTreeSet::new(), Paths::new());
-    for endpoint in endpoints.iter().filter(|endpoint| endpoint.operation.operation_id.is_some()) {
+fn document(endpoints: &[Endpoint], server: &str) -> Description {
+    let (mut schemas, mut codes, mut paths) = (Map::new(), BTreeSet::new(), BTreeMap::<_, PathItem>::new());
+    for endpoint in endpoints.iter().filter(|endpoint| endpoint.operation.is_described()) {
         let its = endpoint.all_codes();
         codes.extend(&its);
         schemas.extend(endpoint.schemas.iter().cloned());
-        paths.add_path_operation(endpoint.info.path, vec![method(endpoint.info.method)], operation(endpoint, &its));
+        let place = METHODS.iter().position(|method| method.eq_ignore_ascii_case(endpoint.info.method));
+        paths.entry(endpoint.info.path).or_default().0.insert(place, operation(endpoint, &its));
     }
     schemas.extend(Shape::of::<Document<'_>>().parts);
     schemas.extend(parameters::words());
-    schemas.extend(model::schemas::shared());
-    let info = InfoBuilder::new()
-        .title("Tideline")
-        .version(env!("CARGO_PKG_VERSION"))
-        .description(Some(ABOUT))
-        .license(Some(License::builder().name("Apache-2.0").identifier(Some("Apache-2.0")).build()))
-        .build();
-    let tags = GROUPS.map(|(name, about)| TagBuilder::new().name(name).description(Some(about)).build());
-    let components = ComponentsBuilder::new().schemas_from_iter(schemas).response(PROBLEM, problem(codes));
-    let components =
-        security::schemes().into_iter().fold(components, |all, (name, scheme)| all.security_scheme(name, scheme));
-    let server = ServerBuilder::new().url(server).description(Some("The server of this document")).build();
-    OpenApiBuilder::new()
-        .info(info)
-        .servers(Some([server]))
-        .tags(Some(tags))
-        .paths(paths)
-        .components(Some(components.build()))
-        .build()
+    schemas.extend(model::schemas::shared().map(|(name, schema)| (name, json!(schema))));
+    Description {
+        openapi: "3.1.0",
+        info: json!({
+            "title": "Tideline", "version": env!("CARGO_PKG_VERSION"), "description": ABOUT,
+            "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"}
+        }),
+        servers: [json!({"url": server, "description": "The server of this document"})],
+        paths,
+        components: json!({
+            "schemas": schemas, "responses": {PROBLEM: problem(codes)}, "securitySchemes": security::schemes()
+        }),
+        tags: GROUPS.iter().map(|(name, about)| json!({"name": name, "description": about})).collect(),
+    }
 }
 
 /// The document as indented JSON.
 pub(crate) fn json(endpoints: &[Endpoint], server: &str) -> Result<String> {
-    document(endpoints, server)
-        .to_pretty_json()
+    serde_json::to_string_pretty(&document(endpoints, server))
         .map_err(|e| Error::Setup(format!("cannot write the OpenAPI document: {e}")))
 }
 
-/// The method in the type of the document.
-fn method(name: &str) -> HttpMethod {
-    match name {
-        "POST" => HttpMethod::Post,
-        "PUT" => HttpMethod::Put,
-        "PATCH" => HttpMethod::Patch,
-        "DELETE" => HttpMethod::Delete,
-        _ => HttpMethod::Get,
-    }
-}
-
 /// A call with what follows from its shape: credentials, consistency, and the codes that it may answer.
-fn operation(endpoint: &Endpoint, codes: &[Code]) -> Operation {
-    let mut operation = endpoint.operation.clone();
-    if endpoint.info.reads_shared() {
-        operation.parameters.get_or_insert_default().extend(parameters::consistency().map(RefOr::T));
+fn operation(endpoint: &Endpoint, codes: &[Code]) -> Value {
+    let mut operation = json!(endpoint.operation);
+    if let Some(parameters) = operation["parameters"].as_array_mut().filter(|_| endpoint.info.reads_shared()) {
+        parameters.extend(parameters::consistency());
     }
-    operation.security = Some(security::taken_by(endpoint.info.permit));
-    operation.extensions = has_no_end(&operation).then(|| [(LEFT_OUT, true)].into_iter().collect());
-    operation.responses.responses.insert("default".to_owned(), refer(codes).into());
+    operation["security"] = json!(security::taken_by(endpoint.info.permit));
+    let is_stream = |answer: &Value| answer["content"].get(events::MEDIA_TYPE).is_some();
+    if endpoint.operation.responses.values().all(is_stream) {
+        operation[LEFT_OUT] = true.into();
+    }
+    operation["responses"]["default"] = refer(codes);
     operation
 }
 
-/// Whether the call has no other answer than a stream.
-fn has_no_end(operation: &Operation) -> bool {
-    operation.responses.responses.values().all(|response| match response {
-        RefOr::T(response) => response.content.keys().any(|media_type| media_type == events::MEDIA_TYPE),
-        RefOr::Ref(_) => false,
-    })
-}
-
 /// The response for all problems. The codes of the call stand beside the reference.
-fn refer(codes: &[Code]) -> Ref {
+fn refer(codes: &[Code]) -> Value {
     let mut by_status = BTreeMap::<u16, BTreeSet<String>>::new();
     for code in codes {
         by_status.entry(code.status()).or_default().insert(format!("`{code}`"));
@@ -128,21 +124,17 @@ fn refer(codes: &[Code]) -> Ref {
         let codes: Vec<_> = codes.into_iter().collect();
         format!("{status} {}", codes.join(", "))
     });
-    let place = format!("#/components/responses/{PROBLEM}");
-    RefBuilder::new().ref_location(place).description(Some(words.collect::<Vec<_>>().join("; "))).build()
+    let words = words.collect::<Vec<_>>().join("; ");
+    json!({"$ref": format!("#/components/responses/{PROBLEM}"), "description": words})
 }
 
 /// The response itself, with an example of each code.
-fn problem(codes: BTreeSet<Code>) -> Response {
-    let example = |code: Code| serde_json::to_value(Document::new(code, code.detail())).unwrap_or_default();
-    let examples =
-        codes.into_iter().map(|code| (code.name(), ExampleBuilder::new().value(Some(example(code))).build()));
-    let schema = Ref::from_schema_name(PROBLEM);
-    let content = ContentBuilder::new().schema(Some(schema)).examples_from_iter(examples).build();
-    ResponseBuilder::new()
-        .description(
+fn problem(codes: BTreeSet<Code>) -> Value {
+    let example = |code: Code| (code.name().to_owned(), json!({"value": Document::new(code, code.detail())}));
+    let examples: Map<_, _> = codes.into_iter().map(example).collect();
+    json!({
+        "description":
             "The request failed. With 429 and 503, `Retry-After` has the seconds to wait before the next attempt",
-        )
-        .content("application/problem+json", content)
-        .build()
+        "content": {"application/problem+json": {"schema": parameters::reference(PROBLEM), "examples": examples}}
+    })
 }

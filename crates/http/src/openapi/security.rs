@@ -1,8 +1,6 @@
 //! The credentials that each call takes, as its endpoint states them.
 
-use utoipa::openapi::security::{
-    ApiKey, ApiKeyValue, HttpAuthScheme, HttpBuilder, SecurityRequirement, SecurityScheme,
-};
+use serde_json::{Value, json};
 
 use crate::guards::auth::{ACCESS_TOKEN, Permit, TokenUse};
 
@@ -14,23 +12,22 @@ const USER_TOKEN: &str = "userToken";
 const TOKEN_IN_QUERY: &str = "userTokenInQuery";
 
 /// The kinds of credentials with their names.
-pub(super) fn schemes() -> [(&'static str, SecurityScheme); 5] {
-    let bearer = |about: &str| HttpBuilder::new().scheme(HttpAuthScheme::Bearer).description(Some(about));
-    let key = |about| SecurityScheme::Http(bearer(about).build());
+pub(super) fn schemes() -> Value {
+    let bearer = |about: &str| json!({"type": "http", "scheme": "bearer", "description": about});
     let user = "A JSON Web Token of a user, signed by the application (HS256 or EdDSA). `own`: of the user `uid` of the path; \
                 `visible`: also of others, if `auth.users_read` is `visible`; any other word: if `auth.users_act` has it";
     let in_query = "The same token in the address, because `EventSource` of browsers can set no header";
-    [
-        (KEY, key("A key of `auth.keys`, for all calls. A server without keys takes every request")),
-        (READ_KEY, key("A key of `auth.read_keys`, for calls that change nothing")),
-        (METRICS_KEY, key("A key of `auth.metrics_keys`, for the metrics")),
-        (USER_TOKEN, SecurityScheme::Http(bearer(user).bearer_format("JWT").build())),
-        (TOKEN_IN_QUERY, SecurityScheme::ApiKey(ApiKey::Query(ApiKeyValue::with_description(ACCESS_TOKEN, in_query)))),
-    ]
+    json!({
+        KEY: bearer("A key of `auth.keys`, for all calls. A server without keys takes every request"),
+        READ_KEY: bearer("A key of `auth.read_keys`, for calls that change nothing"),
+        METRICS_KEY: bearer("A key of `auth.metrics_keys`, for the metrics"),
+        USER_TOKEN: {"type": "http", "scheme": "bearer", "bearerFormat": "JWT", "description": user},
+        TOKEN_IN_QUERY: {"type": "apiKey", "in": "query", "name": ACCESS_TOKEN, "description": in_query}
+    })
 }
 
 /// The kinds that a call takes, each alone; none for a call that needs none. That of tokens has the word of their use.
-pub(super) fn taken_by(permit: Permit) -> Vec<SecurityRequirement> {
+pub(super) fn taken_by(permit: Permit) -> Vec<Value> {
     let Permit { open, read, metrics, users, uid: _, in_query } = permit;
     let kinds = [
         (KEY, true),
@@ -40,6 +37,6 @@ pub(super) fn taken_by(permit: Permit) -> Vec<SecurityRequirement> {
         (TOKEN_IN_QUERY, in_query),
     ];
     let taken = kinds.into_iter().filter(|(_, is_taken)| *is_taken && !open);
-    let word = |name| users.filter(|_| name == USER_TOKEN).map(TokenUse::word);
-    taken.map(|(name, _)| SecurityRequirement::new(name, word(name))).collect()
+    let words = |name| users.filter(|_| name == USER_TOKEN).map(TokenUse::word).into_iter().collect::<Vec<_>>();
+    taken.map(|(name, _)| json!({name: words(name)})).collect()
 }

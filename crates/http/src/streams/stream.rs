@@ -11,8 +11,7 @@ use super::events;
 use super::response::{self, Piece, Source};
 use crate::api::Api;
 use crate::call::Call;
-use crate::calls::show;
-use crate::endpoint::{Endpoint, get, group};
+use crate::endpoint::{Endpoint, example, get, group};
 use crate::endpoint::{Shape, parameters};
 use crate::guards::auth::TokenUse;
 use crate::limits::Holder;
@@ -65,7 +64,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         .with_token_in_query()
         .not_for_read_keys()
         .query([last])
-        .answers_in(events::MEDIA_TYPE, 200, "Events, without an end", data, show::example())
+        .answers_in(events::MEDIA_TYPE, 200, "Events, without an end", data, example("EventData"))
         .refuses(&[Code::InvalidHeader, Code::UnknownCursor, Code::CrossOrigin, Code::StreamLimit, Code::Stopping]);
     group("streams", [call])
 }

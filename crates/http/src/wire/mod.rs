@@ -1,5 +1,6 @@
 //! Bodies, queries, answers and problem documents.
 
+pub(crate) mod answers;
 pub(crate) mod body;
 pub(crate) mod kept_pages;
 pub(crate) mod problem;

@@ -134,6 +134,22 @@ pub(crate) fn with(status: StatusCode, value: &impl Serialize) -> Answer {
     Ok(body(HttpResponseBuilder::new(status), encode(value)?))
 }
 
+/// A list without pages, in the order of the call.
+#[derive(Serialize)]
+pub(crate) struct Items<T> {
+    pub(crate) items: T,
+}
+
+/// 200 with a list without pages.
+pub(crate) fn items<T: Serialize>(items: &[T]) -> Answer {
+    ok(&Items { items })
+}
+
+/// 204.
+pub(crate) fn nothing() -> Answer {
+    Ok(HttpResponse::NoContent().finish())
+}
+
 /// 200 with a page of a list, and its neighbours in a `Link` header.
 pub(crate) fn page<T: Serialize, I: Display>(page: Page<T, I>, kept: &Kept) -> Answer {
     let mut text = Text::new(0, None);

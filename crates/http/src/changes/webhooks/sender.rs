@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use backon::{BackoffBuilder, ExponentialBuilder};
 use hyper::body::Bytes;
-use serde::Serialize;
 use tokio::sync::watch;
 use tokio::time::sleep;
 
@@ -16,7 +15,7 @@ use crate::figures::webhooks::WebhookFigures;
 use crate::limits::Holder;
 use crate::pools::Wants;
 use crate::wire::problem::Problem;
-use crate::wire::reply;
+use crate::wire::reply::{self, Items};
 use config::{Webhook, WebhookSecret};
 use feed::{ChangePosition, ChangesAfter, Feed, ReceiverStart, events};
 use model::error::{Code, Error, Result};
@@ -60,12 +59,6 @@ struct Batch {
     id: String,
     /// The position behind them.
     end: ChangePosition,
-}
-
-/// The body of a request.
-#[derive(Serialize)]
-struct Items<'a> {
-    items: Vec<Change<'a>>,
 }
 
 impl Sender {
@@ -182,7 +175,7 @@ impl Sender {
                 Ok(done) => return done,
                 Err(problem) => {
                     tracing::warn!(webhook = %self.hook.name, why = %problem, "{failure}; the next attempt follows");
-                    self.figures.state().fail(failure, millis(PAUSE));
+                    self.figures.state().fail(failure, PAUSE);
                     sleep(PAUSE).await;
                 }
             }
@@ -206,7 +199,7 @@ impl Sender {
             let Err(Refused { why, retry_after }) = sent else { break };
             let asked = retry_after.unwrap_or_default().min(LONGEST_ASKED);
             let pause = pauses.next().unwrap_or(LONGEST_PAUSE).min(LONGEST_PAUSE).max(asked);
-            self.figures.state().fail(&why, millis(pause));
+            self.figures.state().fail(&why, pause);
             if failures == 0 {
                 tracing::warn!(webhook = %self.hook.name, url = self.figures.now().url, why, "a webhook fails; it is repeated");
             }
@@ -222,24 +215,14 @@ impl Sender {
     /// signature.
     async fn read_secrets(&mut self) -> Result<(), String> {
         let hook = self.hook.clone();
-        let why = match self.api.run_admitted(Wants::Read, move || hook.secrets()).await {
-            Ok(Ok(secrets)) => {
-                self.secrets = secrets;
-                return Ok(());
-            }
-            Ok(Err(error)) => error.to_string(),
-            Err(problem) => problem.to_string(),
-        };
-        if self.secrets.is_empty() {
-            return Err(why);
+        let read = self.api.run_admitted(Wants::Read, move || hook.secrets().map_err(|e| e.to_string())).await;
+        match read.map_err(|e| e.to_string()).flatten() {
+            Ok(secrets) => self.secrets = secrets,
+            Err(why) if self.secrets.is_empty() => return Err(why),
+            Err(why) => tracing::warn!(why, "the last secrets of a webhook are used on"),
         }
-        tracing::warn!(why, "the last secrets of a webhook are used on");
         Ok(())
     }
-}
-
-fn millis(pause: Duration) -> Millis {
-    u64::try_from(pause.as_millis()).unwrap_or_default()
 }
 
 /// The changes behind a place.

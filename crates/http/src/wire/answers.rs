@@ -1,0 +1,39 @@
+//! The declaration of the objects that calls answer.
+
+/// Declares objects that calls answer, as `struct Type as Name { … }` with the name in the OpenAPI document, if it is another one.
+///
+/// A field is `name: Type`, or `name?: Type` if it is left out without a value. Behind `as` is the type that the document tells, if
+/// it is another one.
+macro_rules! answers {
+    () => {};
+    ($(#[$about:meta])* $vis:vis struct $Type:ident $(<$of:lifetime>)? $(as $Name:ident)? { $($fields:tt)* } $($more:tt)*) => {
+        $crate::wire::answers::answers! { @
+            { $(#[$about])* $(#[schema(as = $Name)])? $vis struct $Type $(<$of>)? } {} $($fields)*
+        }
+        $crate::wire::answers::answers! { $($more)* }
+    };
+    (@ $head:tt { $($done:tt)* } $(#[$told:meta])* $vis:vis $field:ident?: $T:ty as $S:ty, $($rest:tt)*) => {
+        $crate::wire::answers::answers! { @ $head { $($done)*
+            $(#[$told])* #[serde(skip_serializing_if = "Option::is_none")] #[schema(value_type = $S)] $vis $field: Option<$T>,
+        } $($rest)* }
+    };
+    (@ $head:tt { $($done:tt)* } $(#[$told:meta])* $vis:vis $field:ident?: $T:ty, $($rest:tt)*) => {
+        $crate::wire::answers::answers! { @ $head { $($done)*
+            $(#[$told])* #[serde(skip_serializing_if = "Option::is_none")] #[schema(nullable = false)] $vis $field: Option<$T>,
+        } $($rest)* }
+    };
+    (@ $head:tt { $($done:tt)* } $(#[$told:meta])* $vis:vis $field:ident: $T:ty as $S:ty, $($rest:tt)*) => {
+        $crate::wire::answers::answers! { @ $head { $($done)*
+            $(#[$told])* #[schema(value_type = $S)] $vis $field: $T,
+        } $($rest)* }
+    };
+    (@ $head:tt { $($done:tt)* } $(#[$told:meta])* $vis:vis $field:ident: $T:ty, $($rest:tt)*) => {
+        $crate::wire::answers::answers! { @ $head { $($done)* $(#[$told])* $vis $field: $T, } $($rest)* }
+    };
+    (@ { $($head:tt)* } { $($done:tt)* }) => {
+        #[derive(Debug, serde::Serialize, utoipa::ToSchema)]
+        $($head)* { $($done)* }
+    };
+}
+
+pub(crate) use answers;
