@@ -27,7 +27,7 @@ fn a_stop_does_not_wait_for_a_long_purge() {
 /// Stops the purge of a new item once it has begun. The number of its likes after that.
 fn left_by_a_stop(store: &Arc<Store>, id: ContentId, likes: u64) -> u64 {
     let quiet = Content { broadcast: false, ..post(id.get(), 1, 1) };
-    feed::items::tables::publish(&store, &[timed(quiet)], Batch::AllOrNone, Push::Queued).expect("publishes");
+    feed::items::tables::publish(store, &[timed(quiet)], Batch::AllOrNone, Push::Queued).expect("publishes");
     let like = |raw| Reaction { user: UserId::new(raw).expect("in range"), kind: ReactionKind::LIKE, since: Some(raw) };
     let reactions: Vec<_> = (1..=likes).map(like).collect();
     for part in reactions.chunks(1000) {

@@ -4,8 +4,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
-use feed::store::{Options, Store};
-use kv::FORMAT;
 use model::error::{Code, Error, Result};
 use model::store::Watch;
 

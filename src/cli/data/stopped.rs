@@ -22,7 +22,7 @@ pub(crate) fn on_directory<T>(config: &Config, told: Told, work: impl FnOnce(&Ap
 pub(super) fn each_user(store: &Store, mut visit: impl FnMut(UserId) -> Result<()>) -> Result<()> {
     let mut after = None;
     loop {
-        let users = feed::users::tables::users_after(&store, after, AT_ONCE)?;
+        let users = feed::users::tables::users_after(store, after, AT_ONCE)?;
         let Some(last) = users.last() else { return Ok(()) };
         after = Some(*last);
         users.into_iter().try_for_each(&mut visit)?;

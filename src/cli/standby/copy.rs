@@ -9,7 +9,7 @@ use super::origin::Origin;
 use crate::cli::terminal::progress::{Progress, Unit};
 use feed::backup::unpack_files;
 use feed::standbys::{CopyFile, CopyPlan, CopyRequest, Head, PLAN};
-use kv::{Schema, Standby, StandbyDirectory, is_file_of_engine};
+use kv::{Schema, Standby, StandbyDirectory};
 use model::error::{Code, Error, Result};
 
 /// The extension of table files.

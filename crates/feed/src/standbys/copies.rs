@@ -12,7 +12,6 @@ use super::Standbys;
 use super::wire::{CopyFile, CopyPlan, CopyRequest, PLAN};
 use crate::backup::Archive;
 use crate::store::Store;
-use kv::is_file_of_engine;
 use model::clock::now;
 use model::error::{Code, Error, Result};
 use model::{private, threads};

@@ -33,7 +33,7 @@ impl OnDisk {
         let note = store.note(EVENTS_FROM)?.unwrap_or_default();
         let first = note.iter().fold(0, |number, byte| number << 8 | u64::from(*byte));
         let mut last = None;
-        events::tables::newest_logged(&store, &mut |row| {
+        events::tables::newest_logged(store, &mut |row| {
             last = Some(row.replaced_by(Kind::Mark));
             ControlFlow::Break(())
         })?;

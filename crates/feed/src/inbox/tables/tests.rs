@@ -1,13 +1,7 @@
-use std::ops::ControlFlow;
-
 use super::rows::MOST_ENTRIES;
-use super::{drop_job, inbox};
 use crate::memory::arrivals::{MOST_RECORDS, RECORD};
-use crate::rows::inbox::merge::{Change, Step};
 use crate::store::{InboxRoom, Options, Store};
-use model::error::Error;
-use model::store::Tier;
-use model::{ContentId, Cursor, Entry, JobId, Lane, Order, Span, UserId};
+use model::{JobId, Lane, UserId};
 
 fn open(dir: &tempfile::TempDir) -> Store {
     let inbox_room = InboxRoom { limit: 2 * MOST_ENTRIES, slack: 16 };
@@ -15,7 +9,7 @@ fn open(dir: &tempfile::TempDir) -> Store {
 }
 
 fn end(store: &Store, seq: usize) {
-    crate::inbox::tables::drop_job(&store, JobId { lane: Lane::of(UserId::MIN), seq: seq as u64 }).expect("ends");
+    crate::inbox::tables::drop_job(store, JobId { lane: Lane::of(UserId::MIN), seq: seq as u64 }).expect("ends");
 }
 
 #[test]
