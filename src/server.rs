@@ -25,7 +25,7 @@ use kv::FORMAT;
 use model::error::{Error, Result};
 use model::threads;
 
-pub use self::app::{App, Told, open, options};
+pub use self::app::{App, StartOptions, open, options};
 pub(crate) use self::rotation::start as look_after_keys;
 pub(crate) use self::standby::serve as serve_standby;
 pub(crate) use self::stop_signals::StopSignals;
@@ -39,7 +39,7 @@ const LAST_LOOKS: u32 = 10;
 /// `ready` with the service and its address, such as `http://127.0.0.1:8080`.
 pub fn run(
     config: &Config,
-    told: Told,
+    start_options: StartOptions,
     file: Option<PathBuf>,
     ready: impl FnOnce(&Arc<Feed>, &str) -> Result<()>,
 ) -> Result<()> {
@@ -50,7 +50,7 @@ pub fn run(
     let mut stop = system.block_on(async { StopSignals::catch() })?;
     let reloads = Arc::new(Reloads::default());
     system.block_on(async { rotation::start(&config.auth, file, Arc::clone(&gate), Arc::clone(&reloads)) })?;
-    let Some(app) = system.block_on(open_unless_stopped(config, told, &mut stop))? else { return Ok(()) };
+    let Some(app) = system.block_on(open_unless_stopped(config, start_options, &mut stop))? else { return Ok(()) };
     let served = system.block_on(serve(config, &app, (gate, reloads), &mut stop, ready));
     let left = served.as_ref().copied().unwrap_or(config.server.shutdown_timeout.get());
     let stopped = app.stop(left);
@@ -61,11 +61,15 @@ pub fn run(
 
 /// Opens on a separate thread, because the engine may replay its log for long. If told to stop meanwhile, it closes
 /// again and returns `None`. The engine cannot be hurried, so after the timeout the process ends as in a crash.
-async fn open_unless_stopped(config: &Config, told: Told, stop: &mut StopSignals) -> Result<Option<App>> {
+async fn open_unless_stopped(
+    config: &Config,
+    start_options: StartOptions,
+    stop: &mut StopSignals,
+) -> Result<Option<App>> {
     let (done, opened) = oneshot::channel();
     let owned = config.clone();
     // Nobody waits any more if it took too long.
-    threads::start("open", move || drop(done.send(open(&owned, told))))?;
+    threads::start("open", move || drop(done.send(open(&owned, start_options))))?;
     let ended = |_| Error::Setup("the data directory could not be opened; the server log has the cause".to_owned());
     let mut opened = pin!(opened);
     tokio::select! {

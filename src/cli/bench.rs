@@ -31,7 +31,7 @@ use self::search::Search;
 use super::{print, say};
 use crate::cli::remote::calls::Client;
 use crate::cli::terminal::interrupt::Interrupt;
-use crate::cli::terminal::units::patience;
+use crate::cli::terminal::units::time_limit;
 use crate::trace::{Graph, Load, Mix};
 use model::clock::now;
 use model::error::{Error, Result};
@@ -122,7 +122,7 @@ struct LoadArgs {
     #[arg(long, value_name = "R", value_parser = rate)]
     rate: Option<f64>,
     /// In the search for the largest rate, longest time that 99 % of each kind of operation may take
-    #[arg(long, value_name = "DURATION", default_value = "100ms", value_parser = patience, conflicts_with = "rate")]
+    #[arg(long, value_name = "DURATION", default_value = "100ms", value_parser = time_limit, conflicts_with = "rate")]
     within: Duration,
     /// Seconds of each step of the search
     #[arg(long, value_name = "N", default_value_t = 5, conflicts_with = "rate", value_parser = clap::value_parser!(u64).range(1..=3600))]
@@ -137,7 +137,7 @@ struct LoadArgs {
     #[arg(long, value_name = "N", default_value_t = 64, value_parser = clap::value_parser!(u16).range(1..=10_000))]
     connections: u16,
     /// Give up an operation after this time
-    #[arg(long, value_name = "DURATION", default_value = "10s", value_parser = patience)]
+    #[arg(long, value_name = "DURATION", default_value = "10s", value_parser = time_limit)]
     timeout: Duration,
     /// Read pages with view=ids
     #[arg(long)]

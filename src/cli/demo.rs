@@ -24,7 +24,7 @@ use crate::cli::data::import;
 use crate::cli::data::import::ImportArgs;
 use crate::cli::terminal::logging;
 use crate::server;
-use crate::server::Told;
+use crate::server::StartOptions;
 use config::{AcceptedIds, Config};
 use model::clock::now;
 use model::error::{Error, Result};
@@ -166,7 +166,7 @@ fn serve(args: &DemoArgs) -> Result<()> {
         }
         None => (make(&args.dir, *args.community.checked()?, &config)?, true),
     };
-    server::run(&config, Told { changes: true, ..Told::default() }, None, |feed, address| {
+    server::run(&config, StartOptions { changes: true, ..StartOptions::default() }, None, |feed, address| {
         if is_new {
             prepare::prepare(feed, &community)?;
         }

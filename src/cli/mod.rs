@@ -16,7 +16,7 @@ use clap::{Args, CommandFactory, Parser, Subcommand};
 
 use self::terminal::logging;
 use crate::server;
-use crate::server::Told;
+use crate::server::StartOptions;
 use config::Config;
 use http::description;
 use model::error::{Error, Result};
@@ -164,13 +164,13 @@ fn run(cli: Cli) -> Result<i32> {
                 let mut config = config.clone();
                 config.server.listen = args.listen.unwrap_or(config.server.listen);
                 config.auth.insecure |= args.insecure;
-                let told = Told {
+                let start_options = StartOptions {
                     accept_log_loss: args.accept_log_loss,
                     changes: true,
                     has_standbys: true,
-                    ..Told::default()
+                    ..StartOptions::default()
                 };
-                server::run(&config, told, file, |_, _| Ok(()))
+                server::run(&config, start_options, file, |_, _| Ok(()))
             })
         }
         Command::Import(with) => with.run(data::import::run),
@@ -186,7 +186,7 @@ fn run(cli: Cli) -> Result<i32> {
         Command::Cluster(command) => return remote::cluster::run(command),
         Command::Check(with) => {
             return with.run(|config, args| match args.against.is_empty() {
-                true => data::check::run(config, Told::default(), &|| false),
+                true => data::check::run(config, StartOptions::default(), &|| false),
                 false => remote::compare::run(config, args),
             });
         }

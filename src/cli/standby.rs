@@ -17,7 +17,7 @@ use tokio::sync::mpsc;
 use self::follow::Follower;
 use self::origin::Origin;
 use super::remote::calls;
-use crate::server::{self, StopSignals, Told};
+use crate::server::{self, StartOptions, StopSignals};
 use config::{Auth, Config};
 use http::{Authenticator, Promotion, Reloads, StandbyApi};
 use kv::StandbyDirectory;
@@ -60,8 +60,8 @@ pub(crate) fn run(config: &Config, args: &StandbyArgs, file: Option<PathBuf>) ->
     config.server.listen = args.listen.unwrap_or(config.server.listen);
     config.auth.insecure |= args.insecure;
     let serve = |config: &Config| {
-        let told = Told { changes: true, has_standbys: true, ..Told::default() };
-        server::run(config, told, file.clone(), |_, _| Ok(()))
+        let start_options = StartOptions { changes: true, has_standbys: true, ..StartOptions::default() };
+        server::run(config, start_options, file.clone(), |_, _| Ok(()))
     };
     let data = &config.storage.data_dir;
     if StandbyDirectory::was_promoted(data) {
@@ -89,10 +89,10 @@ pub(crate) fn run(config: &Config, args: &StandbyArgs, file: Option<PathBuf>) ->
     let reloads = Arc::new(Reloads::default());
     let keys = (Arc::clone(&gate), Arc::clone(&reloads));
     system.block_on(async { server::look_after_keys(&config.auth, file.clone(), keys.0, keys.1) })?;
-    let (wish, wishes) = mpsc::channel(1);
-    let api = Arc::new(StandbyApi::new(&config, gate, Arc::clone(&reloads), follower.state(), wish));
+    let (promote, promotions) = mpsc::channel(1);
+    let api = Arc::new(StandbyApi::new(&config, gate, Arc::clone(&reloads), follower.state(), promote));
     let served = system.block_on(async {
-        server::serve_standby(&config, &api, &reloads, &mut stop, promotion(Arc::clone(&follower), wishes)).await
+        server::serve_standby(&config, &api, &reloads, &mut stop, promotion(Arc::clone(&follower), promotions)).await
     });
     drop((api, stop, system));
     follower.close();
@@ -110,9 +110,9 @@ pub(crate) fn run(config: &Config, args: &StandbyArgs, file: Option<PathBuf>) ->
     }
 }
 
-/// Waits for a wish that can be met. Returns whether the standby has all of its server.
-async fn promotion(follower: Arc<Follower>, mut wishes: mpsc::Receiver<Promotion>) -> bool {
-    while let Some(Promotion { switch, force, accept_loss, done }) = wishes.recv().await {
+/// Waits for a promotion that can be made. Returns whether the standby has all of its server.
+async fn promotion(follower: Arc<Follower>, mut promotions: mpsc::Receiver<Promotion>) -> bool {
+    while let Some(Promotion { switch, force, accept_loss, done }) = promotions.recv().await {
         let worker = Arc::clone(&follower);
         let work = move || {
             let made = if switch { worker.switch() } else { worker.last_row(force, accept_loss) };

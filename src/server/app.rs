@@ -39,7 +39,7 @@ pub struct App {
 
 /// Options of one start that are not settings.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Told {
+pub struct StartOptions {
     /// Start although the log is damaged, without the acknowledged changes that are lost.
     pub accept_log_loss: bool,
     /// Refuse a log with a torn end, which a backup does not have.
@@ -82,22 +82,22 @@ pub fn options(config: &Config) -> Options {
 }
 
 /// Opens the data directory that `config` names, takes over the jobs in it and starts the workers.
-pub fn open(config: &Config, told: Told) -> Result<App> {
+pub fn open(config: &Config, start_options: StartOptions) -> Result<App> {
     let mut config = config.clone();
     let Config { server, storage, fanout, content, presence, .. } = &config;
     let candidates = Candidates::default();
     let files::Shares { connections, .. } = files::share(storage.max_open_files, server.max_connections);
     let options = Options { listeners: candidates.listeners(content), ..options(&config) };
     let store: Arc<Store> = Arc::new(Store::open(&options.with(|engine| {
-        engine.accept_log_loss = told.accept_log_loss;
-        engine.whole_log = told.whole_log;
-        engine.keep_room = !told.reserve_nothing;
-        engine.keeps_log = told.has_standbys && config.standby.keep_mb > 0 && !config.cluster.is_on();
+        engine.accept_log_loss = start_options.accept_log_loss;
+        engine.whole_log = start_options.whole_log;
+        engine.keep_room = !start_options.reserve_nothing;
+        engine.keeps_log = start_options.has_standbys && config.standby.keep_mb > 0 && !config.cluster.is_on();
     }))?);
     failpoint::pass(Failpoint::StartOpened);
     let backlog = Arc::new(Backlog::new(fanout.queue));
     let streaming = Arc::new(Streaming::new(presence.ttl.as_millis()));
-    let joined = cluster::join(&mut config, &store, told.changes)?;
+    let joined = cluster::join(&mut config, &store, start_options.changes)?;
     cluster::keep_time(&store, &streaming)?;
     if let Some(members) = config.cluster.members() {
         worker::evict_others(&store, &members)?;
@@ -106,10 +106,10 @@ pub fn open(config: &Config, told: Told) -> Result<App> {
     failpoint::pass(Failpoint::StartRestored);
     let feed = Feed::new(Arc::clone(&store), Arc::clone(&backlog), Arc::clone(&streaming), &config)?;
     let feed = Arc::new(feed);
-    let start = |(log, membership)| Node::start(log, &feed, &membership, &config, !told.unnamed).map(Arc::new);
+    let start = |(log, membership)| Node::start(log, &feed, &membership, &config, !start_options.unnamed).map(Arc::new);
     let node = joined.map(start).transpose()?;
     let workers = Workers::start(store, backlog, streaming, &config, candidates)?;
-    let eraser = told.changes.then(|| Eraser::start(Arc::clone(&feed))).transpose()?;
+    let eraser = start_options.changes.then(|| Eraser::start(Arc::clone(&feed))).transpose()?;
     let (backups, standbys) = (Arc::new(Backups::new(&config)), Arc::new(Standbys::new(&config)));
     Ok(App { feed, backups, standbys, workers, eraser, node, connections })
 }

@@ -37,7 +37,7 @@ fn is_found(wrong: Wrong) {
 }
 
 #[test]
-fn a_barrier_that_serves_a_later_read_is_found() {
+fn a_read_index_that_serves_a_later_read_is_found() {
     is_found(Wrong::BarrierReused);
 }
 

@@ -50,7 +50,7 @@ pub(crate) fn end_as_barrier(log: &dyn Log, system: &System) -> Result<(), Strin
     }
 }
 
-/// A mark that does not know one of its sessions, and the session. Nine numbers and the course come before the sessions,
+/// A mark that does not know one of its sessions, and the session. Nine numbers and the state of the sequence come before the sessions,
 /// and the ninth number counts them (`crates/cluster/src/mark.rs`).
 pub(crate) fn without_a_session(mark: &[u8], random: &mut Rng) -> Option<(Vec<u8>, u64)> {
     const COUNT: Range<usize> = 1 + 8 * 8..1 + 9 * 8;

@@ -275,7 +275,7 @@ fn the_dashboard_shows_figures_that_exist() {
     }
     for part in ["http_requests", "request_duration", "delivery_lag", "jobs", "table_bytes", "compaction", "streams"]
         .into_iter()
-        .chain(["cluster_position", "cluster_lag", "cluster_barrier_wait", "cluster_applied", "cluster_reachable"])
+        .chain(["cluster_position", "cluster_lag", "cluster_read_index_wait", "cluster_applied", "cluster_reachable"])
     {
         assert!(shown.iter().any(|name| name.contains(part)), "the dashboard shows no {part}");
     }

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use config::Durability;
 use fastrand::Rng;
-use feed::{DeleteItem, EditItem, Feed, PublishItems, Visibility, Wish, reactions, sight, users};
+use feed::{DeleteItem, EditItem, Feed, PublishItems, ReactionRequest, Visibility, reactions, sight, users};
 use model::{ContentId, Cursor, Draft, EditDraft, Entry, ItemView, Page, Profile, ReactionKind};
 
 use super::names::{Ids, json};
@@ -79,7 +79,7 @@ fn change(feed: &Feed, hosts: Ids, slot: u64, changes: u64) -> Result<(), String
         _ if age == CHANGES - 1 => feed.submit(DeleteItem { item: host.clone(), purge: false }),
         _ if age % 2 == 1 => {
             let (user, kind) = (hosts.host(age), "like".to_owned());
-            let like = Wish { user, kind, active: true, since: Some(age), sight: Visibility::Application };
+            let like = ReactionRequest { user, kind, active: true, since: Some(age), sight: Visibility::Application };
             let comment = format!("\"author_id\":{},\"kind\":\"comment\",\"ref_id\":{text}", author(1));
             publish(comment).and_then(|_| reactions::react(feed, host.clone(), like).map(drop))
         }

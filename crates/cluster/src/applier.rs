@@ -10,12 +10,12 @@ use std::time::{Duration, Instant};
 
 use super::comparison::{Asked, Comparer};
 use super::log::{Log, NotRead, Record};
+use super::log_tail::LogTail;
 use super::mark::Mark;
 use super::membership::LogMembership;
 use super::record::{Envelope, Note, Stamp, Token, Unread, chain, unread_level};
 use super::runs::Runs;
 use super::shared::Shared;
-use super::trail::Trail;
 use super::writer::Writer;
 use config::{Agreed, Refusal};
 use feed::streaming::ChangeTime;
@@ -40,10 +40,10 @@ pub(super) struct Applier {
     pub(super) shared: Arc<Shared>,
     /// The settings of all nodes.
     pub(super) agreed: Agreed,
-    pub(super) trail: Trail,
+    pub(super) log_tail: LogTail,
     /// Commands that all nodes refuse, by their settings.
     pub(super) refused: Vec<Refusal>,
-    /// Whether the log was read again since the records under way came: its last record, and all that the trail has.
+    /// Whether the log was read again since the records under way came: its last record, and all that the tail has.
     pub(super) checked: [bool; 2],
     /// The last warning of a record that is not applied, and of a writer that has seen another log.
     pub(super) told: [Option<Instant>; 2],
@@ -54,7 +54,7 @@ pub(super) struct Applier {
 /// Why the thread ends.
 enum End {
     /// It is told to stop.
-    Told,
+    Stopped,
     /// The node cannot go on.
     Fault(String),
 }
@@ -71,7 +71,7 @@ impl Applier {
                 self.shared.vitals.fault.send_replace(Some(why));
             }
             Err(End::Fault(_)) => {}
-            Ok(()) | Err(End::Told) => self.write_mark(),
+            Ok(()) | Err(End::Stopped) => self.write_mark(),
         }
         self.writer.close();
         self.comparer.end();
@@ -142,9 +142,9 @@ impl Applier {
         }
     }
 
-    /// A mark with the course and the trail of now.
+    /// A mark with the state of the sequence and the tail of the log of now.
     fn mark_now(&self, mark: Mark) -> Mark {
-        Mark { course: self.feed.streaming().sequencer().course(), anchor: self.trail.anchor(), ..mark }
+        Mark { sequence: self.feed.streaming().sequencer().sequence(), anchor: self.log_tail.anchor(), ..mark }
     }
 
     /// Applies a record. Returns the comparison for which it asks.
@@ -246,7 +246,7 @@ impl Applier {
     fn go_on(&mut self, mark: Mark) {
         let (last, hash) = (mark.last, mark.hash);
         self.shared.mark.send_replace(mark);
-        self.trail.push(last, hash);
+        self.log_tail.push(last, hash);
         self.shared.position.send_replace(last + 1);
     }
 }

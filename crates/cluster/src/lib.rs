@@ -6,6 +6,7 @@ mod comparison;
 mod health;
 mod kafka;
 mod log;
+mod log_tail;
 mod look;
 mod mark;
 mod membership;
@@ -14,7 +15,6 @@ mod position;
 mod record;
 mod runs;
 mod shared;
-mod trail;
 mod writer;
 
 pub use comparison::{Compared, Comparison};

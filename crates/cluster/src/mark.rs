@@ -37,8 +37,8 @@ pub(super) struct Mark {
     /// The last record of each session.
     pub(super) sessions: Sessions,
     /// Times, made ids and numbers of events.
-    pub(super) course: SequenceState,
-    /// The first place of the trail: an offset, and the hash of the log up to it.
+    pub(super) sequence: SequenceState,
+    /// The first place of the tail of the log: an offset, and the hash of the log up to it.
     pub(super) anchor: (u64, Token),
 }
 
@@ -79,7 +79,7 @@ impl Mark {
             level: FIRST_LEVEL,
             final_before: 0,
             sessions: Sessions::default(),
-            course: SequenceState::new(0),
+            sequence: SequenceState::new(0),
             anchor: (0, log),
         }
     }
@@ -105,8 +105,8 @@ mod tests {
         let mut sessions = Sessions::default();
         sessions.note(Token(8), 1, 50);
         sessions.note(Token(u64::MAX), 5, 60);
-        let course = SequenceState::new(1_700_000_000_000);
-        let mark = Mark { last: 2, hash: Token(u64::MAX), done: 5, sessions, course, ..Mark::first(Token(1)) };
+        let sequence = SequenceState::new(1_700_000_000_000);
+        let mark = Mark { last: 2, hash: Token(u64::MAX), done: 5, sessions, sequence, ..Mark::first(Token(1)) };
         let bytes = mark.bytes().expect("writes");
         assert_eq!(Mark::read(&bytes).expect("reads"), mark);
         for wrong in [&bytes[1..], &bytes[..bytes.len() - 1], &[]] {

@@ -6,9 +6,9 @@ use std::time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 
 use super::log::{Log, NotAppended, NotRead, Record};
+use super::log_tail::OLD_END;
 use super::mark::Mark;
 use super::record::{Envelope, FIRST_LEVEL, Genesis, LEVEL, Note, Stamp, Token, Unread, chain, log_id, unread_level};
-use super::trail::OLD_END;
 use config::Agreed;
 use feed::store::Store;
 use feed::streaming::{ChangeTime, SequenceState};
@@ -22,7 +22,7 @@ const ORIGIN: &str = "origin";
 /// whose answer was lost can be repeated.
 const FOUNDING: &str = "founding";
 /// How long a start waits for the log.
-const PATIENCE: Duration = Duration::from_secs(30);
+const TIME_LIMIT: Duration = Duration::from_secs(30);
 const PART: Duration = Duration::from_secs(2);
 
 /// The log of a directory, with the settings of all its nodes.
@@ -77,8 +77,8 @@ impl LogMembership {
         }
         let membership = Self { log: log_id(&first), agreed: genesis.agreed };
         let time = envelope.time(first.time);
-        let course = SequenceState::new(time);
-        membership.write(store, &Mark { time, course, ..Mark::first(membership.log) })?;
+        let sequence = SequenceState::new(time);
+        membership.write(store, &Mark { time, sequence, ..Mark::first(membership.log) })?;
         Ok(membership)
     }
 
@@ -186,7 +186,7 @@ impl LogMembership {
                 (Some(_), _) => {
                     return Err(Error::Setup("another record came first: another cluster uses this topic".to_owned()));
                 }
-                (None, Ok(_) | Err(NotAppended::Unknown(_))) if began.elapsed() < PATIENCE => {}
+                (None, Ok(_) | Err(NotAppended::Unknown(_))) if began.elapsed() < TIME_LIMIT => {}
                 (None, Ok(_)) => return Err(Error::Setup("the command log does not show its first record".to_owned())),
                 (None, Err(why)) => {
                     return Err(Error::Setup(format!("the command log does not take its first record: {why}")));
@@ -202,8 +202,8 @@ impl LogMembership {
         if let Some(feed) = base {
             let store = &**feed.store();
             let time = feed.streaming().time_of_changes().max(envelope.time(first.time));
-            let course = feed.streaming().sequencer().course();
-            let mark = Mark { time, course, ..Mark::first(log) };
+            let sequence = feed.streaming().sequencer().sequence();
+            let mark = Mark { time, sequence, ..Mark::first(log) };
             Self { log, agreed: genesis.agreed }.write(store, &mark)?;
         }
         Ok(Founded { log: log.into(), is_new: true, has_base: base.is_some() })
@@ -247,7 +247,7 @@ impl LogMembership {
             // Of several equal records only the first counts.
             match log.append(&bytes, PART) {
                 Ok(offset) => return Ok(offset),
-                Err(_) if began.elapsed() < PATIENCE => std::thread::sleep(PART / 10),
+                Err(_) if began.elapsed() < TIME_LIMIT => std::thread::sleep(PART / 10),
                 Err(why) => return Err(Error::Setup(format!("the command log does not take a record: {why}"))),
             }
         }
@@ -378,7 +378,7 @@ fn wait<T>(ask: impl Fn() -> Result<T, NotRead>) -> Result<T> {
     loop {
         match ask() {
             Ok(answer) => return Ok(answer),
-            Err(NotRead::Unreachable(_)) if began.elapsed() < PATIENCE => std::thread::sleep(PART / 10),
+            Err(NotRead::Unreachable(_)) if began.elapsed() < TIME_LIMIT => std::thread::sleep(PART / 10),
             Err(NotRead::Unreachable(why)) => {
                 return Err(Error::Setup(format!("the command log does not answer (cluster.brokers): {why}")));
             }

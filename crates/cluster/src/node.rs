@@ -13,13 +13,13 @@ use super::applier::Applier;
 use super::comparison::{Comparer, Comparison};
 use super::health::Health;
 use super::log::Log;
+use super::log_tail::LogTail;
 use super::look::{self, look};
 use super::membership::LogMembership;
 use super::position::Position;
 use super::record::{LEVEL, Token};
 use super::runs::Runs;
 use super::shared::Shared;
-use super::trail::Trail;
 use super::writer::Writer;
 use config::Config;
 use feed::Feed;
@@ -82,7 +82,7 @@ pub struct Status {
     pub applied: u64,
     /// Entries of the log since the start that are no records of it.
     pub passed_over: u64,
-    /// Records appended since the start, barriers included.
+    /// Records appended since the start, empty ones included.
     pub records: u64,
     /// Commands appended since the start.
     pub commands: u64,
@@ -109,7 +109,7 @@ impl Node {
         let name = named.then(|| config.cluster.node.clone());
         let mark = membership.begin(&*log, feed.store())?;
         let sequencer = feed.streaming().sequencer();
-        sequencer.take_course(&mark.course);
+        sequencer.go_on_from(&mark.sequence);
         feed.streaming().set_log_time(mark.time.max(1));
         feed.streaming().set_final_before(mark.final_before);
         tracing::info!(
@@ -118,7 +118,7 @@ impl Node {
             position = mark.last + 1,
             "joined the cluster"
         );
-        let trail = Trail::new(&mark);
+        let log_tail = LogTail::new(&mark);
         let shared = Arc::new(Shared::new(mark));
         let (timeout, session) = (config.cluster.timeout.get(), Token::random()?.0);
         let runs = Runs::new(name.clone(), &config.cluster);
@@ -131,7 +131,7 @@ impl Node {
             writer: Arc::clone(&writer),
             shared: Arc::clone(&shared),
             agreed: membership.agreed.clone(),
-            trail,
+            log_tail,
             refused: config.cluster.refuse.clone(),
             checked: [false; 2],
             told: [None; 2],
@@ -157,26 +157,26 @@ impl Node {
 
     /// Waits until this node has applied all that any node acknowledged before the call. `log_unavailable` if the log
     /// cannot be reached, or that takes longer than `cluster.timeout`.
-    pub async fn barrier(&self) -> Result<()> {
-        self.writer.barrier().await
+    pub async fn read_index(&self) -> Result<()> {
+        self.writer.read_index().await
     }
 
     /// Waits until this node has applied all records below a place in its log. A place that does not come soon may be of
-    /// records that the log has lost, so then a barrier does as well: it has all that was ever shown. `log_unavailable` if
+    /// records that the log has lost, so then the read index does as well: it has all that was ever shown. `log_unavailable` if
     /// both take longer than `cluster.timeout`.
     pub async fn reach(&self, position: u64) -> Result<()> {
         self.shared.vitals.health().goes_on()?;
         let mut reached = self.shared.position.subscribe();
-        let barrier = async {
+        let read_index = async {
             tokio::time::sleep(SOON).await;
-            if self.writer.barrier().await.is_err() {
+            if self.writer.read_index().await.is_err() {
                 std::future::pending::<()>().await;
             }
         };
         let reached = async {
             tokio::select! {
                 reached = reached.wait_for(|reached| *reached >= position) => reached.is_ok(),
-                () = barrier => true,
+                () = read_index => true,
             }
         };
         match tokio::time::timeout(self.timeout, reached).await {
@@ -214,9 +214,9 @@ impl Node {
         Position { log: mark.log.0, place: mark.last + 1 + u64::from(mark.done > 0) }
     }
 
-    /// Waits as [`Node::reach`] does, or as [`Node::barrier`] for a position of another log.
+    /// Waits as [`Node::reach`] does, or as [`Node::read_index`] for a position of another log.
     pub async fn come_to(&self, position: Position) -> Result<()> {
-        if position.log == self.shown().log { self.reach(position.place).await } else { self.barrier().await }
+        if position.log == self.shown().log { self.reach(position.place).await } else { self.read_index().await }
     }
 
     /// Whether changes and strict reads of this node take longer than they should, as far as it knows; then another node
@@ -291,9 +291,9 @@ impl Node {
         self.shared.comparisons.get(Token(id))
     }
 
-    /// How long reads waited for barriers.
-    pub fn barriers(&self) -> &Histogram {
-        &self.writer.barriers
+    /// How long reads waited for the read index.
+    pub fn read_index_waits(&self) -> &Histogram {
+        &self.writer.read_index_waits
     }
 
     /// Stops to append, then to apply. Commands that wait are refused with `stopping`.

@@ -53,7 +53,7 @@ pub(super) struct Envelope {
     pub(super) seen: Option<(u64, Token)>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) note: Option<Note>,
-    /// The changes, in their order. None in a barrier.
+    /// The changes, in their order. None in an empty record.
     #[serde(default)]
     pub(super) commands: Vec<Box<RawValue>>,
 }
@@ -166,7 +166,7 @@ impl Stamp {
 }
 
 impl Envelope {
-    /// Whether it is the barrier with which a session begins. No record of the session came before it, so it need not be
+    /// Whether it is the empty record with which a session begins. No record of the session came before it, so it need not be
     /// remembered.
     pub(super) fn only_begins_a_session(&self) -> bool {
         self.number == 1 && self.note.is_none() && self.commands.is_empty()
@@ -237,9 +237,9 @@ mod tests {
 
     #[test]
     fn a_record_is_json_with_a_level_that_all_versions_read() {
-        let barrier =
+        let empty =
             Envelope { seen: Some((3, Token(9))), ..Envelope::empty(FIRST_LEVEL, Token(0xA1), Token(u64::MAX), 7, 50) };
-        let bytes = barrier.bytes().expect("writes");
+        let bytes = empty.bytes().expect("writes");
         let golden = r#"{"level":4,"log":"00000000000000a1","session":"ffffffffffffffff","number":7,"sent":50,"seen":[3,"0000000000000009"],"commands":[]}"#;
         assert_eq!(String::from_utf8_lossy(&bytes), golden);
         let read = Envelope::read(&bytes).expect("reads");

@@ -22,7 +22,7 @@ pub(super) struct Shared {
     pub(super) vitals: Vitals,
     /// Commands applied since the start.
     pub(super) commands: AtomicU64,
-    /// Records that this node has appended and the log keeps, barriers included, and commands in them.
+    /// Records that this node has appended and the log keeps, empty ones included, and commands in them.
     pub(super) appended_records: AtomicU64,
     pub(super) appended_commands: AtomicU64,
     /// Entries of the log that are no records of it, since the start.

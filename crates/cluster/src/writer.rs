@@ -1,7 +1,7 @@
 //! The part of a node that appends to the log.
 //!
 //! All commands that wait go into one record, and one record is under way at a time: the more there is to do, the more
-//! commands share an append. A read that must see all acknowledged changes asks for a *barrier*: the next record that is
+//! commands share an append. A read that must see all acknowledged changes asks for a *read index*: the next record that is
 //! sent after the question, with commands or without. Once this node has applied it, it has applied all that came before
 //! it in the log, and so all that any node acknowledged before the question.
 //!
@@ -46,11 +46,11 @@ const MOST_WAITING: usize = 16_384;
 const MOST_WAITING_BYTES: usize = 64 << 20;
 /// A record that is not applied and kept within this time makes a node a slow one.
 pub(super) const SLOW: Duration = Duration::from_secs(1);
-/// Bounds of the classes in which waits for barriers are counted, nanoseconds: from 1 ms to 10 s.
+/// Bounds of the classes in which waits for the read index are counted, nanoseconds: from 1 ms to 10 s.
 const WAITS: [u64; 9] =
     [1_000_000, 2_000_000, 5_000_000, 10_000_000, 20_000_000, 50_000_000, 200_000_000, 1_000_000_000, 10_000_000_000];
 
-/// Appends commands and barriers.
+/// Appends commands, and empty records for the read index.
 pub(super) struct Writer {
     log: Arc<dyn Log>,
     shared: Arc<Shared>,
@@ -67,8 +67,8 @@ pub(super) struct Writer {
     filled: Condvar,
     /// Whether a record was kept at a place that this node has passed: then the log was cut, or made anew.
     pub(super) doubts: AtomicBool,
-    /// Waits of reads for a barrier.
-    pub(super) barriers: Histogram,
+    /// Waits of reads for the read index.
+    pub(super) read_index_waits: Histogram,
 }
 
 /// Commands on their way.
@@ -84,7 +84,7 @@ struct Proposal {
     outcome: Receiver<Result<Box<dyn Outcome>>>,
     since: Instant,
     /// For how long its caller waits.
-    patience: Duration,
+    time_limit: Duration,
 }
 
 impl fmt::Debug for Writer {
@@ -114,7 +114,7 @@ impl Writer {
             state: Mutex::default(),
             filled: Condvar::new(),
             doubts: AtomicBool::new(false),
-            barriers: Histogram::of_durations(&WAITS),
+            read_index_waits: Histogram::of_durations(&WAITS),
         }
     }
 
@@ -162,13 +162,13 @@ impl Writer {
     /// Waits until this node has applied all that any node acknowledged before the call; `log_unavailable` if that
     /// takes longer than `cluster.timeout`, or the log cannot be reached; `storage_unavailable` while this node cannot
     /// apply anything.
-    pub(super) async fn barrier(&self) -> Result<()> {
+    pub(super) async fn read_index(&self) -> Result<()> {
         self.shared.vitals.health().can_wait()?;
         let began = Instant::now();
         let ticket = self.ask()?;
         let mut served = self.shared.vitals.served.subscribe();
         let reached = tokio::time::timeout(self.timeout, served.wait_for(|served| *served >= ticket)).await;
-        self.barriers.observe_duration(began.elapsed());
+        self.read_index_waits.observe_duration(began.elapsed());
         match reached {
             Ok(Ok(_)) => Ok(()),
             Ok(Err(_)) | Err(_) => Err(Code::LogUnavailable.into()),
@@ -178,7 +178,7 @@ impl Writer {
     /// Asks for a record that is sent after this call, and returns its number.
     pub(super) fn ask(&self) -> Result<u64> {
         self.fill(|queue| {
-            queue.barrier = true;
+            queue.asks_read_index = true;
             Ok(queue.taken + 1)
         })
     }
@@ -258,8 +258,8 @@ impl Writer {
     /// Lets a command wait for the next record. Its caller waits since an instant.
     fn begin(&self, command: &Command, since: Instant) -> Result<Proposal> {
         let longest = 2 * self.timeout;
-        let patience = answer_due().map_or(longest, |due| longest.min(due.saturating_duration_since(since)));
-        if patience.is_zero() {
+        let time_limit = answer_due().map_or(longest, |due| longest.min(due.saturating_duration_since(since)));
+        if time_limit.is_zero() {
             return Err(never_sent());
         }
         let text = write_command(command)?;
@@ -276,15 +276,15 @@ impl Writer {
                     "too many changes wait for the command log. Send the request again later",
                 ));
             }
-            Ok(queue.push(text, tell, [since + patience / 2, since + patience]))
+            Ok(queue.push(text, tell, [since + time_limit / 2, since + time_limit]))
         })?;
-        Ok(Proposal { ticket, outcome, since, patience })
+        Ok(Proposal { ticket, outcome, since, time_limit })
     }
 
     /// Waits for the outcome of a command. One that is not sent for half of the time is taken back. The record is given up
     /// after the timeout, and its fate is known soon after that, if ever.
-    fn outcome(&self, Proposal { ticket, outcome, since, patience }: Proposal) -> Result<Box<dyn Outcome>> {
-        for part in [patience / 2, patience] {
+    fn outcome(&self, Proposal { ticket, outcome, since, time_limit }: Proposal) -> Result<Box<dyn Outcome>> {
+        for part in [time_limit / 2, time_limit] {
             match outcome.recv_timeout(part.saturating_sub(since.elapsed())) {
                 Ok(outcome) => return outcome,
                 Err(RecvTimeoutError::Timeout) if self.state.lock().queue.withdraw(ticket) => return Err(never_sent()),

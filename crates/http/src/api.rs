@@ -34,9 +34,9 @@ use feed::worker::Figures;
 use model::store::Usage;
 
 /// A request waits this long for fresh figures, then gets the last ones.
-const PATIENCE: Duration = Duration::from_millis(500);
+const TIME_LIMIT: Duration = Duration::from_millis(500);
 /// A request waits this long for figures that a command log must answer.
-const PATIENCE_FOR_LOG: Duration = Duration::from_millis(100);
+const TIME_LIMIT_FOR_LOG: Duration = Duration::from_millis(100);
 
 /// The HTTP side of the service, shared by all its threads.
 #[derive(Debug)]
@@ -192,13 +192,13 @@ impl Api {
     /// Fresh figures; the last ones if another sample is being taken, or if sampling is slow.
     pub(super) async fn sample(self: &Arc<Self>) -> Option<DiskFigures> {
         let feed = Arc::clone(&self.feed);
-        self.observed.sampler.sample(PATIENCE, move || DiskFigures::take(feed.store().as_ref())).await
+        self.observed.sampler.sample(TIME_LIMIT, move || DiskFigures::take(feed.store().as_ref())).await
     }
 
     /// The figures of this node of a cluster; older ones if its log does not answer soon.
     pub(super) async fn sample_node(&self) -> Option<Status> {
         let node = Arc::clone(self.node.as_ref()?);
-        self.observed.node_sampler.sample(PATIENCE_FOR_LOG, move || Some(node.status())).await
+        self.observed.node_sampler.sample(TIME_LIMIT_FOR_LOG, move || Some(node.status())).await
     }
 
     /// The settings.

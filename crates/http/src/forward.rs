@@ -20,7 +20,7 @@ use crate::call::Call;
 use crate::connections::answer_memory;
 use crate::guards::address::X_FORWARDED_FOR;
 use crate::nodes::consistency::{self, POSITION, Wanted};
-use crate::nodes::peers::{Asked, FORWARDED, Peers, Told};
+use crate::nodes::peers::{Asked, FORWARDED, NodeAnswer, Peers};
 use crate::route_info::OfOwner;
 use crate::wire::problem::Problem;
 use crate::wire::query::{self, CONSISTENCY, MAX_LIMIT};
@@ -63,7 +63,7 @@ pub(crate) async fn answer_of_another(call: &Call, id: RequestId) -> Result<Opti
 async fn has_changes(call: &Call) -> Result<(), Problem> {
     let Some(node) = &call.api.node else { return Ok(()) };
     match wanted(call)? {
-        Wanted::All => Ok(call.in_time(node.barrier()).await??),
+        Wanted::All => Ok(call.in_time(node.read_index()).await??),
         Wanted::Position(position) => Ok(call.in_time(node.come_to(position)).await??),
         Wanted::Nothing => Ok(()),
     }
@@ -131,7 +131,7 @@ async fn elsewhere(call: &Call) -> Option<HttpResponse> {
 }
 
 /// Asks members, one after another, until one answers or fails.
-async fn told(call: &Call, peers: &Peers, owners: &[usize], body: Bytes) -> Option<Told> {
+async fn told(call: &Call, peers: &Peers, owners: &[usize], body: Bytes) -> Option<NodeAnswer> {
     if call.request.headers().contains_key(FORWARDED) {
         return None;
     }
@@ -143,7 +143,7 @@ async fn told(call: &Call, peers: &Peers, owners: &[usize], body: Bytes) -> Opti
     for owner in owners.iter().copied().filter(|owner| peers.is_well(*owner)) {
         let request = outgoing(call, peers, owner, body.clone())?;
         match peers.ask(owner, request, (timeout.saturating_sub(began.elapsed()), most), memory).await {
-            Asked::Told(told) => return Some(told),
+            Asked::Answered(told) => return Some(told),
             Asked::Left => {}
             Asked::Nothing => return None,
         }
@@ -234,7 +234,7 @@ fn missing_parameter(call: &Call, wanted: Wanted) -> String {
 }
 
 /// The answer of the owner as the client gets it.
-fn answer(told: Told) -> Option<HttpResponse> {
+fn answer(told: NodeAnswer) -> Option<HttpResponse> {
     let mut response = HttpResponse::build(StatusCode::from_u16(told.status).ok()?);
     for name in [CONTENT_TYPE, LINK, RETRY_AFTER, POSITION, ETAG, CACHE_CONTROL] {
         if let Some(value) = told.headers.get(name.as_str()) {

@@ -79,7 +79,7 @@ pub struct StandbyStatus {
     pub failure: Option<String>,
 }
 
-/// A wish to promote a standby.
+/// A request to promote a standby.
 #[derive(Debug)]
 pub struct Promotion {
     /// First let the server hand over, so that nothing is lost.

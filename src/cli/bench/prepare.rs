@@ -69,7 +69,7 @@ async fn fill(
 
 /// The present figures of a server. Waits for a while if it has too much to do.
 pub(super) async fn figures(client: &Client) -> Result<Figures> {
-    let page = ask(client, (Method::GET, "/metrics".to_owned(), String::new()), client.patience).await?;
+    let page = ask(client, (Method::GET, "/metrics".to_owned(), String::new()), client.time_limit).await?;
     let page = String::from_utf8_lossy(&page);
     Figures::read(&page).ok_or_else(|| Error::Setup(format!("no Tideline answers at {}", client.url)))
 }
@@ -85,12 +85,12 @@ async fn ask(client: &Client, (method, path, body): Call, longest: Duration) -> 
     }
 }
 
-/// Waits until a server has no jobs left, but not longer than `patience`, and not after an interruption.
-pub(super) async fn drained(client: &Client, patience: Duration, interrupt: &Interrupt) -> Result<()> {
+/// Waits until a server has no jobs left, but not longer than `time_limit`, and not after an interruption.
+pub(super) async fn drained(client: &Client, time_limit: Duration, interrupt: &Interrupt) -> Result<()> {
     let (begin, progress) = (Instant::now(), Progress::new("deliveries", None, Unit::Count("jobs left")));
     loop {
         let left = figures(client).await?.jobs();
-        if left == 0 || begin.elapsed() >= patience || interrupt.was_asked() {
+        if left == 0 || begin.elapsed() >= time_limit || interrupt.was_asked() {
             return Ok(());
         }
         progress.at(left, "");

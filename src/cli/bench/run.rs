@@ -142,7 +142,7 @@ pub(super) async fn run(
     }
     let at_end = tokio::spawn(look(Arc::clone(client), pid, Duration::ZERO));
     // Operations under way are waited for, so that slow ones are counted.
-    let wait = if interrupted { Duration::from_secs(1) } else { client.patience * CALLS };
+    let wait = if interrupted { Duration::from_secs(1) } else { client.time_limit * CALLS };
     let rest = async {
         while let Some(done) = under_way.join_next().await {
             counts.done(done)?;
@@ -189,7 +189,7 @@ async fn make(client: Arc<Client>, calls: Vec<Call>) -> Result<(), String> {
             }
             Some(answer.status())
         };
-        match timeout(client.patience, answered).await {
+        match timeout(client.time_limit, answered).await {
             Ok(Some(status)) if status.is_success() => {}
             Ok(Some(status)) => return Err(status.as_u16().to_string()),
             Ok(None) => return Err("connection".to_owned()),

@@ -9,16 +9,16 @@ use super::stopped::each_user;
 use crate::cli::terminal::progress::{Progress, Unit};
 use crate::cli::{FAILURE, SUCCESS, print, print_line};
 use crate::server;
-use crate::server::Told;
+use crate::server::StartOptions;
 use config::Config;
 use feed::store::Store;
 use model::error::{Error, Result};
 use model::store::{Tier, Watch};
 
 /// Checks everything. Fails if anything differs, or if `stop` says so.
-pub(crate) fn run(config: &Config, told: Told, stop: &dyn Fn() -> bool) -> Result<i32> {
+pub(crate) fn run(config: &Config, start_options: StartOptions, stop: &dyn Fn() -> bool) -> Result<i32> {
     kv::must_be_there(&config.storage.data_dir)?;
-    let app = server::open(config, told)?;
+    let app = server::open(config, start_options)?;
     if !drain(&app, stop)? {
         return Err(interrupted());
     }

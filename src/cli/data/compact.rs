@@ -10,7 +10,7 @@ use super::drain::{drain, failing};
 use super::stopped::{each_user, on_directory};
 use crate::cli::print;
 use crate::cli::terminal::progress::{Progress, Unit};
-use crate::server::{App, Told};
+use crate::server::{App, StartOptions};
 use config::Config;
 use feed::store::Store;
 use feed::worker::slack;
@@ -23,7 +23,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(20);
 
 /// Compacts until a compaction finds nothing to trim or purge.
 pub(crate) fn run(config: &Config) -> Result<()> {
-    let (inboxes, tables) = on_directory(config, Told::default(), |app| {
+    let (inboxes, tables) = on_directory(config, StartOptions::default(), |app| {
         drain(app, &|| false).and_then(|_| compact(app))?;
         let store = &**app.feed().store();
         Ok((Inboxes::count(store)?, store.usage()?.tables))

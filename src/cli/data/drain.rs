@@ -10,7 +10,7 @@ use model::error::{Error, Result};
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 /// Longest wait while jobs fail and none makes progress. The engine looks every five seconds whether a full device has
 /// room again, and a failed job pauses for as long at most.
-const PATIENCE: Duration = Duration::from_secs(15);
+const TIME_LIMIT: Duration = Duration::from_secs(15);
 
 /// Waits until no job is left and their inboxes are written, and shows the number of jobs; false if `stop` says so first. Fails if the jobs cannot be done,
 /// for example because the device has no room.
@@ -28,7 +28,7 @@ pub(crate) fn drain(app: &App, stop: &dyn Fn() -> bool) -> Result<bool> {
             match app.feed().store().write_arrivals() {
                 Ok(()) => return Ok(true),
                 Err(error) if !error.is_unavailable() => return Err(error),
-                Err(_) if since.elapsed() >= PATIENCE => return Err(failing(app, "waiting jobs")),
+                Err(_) if since.elapsed() >= TIME_LIMIT => return Err(failing(app, "waiting jobs")),
                 Err(_) => std::thread::sleep(LOOK_EVERY),
             }
         }
@@ -38,7 +38,7 @@ pub(crate) fn drain(app: &App, stop: &dyn Fn() -> bool) -> Result<bool> {
         let now = state();
         if now != before {
             (before, since, failures) = (now, Instant::now(), app.figures().usage().failures);
-        } else if since.elapsed() >= PATIENCE && app.figures().usage().failures > failures {
+        } else if since.elapsed() >= TIME_LIMIT && app.figures().usage().failures > failures {
             return Err(failing(app, "waiting jobs"));
         }
         let done = total.saturating_sub(backlog.len() as u64);

@@ -31,7 +31,7 @@ use crate::cli::terminal::progress::Progress;
 use crate::cli::terminal::words;
 use crate::cli::{print, say};
 use crate::server;
-use crate::server::{App, Told};
+use crate::server::{App, StartOptions};
 use config::{Config, Durability};
 use model::error::{Code, Error, Result};
 
@@ -88,7 +88,7 @@ pub(crate) fn run(config: &Config, args: &ImportArgs) -> Result<()> {
     }
     let sources = files.iter().map(|(table, path)| Ok((*table, Source::open(path)?))).collect::<Result<Vec<_>>>()?;
     let interrupt = Interrupt::catch()?;
-    let app = server::open(&config, Told { changes: true, ..Told::default() })?;
+    let app = server::open(&config, StartOptions { changes: true, ..StartOptions::default() })?;
     if let Some(node) = app.node() {
         node.catch_up(|| interrupt.was_asked())?;
     }

@@ -19,7 +19,7 @@ use crate::cli::terminal::interrupt::Interrupt;
 use crate::cli::terminal::progress::{Progress, Unit};
 use crate::cli::terminal::units;
 use crate::cli::{FAILURE, SUCCESS, print_line};
-use crate::server::Told;
+use crate::server::StartOptions;
 use config::Config;
 use feed::backup::{Archive, Manifest, manifest_of, unpack};
 use kv::{FORMAT, room_for};
@@ -174,9 +174,9 @@ fn restore(config: &Config, args: &RestoreArgs, work: &Path, interrupt: &Interru
     let mut config = config.clone();
     config.storage.data_dir = work.to_owned();
     // The room for a start is reserved by the first start in the final place.
-    let told = Told { reserve_nothing: true, whole_log: true, ..Told::default() };
+    let start_options = StartOptions { reserve_nothing: true, whole_log: true, ..StartOptions::default() };
     kv::must_be_readable(&config.storage.data_dir).map_err(|error| Error::Corrupt(error.to_string()))?;
-    let code = check::run(&config, told, &|| interrupt.was_asked())?;
+    let code = check::run(&config, start_options, &|| interrupt.was_asked())?;
     if code == SUCCESS {
         match before {
             Some(before) => erased::begin_again(&config, before, &manifest)?,

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::stopped::{each_user, on_directory};
 use crate::cli::print;
-use crate::server::Told;
+use crate::server::StartOptions;
 use config::Config;
 use feed::events;
 use feed::store::Store;
@@ -17,7 +17,7 @@ use model::{ContentId, Cursor, Order, Span};
 const AT_ONCE: usize = 1000;
 
 pub(crate) fn run(config: &Config) -> Result<()> {
-    let (reset, items) = on_directory(config, Told::default(), |app| {
+    let (reset, items) = on_directory(config, StartOptions::default(), |app| {
         Ok((events::reset_time(app.feed())?, items_ahead(app.feed().store())?))
     })?;
     print(|out| {

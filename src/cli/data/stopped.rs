@@ -1,6 +1,6 @@
 //! Work on the data directory of a stopped server.
 
-use crate::server::{self, App, Told};
+use crate::server::{self, App, StartOptions};
 use config::Config;
 use feed::store::Store;
 use model::UserId;
@@ -10,9 +10,13 @@ use model::error::Result;
 const AT_ONCE: usize = 1000;
 
 /// The result of work on an open directory, which must be there, and is closed at the end.
-pub(crate) fn on_directory<T>(config: &Config, told: Told, work: impl FnOnce(&App) -> Result<T>) -> Result<T> {
+pub(crate) fn on_directory<T>(
+    config: &Config,
+    start_options: StartOptions,
+    work: impl FnOnce(&App) -> Result<T>,
+) -> Result<T> {
     kv::must_be_there(&config.storage.data_dir)?;
-    let app = server::open(config, told)?;
+    let app = server::open(config, start_options)?;
     let done = work(&app);
     app.stop(config.server.shutdown_timeout.get())?;
     done

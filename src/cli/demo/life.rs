@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::people::{self, CLOCK, READER, SWIMMERS, cast};
 use super::writer::{Answer, Post, Writer};
 use super::{Community, host_id};
-use feed::{Feed, PublishItems, Relate, Visibility, Wish, follows, reactions};
+use feed::{Feed, PublishItems, ReactionRequest, Relate, Visibility, follows, reactions};
 use model::clock::now;
 use model::error::{Code, Error, Result};
 use model::threads;
@@ -103,8 +103,8 @@ impl Life {
                 let mut kinds = feed.reaction_kinds().iter().map(|(_, name)| name.to_owned());
                 let kind = if deed < 48 { kinds.last() } else { kinds.next() }.unwrap_or_default();
                 let user = self.writer.community.host_user(user)?;
-                let wish = Wish { user, kind, active: true, since: None, sight: Visibility::Application };
-                reactions::react(feed, host_id(&post.id)?, wish).map(drop)
+                let request = ReactionRequest { user, kind, active: true, since: None, sight: Visibility::Application };
+                reactions::react(feed, host_id(&post.id)?, request).map(drop)
             }
             None => Ok(()),
         }

@@ -15,7 +15,7 @@ use self::target::Target;
 use super::calls::{Client, Server};
 use crate::cli::terminal::interrupt::Interrupt;
 use crate::cli::terminal::progress::{Progress, Unit};
-use crate::cli::terminal::units::{self, patience};
+use crate::cli::terminal::units::{self, time_limit};
 use crate::cli::{FAILURE, SUCCESS, print, say};
 use crate::server;
 use config::Config;
@@ -40,7 +40,7 @@ pub(crate) struct BackupArgs {
     #[arg(long, value_name = "FILE", requires = "url")]
     ca_file: Option<PathBuf>,
     /// Give up if the server says nothing for so long
-    #[arg(long, value_name = "DURATION", default_value = "60s", value_parser = patience, requires = "url")]
+    #[arg(long, value_name = "DURATION", default_value = "60s", value_parser = time_limit, requires = "url")]
     timeout: Duration,
     /// Copy the backup: to an archive (compressed if its name ends in .zst), to - for the standard output, or to a
     /// folder of an existing directory

@@ -133,7 +133,7 @@ pub(crate) struct Client {
     http: legacy::Client<HttpsConnector<HttpConnector>, Full<Bytes>>,
     key: Option<HeaderValue>,
     /// Longest wait for an answer.
-    pub(crate) patience: Duration,
+    pub(crate) time_limit: Duration,
 }
 
 impl Client {
@@ -145,25 +145,25 @@ impl Client {
         url: &str,
         key_file: Option<&Path>,
         ca_file: Option<&Path>,
-        patience: Duration,
+        time_limit: Duration,
     ) -> Result<Self> {
         let url = address(option, url)?;
         let tls = tls::settings(&url, ca_file)?;
-        Self::with_tls(url, key(key_file)?, tls, patience)
+        Self::with_tls(url, key(key_file)?, tls, time_limit)
     }
 
-    fn with_tls(url: String, key: Option<String>, tls: ClientConfig, patience: Duration) -> Result<Self> {
+    fn with_tls(url: String, key: Option<String>, tls: ClientConfig, time_limit: Duration) -> Result<Self> {
         let key = key.map(|key| HeaderValue::from_str(&format!("Bearer {key}"))).transpose();
         let mut key = key.map_err(|_| Error::Setup("the key has invalid characters".to_owned()))?;
         key.iter_mut().for_each(|key| key.set_sensitive(true));
         let mut sockets = HttpConnector::new();
         sockets.enforce_http(false);
         sockets.set_nodelay(true);
-        sockets.set_connect_timeout(Some(patience));
+        sockets.set_connect_timeout(Some(time_limit));
         let connector = HttpsConnectorBuilder::new().with_tls_config(tls).https_or_http().enable_http1();
         let mut builder = legacy::Client::builder(TokioExecutor::new());
         builder.pool_timer(TokioTimer::new()).pool_idle_timeout(IDLE);
-        Ok(Self { url, http: builder.build(connector.wrap_connector(sockets)), key, patience })
+        Ok(Self { url, http: builder.build(connector.wrap_connector(sockets)), key, time_limit })
     }
 
     /// Sends a request with JSON, or with an empty body, and waits for the head of its answer, however long.
@@ -181,7 +181,7 @@ impl Client {
 
     /// The body of a good answer.
     pub(crate) async fn ask(&self, method: Method, path: &str, body: String) -> Result<Bytes, Fault> {
-        let until = Instant::now() + self.patience;
+        let until = Instant::now() + self.time_limit;
         let answer = self.good(method, path, body, until).await?;
         self.whole(answer, until).await
     }
@@ -213,7 +213,7 @@ impl Client {
     }
 
     fn silence(&self) -> String {
-        format!("the server has said nothing for {}", humantime::format_duration(self.patience))
+        format!("the server has said nothing for {}", humantime::format_duration(self.time_limit))
     }
 
     fn fault(&self, cause: Cause) -> Fault {
@@ -236,13 +236,13 @@ impl Server {
     }
 
     /// A server that is called without a key, whatever certificate it has.
-    pub(super) fn unchecked(url: String, patience: Duration) -> Result<Self> {
-        Self::new(Client::with_tls(url, None, tls::unchecked()?, patience)?)
+    pub(super) fn unchecked(url: String, time_limit: Duration) -> Result<Self> {
+        Self::new(Client::with_tls(url, None, tls::unchecked()?, time_limit)?)
     }
 
     /// The same server with another longest wait.
-    pub(crate) fn with_patience(&self, patience: Duration) -> Self {
-        Self { client: Client { patience, ..self.client.clone() }, runtime: Arc::clone(&self.runtime) }
+    pub(crate) fn with_time_limit(&self, time_limit: Duration) -> Self {
+        Self { client: Client { time_limit, ..self.client.clone() }, runtime: Arc::clone(&self.runtime) }
     }
 
     pub(super) fn url(&self) -> &str {
@@ -274,7 +274,7 @@ impl Server {
 
     /// The body of a good answer, however long.
     pub(crate) fn read_after(&self, method: Method, path: &str, body: String) -> Result<Body, Fault> {
-        let until = Instant::now() + self.client.patience;
+        let until = Instant::now() + self.client.time_limit;
         let answer = self.runtime.block_on(async { self.client.good(method, path, body, until).await })?;
         let length = answer.headers().get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok());
         Ok(Body { length, rest: answer.into_body(), piece: Bytes::new(), server: self.clone() })
@@ -291,8 +291,8 @@ pub(crate) struct Body {
 
 impl Body {
     /// The same body, with another longest wait for each piece.
-    pub(crate) fn with_patience(self, patience: Duration) -> Self {
-        Self { server: self.server.with_patience(patience), ..self }
+    pub(crate) fn with_time_limit(self, time_limit: Duration) -> Self {
+        Self { server: self.server.with_time_limit(time_limit), ..self }
     }
 }
 
@@ -300,7 +300,7 @@ impl Read for Body {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let Server { client, runtime } = &self.server;
         while self.piece.is_empty() {
-            let frame = runtime.block_on(async { timeout(client.patience, self.rest.frame()).await });
+            let frame = runtime.block_on(async { timeout(client.time_limit, self.rest.frame()).await });
             match frame.map_err(|_| io::Error::new(io::ErrorKind::TimedOut, client.silence()))? {
                 Some(frame) => self.piece = frame.map_err(io::Error::other)?.into_data().unwrap_or_default(),
                 None => return Ok(0),

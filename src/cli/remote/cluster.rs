@@ -11,7 +11,7 @@ use super::calls::{Cause, Client, Server};
 use crate::cli::data::stopped::on_directory;
 use crate::cli::terminal::table::{self, Column};
 use crate::cli::{FAILURE, Nothing, SUCCESS, With, print, print_line, say};
-use crate::server::Told;
+use crate::server::StartOptions;
 use cluster::{Founded, LEVEL, LogMembership};
 use config::{Config, Member};
 use feed::Feed;
@@ -171,7 +171,7 @@ fn upgrade(config: &Config, asking: &Asking) -> Result<()> {
 
 /// The result of `work` on the feed of a stopped server.
 fn on_feed<T>(config: &Config, work: impl FnOnce(&Feed) -> Result<T>) -> Result<T> {
-    on_directory(config, Told::default(), |app| work(app.feed()))
+    on_directory(config, StartOptions::default(), |app| work(app.feed()))
 }
 
 fn recover(config: &Config, args: &RecoverArgs) -> Result<()> {

@@ -13,9 +13,9 @@ use serde::Deserialize;
 use super::calls::{Client, Server};
 use crate::cli::data::stopped::on_directory;
 use crate::cli::terminal::table::{self, Column};
-use crate::cli::terminal::units::patience;
+use crate::cli::terminal::units::time_limit;
 use crate::cli::{FAILURE, SUCCESS, print, say};
-use crate::server::Told;
+use crate::server::StartOptions;
 use cluster::{Compared, Comparison, Node};
 use config::Config;
 use model::error::{Error, Result};
@@ -43,7 +43,7 @@ pub(crate) struct CheckArgs {
     #[arg(long, value_name = "FILE", requires = "against")]
     ca_file: Option<PathBuf>,
     /// Give up if a node has no digests after so long
-    #[arg(long, value_name = "DURATION", default_value = "1h", value_parser = patience, requires = "against")]
+    #[arg(long, value_name = "DURATION", default_value = "1h", value_parser = time_limit, requires = "against")]
     timeout: Duration,
 }
 
@@ -104,8 +104,8 @@ pub(crate) fn run(config: &Config, args: &CheckArgs) -> Result<i32> {
         return compare(None, servers, args.timeout);
     }
     // The directory may be a backup of a node that runs.
-    let told = Told { changes: true, unnamed: true, ..Told::default() };
-    on_directory(config, told, |app| compare(app.node().map(|node| &**node), servers, args.timeout))
+    let start_options = StartOptions { changes: true, unnamed: true, ..StartOptions::default() };
+    on_directory(config, start_options, |app| compare(app.node().map(|node| &**node), servers, args.timeout))
 }
 
 fn compare(own: Option<&Node>, servers: Vec<Server>, timeout: Duration) -> Result<i32> {

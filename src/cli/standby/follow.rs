@@ -29,7 +29,7 @@ const BUFFER: usize = 256 << 10;
 /// Bytes of log that are flushed together, at most.
 const GROUP: u64 = 1 << 20;
 /// How long a switch waits for the last row.
-const PATIENCE: Duration = Duration::from_secs(30);
+const TIME_LIMIT: Duration = Duration::from_secs(30);
 /// How often it is written down that the standby has all.
 const NOTE_EVERY: Duration = Duration::from_secs(60);
 /// How often the end of a hand-over is told if no good answer comes, and the pause between.
@@ -107,7 +107,7 @@ impl Follower {
         let row = seal.row;
         tracing::info!(row, "the server takes no changes; the standby goes to its last row");
         let began = Instant::now();
-        while state.row() < row && began.elapsed() < PATIENCE && !self.is_closed() {
+        while state.row() < row && began.elapsed() < TIME_LIMIT && !self.is_closed() {
             std::thread::sleep(Duration::from_millis(2));
         }
         let present = state.row();
@@ -151,7 +151,7 @@ impl Follower {
         loop {
             match Arc::try_unwrap(follower) {
                 Ok(Self { directory, .. }) => return directory.promote(goes_on),
-                Err(still) if began.elapsed() < PATIENCE => follower = still,
+                Err(still) if began.elapsed() < TIME_LIMIT => follower = still,
                 Err(_) => return Err(Error::Setup("the standby did not stop; run tideline promote".to_owned())),
             }
             std::thread::sleep(LOOK_EVERY);

@@ -17,11 +17,11 @@ use model::error::{Code, Error, Result};
 const PATH: &str = "/v1/admin/standby";
 /// A connection, the head of an answer, and each further piece of it may take so long. The stream of the log says
 /// something every second.
-const PATIENCE: Duration = Duration::from_secs(10);
+const TIME_LIMIT: Duration = Duration::from_secs(10);
 /// A server that may be lost is asked for so long whether it serves.
-const PATIENCE_WITH_LOST: Duration = Duration::from_secs(2);
+const TIME_LIMIT_WITH_LOST: Duration = Duration::from_secs(2);
 /// A copy flushes all write buffers of the server first.
-const PATIENCE_FOR_COPY: Duration = Duration::from_secs(300);
+const TIME_LIMIT_FOR_COPY: Duration = Duration::from_secs(300);
 
 /// The server, as this standby calls it.
 pub(super) struct Origin {
@@ -71,8 +71,9 @@ impl Origin {
         name: String,
         own_url: String,
     ) -> Result<Self> {
-        let server = Server::new(Client::new("--from", url, key_file, ca, PATIENCE)?)?;
-        let (patient, impatient) = (server.with_patience(PATIENCE_FOR_COPY), server.with_patience(PATIENCE_WITH_LOST));
+        let server = Server::new(Client::new("--from", url, key_file, ca, TIME_LIMIT)?)?;
+        let (patient, impatient) =
+            (server.with_time_limit(TIME_LIMIT_FOR_COPY), server.with_time_limit(TIME_LIMIT_WITH_LOST));
         Ok(Self { server, patient, impatient, name, own_url })
     }
 
@@ -88,7 +89,7 @@ impl Origin {
         let request =
             serde_json::to_string(request).map_err(|e| Error::Setup(format!("the request for a copy: {e}")))?;
         let archive = self.patient.read_after(Method::POST, &format!("{PATH}/copies"), request);
-        Ok(archive.map_err(|fault| self.error(fault))?.with_patience(PATIENCE))
+        Ok(archive.map_err(|fault| self.error(fault))?.with_time_limit(TIME_LIMIT))
     }
 
     /// The body of an answer, however long.

@@ -15,7 +15,7 @@ use kv::StandbyDirectory;
 use model::error::{Error, Result};
 
 /// A connection, and the answer, may take so long: the standby waits for the last row of its server.
-const PATIENCE: Duration = Duration::from_secs(120);
+const TIME_LIMIT: Duration = Duration::from_secs(120);
 /// How long the new server may take to begin to serve.
 const START: Duration = Duration::from_secs(300);
 const LOOK_EVERY: Duration = Duration::from_millis(100);
@@ -65,7 +65,7 @@ pub(crate) fn run(config: &Config, args: &PromoteArgs) -> Result<()> {
         directory.promote(false)?;
         return print_line(format_args!("{data} is a data directory of its own now: tideline serve --data-dir {data}"));
     };
-    let client = Client::new("--url", url, args.key_file.as_deref(), args.ca_file.as_deref(), PATIENCE)?;
+    let client = Client::new("--url", url, args.key_file.as_deref(), args.ca_file.as_deref(), TIME_LIMIT)?;
     let server = Server::new(client)?;
     let PromoteArgs { switch, force, accept_loss, .. } = args;
     let path = format!("/v1/admin/promote?switch={switch}&force={force}&accept_loss={accept_loss}");

@@ -5,7 +5,7 @@ use std::time::{Duration, UNIX_EPOCH};
 use model::Millis;
 
 /// A duration for which a command waits.
-pub(crate) fn patience(text: &str) -> Result<Duration, String> {
+pub(crate) fn time_limit(text: &str) -> Result<Duration, String> {
     match humantime::parse_duration(text) {
         Ok(Duration::ZERO) => Err("expected more than nothing".to_owned()),
         Ok(duration) => Ok(duration),

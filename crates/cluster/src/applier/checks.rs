@@ -40,7 +40,7 @@ impl Applier {
         let Some((offset, hash)) = seen else { return Ok(()) };
         // The writer had applied a record at this offset before it wrote this one: so it had another log.
         let is_ahead = offset >= at;
-        if !is_ahead && !self.trail.differs(offset, hash) {
+        if !is_ahead && !self.log_tail.differs(offset, hash) {
             return Ok(());
         }
         if !is_ahead && !std::mem::replace(&mut self.checked[1], true) {
@@ -58,9 +58,9 @@ impl Applier {
         Ok(())
     }
 
-    /// Stops this node if the log does not lead to its place; looks at the whole trail, or only at its `last` record.
+    /// Stops this node if the log does not lead to its place; looks at the whole tail, or only at its `last` record.
     pub(super) fn check(&self, last: bool) -> Result<(), End> {
-        self.trail.check(last, &*self.log, || self.shared.is_stopping()).map_err(|why| {
+        self.log_tail.check(last, &*self.log, || self.shared.is_stopping()).map_err(|why| {
             End::Fault(format!(
                 "this node has applied the command log up to offset {}, and {why}: the log was cut or made anew. Start \
                  this node from a backup of one that goes on",

@@ -25,7 +25,7 @@ impl Applier {
         after: impl Fn(u64) -> Mark,
     ) -> Result<Vec<Made>, End> {
         let (vitals, sequencer) = (&self.shared.vitals, self.feed.streaming().sequencer());
-        let course = sequencer.course();
+        let sequence = sequencer.sequence();
         loop {
             let error = match self.try_to_make(place, commands, &after)? {
                 Ok(made) => {
@@ -35,14 +35,14 @@ impl Applier {
                 Err(error) => error,
             };
             // Nothing was written. The next attempt gets the times and ids of this one, as at the other nodes.
-            sequencer.take_course(&course);
+            sequencer.go_on_from(&sequence);
             if !vitals.is_blocked.swap(true, Ordering::Relaxed) {
                 let offset = place.offset;
                 tracing::warn!(%error, offset, "commands of the log wait until the storage takes changes");
             }
             thread::sleep(AGAIN);
             if self.shared.is_stopping() {
-                return Err(End::Told);
+                return Err(End::Stopped);
             }
         }
     }
@@ -115,7 +115,7 @@ impl Applier {
     fn wait_for_room(&self, jobs: usize) -> Result<(), End> {
         while jobs > 0 && !self.feed.backlog().wait_for_room(jobs, WAIT) {
             if self.shared.is_stopping() {
-                return Err(End::Told);
+                return Err(End::Stopped);
             }
         }
         Ok(())

@@ -21,7 +21,7 @@ use model::error::{Error, Result};
 /// For each request.
 const TIMEOUT: Duration = Duration::from_secs(10);
 /// How long brokers that do not tell the settings of the topic are asked again, as after an election among them.
-const PATIENCE: Duration = Duration::from_secs(30);
+const TIME_LIMIT: Duration = Duration::from_secs(30);
 /// Between two such questions.
 const AGAIN: Duration = Duration::from_millis(250);
 /// For a new topic until it has a leader.
@@ -171,7 +171,7 @@ fn settings_of_topic(admin: &AdminClient<Watch>, name: &str) -> Result<Settings>
             Err(error) if !is_silence(&error) => {
                 return Err(failed(name, "tell its settings (DescribeConfigs)", &error));
             }
-            Err(_) if asked.elapsed() < PATIENCE => thread::sleep(AGAIN),
+            Err(_) if asked.elapsed() < TIME_LIMIT => thread::sleep(AGAIN),
             Err(error) => {
                 let cause = cause(&error);
                 return Err(Error::Setup(format!("no broker of the command log answers (DescribeConfigs): {cause}")));

@@ -17,7 +17,7 @@ use model::{HostId, UserId};
 struct Shelf(Mutex<Vec<Record>>);
 
 impl Shelf {
-    /// A log that has begun, with some barriers.
+    /// A log that has begun, with some empty records.
     fn begun() -> Self {
         let shelf = Self::default();
         LogMembership::found(&shelf, None, Config::default().agreed()).expect("begins");
@@ -25,11 +25,11 @@ impl Shelf {
         shelf
     }
 
-    fn fill(&self, barriers: u64) {
+    fn fill(&self, records: u64) {
         let log = log_id(&self.0.lock()[0]);
-        for number in 1..=barriers {
-            let barrier = Envelope::empty(FIRST_LEVEL, log, Token(5), number, 1000);
-            self.append(&barrier.bytes().expect("writes"), PART).expect("appends");
+        for number in 1..=records {
+            let empty = Envelope::empty(FIRST_LEVEL, log, Token(5), number, 1000);
+            self.append(&empty.bytes().expect("writes"), PART).expect("appends");
         }
     }
 

@@ -1,4 +1,4 @@
-//! The queue of a writer: commands, and questions for a barrier, that wait for its next record.
+//! The queue of a writer: commands, and questions for the read index, that wait for its next record.
 
 use std::collections::VecDeque;
 use std::time::Instant;
@@ -30,7 +30,7 @@ pub(super) struct Queue {
     /// The next ticket.
     ticket: u64,
     /// Whether a read waits for the next record.
-    pub(super) barrier: bool,
+    pub(super) asks_read_index: bool,
     /// What the next records tell, one each.
     pub(super) notes: VecDeque<Note>,
     /// The number of the last record that was taken out.
@@ -53,7 +53,7 @@ impl Queue {
 
     /// Whether anything waits for the next record.
     pub(super) fn wants_record(&self) -> bool {
-        !self.waiting.is_empty() || self.barrier || !self.notes.is_empty()
+        !self.waiting.is_empty() || self.asks_read_index || !self.notes.is_empty()
     }
 
     /// Takes back a command, if it waits.
@@ -87,7 +87,7 @@ impl Queue {
             record.commands.push(taken.text);
             tells.push(taken.tell);
         }
-        self.barrier = false;
+        self.asks_read_index = false;
         self.taken += 1;
         (record.number, record.note) = (self.taken, self.notes.pop_front());
         let since = self.since.unwrap_or(now);

@@ -161,8 +161,8 @@ fn a_command_that_is_not_sent_in_time_is_refused_for_certain() {
 #[test]
 fn a_command_has_no_later_deadline_than_its_request() {
     let running = Running::new(true);
-    let propose = |patience: Duration| {
-        let (writer, due) = (Arc::clone(&running.writer), Instant::now() + patience);
+    let propose = |time_limit: Duration| {
+        let (writer, due) = (Arc::clone(&running.writer), Instant::now() + time_limit);
         thread::spawn(move || answered_at(Some(due), || propose(&writer)))
     };
     assert_eq!(refusal(propose(Duration::ZERO)).0, Code::LogUnavailable);

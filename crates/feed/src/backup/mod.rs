@@ -165,9 +165,9 @@ impl Backups {
     }
 
     /// Waits until no verification is under way, for at most this long; whether none is.
-    pub fn rest(&self, patience: Duration) -> bool {
+    pub fn rest(&self, time_limit: Duration) -> bool {
         let mut now = self.now.lock();
-        let _ = self.rested.wait_while_for(&mut now, |now| now.is_verifying, patience);
+        let _ = self.rested.wait_while_for(&mut now, |now| now.is_verifying, time_limit);
         !now.is_verifying
     }
 

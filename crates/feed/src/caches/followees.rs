@@ -29,17 +29,17 @@ pub(crate) fn followees(memory: CacheMemory) -> Followees {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct List {
     pub(crate) sources: ShownSources,
-    pub(crate) standing: Arc<Standing>,
+    pub(crate) flags: Arc<SourceFlags>,
 }
 
 impl From<ShownSources> for List {
     fn from(sources: ShownSources) -> Self {
-        Self { sources, standing: Arc::default() }
+        Self { sources, flags: Arc::default() }
     }
 }
 
 #[derive(Debug, Default)]
-pub(crate) struct Standing {
+pub(crate) struct SourceFlags {
     /// The suspended ones, ascending, with the version of which they are.
     pub(crate) suspended: Mutex<Option<(Dependencies, Vec<UserId>)>>,
     /// Those who may have unpushed items, with the version of the store.

@@ -145,7 +145,7 @@ fn join(change: &mut Command, line: Command) -> Option<Command> {
             before.edited.extend(line.edited);
             before.drafts.extend(line.drafts);
         }
-        (React(before), React(line)) if before.item == line.item => before.wishes.extend(line.wishes),
+        (React(before), React(line)) if before.item == line.item => before.requests.extend(line.requests),
         (PutProfiles(before), PutProfiles(line)) => before.profiles.extend(line.profiles),
         (GiveNumbers(before), GiveNumbers(line)) => before.ids.extend(line.ids),
         (NumberReactions(before), NumberReactions(line)) => before.kinds.extend(line.kinds),

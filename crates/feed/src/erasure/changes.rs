@@ -147,7 +147,7 @@ impl Command {
             Self::PublishItems(PublishItems { drafts, .. }) | Self::ImportItems(ImportItems { drafts, .. }) => {
                 drafts.iter().flat_map(|draft| draft.users()).collect()
             }
-            // Each wish of a reaction is asked for by its own user.
+            // Each reaction is asked for by its own user.
             Self::EditItem(_)
             | Self::DeleteItem(_)
             | Self::RestoreItem(_)

@@ -16,7 +16,7 @@ use model::{
 /// Most actors whom a group shows.
 const MOST_ACTORS: usize = 8;
 /// The longest wait of a page in milliseconds, and the time between two looks: most changes end within a millisecond.
-const PATIENCE: Millis = 100;
+const TIME_LIMIT: Millis = 100;
 const STEP: Duration = Duration::from_micros(300);
 
 /// Neighbours in a list of notices that are shown as one; without grouping each notice alone.
@@ -129,7 +129,7 @@ pub fn at(read: Read<'_>, user: UserId, place: NoticeCursor) -> Result<Option<No
 fn complete_with_newest(read: Read<'_>, user: UserId, order: Order) -> Result<Millis> {
     let streaming = &read.feed.streaming;
     // The times of follows and reactions may be a little ahead of the clock.
-    let come = NoticeCursor::begin_of(pages::time_that_has_come(read) + PATIENCE).above();
+    let come = NoticeCursor::begin_of(pages::time_that_has_come(read) + TIME_LIMIT).above();
     let newest = tables::notices(&read.feed.store, user, Span::ALL.older_than(come).newest(1), read.tier)?.pop();
     let (began, newest) = (Instant::now(), newest.map(|notice| notice.place.at));
     loop {
@@ -138,7 +138,7 @@ fn complete_with_newest(read: Read<'_>, user: UserId, order: Order) -> Result<Mi
         if by_change && order == Order::NewestFirst {
             return Ok(complete);
         }
-        if began.elapsed() >= Duration::from_millis(PATIENCE) {
+        if began.elapsed() >= Duration::from_millis(TIME_LIMIT) {
             // The time of a log stands still without changes; the next one comes after the clock's.
             return Ok(if streaming.has_log_time() { newest + 1 } else { complete });
         }

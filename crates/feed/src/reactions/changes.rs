@@ -7,7 +7,7 @@ use crate::core::Core;
 use crate::feed::Feed;
 use crate::read::{Read, Visibility};
 use crate::streaming::ChangeTime;
-use crate::writer::command::{Change, NumberReactions, OnDone, React, Wish};
+use crate::writer::command::{Change, NumberReactions, OnDone, React, ReactionRequest};
 use crate::writer::txn::EntryList;
 use crate::writer::txn::Txn;
 use crate::{ids, notices, sight, warm, writer};
@@ -24,8 +24,8 @@ pub fn ask(feed: &Feed, reaction: React, told: OnDone<Reacted>) -> Result<()> {
 }
 
 /// [`reactions::ask`](crate::reactions::ask) for a caller that waits.
-pub fn react(feed: &Feed, item: HostId, wish: Wish) -> Result<Reacted> {
-    only(feed.submit(React::one(item, wish))?)
+pub fn react(feed: &Feed, item: HostId, request: ReactionRequest) -> Result<Reacted> {
+    only(feed.submit(React::one(item, request))?)
 }
 
 /// The kind of reactions with a name; `invalid_kind` if it is none of those that are taken.
@@ -45,8 +45,8 @@ fn only(reacted: Vec<Result<Reacted>>) -> Result<Reacted> {
 
 impl React {
     /// A change of one reaction.
-    pub fn one(item: HostId, wish: Wish) -> Self {
-        Self { item, wishes: vec![wish], imported: false }
+    pub fn one(item: HostId, request: ReactionRequest) -> Self {
+        Self { item, requests: vec![request], imported: false }
     }
 }
 
@@ -64,14 +64,18 @@ impl Change for React {
 
     fn warm(&self, read: Read<'_>) -> Result<()> {
         // Of a reaction that is not there, the filter of the table tells.
-        warm::item(read, &self.item, self.wishes.iter().filter(|wish| !wish.active).map(|wish| &wish.user))
+        warm::item(
+            read,
+            &self.item,
+            self.requests.iter().filter(|request| !request.active).map(|request| &request.user),
+        )
     }
 
-    /// Applies wishes in their order, in one change. Returns the result of each. Only a reaction that is added gives a number
+    /// Applies requests in their order, in one change. Returns the result of each. Only a reaction that is added gives a number
     /// to a name.
     fn apply(self, txn: &mut Txn<'_>) -> Result<Self::Outcome> {
         let (feed, at) = (txn.feed, txn.at);
-        let Self { item, wishes, imported } = &self;
+        let Self { item, requests, imported } = &self;
         let id = feed.read().known(item)?;
         let found = match imported {
             true => sight::live_contents(feed.read(), &[id])?,
@@ -79,44 +83,48 @@ impl Change for React {
         };
         let author = found.first().map(|content| content.author);
         let is_live = author.is_some();
-        let users: Vec<UserId> = feed.read().look_up(&wishes.iter().map(|wish| &wish.user).collect::<Vec<_>>())?;
-        let accept = |wish: &Wish, user| -> Result<(UserId, ReactionKind)> {
-            let kind = kind(feed, &wish.kind)?;
-            // Alone: the wishes of others come in the same change.
-            writer::refuse_erasing(feed, [&wish.user])?;
+        let users: Vec<UserId> =
+            feed.read().look_up(&requests.iter().map(|request| &request.user).collect::<Vec<_>>())?;
+        let accept = |request: &ReactionRequest, user| -> Result<(UserId, ReactionKind)> {
+            let kind = kind(feed, &request.kind)?;
+            // Alone: the requests of others come in the same change.
+            writer::refuse_erasing(feed, [&request.user])?;
             // Before the rest, so that an item that is not for the user gets the answer of one that does not exist.
-            if wish.sight == Visibility::User || id == ContentId::UNKNOWN {
-                sight::find_item(feed.read(), item, &wish.user, wish.sight)?;
+            if request.sight == Visibility::User || id == ContentId::UNKNOWN {
+                sight::find_item(feed.read(), item, &request.user, request.sight)?;
             }
             if user == UserId::UNKNOWN {
-                ids::accepts(feed, &wish.user)?;
+                ids::accepts(feed, &request.user)?;
             }
-            if let Some(since) = wish.since.filter(|_| wish.active) {
+            if let Some(since) = request.since.filter(|_| request.active) {
                 writer::not_ahead(feed, "since", since, at)?;
             }
             if is_live { Ok((user, kind)) } else { Err(Error::content_not_found()) }
         };
-        let accepted: Vec<_> = wishes.iter().zip(users).map(|(wish, user)| (wish, accept(wish, user))).collect();
+        let accepted: Vec<_> =
+            requests.iter().zip(users).map(|(request, user)| (request, accept(request, user))).collect();
         // A failure of this server is no refusal: a node must make the whole change, or none of it.
         let is_failure =
             |error: &&Error| at != ChangeTime::Clock && error.code().is_none_or(|code| code.status() >= 500);
         if let Some(failure) = accepted.iter().filter_map(|(_, user)| user.as_ref().err()).find(is_failure) {
             return Err(failure.clone());
         }
-        let new: Vec<_> = accepted.iter().filter(|(wish, user)| wish.active && user.is_ok()).collect();
-        let mut ids = ids::for_change::<UserId>(feed, new.iter().map(|(wish, _)| &wish.user))?.into_iter();
-        let untimed = new.iter().filter(|(wish, _)| wish.since.is_none());
+        let new: Vec<_> = accepted.iter().filter(|(request, user)| request.active && user.is_ok()).collect();
+        let mut ids = ids::for_change::<UserId>(feed, new.iter().map(|(request, _)| &request.user))?.into_iter();
+        let untimed = new.iter().filter(|(request, _)| request.since.is_none());
         let kinds: HashSet<_> = untimed.filter_map(|(_, user)| user.as_ref().ok()).map(|(_, kind)| *kind).collect();
         let now = txn.entry_time(kinds.into_iter().map(|kind| EntryList::Reactors(id, kind)))?;
         let mut reactions = Vec::with_capacity(accepted.len());
-        for (wish, (found, kind)) in accepted.iter().filter_map(|(wish, found)| Some((wish, *found.as_ref().ok()?))) {
+        for (request, (found, kind)) in
+            accepted.iter().filter_map(|(request, found)| Some((request, *found.as_ref().ok()?)))
+        {
             let user = match found {
-                _ if wish.active => ids.next().unwrap_or(found),
+                _ if request.active => ids.next().unwrap_or(found),
                 // Its reaction may have been added before in the same change.
-                UserId::UNKNOWN => feed.read().known(&wish.user)?,
+                UserId::UNKNOWN => feed.read().known(&request.user)?,
                 found => found,
             };
-            reactions.push(Reaction { user, kind, since: wish.active.then(|| wish.since.unwrap_or(now)) });
+            reactions.push(Reaction { user, kind, since: request.active.then(|| request.since.unwrap_or(now)) });
         }
         let users = reactions.iter().map(|reaction| Thing::User(reaction.user));
         txn.concerns(users.chain([Thing::Item(id)]));

@@ -71,15 +71,15 @@ pub fn number_reactions(store: &Store, kinds: &[String]) -> Result<Vec<Result<bo
     Ok(kinds.iter().zip(numbers).map(|(kind, number)| number.map(|_| new.remove(kind))).collect())
 }
 
-/// Applies the wishes of any users about one item, in their order and in one change, with one step of the item's
-/// counts. Returns for each wish the state right after it. A wish that is already fulfilled changes nothing: a
+/// Applies the requests of any users about one item, in their order and in one change, with one step of the item's
+/// counts. Returns for each request the state right after it. A request that is already fulfilled changes nothing: a
 /// present reaction keeps its `since`. A user may occur more than once. `content_not_found`, and nothing written,
 /// if the item is missing or deleted. Acknowledges.
-pub fn react(store: &Store, id: ContentId, wishes: &[Reaction]) -> Result<Vec<Reacted>> {
+pub fn react(store: &Store, id: ContentId, requests: &[Reaction]) -> Result<Vec<Reacted>> {
     let stored = items::tables::live(store, id)?.ok_or_else(Error::content_not_found)?;
     let mut counts = items::tables::item_counts(store, &[id], Tier::Disk)?.pop().unwrap_or_default();
-    let mut pairs = present(store, id, wishes)?;
-    let reacted = wishes.iter().map(|wish| apply(wish, &mut pairs, &mut counts)).collect();
+    let mut pairs = present(store, id, requests)?;
+    let reacted = requests.iter().map(|request| apply(request, &mut pairs, &mut counts)).collect();
     let mut change = WriteBatch::default();
     let (mut steps, mut changing, mut effects) = (ItemSteps::default(), Vec::new(), Vec::new());
     for ((kind, user), (before, after)) in pairs.into_iter().filter(|(_, (before, after))| before != after) {
@@ -217,9 +217,9 @@ fn byte_of(store: &Store, kind: ReactionKind) -> Result<u8> {
     Ok(byte)
 }
 
-/// The present state of the reactions in `wishes`.
-fn present(store: &Store, id: ContentId, wishes: &[Reaction]) -> Result<Pairs> {
-    let mut pairs: Pairs = wishes.iter().map(|wish| ((wish.kind, wish.user), (None, None))).collect();
+/// The present state of the reactions in `requests`.
+fn present(store: &Store, id: ContentId, requests: &[Reaction]) -> Result<Pairs> {
+    let mut pairs: Pairs = requests.iter().map(|request| ((request.kind, request.user), (None, None))).collect();
     let known = store.memory.kinds.reactions.known();
     // No row has the byte of a kind that was never used.
     let key = |kind, user| Some(keys::reaction(id, known.byte(kind)?, user));
@@ -264,14 +264,14 @@ fn take_live(store: &Store, live: &mut Live, tier: Tier) -> Result<()> {
     Ok(())
 }
 
-/// Applies a wish, and returns the state after it.
-fn apply(wish: &Reaction, pairs: &mut Pairs, counts: &mut ItemCounts) -> Reacted {
-    let (_, present) = pairs.entry((wish.kind, wish.user)).or_default();
-    let changed = present.is_some() != wish.since.is_some();
+/// Applies a request, and returns the state after it.
+fn apply(request: &Reaction, pairs: &mut Pairs, counts: &mut ItemCounts) -> Reacted {
+    let (_, present) = pairs.entry((request.kind, request.user)).or_default();
+    let changed = present.is_some() != request.since.is_some();
     if changed {
-        *present = wish.since;
-        let count = counts.reactions.get(wish.kind);
-        counts.reactions.set(wish.kind, if present.is_some() { count + 1 } else { count.saturating_sub(1) });
+        *present = request.since;
+        let count = counts.reactions.get(request.kind);
+        counts.reactions.set(request.kind, if present.is_some() { count + 1 } else { count.saturating_sub(1) });
     }
     Reacted { since: *present, changed, counts: counts.clone() }
 }

@@ -52,13 +52,13 @@ impl Sequencer {
     }
 
     /// All that the next times, ids and numbers of events depend on.
-    pub fn course(&self) -> SequenceState {
-        self.state.lock().course
+    pub fn sequence(&self) -> SequenceState {
+        self.state.lock().sequence
     }
 
-    /// Goes on from a course, also back. No change may be under way.
-    pub fn take_course(&self, course: &SequenceState) {
-        self.change(|state| state.take_course(*course));
+    /// Goes on from a state, also back. No change may be under way.
+    pub fn go_on_from(&self, sequence: &SequenceState) {
+        self.change(|state| state.go_on_from(*sequence));
     }
 
     /// Lets times and ids go on from this time if they are far ahead of it, and returns by how much they were. Cursors then do
@@ -107,9 +107,9 @@ impl Sequencer {
     pub fn make_ids<'i>(&self, ids: impl IntoIterator<Item = &'i mut ContentId>, server: u16, attempt: u32) {
         let mut state = self.state.lock();
         if attempt > 0 {
-            state.course.skip_ids(attempt - 1);
+            state.sequence.skip_ids(attempt - 1);
         }
-        ids.into_iter().for_each(|id| *id = state.course.next_id(server));
+        ids.into_iter().for_each(|id| *id = state.sequence.next_id(server));
     }
 
     /// Sets missing times, and takes a number for each item, in the order of their ids. One call gives one time, and cursors with
@@ -123,7 +123,7 @@ impl Sequencer {
             let item = &mut items[index];
             let cursor = item.content.cursor();
             if item.time_given {
-                state.course.pass(cursor);
+                state.sequence.pass(cursor);
             }
             item.event = Some(state.take(EventKind::Publish, !item.time_given, cursor.at));
         }
@@ -140,7 +140,7 @@ impl Sequencer {
     pub fn gap(&self, items: &mut [Publish]) -> Result<Event, Crowded> {
         let mut state = self.state.lock();
         state.time(items)?;
-        items.iter().filter(|item| item.time_given).for_each(|item| state.course.pass(item.content.cursor()));
+        items.iter().filter(|item| item.time_given).for_each(|item| state.sequence.pass(item.content.cursor()));
         let given = items.iter().filter(|item| !item.time_given).map(|item| item.content.cursor()).min();
         let latest = items.iter().map(|item| item.content.published_at).max().unwrap_or_default();
         let event = state.take(EventKind::Gap, false, latest);
@@ -165,9 +165,9 @@ impl Sequencer {
     /// Gives numbers to the effects of a change.
     pub(crate) fn number(&self, effects: Vec<Effect>) -> Vec<Logged> {
         let mut state = self.state.lock();
-        let (first, at) = (state.take_row(effects.len() as u64), state.course.at);
-        state.course.top = state.course.top.max(at);
-        let top = state.course.top;
+        let (first, at) = (state.take_row(effects.len() as u64), state.sequence.at);
+        state.sequence.top = state.sequence.top.max(at);
+        let top = state.sequence.top;
         drop(state);
         let row = |(number, effect)| Logged::Effect { changed: Changed { number, at, effect }, top };
         (first..).zip(effects).map(row).collect()
@@ -183,7 +183,7 @@ impl Sequencer {
 
     /// Whether an item with this id gets no time at present: those given are too far ahead of the clock.
     pub fn is_crowded(&self, id: u64) -> bool {
-        self.state.lock().course.is_crowded(id)
+        self.state.lock().sequence.is_crowded(id)
     }
 
     /// The place of a read that begins now.
@@ -215,7 +215,7 @@ impl Sequencer {
 
     /// The latest time given here, which may be ahead of the clock.
     pub fn latest_given(&self) -> Millis {
-        self.state.lock().course.at
+        self.state.lock().sequence.at
     }
 
     /// The end of the log: a number above those of all events so far, and a cursor that leads back to it.

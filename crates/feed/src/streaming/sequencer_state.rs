@@ -36,7 +36,7 @@ pub(super) struct Began {
 #[derive(Debug)]
 pub(super) struct State {
     /// What the next times, made ids and numbers follow from.
-    pub(super) course: SequenceState,
+    pub(super) sequence: SequenceState,
     /// Whether it was reported that the clock is behind.
     is_reported: bool,
     /// The group that is under way.
@@ -56,33 +56,33 @@ impl State {
         // Later than every time given before.
         let at = last.as_ref().map_or(now, |last| now.max(last.logged + 1));
         let last = last.unwrap_or_else(|| Event::new(0, EventKind::Mark, false, now, now));
-        let course = SequenceState { next: last.number + 1, top: last.top.max(at), ..SequenceState::new(at) };
+        let sequence = SequenceState { next: last.number + 1, top: last.top.max(at), ..SequenceState::new(at) };
         let log = Log::behind(last);
-        Self { course, is_reported: false, group: None, effect: 0, coming: Vec::new(), told: 0, log }
+        Self { sequence, is_reported: false, group: None, effect: 0, coming: Vec::new(), told: 0, log }
     }
 
-    /// Goes on from a course, also back. No change may be under way.
-    pub(super) fn take_course(&mut self, course: SequenceState) {
-        self.course = course;
-        self.effect = self.effect.min(course.next - 1);
+    /// Goes on from a state, also back. No change may be under way.
+    pub(super) fn go_on_from(&mut self, sequence: SequenceState) {
+        self.sequence = sequence;
+        self.effect = self.effect.min(sequence.next - 1);
     }
 
     /// Begins a group at a time. At the clock, no time is given any more that readers are told is over; the times of a command
     /// log keep to that by themselves. The first time that the clock is far behind, returns by how much.
     pub(super) fn begin_group(&mut self, at: ChangeTime) -> Option<Millis> {
         let now = at.now();
-        let behind = self.course.look(now, at.uptime());
+        let behind = self.sequence.look(now, at.uptime());
         if at == ChangeTime::Clock {
-            self.course.at = self.course.at.max(self.told);
+            self.sequence.at = self.sequence.at.max(self.told);
         }
-        self.group = Some(Began { at: now, open: self.course.next_cursor(self.told) });
+        self.group = Some(Began { at: now, open: self.sequence.next_cursor(self.told) });
         let was_reported = std::mem::replace(&mut self.is_reported, behind > FAR);
         Some(behind).filter(|_| self.is_reported && !was_reported)
     }
 
     /// A time before which no item gets its time any more, except those that are in the log.
     pub(super) fn open_from(&self) -> Millis {
-        self.group.map_or_else(|| self.course.next_cursor(self.told), |group| group.open).at
+        self.group.map_or_else(|| self.sequence.next_cursor(self.told), |group| group.open).at
     }
 
     /// See [`Sequencer::open`](super::Sequencer::open).
@@ -92,7 +92,7 @@ impl State {
             return Cursor { at: place.open_from, id: ContentId::MIN };
         }
         let since = self.log.first_given(place.end).or(self.group.map(|group| group.open));
-        since.unwrap_or_else(|| self.course.next_cursor(self.told))
+        since.unwrap_or_else(|| self.sequence.next_cursor(self.told))
     }
 
     /// Whether an item is one of those that are coming, or entered the log since a read began.
@@ -103,8 +103,8 @@ impl State {
     /// Lets times and ids go on from this time if they are far ahead of it; returns by how much they were. No change
     /// may be under way.
     pub(super) fn set_back(&mut self, to: Millis) -> Option<Millis> {
-        let ahead = self.course.at.checked_sub(to).filter(|ahead| *ahead > FAR)?;
-        self.take_course(SequenceState { next: self.course.next, ..SequenceState::new(to) });
+        let ahead = self.sequence.at.checked_sub(to).filter(|ahead| *ahead > FAR)?;
+        self.go_on_from(SequenceState { next: self.sequence.next, ..SequenceState::new(to) });
         Some(ahead)
     }
 
@@ -113,7 +113,7 @@ impl State {
     pub(super) fn time(&mut self, items: &mut [Publish]) -> Result<(), Crowded> {
         let timed = items.iter().filter(|item| !item.time_given).map(|item| item.content.id);
         if let Some((smallest, greatest)) = timed.clone().min().zip(timed.max()) {
-            let given = self.course.give(smallest, greatest)?;
+            let given = self.sequence.give(smallest, greatest)?;
             for item in items.iter_mut().filter(|item| !item.time_given) {
                 item.content.published_at = given;
             }
@@ -123,18 +123,18 @@ impl State {
 
     /// Takes a number for a change that is about to be made. `latest` is the latest time in it.
     pub(super) fn take(&mut self, kind: EventKind, given: bool, latest: Millis) -> Event {
-        let logged = self.course.at;
-        self.course.top = self.course.top.max(logged).max(latest);
-        let event = Event::new(self.course.next, kind, given, logged, self.course.top);
-        self.course.next += 1;
+        let logged = self.sequence.at;
+        self.sequence.top = self.sequence.top.max(logged).max(latest);
+        let event = Event::new(self.sequence.next, kind, given, logged, self.sequence.top);
+        self.sequence.next += 1;
         event
     }
 
     /// Takes numbers in a row for effects; returns the first one.
     pub(super) fn take_row(&mut self, many: u64) -> u64 {
-        let first = self.course.next;
-        self.course.next += many;
-        self.effect = self.course.next - 1;
+        let first = self.sequence.next;
+        self.sequence.next += many;
+        self.effect = self.sequence.next - 1;
         first
     }
 

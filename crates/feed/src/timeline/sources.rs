@@ -26,7 +26,7 @@ pub(super) fn listed_authors(read: Read<'_>, user: UserId) -> Result<List> {
 
 /// The suspended ones among the sources of a list, and those who are being erased, ascending.
 pub(crate) fn suspended_sources(read: Read<'_>, list: &List) -> Result<Vec<UserId>> {
-    let kept = &list.standing.suspended;
+    let kept = &list.flags.suspended;
     if let Some((since, found)) = &*kept.lock()
         && read.feed.versions.are_unchanged(since)
     {
@@ -43,7 +43,7 @@ pub(crate) fn suspended_sources(read: Read<'_>, list: &List) -> Result<Vec<UserI
 
 /// Those of the sources of a list who may have unpushed items, ascending.
 pub(crate) fn unpushed_sources(read: Read<'_>, list: &List) -> Few {
-    let kept = &list.standing.unpushed;
+    let kept = &list.flags.unpushed;
     let version = inbox::tables::unpushed_version(&read.feed.store);
     if let Some((since, found)) = &*kept.lock()
         && *since == version

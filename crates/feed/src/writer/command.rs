@@ -142,7 +142,7 @@ changes! {
     /// See [`reactions::react`](crate::reactions::react). Imported ones may be to items of suspended authors.
     React {
         item: HostId,
-        wishes: Vec<Wish>,
+        requests: Vec<ReactionRequest>,
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         imported: bool,
     }
@@ -256,7 +256,7 @@ changes! {
 /// A requested change of a user's reaction to an item.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Wish {
+pub struct ReactionRequest {
     /// The user.
     pub user: HostId,
     /// The name of the kind.
@@ -344,18 +344,19 @@ impl Command {
     /// or kind, so that each is an event of its own.
     pub(crate) fn is_joined_by(&self, other: &Self) -> bool {
         let (Self::React(one), Self::React(other)) = (self, other) else { return false };
-        let same = |one: &Wish| other.wishes.iter().any(|other| one.user == other.user && one.kind == other.kind);
+        let same =
+            |one: &ReactionRequest| other.requests.iter().any(|other| one.user == other.user && one.kind == other.kind);
         one.item == other.item
             && !(one.imported || other.imported)
-            && one.wishes.len() < MOST_JOINED
-            && !one.wishes.iter().any(same)
+            && one.requests.len() < MOST_JOINED
+            && !one.requests.iter().any(same)
     }
 
     /// Takes over the reactions of a change that joins this one. Returns how many results are those of the other one.
     pub(crate) fn join(&mut self, other: Self) -> usize {
         let (Self::React(one), Self::React(other)) = (self, other) else { return 0 };
-        let results = other.wishes.len();
-        one.wishes.extend(other.wishes);
+        let results = other.requests.len();
+        one.requests.extend(other.requests);
         results
     }
 

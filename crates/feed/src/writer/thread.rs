@@ -13,7 +13,7 @@ use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
 use parking_lot::Mutex;
 
 use crate::core::Core;
-use crate::patience::answer_due;
+use crate::deadline::answer_due;
 use crate::streaming::ChangeTime;
 use crate::writer::command::{Command, Made};
 use crate::writer::group::Group;
@@ -31,7 +31,7 @@ const MOST_TAKEN: usize = 256;
 const MOST_WAIT: Duration = Duration::from_secs(1);
 const TRY_EVERY: Duration = Duration::from_millis(1);
 
-type Told = Box<dyn FnOnce(Made) + Send>;
+type Reply = Box<dyn FnOnce(Made) + Send>;
 
 /// Changes in figures.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -50,7 +50,7 @@ pub struct ChangesUsage {
 struct Waiter {
     /// In a box: it is large, and moves often.
     command: Box<Command>,
-    told: Told,
+    reply: Reply,
     /// See [`answer_due`].
     due: Option<Instant>,
     /// Since when its times are too far ahead of the clock.
@@ -118,9 +118,9 @@ impl Writer {
         self.queue.lock().clone().ok_or_else(|| Code::Stopping.into())
     }
 
-    /// Hands over a change; `told` gets the result. Does not block; `overloaded` if too many wait.
-    pub(crate) fn ask(&self, command: Command, told: Told) -> Result<()> {
-        let waiter = Waiter { command: Box::new(command), told, due: answer_due(), crowded_since: None };
+    /// Hands over a change; `reply` gets the result. Does not block; `overloaded` if too many wait.
+    pub(crate) fn ask(&self, command: Command, reply: Reply) -> Result<()> {
+        let waiter = Waiter { command: Box::new(command), reply, due: answer_due(), crowded_since: None };
         let queue = self.queue()?;
         self.counts.waiting.fetch_add(1, Ordering::Relaxed);
         queue.try_send(waiter).map_err(|_| {
@@ -141,9 +141,9 @@ impl Writer {
             }
             let tell = tell.clone();
             // The caller waits for it.
-            let told: Told = Box::new(move |made| _ = tell.send((place, made)));
+            let reply: Reply = Box::new(move |made| _ = tell.send((place, made)));
             self.counts.waiting.fetch_add(1, Ordering::Relaxed);
-            let waiter = Waiter { command: Box::new(command), told, due: answer_due(), crowded_since: None };
+            let waiter = Waiter { command: Box::new(command), reply, due: answer_due(), crowded_since: None };
             queue.send(waiter).map_err(|_| Error::from(Code::Stopping))?;
         }
         drop((tell, queue));
@@ -204,7 +204,7 @@ impl Groups<'_> {
         while let Some(mut waiter) = waiters.next_if(|waiter| group.takes(&waiter.command)) {
             if is_late(&waiter) {
                 // The caller may have made other changes since.
-                answers.push((waiter.told, Vec::new(), Err(Code::Timeout.into())));
+                answers.push((waiter.reply, Vec::new(), Err(Code::Timeout.into())));
             } else if waiter.crowded_since.is_none_or(|since| since.elapsed() < MOST_WAIT)
                 && waiter.command.untimed_ids().is_some_and(|ids| feed.streaming.sequencer().is_crowded(*ids.start()))
             {
@@ -212,12 +212,12 @@ impl Groups<'_> {
                 self.crowded.push(waiter);
                 continue;
             } else {
-                let (Waiter { mut command, told, .. }, mut joined) = (waiter, Vec::new());
+                let (Waiter { mut command, reply, .. }, mut joined) = (waiter, Vec::new());
                 while let Some(next) = waiters.next_if(|next| !is_late(next) && command.is_joined_by(&next.command)) {
                     taken += 1;
-                    joined.push((command.join(*next.command), next.told));
+                    joined.push((command.join(*next.command), next.reply));
                 }
-                answers.push((told, joined, group.make(*command)));
+                answers.push((reply, joined, group.make(*command)));
             }
             taken += 1;
         }
@@ -226,17 +226,17 @@ impl Groups<'_> {
         counts.changes.fetch_add(taken, Ordering::Relaxed);
         counts.waiting.fetch_sub(taken, Ordering::Relaxed);
         // After a panic the caller gets an error.
-        let tell = |told: Told, made| _ = catch_unwind(AssertUnwindSafe(|| told(made)));
-        for (told, joined, made) in answers {
+        let tell = |reply: Reply, made| _ = catch_unwind(AssertUnwindSafe(|| reply(made)));
+        for (reply, joined, made) in answers {
             // A refusal may stand on a change that is not made.
             let made = written.clone().and(made);
             if joined.is_empty() {
-                tell(told, made);
+                tell(reply, made);
                 continue;
             }
             let (results, joined): (Vec<_>, Vec<_>) = joined.into_iter().unzip();
-            let told = [told].into_iter().chain(joined);
-            told.zip(Command::parted(made, &results)).for_each(|(told, made)| tell(told, made));
+            let reply = [reply].into_iter().chain(joined);
+            reply.zip(Command::parted(made, &results)).for_each(|(reply, made)| tell(reply, made));
         }
     }
 }

@@ -64,7 +64,13 @@ impl Scrape {
         self.api.observed.reloads.figures(page)?;
         if let Some(node) = &self.api.node {
             let forwarded = self.api.peers.as_ref().map(Peers::figures).unwrap_or_default();
-            cluster::figures(page, (&node.log_id(), node.position()), self.node.as_ref(), node.barriers(), forwarded)?;
+            cluster::figures(
+                page,
+                (&node.log_id(), node.position()),
+                self.node.as_ref(),
+                node.read_index_waits(),
+                forwarded,
+            )?;
         }
         let age = self.api.observed.sampler.age(self.sample.as_ref().map(|sample| sample.at));
         figures! { page =>

@@ -4,7 +4,7 @@ use super::relations::{list_users, user_pages};
 use super::show::Counts;
 use super::timelines;
 use crate::prelude::*;
-use feed::{React, Wish, reactions, sight};
+use feed::{React, ReactionRequest, reactions, sight};
 use model::ReactionKind;
 
 /// Link from a reaction to the calls about it.
@@ -97,8 +97,8 @@ async fn set(mut call: Call, active: bool) -> Answer {
     let since = call.since(since)?;
     let kinds = call.api.feed().reaction_kinds();
     let (item, sight) = (content_id.clone(), call.sight());
-    let wish = Wish { user: user_id.clone(), kind: kinds.name(kind).to_owned(), active, since, sight };
-    let reacted = call.submit(React::one(item, wish)).await?.pop();
+    let request = ReactionRequest { user: user_id.clone(), kind: kinds.name(kind).to_owned(), active, since, sight };
+    let reacted = call.submit(React::one(item, request)).await?.pop();
     let reacted = reacted.ok_or_else(|| Problem::internal("a reaction has no result"))??;
     reply::ok(&ReactionItem {
         content_id,

@@ -30,15 +30,15 @@ impl<T: Clone + Send + 'static> Sampler<T> {
         taken_at.unwrap_or(self.begun).elapsed()
     }
 
-    /// A fresh sample; the last one if another is being taken, or if this takes longer than `patience`. Does not count as
+    /// A fresh sample; the last one if another is being taken, or if this takes longer than `time_limit`. Does not count as
     /// a request that waits for the disk, because figures are needed most when there are many of these. The first sample
     /// is waited for [`FIRST`] times as long: there is none to give instead.
     pub(crate) async fn sample(
         &self,
-        patience: Duration,
+        time_limit: Duration,
         take: impl FnOnce() -> Option<T> + Send + 'static,
     ) -> Option<T> {
-        let patience = if self.last.lock().is_none() { patience * FIRST } else { patience };
+        let time_limit = if self.last.lock().is_none() { time_limit * FIRST } else { time_limit };
         if let Ok(turn) = Arc::clone(&self.turn).try_acquire_owned() {
             let last = Arc::clone(&self.last);
             let taken = web::block(move || {
@@ -48,10 +48,10 @@ impl<T: Clone + Send + 'static> Sampler<T> {
                 drop(turn);
             });
             // In time or not, the answer is the last sample.
-            let _ = tokio::time::timeout(patience, taken).await;
+            let _ = tokio::time::timeout(time_limit, taken).await;
         } else if self.last.lock().is_none() {
             // The first sample of all is being taken.
-            let _ = tokio::time::timeout(patience, self.turn.acquire()).await;
+            let _ = tokio::time::timeout(time_limit, self.turn.acquire()).await;
         }
         self.last.lock().clone()
     }

@@ -229,8 +229,8 @@ async fn an_owner_that_fails_is_left_alone_for_a_while() {
     let silent = Owner::that_says("").await;
     let endless = Owner::with("200 OK", "", &"x".repeat(100 * ((64 << 10) + (16 << 10)) + 1)).await;
     // The silent one has to get the request in this time, and this node to answer in twice as much.
-    let patience = Duration::from_secs(4);
-    for (owner, took) in [(alone, None), (closes, None), (silent, Some(patience)), (endless, None)] {
+    let time_limit = Duration::from_secs(4);
+    for (owner, took) in [(alone, None), (closes, None), (silent, Some(time_limit)), (endless, None)] {
         let (api, _, foreign) = node_that_waits(&owner.url, took.unwrap_or(LONGEST));
         let began = std::time::Instant::now();
         for _ in 0..3 {

@@ -65,14 +65,14 @@ impl BodyLimits {
         if most <= self.one { &self.small } else { &self.large }
     }
 
-    /// Waits for the turn of a body of this size, in order of arrival. After `patience`, or if too many wait, the body
+    /// Waits for the turn of a body of this size, in order of arrival. After `time_limit`, or if too many wait, the body
     /// is read without a turn. Small bodies need none.
-    pub(crate) async fn turn(&self, holder: Holder, bytes: usize, patience: Duration) -> Option<Places> {
+    pub(crate) async fn turn(&self, holder: Holder, bytes: usize, time_limit: Duration) -> Option<Places> {
         if bytes <= LARGE_BODY {
             return None;
         }
         let _waits = self.waiting_turns.take_quietly(holder, 1)?;
-        tokio::time::timeout(patience, self.turns.wait_for(holder, bytes)).await.ok()
+        tokio::time::timeout(time_limit, self.turns.wait_for(holder, bytes)).await.ok()
     }
 
     /// Waits, with the memory of the body, until a batch may be published: one of so many bytes and at most so many items.

@@ -55,7 +55,7 @@ pub(crate) struct Peers {
 /// The result of a request to a member.
 pub(crate) enum Asked {
     /// Its answer, for the client.
-    Told(Told),
+    Answered(NodeAnswer),
     /// It is well, and leaves the request to others: it is not ready, or behind this node.
     Left,
     /// There is no answer for the client.
@@ -71,7 +71,7 @@ enum Lost {
 }
 
 /// The answer of a member.
-pub(crate) struct Told {
+pub(crate) struct NodeAnswer {
     pub(crate) status: u16,
     pub(crate) headers: HeaderMap,
     pub(crate) body: Bytes,
@@ -178,7 +178,7 @@ impl Peers {
             Err(_) => Err("it did not answer in time".to_owned()),
         };
         peer.note(told.as_ref().err(), self.now());
-        told.map_or(Asked::Nothing, Asked::Told)
+        told.map_or(Asked::Nothing, Asked::Answered)
     }
 
     async fn exchange(
@@ -186,10 +186,11 @@ impl Peers {
         request: Request<Full<Bytes>>,
         most: usize,
         memory: impl FnOnce() -> Option<Places>,
-    ) -> Result<Told, Lost> {
+    ) -> Result<NodeAnswer, Lost> {
         let answer = self.client.request(request).await.map_err(|e| Lost::Member(chain(&e)))?;
         let (head, body) = answer.into_parts();
-        let mut told = Told { status: head.status.as_u16(), headers: head.headers, body: Bytes::new(), memory: None };
+        let mut told =
+            NodeAnswer { status: head.status.as_u16(), headers: head.headers, body: Bytes::new(), memory: None };
         if !is_for_the_client(told.status) {
             return Ok(told);
         }

@@ -17,7 +17,7 @@ use model::threads;
 /// Most events read in one step.
 const SLICE: usize = 64;
 /// Longest wait for a hint.
-const PATIENCE: Duration = Duration::from_millis(500);
+const TIME_LIMIT: Duration = Duration::from_millis(500);
 /// How often the readers of open streams are marked as active, and how many in one step: so few that events are not
 /// delayed.
 const SEE_EVERY: Duration = Duration::from_secs(60);
@@ -70,13 +70,13 @@ impl State {
         while !stopped.load(Ordering::SeqCst) {
             match catch_unwind(AssertUnwindSafe(|| self.step())) {
                 Ok(Ok(true)) => {}
-                Ok(Ok(false)) => self.api.feed().streaming().wait(PATIENCE),
+                Ok(Ok(false)) => self.api.feed().streaming().wait(TIME_LIMIT),
                 failed => {
                     let cause = failed.map_or_else(|_| "the thread panicked".to_owned(), |step| format!("{step:?}"));
                     tracing::error!(cause, "events for streams were lost; every stream gets a reset");
                     self.next = self.api.feed().streaming().sequencer().end();
                     self.api.feed().streaming().streams().reset_all();
-                    thread::sleep(PATIENCE);
+                    thread::sleep(TIME_LIMIT);
                 }
             }
         }

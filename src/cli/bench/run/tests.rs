@@ -41,8 +41,8 @@ fn reads(every: Duration) -> impl Iterator<Item = Step> + Send + use<> {
     (0_u32..).map(move |n| Step { due: every * n, operation: Operation::Read(n) })
 }
 
-fn measure(url: &str, steps: impl Iterator<Item = Step> + Send + 'static, plan: Plan, patience: Duration) -> Ran {
-    let client = Arc::new(Client::new("--url", url, None, None, patience).expect("an address"));
+fn measure(url: &str, steps: impl Iterator<Item = Step> + Send + 'static, plan: Plan, time_limit: Duration) -> Ran {
+    let client = Arc::new(Client::new("--url", url, None, None, time_limit).expect("an address"));
     let mut target = Target { client, requests: Requests::new(0, false), own: None };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
     let (_alive, interrupt) = Interrupt::never();

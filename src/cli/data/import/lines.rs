@@ -11,8 +11,8 @@ use super::rows::object;
 use crate::cli::data::tables::Table;
 use feed::{
     ChangeMembers, Command, DeleteItem, GiveNumbers, ImportFollows, ImportItems, ImportLine, MoveMarker,
-    MoveNoticeMarker, NumberReactions, PutList, PutProfiles, PutSettings, React, SetBarrier, SetSuspension, Visibility,
-    Wish,
+    MoveNoticeMarker, NumberReactions, PutList, PutProfiles, PutSettings, React, ReactionRequest, SetBarrier,
+    SetSuspension, Visibility,
 };
 use model::{
     Audience, Barrier, Draft, HostId, JsonObject, Kind, KindNames, ListSettings, MediaList, Mentioned, Millis, Profile,
@@ -140,8 +140,8 @@ fn item(line: Item) -> Result<Command, Refusal> {
 
 fn reaction(line: Reaction) -> Command {
     let (user, kind, since) = (line.user_id, line.kind, at(line.since));
-    let wish = Wish { user, kind, active: true, since, sight: Visibility::Application };
-    React { item: line.content_id, wishes: vec![wish], imported: true }.into()
+    let request = ReactionRequest { user, kind, active: true, since, sight: Visibility::Application };
+    React { item: line.content_id, requests: vec![request], imported: true }.into()
 }
 
 fn deletion(line: Deletion) -> Result<Command, Refusal> {
@@ -200,7 +200,7 @@ pub(super) fn time(line: &Command) -> Option<Millis> {
     match line {
         Command::ImportFollows(line) => line.follows.first()?.1,
         Command::ImportItems(line) => at(line.drafts.first()?.published_at),
-        Command::React(line) => line.wishes.first()?.since,
+        Command::React(line) => line.requests.first()?.since,
         Command::ImportLine(line) => line.since,
         _ => None,
     }
@@ -210,7 +210,9 @@ pub(super) fn time(line: &Command) -> Option<Millis> {
 pub(super) fn ids(line: &Command) -> Vec<&HostId> {
     match line {
         Command::ImportItems(line) => line.drafts.iter().flat_map(Draft::ids).collect(),
-        Command::React(line) => [&line.item].into_iter().chain(line.wishes.iter().map(|wish| &wish.user)).collect(),
+        Command::React(line) => {
+            [&line.item].into_iter().chain(line.requests.iter().map(|request| &request.user)).collect()
+        }
         Command::ImportLine(line) => ids(&line.change),
         Command::DeleteItem(line) => vec![&line.item],
         Command::MoveMarker(line) => vec![&line.user, &line.place.id],

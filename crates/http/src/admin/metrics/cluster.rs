@@ -13,7 +13,7 @@ pub(super) fn figures(
     page: &mut Page<'_>,
     (log, position): (&str, u64),
     status: Option<&Status>,
-    barriers: &Histogram,
+    read_index_waits: &Histogram,
     [forwarded, answered_here]: [u64; 2],
 ) -> fmt::Result {
     figures! { page =>
@@ -22,7 +22,7 @@ pub(super) fn figures(
         /// 1 for the id of the command log of this node.
         tideline_cluster_log_info = by("log", [(log, 1)]);
         /// Seconds that a read waited until this node had all acknowledged changes.
-        tideline_cluster_barrier_wait_seconds = barriers;
+        tideline_cluster_read_index_wait_seconds = read_index_waits;
         /// Requests that another node has answered, because it keeps the inbox or the presence of the user.
         tideline_cluster_forwarded_total = forwarded;
         /// Requests for another node that this node answered itself, because the other one did not: timelines are
@@ -66,8 +66,8 @@ mod tests {
     use crate::figures::page::text;
 
     fn page(status: Option<Status>) -> String {
-        let barriers = Histogram::of_durations(&[1_000_000]);
-        text(move |page| figures(page, ("the-log", 42), status.as_ref(), &barriers, [5, 6])).expect("text")
+        let read_index_waits = Histogram::of_durations(&[1_000_000]);
+        text(move |page| figures(page, ("the-log", 42), status.as_ref(), &read_index_waits, [5, 6])).expect("text")
     }
 
     #[test]
@@ -89,7 +89,7 @@ mod tests {
             "tideline_cluster_passed_over_total 8",
             "tideline_cluster_forwarded_total 5",
             "tideline_cluster_answered_here_total 6",
-            "tideline_cluster_barrier_wait_seconds_count 0",
+            "tideline_cluster_read_index_wait_seconds_count 0",
         ] {
             assert!(whole.lines().any(|found| found == line), "{line}: {whole}");
         }

@@ -27,7 +27,7 @@ use model::error::Result;
 /// Longest time of a request. Standard Webhooks recommends 15 to 30 seconds.
 const TIMEOUT: Duration = Duration::from_secs(15);
 /// Longest time for the body of an answer, which does not matter.
-const PATIENCE: Duration = Duration::from_secs(1);
+const TIME_LIMIT: Duration = Duration::from_secs(1);
 /// How long a connection is kept without a request.
 const IDLE: Duration = Duration::from_secs(60);
 /// Most bytes of an answer that are read, so that its connection serves the next request, too.
@@ -74,7 +74,7 @@ impl Receiver {
             let answer = self.client.request(request).await.map_err(|e| outgoing::chain(&e))?;
             let (head, body) = answer.into_parts();
             // What cannot be read costs the connection, and nothing else.
-            let _ = tokio::time::timeout(PATIENCE, Limited::new(body, MOST_BYTES).collect()).await;
+            let _ = tokio::time::timeout(TIME_LIMIT, Limited::new(body, MOST_BYTES).collect()).await;
             Ok::<_, String>(head)
         };
         let late = |_| format!("there was no answer within {} s", TIMEOUT.as_secs());

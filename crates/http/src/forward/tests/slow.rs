@@ -8,7 +8,7 @@ use std::time::Instant;
 use super::*;
 use cluster::{Log, LogMembership, Node, NotAppended, NotRead, Record};
 
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIME_LIMIT: Duration = Duration::from_secs(60);
 
 /// A log in memory that keeps its records back for a while.
 #[derive(Debug, Default)]
@@ -63,7 +63,7 @@ async fn readiness(api: &Arc<Api>) -> u16 {
 async fn until(holds: impl AsyncFn() -> bool) {
     let began = Instant::now();
     while !holds().await {
-        assert!(began.elapsed() < PATIENCE, "it does not come to be");
+        assert!(began.elapsed() < TIME_LIMIT, "it does not come to be");
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
 }

@@ -19,7 +19,7 @@ use model::error::{Code, Error, Result};
 /// Bytes read at once, or as many as there are in memory already, if that is more.
 const PIECE: usize = 8 * BLOCK;
 /// A batch that was flushed is readable within so long, if the log has it.
-const PATIENCE: Duration = Duration::from_secs(10);
+const TIME_LIMIT: Duration = Duration::from_secs(10);
 
 /// A place in the log, behind a row. Only rows on the device are read, so that a standby never has more than the store after a
 /// power cut.
@@ -68,7 +68,7 @@ impl LogReader {
         while self.last < self.flushed() {
             let Some((record, found)) = self.read()? else {
                 let since = *self.stuck.get_or_insert_with(Instant::now);
-                if since.elapsed() > PATIENCE {
+                if since.elapsed() > TIME_LIMIT {
                     let row = self.last + 1;
                     return Err(Error::refused(
                         Code::LogGone,

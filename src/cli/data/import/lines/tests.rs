@@ -284,8 +284,8 @@ fn malformed_content_is_refused_with_a_reason() {
 #[test]
 fn reactions_are_read_from_both_formats() {
     let row = |kind: &str, since: &str| {
-        let wish = format!(r#"{{"user":"1","kind":"{kind}","active":true{since},"sight":"all"}}"#);
-        format!(r#"{{"react":{{"item":"7","wishes":[{wish}],"imported":true}}}}"#)
+        let request = format!(r#"{{"user":"1","kind":"{kind}","active":true{since},"sight":"all"}}"#);
+        format!(r#"{{"react":{{"item":"7","requests":[{request}],"imported":true}}}}"#)
     };
     both(Table::Reactions, "7,1,like", r#"{"content_id":7,"user_id":"1","kind":"like"}"#, &row("like", ""));
     let whole = r#"{"since":5,"kind":"favorite","user_id":1,"content_id":"7"}"#;

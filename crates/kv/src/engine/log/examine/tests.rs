@@ -17,7 +17,7 @@ use crate::options::Options;
 use crate::testing::{ROWS, SUMS, open, schema, try_open};
 use model::store::Tier;
 
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIME_LIMIT: Duration = Duration::from_secs(60);
 
 /// A store with rows 1, 2, 3 …, each written by a change of its own.
 struct Written {
@@ -51,7 +51,7 @@ impl Written {
         let began = Instant::now();
         let vouches = || noted(&fs::read(newest(self.dir.path())).expect("reads"));
         while vouches() != Some(self.disk().db.latest_sequence_number()) {
-            assert!(began.elapsed() < PATIENCE, "no note");
+            assert!(began.elapsed() < TIME_LIMIT, "no note");
             std::thread::sleep(Duration::from_millis(20));
         }
     }
@@ -69,7 +69,7 @@ impl Written {
             // The engine removes files that it needs no more in the background; a copy meanwhile is of no instant.
             match self.try_copy() {
                 Ok(copy) => return copy,
-                Err(error) => assert!(began.elapsed() < PATIENCE, "copies: {error}"),
+                Err(error) => assert!(began.elapsed() < TIME_LIMIT, "copies: {error}"),
             }
         }
     }

@@ -21,9 +21,9 @@ const PART: Duration = Duration::from_millis(200);
 
 /// Offsets, each with the hash of the log up to it. The last one is the place of the node.
 #[derive(Debug)]
-pub(super) struct Trail(VecDeque<(u64, Token)>);
+pub(super) struct LogTail(VecDeque<(u64, Token)>);
 
-impl Trail {
+impl LogTail {
     /// From a mark. A node that has started again reads from the first place of an earlier run on, too.
     pub(super) fn new(mark: &Mark) -> Self {
         let place = mark.last.checked_sub(1).map(|before| (before, mark.before));
