@@ -18,7 +18,7 @@ use crate::command::{Place, content_id, user};
 use config::Config;
 use feed::DeleteItem;
 use model::{Cursor, Entry, HostId};
-use tideline::server::Told;
+use tideline::server::StartOptions;
 
 /// User 1 follows 2 and 3, and 2 follows 1.
 fn place() -> Place {
@@ -84,7 +84,8 @@ fn rows_of_deleted_content_may_stay() {
     let place = place();
     let mut config = Config::default();
     config.storage.data_dir = place.data();
-    let app = tideline::server::open(&config, Told { changes: true, ..Told::default() }).expect("opens");
+    let app =
+        tideline::server::open(&config, StartOptions { changes: true, ..StartOptions::default() }).expect("opens");
     app.feed().submit(DeleteItem { item: HostId::Number(12), purge: false }).expect("deletes");
     app.stop(Duration::from_secs(60)).expect("stops");
     place.run(&["check"]).ok();

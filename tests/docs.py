@@ -135,7 +135,7 @@ class Project:
             elif setting := re.match(r'(\w+) = "?([^"]*)', line):
                 self.settings[f"{section}.{setting[1]}"] = setting[2].replace("[]", "none") or "none"
         self.ranges = {name: self.range(name, default) for name, default in self.settings.items()}
-        self.types = set(re.findall(r' = \d+ "([a-z_.]+)"', (ROOT / "crates/model/src/effect.rs").read_text()))  # of changes
+        self.types = set(re.findall(r' = \d+ => "([a-z_.]+)"', (ROOT / "crates/model/src/effect.rs").read_text()))  # of changes
         self.sections = {name.split(".")[0] for name in self.settings}
         paths = json.loads(self.ask("openapi"))["paths"]
         known = [(method.upper(), path, call) for path, methods in paths.items() for method, call in methods.items()]

@@ -1,5 +1,5 @@
 //! A log that is damaged after `kill -9`: the server starts with all that it acknowledged, or refuses with a clear message.
-//! Every other damage is tried by the tests of `crates/store/src/engine/log/examine`, and with the real program by
+//! Every other damage is tried by the tests of `crates/kv/src/engine/log/examine`, and with the real program by
 //! `tests/power_cuts.py`.
 
 use std::fs;

@@ -157,7 +157,8 @@ pub(crate) fn place() -> Place {
     place.run(&["import", "--follows", "f", "--content", "c", "--reactions", "r", "--profiles", "p"]).ok();
     let mut config = Config::default();
     config.storage.data_dir = place.data();
-    let app = server::open(&config, server::Told { changes: true, ..server::Told::default() }).expect("opens");
+    let app = server::open(&config, server::StartOptions { changes: true, ..server::StartOptions::default() })
+        .expect("opens");
     let (feed, store) = (app.feed(), app.feed().store());
     feed::barriers::tables::set_barrier(store, user(1), user(5), Barrier::Mute, Some(600), 10).expect("mutes");
     feed::barriers::tables::set_barrier(store, user(1), user(6), Barrier::Hide, Some(700), 10).expect("hides");

@@ -64,7 +64,7 @@ fn all_stop(alter: impl Fn(&Nodes) -> Vec<u8>, message: &str) -> (Nodes, String)
         let why = stopped(system);
         assert!(why.contains(message) && why.contains(&format!("offset {at}")), "{why}");
         assert_eq!(system.node().position(), at);
-        assert!(wait(system.node().barrier()).is_err() && wait(system.node().reach(at)).is_err());
+        assert!(wait(system.node().read_index()).is_err() && wait(system.node().reach(at)).is_err());
         assert_eq!(seen(&system.feed, Ids::Numbers, 9), before, "local reads go on");
     }
     // The record is not passed over: blind, the node starts where it was.
@@ -218,7 +218,7 @@ fn only_that_one_stops(mut nodes: Nodes, message: &str) {
     nodes.go_to(1);
     let why = stopped(&nodes.case.system);
     assert!(why.contains(message), "{why}");
-    assert!(wait(nodes.case.system.node().barrier()).is_err(), "it must answer no strict read");
+    assert!(wait(nodes.case.system.node().read_index()).is_err(), "it must answer no strict read");
     nodes.log().heal(1);
     nodes.replace_with(None);
     for node in 0..3 {
@@ -288,7 +288,7 @@ fn goes_on_writing(nodes: &Nodes) {
     let (node, log) = (nodes.case.system.node(), nodes.log());
     let (end, began) = (log.end(), Instant::now());
     thread::scope(|scope| {
-        scope.spawn(|| drop(wait(node.barrier())));
+        scope.spawn(|| drop(wait(node.read_index())));
         while log.end() == end {
             assert!(began.elapsed() < LONG, "the node sends nothing");
             thread::sleep(Duration::from_millis(1));

@@ -112,7 +112,7 @@ impl Machine {
         let (system, end) = (&self.nodes.case.system, self.nodes.log().end());
         let (node, log) = (system.node(), self.nodes.log());
         thread::scope(|scope| {
-            scope.spawn(|| drop(wait(node.barrier())));
+            scope.spawn(|| drop(wait(node.read_index())));
             until("a node sends nothing", || log.end() > end || fault(system).is_some())
         })
     }
@@ -123,7 +123,7 @@ impl Machine {
         barrier(system)?;
         log.blind(number, LONG);
         thread::scope(|scope| {
-            scope.spawn(|| drop(wait(system.node().barrier())));
+            scope.spawn(|| drop(wait(system.node().read_index())));
             let slow = until("a node does not know that it is slow", || system.node().is_slow());
             log.calm();
             slow

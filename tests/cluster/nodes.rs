@@ -40,7 +40,7 @@ pub(crate) fn wait<T>(future: impl Future<Output = T>) -> T {
 
 /// Waits until a node has all that was acknowledged before, however long the log is away.
 pub(crate) fn barrier(system: &System) -> Result<(), String> {
-    until_done(system, || wait(system.node().barrier()))
+    until_done(system, || wait(system.node().read_index()))
 }
 
 /// Waits until a node has applied all below a position.

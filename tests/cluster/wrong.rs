@@ -1,7 +1,6 @@
 //! Faults of a node that the machine must notice, made from outside of it.
 
 use std::collections::HashMap;
-use std::ops::Range;
 
 use cluster::{Log, Record};
 use fastrand::Rng;
@@ -9,6 +8,7 @@ use feed::streaming::{ChangeTime, SequenceState};
 use feed::{Command, Feed};
 use model::Millis;
 use serde::Deserialize;
+use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::nodes::reach;
@@ -50,17 +50,16 @@ pub(crate) fn end_as_barrier(log: &dyn Log, system: &System) -> Result<(), Strin
     }
 }
 
-/// A mark that does not know one of its sessions, and the session. Nine numbers and the state of the sequence come before the sessions,
-/// and the ninth number counts them (`crates/cluster/src/mark.rs`).
+/// A mark that does not know one of its sessions, and the session (`crates/cluster/src/mark.rs`).
 pub(crate) fn without_a_session(mark: &[u8], random: &mut Rng) -> Option<(Vec<u8>, u64)> {
-    const COUNT: Range<usize> = 1 + 8 * 8..1 + 9 * 8;
-    let number = |range: Range<usize>| u64::from_be_bytes(mark[range].try_into().expect("eight bytes"));
-    let sessions = number(COUNT) as usize;
-    let at = mark.len() - 24 * (1 + random.usize(..sessions.max(1)));
-    let left = sessions.checked_sub(1)? as u64;
-    let mut without = [&mark[..at], &mark[at + 24..]].concat();
-    without[COUNT].copy_from_slice(&left.to_be_bytes());
-    Some((without, number(at..at + 8)))
+    let mut mark: Value = serde_json::from_slice(mark).expect("JSON");
+    let sessions = mark["sessions"].as_array_mut().expect("a list");
+    if sessions.is_empty() {
+        return None;
+    }
+    let gone = sessions.remove(random.usize(..sessions.len()));
+    let session = u64::from_str_radix(gone[0].as_str().expect("a token"), 16).expect("a token");
+    Some((serde_json::to_vec(&mark).expect("writes"), session))
 }
 
 /// Whether a record has commands, and is of this session.
@@ -82,7 +81,7 @@ pub(crate) fn follow(log: &str, records: &[Record], feed: &Feed, at: impl Fn(Mil
     }
     let read = |record: &Record| serde_json::from_slice::<Parts>(&record.bytes).ok();
     let (mut time, mut sessions) = (records[0].time, HashMap::new());
-    feed.streaming().sequencer().take_course(&SequenceState::new(time));
+    feed.streaming().sequencer().go_on_from(&SequenceState::new(time));
     for record in &records[1..] {
         let Some(parts) = read(record).filter(|parts| parts.log == log) else { continue };
         time = time.max(record.time.min(parts.sent + AHEAD));

@@ -22,7 +22,8 @@ impl Case {
         let hosts: Vec<_> = wishes.iter().map(|(who, ..)| self.hosts.host(*who)).collect();
         let react = |who: &HostId, kind, since: Option<u64>| {
             let (user, kind) = (who.clone(), feed.reaction_kinds().name(kind).to_owned());
-            let wish = feed::Wish { user, kind, active: since.is_some(), since, sight: Visibility::Application };
+            let wish =
+                feed::ReactionRequest { user, kind, active: since.is_some(), since, sight: Visibility::Application };
             reactions::react(feed, host.clone(), wish)
         };
         let wished = wishes.iter().zip(&hosts);

@@ -11,8 +11,8 @@ use feed::streaming::ChangeTime;
 use feed::{
     AnswerRequest, ChangeMembers, Command, DeleteItem, DeleteList, EditItem, EndErasure, EraseRows, EraseUser, Feed,
     GiveNumbers, Group, ImportFollows, ImportItems, Made, MoveMarker, MoveNoticeMarker, PublishItems, PutList,
-    PutProfiles, PutSettings, React, Relate, RestoreItem, SetBarrier, SetSuspension, TakeOff, Visibility, Wish,
-    follows, items, lists, reactions, sight, timeline, topics, users,
+    PutProfiles, PutSettings, React, ReactionRequest, Relate, RestoreItem, SetBarrier, SetSuspension, TakeOff,
+    Visibility, follows, items, lists, reactions, sight, timeline, topics, users,
 };
 use model::error::Result as Done;
 use model::store::{FINAL, Tier, Watch};
@@ -344,8 +344,8 @@ impl Log {
         (0..self.random.usize(..=most)).map(|_| make(self)).collect()
     }
 
-    fn wish(&mut self) -> Wish {
-        Wish {
+    fn wish(&mut self) -> ReactionRequest {
+        ReactionRequest {
             user: self.user(),
             kind: pick(&mut self.random, &["like", "favorite", "👏", "none"]).to_owned(),
             active: self.random.u8(..3) > 0,
@@ -392,8 +392,8 @@ impl Log {
                 SetBarrier { user: self.user(), target: self.user(), barrier, raised: self.random.bool() }.into()
             }
             26..33 => {
-                let (item, wishes) = (self.item(), self.some(3, Self::wish));
-                React { item, wishes, imported: self.random.u8(..5) == 0 }.into()
+                let (item, requests) = (self.item(), self.some(3, Self::wish));
+                React { item, requests, imported: self.random.u8(..5) == 0 }.into()
             }
             33 | 34 => {
                 let at = self.time().unwrap_or(self.now);

@@ -91,6 +91,9 @@ impl Mark {
 
     /// From bytes.
     pub(super) fn read(bytes: &[u8]) -> Result<Self> {
+        if bytes.first() != Some(&b'{') {
+            return Err(Error::Setup("an earlier version of Tideline wrote the mark of this node".to_owned()));
+        }
         serde_json::from_slice(bytes)
             .map_err(|e| Error::Corrupt(format!("the mark of the node in the command log: {e}")))
     }

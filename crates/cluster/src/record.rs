@@ -14,7 +14,7 @@ use model::error::{Error, Result};
 
 /// The level of a new command log, and the lowest one that is read. Until the first release, another meaning of a change
 /// raises this: no server has to read the logs before, and none may apply them.
-pub(super) const FIRST_LEVEL: u32 = 4;
+pub(super) const FIRST_LEVEL: u32 = 5;
 /// The highest level of a command log that this version reads. A log has one level in force, which never falls. Nodes write
 /// it, so that nodes of the version before can read along until all of them are updated; then `tideline cluster upgrade`
 /// brings the new level into force. Builds for tests read one more, so that this can be tried.

@@ -111,9 +111,8 @@ impl Store {
 
     /// Makes a copy of the directory: see [`Disk::copy_to`](kv::Disk::copy_to).
     pub fn copy_to(&self, dir: &Path) -> Result<Copied> {
-        // Without this the copy has more jobs instead.
-        self.write_arrivals()?;
-        self.disk()?.copy_to(dir)
+        // Without these the copy has more jobs instead.
+        self.disk()?.copy_to(dir, || self.write_arrivals())
     }
 
     /// A note; `None` if there is none of this name.

@@ -193,7 +193,12 @@ impl Database {
         let begun = what.map_or(Ok(()), |what| failpoint::begin(what).map_err(|cause| self.inner.kv.refused(cause)));
         if let (Ok(()), Some(group)) = (&begun, &self.group) {
             self.inner.highest.raise(&change);
-            return group.lock().add(what, change, sync, after);
+            // Without the lock: `after` may read.
+            let added = group.lock().add(what, change, sync, after);
+            return added.map_err(|(error, after)| {
+                end(what, after, false);
+                error
+            });
         }
         let written = begun.and_then(|()| self.commit(change, sync));
         end(what, after, written.is_ok());

@@ -97,7 +97,6 @@ codes! {
     RequestNotFound = 404 "request_not_found", "no such request waits";
     /// There is no such backup.
     BackupNotFound = 404 "backup_not_found", "there is no such backup; GET /v1/admin/backups lists all";
-    /// There is no such copy for a standby, or it has ended.
     /// There is no such comparison of nodes, or this node has not come to its place in the command log.
     ComparisonNotFound = 404 "comparison_not_found",
         "there is no such comparison, or this node has not come to its place in the command log";

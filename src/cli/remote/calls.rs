@@ -221,18 +221,38 @@ impl Client {
     }
 }
 
+const ENDED: &str = "this program ends";
+
 /// A server, for calls one after the other. It must not be called on a thread of an async runtime.
 #[derive(Clone)]
 pub(crate) struct Server {
     client: Client,
-    runtime: Arc<Runtime>,
+    runtime: Arc<Own>,
+}
+
+/// A runtime that does not wait, at its end, for a name that is still looked up.
+struct Own(Option<Runtime>);
+
+impl Own {
+    /// The result of work; `None` only at the end.
+    fn block_on<T>(&self, work: impl Future<Output = T>) -> Option<T> {
+        self.0.as_ref().map(|runtime| runtime.block_on(work))
+    }
+}
+
+impl Drop for Own {
+    fn drop(&mut self) {
+        if let Some(runtime) = self.0.take() {
+            runtime.shutdown_background();
+        }
+    }
 }
 
 impl Server {
     pub(crate) fn new(client: Client) -> Result<Self> {
         let runtime = runtime::Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(|e| Error::Setup(format!("cannot start the runtime: {e}")))?;
-        Ok(Self { client, runtime: Arc::new(runtime) })
+        Ok(Self { client, runtime: Arc::new(Own(Some(runtime))) })
     }
 
     /// A server that is called without a key, whatever certificate it has.
@@ -249,6 +269,10 @@ impl Server {
         &self.client.url
     }
 
+    fn ended(&self) -> Fault {
+        self.client.fault(Cause::Unreached(ENDED.to_owned()))
+    }
+
     /// The JSON of a good answer; that of an empty one is `null`.
     pub(crate) fn call<T: DeserializeOwned>(
         &self,
@@ -257,7 +281,7 @@ impl Server {
         body: Option<&Value>,
     ) -> Result<T, Fault> {
         let body = body.map_or_else(String::new, Value::to_string);
-        let text = self.runtime.block_on(self.client.ask(method, path, body))?;
+        let text = self.runtime.block_on(self.client.ask(method, path, body)).unwrap_or_else(|| Err(self.ended()))?;
         let text = if text.is_empty() { "null".into() } else { text };
         serde_json::from_slice(&text).map_err(|e| self.client.fault(Cause::Unreadable(e.to_string())))
     }
@@ -275,7 +299,8 @@ impl Server {
     /// The body of a good answer, however long.
     pub(crate) fn read_after(&self, method: Method, path: &str, body: String) -> Result<Body, Fault> {
         let until = Instant::now() + self.client.time_limit;
-        let answer = self.runtime.block_on(async { self.client.good(method, path, body, until).await })?;
+        let answer = self.runtime.block_on(async { self.client.good(method, path, body, until).await });
+        let answer = answer.unwrap_or_else(|| Err(self.ended()))?;
         let length = answer.headers().get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok());
         Ok(Body { length, rest: answer.into_body(), piece: Bytes::new(), server: self.clone() })
     }
@@ -301,14 +326,24 @@ impl Read for Body {
         let Server { client, runtime } = &self.server;
         while self.piece.is_empty() {
             let frame = runtime.block_on(async { timeout(client.time_limit, self.rest.frame()).await });
+            let frame = frame.ok_or_else(|| io::Error::other(ENDED))?;
             match frame.map_err(|_| io::Error::new(io::ErrorKind::TimedOut, client.silence()))? {
-                Some(frame) => self.piece = frame.map_err(io::Error::other)?.into_data().unwrap_or_default(),
+                Some(frame) => self.piece = frame.map_err(|error| cut(&error))?.into_data().unwrap_or_default(),
                 None => return Ok(0),
             }
         }
         let count = self.piece.len().min(buffer.len());
         buffer[..count].copy_from_slice(&self.piece.split_to(count));
         Ok(count)
+    }
+}
+
+/// The error of a body that ends early, with that of the operating system if there is one.
+fn cut(error: &hyper::Error) -> io::Error {
+    let cause = error.source().and_then(|cause| cause.downcast_ref::<io::Error>());
+    match cause.and_then(io::Error::raw_os_error) {
+        Some(code) => io::Error::from_raw_os_error(code),
+        None => io::Error::new(io::ErrorKind::UnexpectedEof, "the server has cut the answer short"),
     }
 }
 

@@ -10,7 +10,7 @@ use crate::streaming::ChangeTime;
 use crate::writer::command::{Change, Command, ImportFollows, ImportItems, Made, no_outcome};
 use crate::writer::entry_times::lists_of_follows;
 use crate::writer::txn::Txn;
-use crate::{follows, ids, items, kinds, sight, writer};
+use crate::{erasure, follows, ids, items, kinds, sight, writer};
 use model::error::{Code, Error, Result};
 use model::store::{Approval, Batch, Published, Push, Tier, too_many_follows, too_many_kinds};
 use model::{
@@ -97,8 +97,10 @@ impl Feed {
     /// Returns for each line whether it changed something, or its refusal. Waits while the queue of jobs is full.
     pub fn import(&self, lines: Vec<Command>) -> Result<Vec<Result<bool>>> {
         let mut changes: Vec<(Command, usize)> = Vec::new();
+        // A change with a user who is being erased is refused as a whole.
+        let most = if erasure::tables::has_erasures(&self.store) { 1 } else { MOST_LINES };
         for line in lines {
-            let last = changes.last_mut().filter(|(_, lines)| *lines < MOST_LINES);
+            let last = changes.last_mut().filter(|(_, lines)| *lines < most);
             let apart = match last {
                 None => Some(line),
                 Some((change, lines)) => {

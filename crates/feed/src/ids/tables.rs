@@ -58,13 +58,17 @@ pub fn names(store: &Store, numbers: &[u64], tier: Tier) -> Result<Vec<Arc<str>>
 
 /// The name of a number, as [`names`] has it; `None` if it never had one.
 pub(crate) fn name(store: &Store, number: u64, tier: Tier) -> Result<Option<Arc<str>>> {
-    if let Some(name) = store.memory.names.names.get(&number) {
+    let known = &store.memory.names.names;
+    if let Some(name) = known.get(&number) {
         return Ok(Some(name));
     }
-    match store.get(NAMES_BY_NUMBER, &keys::id(number), tier)? {
-        Some(_) => Ok(names(store, &[number], tier)?.pop()),
-        None => Ok(None),
+    let Some(row) = store.get(NAMES_BY_NUMBER, &keys::id(number), tier)? else { return Ok(None) };
+    let text = std::str::from_utf8(&row).map_err(|_| Error::Corrupt(format!("number {number} has no name")))?;
+    let name = Arc::<str>::from(text);
+    if row.is_written() {
+        known.insert(number, Arc::clone(&name));
     }
+    Ok(Some(name))
 }
 
 /// The id of a user or an item for a report: the name of a number in quotes. A number without a name stays as it is.

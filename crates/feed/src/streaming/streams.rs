@@ -21,6 +21,9 @@ use model::error::{Code, Error, Result};
 use model::sync::Mutex;
 use model::{Cursor, Event, Fill, ShownSources, UserId};
 
+/// Readers who get an event under one lock.
+const AT_ONCE: usize = 256;
+
 /// Locked before the sequencer.
 #[derive(Debug, Default)]
 struct State {
@@ -184,19 +187,22 @@ impl Streams {
     /// of their positions. `viewers` are all who listened to it before, if readers were looked up: who has begun to listen since
     /// does not get it.
     pub fn deliver(&self, position: u64, frame: Frame, viewers: Option<&[(UserId, Viewer)]>) {
-        let mut wakers = Wakers::default();
-        let mut guard = self.state.lock();
-        let State { readers, by_source, usage, .. } = &mut *guard;
         let to = match viewers {
             Some(viewers) => viewers.iter().filter(|(_, viewer)| !viewer.silences).map(|(user, _)| *user).collect(),
-            None => listed(by_source, &frame),
+            None => self.listeners(&frame),
         };
         let frame = frame.ready(viewers.unwrap_or_default(), &self.memory);
         let item = Item::Frame(Arc::clone(&frame));
-        for user in to {
-            if let Some(reader) = readers.get_mut(&user).filter(|reader| frame.comes(&reader.shown)) {
-                let restart = &mut || self.restart(&mut usage.resets);
-                usage.events += reader.put((position, &item), &self.memory, restart, &mut wakers.0);
+        // Streams are read between the parts.
+        for part in to.chunks(AT_ONCE) {
+            let mut wakers = Wakers::default();
+            let mut guard = self.state.lock();
+            let State { readers, usage, .. } = &mut *guard;
+            for user in part {
+                if let Some(reader) = readers.get_mut(user).filter(|reader| frame.comes(&reader.shown)) {
+                    let restart = &mut || self.restart(&mut usage.resets);
+                    usage.events += reader.put((position, &item), &self.memory, restart, &mut wakers.0);
+                }
             }
         }
     }

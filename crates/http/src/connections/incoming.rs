@@ -320,7 +320,9 @@ impl AsyncWrite for Incoming {
         let flushed = Pin::new(&mut this.stream).poll_flush(context);
         this.is_flushed = matches!(flushed, Poll::Ready(Ok(())));
         // With TLS, what was written may still wait.
-        if flushed.is_pending() && this.is_too_slow(context) {
+        if flushed.is_ready() {
+            this.connection.pace.borrow_mut().took(0);
+        } else if this.is_too_slow(context) {
             return Poll::Ready(Err(io::ErrorKind::TimedOut.into()));
         }
         flushed

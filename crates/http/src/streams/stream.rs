@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 use std::future::poll_fn;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
@@ -89,11 +90,16 @@ pub(crate) async fn listen(call: Call) -> Answer {
             Some(None) => (events::reset(place)?, Vec::new()),
             Some(Some(missed)) => (events::COMMENT.to_owned(), missed),
         };
-        Ok::<_, Problem>(Events { api, holder, reader, stream, text, missed: missed.into() })
+        Ok::<_, Problem>(Events { api, holder, reader, stream, text, missed: missed.into(), reading: None })
     };
     let opened = call.run(Wants::Read, open).await?;
     response::answer(&call, place, events::MEDIA_TYPE, opened)
 }
+
+/// A part of the missed events: the next piece, which is empty only at the end, and the events after it.
+type Part = (Piece, VecDeque<Event>);
+/// The next part, once it is read.
+type NextPart = Pin<Box<dyn Future<Output = Result<Part, Problem>> + Send>>;
 
 /// The events of an open stream. All that were missed precede the new ones.
 struct Events {
@@ -105,9 +111,28 @@ struct Events {
     text: String,
     /// Events while the client was away.
     missed: VecDeque<Event>,
+    /// A read of them under way. A slow client must not hold more than a part in memory.
+    reading: Option<NextPart>,
 }
 
 impl Events {
+    /// The next events; `None` at the end. Nothing is lost if this is given up.
+    async fn coming(&mut self) -> Option<Piece> {
+        while self.reading.is_some() || !self.missed.is_empty() {
+            let (api, whose, missed) = (Arc::clone(&self.api), (self.reader, self.holder), &mut self.missed);
+            let part =
+                self.reading.get_or_insert_with(|| Box::pin(read_part(api, whose, std::mem::take(missed)))).await;
+            self.reading = None;
+            // If it cannot be read, the client reconnects, and resumes after its last event.
+            let (piece, rest) = part.ok()?;
+            self.missed = rest;
+            if !piece.bytes.is_empty() {
+                return Some(piece);
+            }
+        }
+        poll_fn(|context| self.poll_new(context)).await.map(Piece::from)
+    }
+
     /// New events as text, as many as there are for a piece.
     fn poll_new(&self, context: &mut Context<'_>) -> Poll<Option<String>> {
         let mut text = String::new();
@@ -142,34 +167,24 @@ impl Source for Events {
         }
         let heartbeat = self.api.config().presence.heartbeat.get();
         let comment = || Some(events::COMMENT.to_owned().into());
-        // A slow client must not hold more than a part of the missed events in memory.
-        while !self.missed.is_empty() {
-            // The read takes more memory than the part that is sent.
-            let turn = timeout(heartbeat, self.api.limits.catching_up.wait_for(self.holder, 1)).await;
-            let Ok(turn) = turn else { return comment() };
-            let (user, missed) = (self.reader, std::mem::take(&mut self.missed));
-            let read = move |feed: &Feed| {
-                let part = part(feed, user, missed);
-                drop(turn);
-                part
-            };
-            // If it cannot be read, the client reconnects, and resumes after its last event.
-            let (piece, rest) = self.api.run(self.holder, Wants::Read, read).await.ok()?;
-            self.missed = rest;
-            if !piece.bytes.is_empty() {
-                return Some(piece);
-            }
-        }
-        match timeout(heartbeat, poll_fn(|context| self.poll_new(context))).await {
-            Ok(text) => text.map(Piece::from),
-            Err(_) => comment(),
-        }
+        timeout(heartbeat, self.coming()).await.unwrap_or_else(|_| comment())
     }
+}
+
+/// Waits for a turn to read missed events, because the read takes more memory than the part that is sent.
+async fn read_part(api: Arc<Api>, (user, holder): (UserId, Holder), missed: VecDeque<Event>) -> Result<Part, Problem> {
+    let turn = api.limits.catching_up.wait_for(holder, 1).await;
+    let read = move |feed: &Feed| {
+        let part = part(feed, user, missed);
+        drop(turn);
+        part
+    };
+    api.run(holder, Wants::Read, read).await
 }
 
 /// The next missed events by authors that the client is shown now, and the events after them: as many as fill a piece, or
 /// one event if memory is short. The piece is empty only at the end.
-fn part(feed: &Feed, user: UserId, mut rest: VecDeque<Event>) -> Result<(Piece, VecDeque<Event>), Problem> {
+fn part(feed: &Feed, user: UserId, mut rest: VecDeque<Event>) -> Result<Part, Problem> {
     let memory = feed.streaming().streams().memory();
     let room = memory.reserve(PIECE);
     let most = if room.is_some() { PIECE } else { 1 };

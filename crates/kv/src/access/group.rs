@@ -25,11 +25,16 @@ pub(crate) struct Group {
 }
 
 impl Group {
-    /// Puts rows of the present change on top.
-    pub(crate) fn add(&mut self, what: Option<Write>, rows: WriteBatch, sync: bool, after: After) -> Result<()> {
+    /// Puts rows of the present change on top. Gives `after` back if they cannot be.
+    pub(crate) fn add(
+        &mut self,
+        what: Option<Write>,
+        rows: WriteBatch,
+        sync: bool,
+        after: After,
+    ) -> Result<(), (Error, After)> {
         if let Err(error) = self.staged.add(rows) {
-            end(what, after, false);
-            return Err(error);
+            return Err((error, after));
         }
         self.sync |= sync;
         self.rest.push((what, after));

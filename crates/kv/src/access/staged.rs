@@ -324,7 +324,6 @@ impl<'a> Rows<'a> {
     }
 
     /// The error that ended the walk.
-    /// The error that ended the walk.
     pub fn status(&self) -> Result<()> {
         match &self.failed {
             Some(error) => Err(error.clone()),

@@ -2,6 +2,7 @@ use std::time::{Duration, Instant};
 
 use fastrand::Rng;
 
+use std::ops::ControlFlow;
 use std::path::Path;
 
 use super::*;
@@ -147,5 +148,37 @@ fn a_write_buffer_holds_what_it_says_and_no_more() {
         }
         assert!(began.elapsed() < Duration::from_secs(60), "{write_buffers:?} {log:?}");
         std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+#[test]
+fn a_compaction_leaves_no_sum_of_nothing() {
+    let dir = tempfile::tempdir().expect("temp dir");
+    let store = open(dir.path());
+    let rows = |table| {
+        let mut count = 0;
+        let counted = store.now(Tier::Disk).each_row(table, &[], |_, _| {
+            count += 1;
+            Ok(ControlFlow::Continue(()))
+        });
+        counted.expect("reads");
+        count
+    };
+    let step = |by: u8| {
+        for table in [SUMS, RISING] {
+            let mut change = WriteBatch::default();
+            change.merge(table, 7_u64.to_be_bytes(), [by]);
+            store.commit(change, false).expect("writes");
+        }
+    };
+    for is_summed_before in [false, true] {
+        step(1);
+        if is_summed_before {
+            store.kv().compact().expect("compacts");
+            assert_eq!([SUMS, RISING].map(rows), [1, 1]);
+        }
+        step(255);
+        store.kv().compact().expect("compacts");
+        assert_eq!([SUMS, RISING].map(rows), [0, 0]);
     }
 }

@@ -28,8 +28,9 @@ impl Disk {
     /// Makes a copy in `dir`, which must not exist, while others write. It has every change that was acknowledged
     /// before the call, whatever the durability, and the changes after that up to some instant. It is on the device
     /// when this returns. On one file system, table files are hard links, so that the copy takes room only as the
-    /// tables change. Refused with `no_room` if the device could become full in this way.
-    pub fn copy_to(&self, dir: &Path) -> Result<Copied> {
+    /// tables change. Refused with `no_room` if the device could become full in this way. Once there is room,
+    /// and before the copy, `write_before` writes rows that it shall have.
+    pub fn copy_to(&self, dir: &Path, write_before: impl FnOnce() -> Result<()>) -> Result<Copied> {
         if self.health.has_ended() {
             return Err(Code::StorageStopped.into());
         }
@@ -37,6 +38,7 @@ impl Disk {
         room_for(above, bytes_to_copy(self)?, self.health.min_free)?;
         let failed = |e: io::Error| unwritten(dir, &e);
         private::make_dir(dir).map_err(failed)?;
+        write_before()?;
         let sequence = self.db.latest_sequence_number();
         let checkpoint = Checkpoint::new(&*self.db).map_err(storage)?;
         // The engine writes its rows in memory to table files first, then links or copies and flushes all files. What

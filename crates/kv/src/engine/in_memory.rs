@@ -36,7 +36,8 @@ impl Memory {
     fn merged(&self, table: &'static Family, present: Option<&[u8]>, step: &[u8]) -> Vec<u8> {
         match table.steps {
             Steps::Sums(add) | Steps::ManySums(add) => add(present, step),
-            Steps::Merged | Steps::None => self.schema.merge(present, &[step]),
+            Steps::Merged => self.schema.merge(present, &[step]),
+            Steps::None => step.to_vec(),
         }
     }
 }

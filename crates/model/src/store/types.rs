@@ -182,7 +182,7 @@ pub enum Then {
     End,
 }
 
-/// The result of `Store::touch`.
+/// The result of marking a user as seen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Touched {
     /// The activity afterwards.
@@ -200,7 +200,7 @@ pub struct Split {
     pub lapsed: Vec<UserId>,
 }
 
-/// The result of `Store::idle`.
+/// Users who were not seen for long.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Idle {
     /// Idle users, ascending.
@@ -336,7 +336,7 @@ impl std::fmt::Debug for Listeners {
     }
 }
 
-/// The receiver of the findings of `Store::audit`.
+/// The receiver of the findings of an audit.
 pub trait Watch {
     /// A disagreement, in one line.
     fn finds(&mut self, line: String);

@@ -216,6 +216,9 @@ pub(super) fn ids(line: &Command) -> Vec<&HostId> {
         Command::ImportLine(line) => ids(&line.change),
         Command::DeleteItem(line) => vec![&line.item],
         Command::MoveMarker(line) => vec![&line.user, &line.place.id],
+        Command::MoveNoticeMarker(line) => {
+            [&line.user, &line.place.id.actor].into_iter().chain(&line.place.id.item).collect()
+        }
         line => line.users(),
     }
 }

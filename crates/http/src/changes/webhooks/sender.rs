@@ -122,7 +122,7 @@ impl Sender {
     /// On a node of a cluster, the position may be in the part of the command log that was not applied at the start.
     async fn catch_up(&mut self) {
         let Some(node) = self.api.node.clone() else { return };
-        while node.barrier().await.is_err() {
+        while node.read_index().await.is_err() {
             sleep(PAUSE).await;
         }
         let (name, start) = (self.hook.name.to_string(), ChangesAfter::Receiver(self.at.number()));
