@@ -108,13 +108,13 @@ fn a_restore_never_overwrites() {
     place.run(&["restore", "--from", "b.tar", "--data-dir", "other"]).failed("it has letter.txt");
     fs::create_dir_all(place.path("engine/db")).unwrap();
     place.run(&["restore", "--from", "b.tar", "--data-dir", "engine"]).failed("it has db");
-    place.run(&["restore", "--from", "f", "--replace"]).failed("cannot be restored");
+    place.run(&["restore", "--from", "f", "--replace"]).failed("cannot be unpacked");
     assert_eq!(names(&place.data()).into_iter().filter(|name| name != "LOCK").collect::<Vec<_>>(), now);
     place.run(&["backup", "--to", "b.tar"]).failed("b.tar exists already");
     place.run(&["backup", "--to", "b.tar.gz"]).failed("only .tar and .tar.zst");
     place.run(&["backup", "--to", "nowhere/b.tar"]).failed("there is no directory nowhere");
     place.run(&["restore", "--from", "missing.tar", "--data-dir", "new"]).failed("cannot read missing.tar");
-    place.run(&["restore", "--from", "f", "--data-dir", "new"]).failed("cannot be restored");
+    place.run(&["restore", "--from", "f", "--data-dir", "new"]).failed("cannot be unpacked");
     place.run(&["restore", "--from", "data", "--data-dir", "new"]).failed("it has no file BACKUP");
     place.run(&["backup", "--data-dir", "nowhere"]).failed("there is no data directory");
     place.run(&["backup", "--url", "localhost"]).failed("expected http:// or https:// and a host");
@@ -190,7 +190,7 @@ fn a_restore_that_finishes_an_earlier_one_says_so_and_refuses_another_backup() {
     for (from, words) in [
         ("later.tar", "the backup of --from is another, 20"),
         ("missing.tar", "cannot read missing.tar"),
-        ("f", "the archive cannot be restored"),
+        ("f", "the archive cannot be unpacked"),
     ] {
         let ended =
             place.command(&restore("b.tar")).env("FAILPOINTS", "exchange.placed=return(abort)").output().unwrap();
@@ -362,14 +362,14 @@ fn a_damaged_archive_restores_nothing() {
     let archive = fs::read(place.path("b.tar")).unwrap();
     for length in [0, 100, 512, 1024, 1500, archive.len() / 2, archive.len() - 1024 - 2048] {
         place.file("bad.tar", &archive[..length]);
-        refused(&place, "bad.tar", "the archive cannot be restored");
+        refused(&place, "bad.tar", "the archive cannot be unpacked");
     }
     place.file("bad.tar", [0x1b, b'[', b'3', b'1', b'm', 0xff].repeat(1000));
-    refused(&place, "bad.tar", "the archive cannot be restored: it is no archive of a backup, or it is damaged");
+    refused(&place, "bad.tar", "the archive cannot be unpacked: it is no archive of Tideline, or it is damaged");
     let mut packed = zstd::encode_all(&archive[..], 1).unwrap();
     packed.truncate(packed.len() - 3);
     place.file("bad.tar", &packed);
-    refused(&place, "bad.tar", "the archive cannot be restored: it ends early");
+    refused(&place, "bad.tar", "the archive cannot be unpacked: it ends early");
     // The end of a packed archive: its checksum wrong, cut, or followed by something.
     let mut packing = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
     packing.write_all(&archive).unwrap();
@@ -379,7 +379,7 @@ fn a_damaged_archive_restores_nothing() {
     let cut = &packed[..packed.len() - 3];
     for bad in [&wrong[..], cut, &[&packed[..], b"tail"].concat(), &[&archive[..], b"tail"].concat()] {
         place.file("bad.tar", bad);
-        refused(&place, "bad.tar", "the archive cannot be restored");
+        refused(&place, "bad.tar", "the archive cannot be unpacked");
     }
     place.file("padded.tar", [&archive[..], &[0; 10_240]].concat());
     place.run(&["restore", "--from", "padded.tar", "--data-dir", "padded"]).ok();
@@ -440,7 +440,7 @@ fn a_hostile_archive_writes_nothing_elsewhere() {
         "LOCK",
     ] {
         place.file("bad.tar", with_entry(&place, name.as_bytes(), EntryType::Regular, 5));
-        refused(&place, "bad.tar", "is not a file of a backup");
+        refused(&place, "bad.tar", "is not a file of a data directory");
     }
     for kind in [
         EntryType::Symlink,
@@ -452,7 +452,7 @@ fn a_hostile_archive_writes_nothing_elsewhere() {
         EntryType::GNUSparse,
     ] {
         place.file("bad.tar", with_entry(&place, b"db/000001.sst", kind, 0));
-        refused(&place, "bad.tar", "the archive cannot be restored");
+        refused(&place, "bad.tar", "the archive cannot be unpacked");
     }
     place.file("bad.tar", with_entry(&place, b"db/000001.sst", EntryType::Regular, 50 << 20));
     refused(&place, "bad.tar", "it has more than its file BACKUP says");

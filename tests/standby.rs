@@ -462,6 +462,34 @@ fn a_copy_that_was_interrupted_goes_on_with_the_missing_files() {
     assert_eq!(page(&standby), [1]);
 }
 
+/// What is there of an interrupted copy may be of no use: no request can name so many files, or it is of another server.
+#[test]
+fn an_interrupted_copy_that_cannot_go_on_begins_anew() {
+    let origin = Server::with(&[("TIDELINE__SERVER__BODY_LIMIT", "256")]);
+    publish(&origin, 1);
+    let files = copied(&origin, &json!({"log": null, "files": []}));
+    let plan: Value = serde_json::from_slice(&files[0].1).expect("a plan");
+    let table = |file: &Value| file["name"].as_str().expect("a name").ends_with(".sst").then(|| file.clone());
+    let same_names: Vec<_> = plan["files"].as_array().expect("files").iter().filter_map(table).collect();
+    assert!(!same_names.is_empty());
+    let many: Vec<_> = (100_000..103_000).map(|n| json!({"name": format!("{n}.sst"), "bytes": 0})).collect();
+    for (from, tables) in [(url(&origin), many), ("http://127.0.0.1:1".to_owned(), same_names)] {
+        let data = TempDir::new().expect("temp dir");
+        let copying = data.path().join("COPYING");
+        fs::create_dir_all(copying.join("db")).expect("makes");
+        fs::write(data.path().join("STANDBY"), format!("standby of {from}\n")).expect("writes");
+        fs::write(copying.join("PLAN"), &files[0].1).expect("writes");
+        for table in tables {
+            let (name, bytes) = (table["name"].as_str().expect("a name"), table["bytes"].as_u64().expect("a length"));
+            fs::write(copying.join("db").join(name), vec![0; bytes as usize]).expect("writes");
+        }
+        let standby = standby_of(&origin, &data);
+        assert_eq!(standby.figure("tideline_standby_copies_total") as u64, 1, "{from}");
+        assert_eq!(standby.figure("tideline_standby_failures_total") as u64, 0, "{from}");
+        assert!(!copying.exists() && !data.path().join("db/100000.sst").exists());
+    }
+}
+
 /// After `tideline compact` the server has no old log. The standby says that it lacks rows until a new copy is made.
 #[test]
 fn a_standby_that_lacks_log_says_so_and_makes_a_new_copy() {

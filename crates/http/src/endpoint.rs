@@ -129,6 +129,8 @@ marks! {
     takes_nothing: body = BodyKind::Optional;
     /// A body that the description of the API leaves out, with the call.
     takes_unlisted: body = BodyKind::Change;
+    /// Such a body, which may be as long as a batch.
+    takes_unlisted_batch: body = BodyKind::Batch;
 }
 
 impl Endpoint {

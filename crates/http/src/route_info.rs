@@ -45,7 +45,7 @@ pub(super) enum BodyKind {
     Optional,
     /// A single change.
     Change,
-    /// A batch of changes, which may be longer.
+    /// A batch of changes or a list of files, which may be longer.
     Batch,
 }
 

@@ -28,7 +28,16 @@ pub(super) fn make(
     tell: &dyn Fn(Head),
     stops: &dyn Fn() -> bool,
 ) -> Result<u64> {
-    let kept = kept(directory)?;
+    let mut kept = kept(directory)?;
+    let archive = match origin.take_copy(&kept) {
+        // The server takes no request that names so many files, so all come again.
+        Err(error) if error.code() == Some(Code::BodyTooLarge) => {
+            directory.drop_copy()?;
+            kept = CopyRequest::default();
+            origin.take_copy(&kept)?
+        }
+        taken => taken?,
+    };
     let begin = |text: &[u8]| {
         let plan: CopyPlan = serde_json::from_slice(text)
             .map_err(|e| Error::Setup(format!("the server sent a copy that cannot be read: {e}")))?;
@@ -50,7 +59,6 @@ pub(super) fn make(
         progress.at(bytes, "");
         if stops() { Err(Code::Stopping.into()) } else { Ok(()) }
     };
-    let archive = origin.take_copy(&kept)?;
     let unpacked = unpack_files(archive, &directory.copying(), (PLAN, LONGEST_PLAN), begin, wrote);
     let (log, _) = unpacked.map_err(|error| match error {
         Error::Setup(why) => Error::Setup(format!("the copy of the server: {why}")),
@@ -65,7 +73,7 @@ fn kept(directory: &StandbyDirectory) -> Result<CopyRequest> {
     let plan: Option<CopyPlan> = directory.unfinished().and_then(|plan| serde_json::from_slice(&plan).ok());
     let Some(plan) = plan else {
         directory.drop_copy()?;
-        return Ok(CopyRequest { log: None, files: Vec::new() });
+        return Ok(CopyRequest::default());
     };
     let failed = |e: io::Error| Error::Setup(format!("{}: {e}", directory.copying().display()));
     let mut files = Vec::new();

@@ -209,16 +209,22 @@ impl Follower {
     fn copy(&self) -> Result<()> {
         self.state.enter(StandbyState::Copying);
         let tell = |head| self.state.heard(head);
-        let log = copy::make(&self.directory, &self.origin, (self.options.min_free, &*self.schema), &tell, &|| {
-            self.is_closed()
-        })?;
+        let make = || {
+            let (directory, needs) = (&self.directory, (self.options.min_free, &*self.schema));
+            copy::make(directory, &self.origin, needs, &tell, &|| self.is_closed())
+        };
+        // A whole one that could not take its place before does so now.
+        let made = if self.directory.has_whole_copy() { None } else { Some(make()?) };
         let mut store = self.store.lock();
         if self.is_closed() {
             return Err(Code::Stopping.into());
         }
         drop(store.take());
         let mut noted = self.noted.lock();
-        self.directory.finish_copy(log)?;
+        match made {
+            Some(log) => self.directory.finish_copy(log)?,
+            None => self.directory.take_place()?,
+        }
         *noted = None;
         self.state.copied();
         Ok(())

@@ -55,7 +55,7 @@ struct Health {
 
 /// A code that a standby acts upon.
 fn known(name: &str) -> Option<Code> {
-    [Code::LogGone, Code::NotHandingOver].into_iter().find(|code| code.name() == name)
+    [Code::LogGone, Code::NotHandingOver, Code::BodyTooLarge].into_iter().find(|code| code.name() == name)
 }
 
 /// Whether a server serves applications.

@@ -115,7 +115,7 @@ fn entries<R: Read>(archive: &mut tar::Archive<R>) -> Result<tar::Entries<'_, R>
 fn first(entries: &mut tar::Entries<'_, impl Read>, (name, longest): (&str, u64)) -> Result<Vec<u8>> {
     let first = entries.next().ok_or_else(|| bad("it is empty"))?.map_err(unreadable)?;
     if first.path_bytes().as_ref() != name.as_bytes() || first.header().entry_type() != EntryType::Regular {
-        return Err(bad(&format!("its first file is not {name}, so it is no backup")));
+        return Err(bad(&format!("its first file is not {name}")));
     }
     if first.size() > longest {
         return Err(bad(&format!("its file {name} is too long")));
@@ -141,11 +141,11 @@ fn plain_name(entry: &tar::Entry<'_, impl Read>) -> Result<String> {
         return Err(refused("is not a plain file"));
     }
     let is_known = name == "FORMAT" || name.strip_prefix("db/").is_some_and(is_file_of_engine);
-    if is_known { Ok(name) } else { Err(refused("is not a file of a backup")) }
+    if is_known { Ok(name) } else { Err(refused("is not a file of a data directory")) }
 }
 
 fn bad(why: &str) -> Error {
-    Error::Setup(format!("the archive cannot be restored: {why}"))
+    Error::Setup(format!("the archive cannot be unpacked: {why}"))
 }
 
 /// The texts of the reader are for programmers, and may have bytes of the file.
@@ -153,6 +153,6 @@ fn unreadable(error: io::Error) -> Error {
     match error.kind() {
         io::ErrorKind::UnexpectedEof => bad("it ends early"),
         kind if error.raw_os_error().is_some() || kind == io::ErrorKind::TimedOut => bad(&error.to_string()),
-        _ => bad("it is no archive of a backup, or it is damaged"),
+        _ => bad("it is no archive of Tideline, or it is damaged"),
     }
 }

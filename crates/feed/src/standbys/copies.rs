@@ -1,12 +1,14 @@
-//! Copies for standbys: folders of the data directory, each sent as one archive. A copy ends with its archive, and when the
-//! device has little room: changes of the tables since the copy take room as long as it is there.
+//! Copies for standbys: folders of the data directory, each sent as one archive. A copy ends with its archive, when it is not
+//! read for long, and when the device has little room: changes of the tables since the copy take room as long as it is there.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::fs;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use parking_lot::Mutex;
 
 use super::Standbys;
 use super::wire::{CopyFile, CopyPlan, CopyRequest, PLAN};
@@ -20,15 +22,16 @@ use model::{private, threads};
 const FOLDER: &str = "standbys";
 /// The folder of the engine's files in a copy.
 const ENGINE: &str = "db";
+/// A copy that is not read for so long ends.
+const LIVES: Duration = Duration::from_secs(600);
 /// Most copies at once.
 const MOST: usize = 2;
 
 #[derive(Debug)]
 pub(super) struct Copies {
     folder: PathBuf,
-    present: AtomicUsize,
-    /// Whether the device has room for them.
-    has_room: AtomicBool,
+    /// Their folders, and when each was last read; `None` while it is made or removed.
+    present: Mutex<BTreeMap<PathBuf, Option<Instant>>>,
 }
 
 /// A copy as the bytes of an archive: its [`CopyPlan`] and the files that the standby lacks. The copy is removed with it.
@@ -47,10 +50,11 @@ impl StandbyCopy {
 
 impl Read for StandbyCopy {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        match self.place.copies.has_room.load(Ordering::Relaxed) {
-            true => self.archive.read(buffer),
-            false => Err(io::Error::other("the device has little room, so the copy of a standby ends")),
+        match self.place.copies.present.lock().get_mut(&self.place.path) {
+            Some(Some(read_at)) => *read_at = Instant::now(),
+            _ => return Err(io::Error::other("the copy of a standby was removed before it was read")),
         }
+        self.archive.read(buffer)
     }
 }
 
@@ -63,15 +67,9 @@ struct Place {
 
 impl Drop for Place {
     fn drop(&mut self) {
-        self.copies.present.fetch_sub(1, Ordering::Relaxed);
-        let path = std::mem::take(&mut self.path);
-        // The caller may be a thread that must not block. What is left is removed by the next start.
-        let removed = threads::start("copy-end", move || {
-            if let Err(error) = fs::remove_dir_all(&path).or_else(unless_missing) {
-                tracing::error!(%error, "a copy for a standby could not be removed");
-            }
-        });
-        if let Err(error) = removed {
+        let (copies, path) = (Arc::clone(&self.copies), std::mem::take(&mut self.path));
+        // The caller may be a thread that must not block.
+        if let Err(error) = threads::start("copy-end", move || copies.remove(&path)) {
             tracing::error!(%error, "a copy for a standby could not be removed");
         }
     }
@@ -81,6 +79,9 @@ impl Standbys {
     /// Makes a copy of the store for a standby.
     pub fn take_copy(&self, store: &Store, request: &CopyRequest) -> Result<StandbyCopy> {
         self.note_call(store);
+        if !self.keep_log(store) {
+            return Err(Error::refused(Code::NoRoom, "the device has little room, so no copy is made for a standby"));
+        }
         let place = Place::new(&self.copies)?;
         store.copy_to(&place.path)?;
         let state = store.disk()?.log_facts()?;
@@ -95,27 +96,28 @@ impl Standbys {
             Ok(Archive::new(sent.map(|(name, bytes)| (place.path.join(&name), name, bytes)).collect(), now()))
         };
         let archive = archive().map_err(|e: io::Error| failed(&place.path, &e))?;
+        self.copies.present.lock().insert(place.path.clone(), Some(Instant::now()));
         Ok(StandbyCopy { archive, place })
     }
 }
 
 impl Place {
     fn new(copies: &Arc<Copies>) -> Result<Self> {
-        if copies.present.fetch_add(1, Ordering::Relaxed) >= MOST {
-            copies.present.fetch_sub(1, Ordering::Relaxed);
+        private::make_dirs(&copies.folder).map_err(|e| failed(&copies.folder, &e))?;
+        let mut present = copies.present.lock();
+        if present.len() >= MOST {
             let detail = "other standbys are taking copies. Send the request again later";
             return Err(Error::refused(Code::BackupBusy, detail));
         }
         let path = copies.folder.join(format!("{:016x}", fastrand::u64(..)));
-        let place = Self { copies: Arc::clone(copies), path };
-        private::make_dirs(&copies.folder).map_err(|e| failed(&copies.folder, &e))?;
-        Ok(place)
+        present.insert(path.clone(), None);
+        Ok(Self { copies: Arc::clone(copies), path })
     }
 }
 
 impl Copies {
     pub(super) fn new(data: &Path) -> Self {
-        Self { folder: data.join(FOLDER), present: AtomicUsize::new(0), has_room: AtomicBool::new(true) }
+        Self { folder: data.join(FOLDER), present: Mutex::default() }
     }
 
     /// Removes the copies of an earlier run.
@@ -123,9 +125,29 @@ impl Copies {
         fs::remove_dir_all(&self.folder).or_else(unless_missing).map_err(|e| failed(&self.folder, &e))
     }
 
-    /// Ends all copies if the device has no room for them.
-    pub(super) fn end_unless(&self, has_room: bool) {
-        self.has_room.store(has_room, Ordering::Relaxed);
+    /// Removes the copies that are not read for long; all of them if the device has no room for them.
+    pub(super) fn end_old(&self, has_room: bool) {
+        let is_over = |read_at: &mut Instant| !has_room || read_at.elapsed() > LIVES;
+        let mut present = self.present.lock();
+        let over = present.iter_mut().filter_map(|(path, read_at)| read_at.take_if(is_over).map(|_| path.clone()));
+        let over: Vec<_> = over.collect();
+        drop(present);
+        for path in over {
+            let copy = path.display();
+            match has_room {
+                true => tracing::warn!(%copy, "a standby has not read its copy for long; the copy is removed"),
+                false => tracing::warn!(%copy, "the device has little room: the copy of a standby is removed"),
+            }
+            self.remove(&path);
+        }
+    }
+
+    /// Removes a copy. What cannot be removed is left for the next start.
+    fn remove(&self, path: &Path) {
+        if let Err(error) = fs::remove_dir_all(path).or_else(unless_missing) {
+            tracing::error!(%error, "a copy for a standby could not be removed");
+        }
+        self.present.lock().remove(path);
     }
 }
 

@@ -112,7 +112,7 @@ impl Standbys {
         }
     }
 
-    /// Removes what an earlier run has left, and from now on ends hand-overs that are given up, and copies without room.
+    /// Removes what an earlier run has left, and from now on ends hand-overs and copies that are given up, and copies without room.
     pub fn resume(self: &Arc<Self>, store: &Arc<Store>) -> Result<()> {
         self.copies.tidy()?;
         // A standby called within this time before the start.
@@ -143,7 +143,7 @@ impl Standbys {
     fn tend(&self, store: &Store) {
         self.end_old_seal(store);
         let has_room = self.keep_log(store);
-        self.copies.end_unless(has_room);
+        self.copies.end_old(has_room);
     }
 
     /// Whether the device has room for what is kept for standbys.

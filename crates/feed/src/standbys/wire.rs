@@ -18,7 +18,7 @@ const LONGEST_LINE: u64 = 1 << 20;
 pub const PLAN: &str = "PLAN";
 
 /// What a standby has of a copy already: table files, which never change.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CopyRequest {
     /// The log from which that copy goes on.

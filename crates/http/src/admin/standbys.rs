@@ -21,7 +21,7 @@ const HEAD_EVERY: Duration = Duration::from_secs(1);
 
 endpoints! { "operations", of_this_server:
     /// A new copy of the data directory, as one archive
-    post("/v1/admin/standby/copies", take_copy, "").takes_unlisted();
+    post("/v1/admin/standby/copies", take_copy, "").takes_unlisted_batch();
 
     /// The write-ahead log as it grows, without end
     get("/v1/admin/standby/log", follow, "").not_for_read_keys().reads(&["standby", "log", "after"]);

@@ -104,7 +104,7 @@ impl StandbyDirectory {
     }
 
     /// Takes the directory of a standby, or makes an empty one that of a standby of `url`. Without `url` it must be one.
-    /// A copy that is whole takes its place.
+    /// A copy that is whole takes its place; an unfinished one of another server is removed.
     pub fn claim(path: &Path, url: Option<&str>) -> Result<Self> {
         let failed = |what: &str, error: &io::Error| advice::failed(path, what, error);
         if url.is_some() {
@@ -124,17 +124,19 @@ impl StandbyDirectory {
             }
         }
         let claimed = Self { path: path.to_owned(), _lock: directory::hold(path)? };
+        // It describes an earlier run as a server.
+        run::forget(path).map_err(|e| failed("cannot remove RUN", &e))?;
+        claimed.take_place()?;
         if let Some(url) = url {
             let mut origin =
                 if is_standby { claimed.origin()? } else { Origin { url: String::new(), log: None, whole_at: None } };
             if origin.url != url {
+                // After a switch, two servers may have a log of the same id, and different files of one name.
+                claimed.drop_copy()?;
                 url.clone_into(&mut origin.url);
                 claimed.set_origin(&origin)?;
             }
         }
-        // It describes an earlier run as a server.
-        run::forget(path).map_err(|e| failed("cannot remove RUN", &e))?;
-        claimed.take_place()?;
         Ok(claimed)
     }
 
@@ -162,9 +164,15 @@ impl StandbyDirectory {
         advice::failed(&self.path, what, error)
     }
 
-    /// The words of the origin about the unfinished copy.
+    /// The words of the origin about the unfinished copy; `None` if it has no folder for its files.
     pub fn unfinished(&self) -> Option<Vec<u8>> {
-        fs::read(self.path.join(COPYING).join(PLAN)).ok()
+        let folder = self.copying();
+        fs::read(folder.join(PLAN)).ok().filter(|_| folder.join(ENGINE).exists())
+    }
+
+    /// Whether there is a copy with all files, which could not take its place yet.
+    pub fn has_whole_copy(&self) -> bool {
+        self.copying().join(DONE).exists()
     }
 
     /// The folder of the unfinished copy.
@@ -172,7 +180,8 @@ impl StandbyDirectory {
         self.path.join(COPYING)
     }
 
-    /// Begins a copy, or goes on with an unfinished one. Refused with `no_room` unless so many bytes and `min_free` are free.
+    /// Begins a copy, or goes on with an unfinished one; not beside a whole one. Refused with `no_room` unless so many bytes and
+    /// `min_free` are free.
     pub fn begin_copy(&self, plan: &[u8], bytes: u64, min_free: u64) -> Result<()> {
         let folder = self.copying();
         super::backup::room_for(&self.path, bytes, min_free)?;
@@ -198,8 +207,9 @@ impl StandbyDirectory {
         }
     }
 
-    /// Lets a whole copy take its place. Each step can be repeated after a crash, and the directory has a whole copy after each.
-    fn take_place(&self) -> Result<()> {
+    /// Lets a whole copy, if there is one, take the place of the present files, which must not be open. Each step can be repeated
+    /// after a failure or a crash, and the directory has a whole copy after each.
+    pub fn take_place(&self) -> Result<()> {
         let (copy, engine) = (self.path.join(COPYING), self.path.join(ENGINE));
         let Ok(done) = fs::read_to_string(copy.join(DONE)) else { return Ok(()) };
         let log = log_in(&done).map_err(|()| Error::Setup(format!("{}/{DONE} is unreadable", copy.display())))?;
@@ -221,6 +231,8 @@ impl StandbyDirectory {
     /// Makes it a directory of its own, which must not be open. If it `goes_on`, it has every change of its origin, so the
     /// readers of changes and the streams of that server go on; otherwise they begin anew, as after a restore.
     pub fn promote(self, goes_on: bool) -> Result<()> {
+        // The present files may be removed in part already.
+        self.take_place()?;
         let Some(log) = self.origin()?.log.filter(|_| self.path.join(ENGINE).exists()) else {
             return Err(Error::Setup(format!(
                 "the standby {} has no whole copy of its server yet, so it cannot take over",
