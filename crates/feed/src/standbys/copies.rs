@@ -80,7 +80,7 @@ impl Standbys {
     pub fn take_copy(&self, store: &Store, request: &CopyRequest) -> Result<StandbyCopy> {
         self.note_call(store);
         if !self.keep_log(store) {
-            return Err(Error::refused(Code::NoRoom, "the device has little room, so no copy is made for a standby"));
+            return Err(Error::refused(Code::NoRoom, "a copy for a standby needs twice storage.min_free_mb free"));
         }
         let place = Place::new(&self.copies)?;
         store.copy_to(&place.path)?;
