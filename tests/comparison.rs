@@ -7,10 +7,10 @@ use std::time::{Duration, Instant};
 use cluster::{Compared, Comparison, Log, LogMembership, Node, NotAppended, NotRead, Record};
 use config::Config;
 use feed::backlog::Backlog;
+use feed::check::TableDigest;
 use feed::store::{Options, Store};
 use feed::streaming::Streaming;
 use feed::{Feed, Relate, users};
-use model::store::TableDigest;
 use model::{HostId, Profile, UserId};
 use parking_lot::Mutex;
 

@@ -16,9 +16,9 @@ use crate::process::history::{Outcome, call, compare, outcome, send};
 use crate::process::home::Home;
 use crate::process::model::{Change, Item};
 use crate::server::{PATIENCE, Server, wait_until};
+use feed::follows;
 use feed::store::{Options, Store};
 use model::UserId;
-use model::store;
 use rustix::fs::{FallocateFlags, fallocate};
 use tempfile::TempDir;
 
@@ -435,7 +435,8 @@ fn a_backup_without_room_is_refused_and_leaves_nothing() {
 fn leave_a_job(data: &Path) {
     let store = Store::open(&Options::new(data)).expect("opens");
     let user = |raw| UserId::new(raw).expect("in range");
-    feed::follows::tables::relate(&store, user(1), &[store::Change::new(user(2), Some(1000))], 10).expect("follows");
+    feed::follows::tables::relate(&store, user(1), &[follows::tables::Change::new(user(2), Some(1000))], 10)
+        .expect("follows");
 }
 
 /// A run that must end soon with exit code 1.

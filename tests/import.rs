@@ -6,8 +6,8 @@ mod members;
 mod refusals;
 
 use crate::command::{Place, content_id, gzip, user};
+use kv::Tier;
 use model::UserId;
-use model::store::Tier;
 
 const FOLLOWS: &str = "1,2,100\n1,3,200\n2,1,300\n3,1,400\n4,2,500\n4,3,600\n";
 const CONTENT: &str = "10,2,1000,hello\n11,3,1000,\n12,2,2000,\"a, b\"\n13,3,900,é\n";

@@ -5,10 +5,11 @@ use std::time::{Duration, Instant};
 
 use config::Config;
 use feed::backlog::Backlog;
+use feed::items::tables::{Batch, Push};
 use feed::store::{Options, Store};
 use feed::streaming::Streaming;
 use feed::worker::{Candidate, Candidates, Workers};
-use model::store::{Batch, Push, Tier};
+use kv::Tier;
 use model::{Content, ContentId, Reaction, ReactionKind, UserId};
 
 use crate::store::support::{item, post, timed};

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use fastrand::Rng;
 use feed::timeline;
-use model::store::Tier;
+use kv::Tier;
 use model::{PageRequest, Span};
 
 use crate::Bench;

@@ -7,8 +7,8 @@ use fastrand::Rng;
 use serde_json::json;
 
 use feed::{ChangeMembers, PutList, follows, lists, timeline};
+use kv::Tier;
 use model::error::Result;
-use model::store::Tier;
 use model::{ContentPage, Draft, ListSettings, PageRequest, RuleDraft, Span, UserId};
 
 use crate::Bench;

@@ -111,7 +111,7 @@ pub fn read(opened: &Opened, users: impl Iterator<Item = u64>) {
 pub fn settle(opened: &Opened) {
     opened.feed.store().write_arrivals().expect("writes");
     loop {
-        let engine = opened.feed.store().usage().expect("figures").engine;
+        let engine = opened.feed.store().usage().expect("figures").work;
         if engine.compaction_debt + engine.compactions + engine.flushes == 0 {
             return;
         }

@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use config::Config;
 use feed::DeleteItem;
-use model::store::{Change, Tier};
+use feed::follows::tables::Change;
+use kv::Tier;
 use model::{Barrier, HostId, ListSettings, NoticeCursor, NoticeId, NoticeKind, UserSettings};
 use rocksdb::merge_operator::MergeFn;
 use rocksdb::{ColumnFamilyDescriptor, DB, MergeOperands, Options};

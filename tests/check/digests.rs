@@ -1,8 +1,8 @@
 //! Each row of a replicated table shows in the digest of its table, and no other row does.
 
+use feed::check::TableDigest;
 use feed::store::{Options, Store};
 use model::error::Error;
-use model::store::TableDigest;
 use rocksdb::IteratorMode;
 use tempfile::TempDir;
 

@@ -7,7 +7,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use feed::{DeleteItem, Eraser, Feed, MoveNoticeMarker, PublishItems, SetBarrier, Visibility, erasure, follows};
-use model::store::Tier;
+use kv::Tier;
 use model::{Barrier, ErasurePlace, HostId, NoticeCursor, Order, RuleDraft, Span, UserId};
 use serde_json::{Value, json};
 

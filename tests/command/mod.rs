@@ -9,7 +9,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use feed::store::{Options, Store};
-use model::store::Tier;
+use kv::Tier;
 use model::{ContentId, Order, ReactionKind, Side, Span, UserId};
 use tempfile::TempDir;
 

@@ -4,9 +4,8 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use kv::{Change, Family, Kv, Op, Reads, Row, RowWalk, Scope};
+use kv::{Change, Family, Kv, Op, Reads, Row, RowWalk, Scope, TableStats, Tier, Usage};
 use model::error::{Code, Error, Result};
-use model::store::{TableStats, Tier, Usage};
 use model::{EffectKind, NoticeKind};
 
 /// A fault.

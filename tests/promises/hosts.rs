@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use feed::store::Store;
-use model::store::Tier;
+use kv::Tier;
 use model::{HostId, HostIds, Id, MAX_ID, Mentions, Millis, PageRequest, Position, Span, UserId};
 
 use super::names::{IDS, Ids, USERS, id};

@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use config::Config;
 use feed::backlog::Backlog;
+use feed::items::tables::{Batch, Push};
 use feed::store::Store;
 use feed::streaming::Streaming;
 use feed::{Feed, ImportItems, PublishItems};
 use model::clock::now;
-use model::store::{Batch, Push};
 use model::{Audience, Content, ContentId, Cursor, Event, EventKind, KindId, Publish, UserId};
 
 use super::shape::ANY;

@@ -1,7 +1,7 @@
 //! The few users, ids and times that the sequences use, with both extremes.
 
 use feed::{Feed, ids};
-use model::store::Tier;
+use kv::Tier;
 use model::{ContentId, Cursor, HostId, MAX_ID, MAX_MILLIS, Millis, ReactionKinds, RuleDraft, UserId};
 
 /// All users. The authors come first.

@@ -3,8 +3,8 @@
 use std::fmt::Display;
 
 use feed::{PathExplanation, PutList, Read, Visibility, follows, items, lists, sight, timeline, topics, users};
+use kv::Tier;
 use model::error::Error;
-use model::store::Tier;
 use model::{
     ContentId, Cursor, Entry, HostId, Id, ListSettings, Mentions, Page, PageRequest, Position, RuleDraft, Side, Span,
     Unread, UserCursor, UserId,

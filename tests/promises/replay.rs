@@ -6,6 +6,8 @@ use std::thread;
 
 use config::{Config, Duration};
 use fastrand::Rng;
+use feed::check::Watch;
+use feed::items::tables::FINAL;
 use feed::store::Store;
 use feed::streaming::ChangeTime;
 use feed::{
@@ -14,8 +16,8 @@ use feed::{
     PutProfiles, PutSettings, React, ReactionRequest, Relate, RestoreItem, SetBarrier, SetSuspension, TakeOff,
     Visibility, follows, items, lists, reactions, sight, timeline, topics, users,
 };
+use kv::Tier;
 use model::error::Result as Done;
-use model::store::{FINAL, Tier, Watch};
 use model::{
     Audience, Barrier, CommentDraft, ContentId, EditDraft, ErasedPart, ErasurePlace, Event, HostId, ListSettings,
     Logged, Millis, NoticeId, NoticeKind, PageRequest, Position, Profile, RuleDraft, Side, Span, UserId, UserSettings,

@@ -1,7 +1,7 @@
 //! The required state of inboxes when no job is left. Answers do not depend on it, only their speed. But an error here
 //! is a wrong answer a few steps later.
 
-use model::store::Tier;
+use kv::Tier;
 use model::{Activity, Cursor, Entry, UserId};
 
 use super::case::Case;

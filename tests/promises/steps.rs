@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use config::Config;
 use feed::worker::Candidate;
 use feed::{Feed, PublishItems, Relate, SetBarrier, timeline};
-use model::store::Tier;
+use kv::Tier;
 use model::{Barrier, Cursor, Draft, Entry, PageRequest, Span, UserId};
 
 use super::names::{Ids, json};

@@ -10,11 +10,10 @@ use cluster::{Log, LogMembership, Node};
 use config::{Config, Durability};
 use feed::Feed;
 use feed::backlog::Backlog;
-use feed::store::{InboxRoom, Options, Rules, Store};
+use feed::store::{InboxRoom, MARK, Options, Rules, Store};
 use feed::streaming::Streaming;
 use feed::worker::{Candidates, Workers, evict_others};
 use kv::{Kv, in_memory};
-use model::store::MARK;
 
 use super::crash::{copy_live, cut_log, ends_of_writes};
 use super::faulty::{Fault, Faulty};

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 
 use feed::events;
 use feed::store::Store;
-use model::store::Tier;
+use kv::Tier;
 use model::{ContentId, Cursor, Entry, MAX_MILLIS, Order, Span, UserId};
 
 use super::case::Case;

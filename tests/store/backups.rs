@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
+use feed::check::Watch;
 use model::error::{Code, Error, Result};
-use model::store::Watch;
 
 use super::everything::{Scope, dump, fill};
 use super::support::open;

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeSet;
 
+use feed::check::{TableDigest, Watch};
+use kv::Tier;
 use model::error::{Code, Result};
-use model::store::{TableDigest, Tier, Watch};
 use model::{Event, EventKind, Span};
 
 use super::everything::fill;

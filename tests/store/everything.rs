@@ -4,9 +4,12 @@
 use std::fmt::{Debug, Display};
 use std::ops::ControlFlow;
 
+use feed::follows::tables::Change;
+use feed::inbox::tables::Then;
+use feed::items::tables::{Batch, Push};
 use feed::store::Store;
+use kv::Tier;
 use model::error::Result;
-use model::store::{Batch, Change, Push, Then, Tier};
 use model::{
     Activity, Audience, Barrier, Changed, ContentId, Cursor, Edit, Effect, EffectKind, Entry, Event, EventKind, KindId,
     ListSettings, Logged, Moment, NoticeCursor, NoticeId, NoticeKind, Order, Profile, Progress, Publish, Reach,

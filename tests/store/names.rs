@@ -1,8 +1,8 @@
 //! Names and their numbers.
 
 use feed::store::{Options, Store};
+use kv::Tier;
 use model::error::Result;
-use model::store::Tier;
 
 use super::support::open_with;
 
@@ -35,7 +35,7 @@ fn names_in_memory_are_bounded() {
         numbers.extend(give(&store, &part));
         feed::ids::tables::names(&store, &numbers[first..], Tier::Disk).expect("reads");
     }
-    let usage = store.usage().expect("reads");
+    let usage = store.memory_usage();
     let caches: Vec<_> = usage.caches.iter().filter(|(name, _)| ["numbers", "names"].contains(name)).collect();
     assert_eq!(caches.len(), 2);
     for (_, cache) in caches {

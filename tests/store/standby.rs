@@ -1,16 +1,15 @@
 //! A standby on disk: it copies a store, applies its log, and has the same rows.
 
-use std::fs;
 use std::sync::Arc;
-use std::thread;
 use std::time::Duration;
+use std::{fs, thread};
 
 use config::Config;
+use feed::items::tables::{Batch, Push};
 use feed::standbys::Standbys;
 use feed::store::{Options, Rules, Store};
 use kv::{LogReader, Schema, Standby, StandbyDirectory};
 use model::error::Code;
-use model::store::{Batch, Push};
 use tempfile::TempDir;
 
 use super::everything::{Scope, dump, fill};

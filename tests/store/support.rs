@@ -3,9 +3,13 @@
 use std::ops::ControlFlow;
 use std::path::Path;
 
+use feed::check::{TableDigest, Watch};
+use feed::follows::tables::{Change, Related};
+use feed::inbox::tables::{Delivery, Then};
+use feed::items::tables::{Batch, Published, Push};
 use feed::store::{Options, Store};
+use kv::Tier;
 use model::error::Result;
-use model::store::{Batch, Change, Delivery, Published, Push, Related, TableDigest, Then, Tier, Watch};
 use model::{
     Audience, Content, ContentId, Cursor, Entry, Erasure, Job, JobId, KindId, Lane, Millis, Order, Position, Publish,
     Span, UserId, Work,

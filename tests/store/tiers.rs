@@ -3,9 +3,11 @@
 use std::fmt::Debug;
 use std::ops::RangeInclusive;
 
+use feed::follows::tables::Change;
+use feed::items::tables::{Batch, Push};
 use feed::store::Store;
+use kv::Tier;
 use model::error::{Error, Result};
-use model::store::{Batch, Change, Push, Tier};
 use model::{Barrier, Order, Reaction, ReactionKind, Side, Span};
 
 use super::everything::{Scope, fill, reads};

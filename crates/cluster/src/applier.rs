@@ -18,10 +18,10 @@ use super::runs::Runs;
 use super::shared::Shared;
 use super::writer::Writer;
 use config::{Agreed, Refusal};
+use feed::store::MARK;
 use feed::streaming::ChangeTime;
 use feed::{Core, Feed};
 use model::error::{Code, Error, Result};
-use model::store::MARK;
 
 /// Longest wait for a record, or for room for jobs, before the thread looks whether it is to stop.
 const WAIT: Duration = Duration::from_millis(200);

@@ -18,8 +18,8 @@ use tokio::sync::watch;
 use super::record::{Digests, Token};
 use config::{MAX_MEMBERS, NodeName};
 use feed::Feed;
+use feed::check::{TableDigest, Watch};
 use model::error::{Code, Error, Result};
-use model::store::{TableDigest, Watch};
 use model::{Millis, threads};
 
 /// Comparisons whose results are kept, the newest ones.

@@ -29,10 +29,9 @@ pub use record::LEVEL;
 use std::sync::Arc;
 
 use config::Config;
-use feed::store::Store;
+use feed::store::{MARK, Store};
 use feed::streaming::Streaming;
 use model::error::{Error, Result};
-use model::store::MARK;
 
 /// Joins the cluster of the settings: its log, and the part that the directory has in it. Takes over the settings that all its nodes share. `None` for a server without
 /// a cluster, and for a command that makes no changes: such a command needs no brokers.

@@ -10,11 +10,10 @@ use super::log_tail::OLD_END;
 use super::mark::Mark;
 use super::record::{Envelope, FIRST_LEVEL, Genesis, LEVEL, Note, Stamp, Token, Unread, chain, log_id, unread_level};
 use config::Agreed;
-use feed::store::Store;
+use feed::store::{MARK, Store};
 use feed::streaming::{ChangeTime, SequenceState};
 use feed::{Feed, begin_history};
 use model::error::{Error, Result};
-use model::store::MARK;
 
 /// The note with the log of a directory.
 const ORIGIN: &str = "origin";

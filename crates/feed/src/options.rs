@@ -2,7 +2,38 @@
 
 use std::path::PathBuf;
 
-use model::store::Listeners;
+use model::{ContentId, Millis, TopicId, UserId};
+use std::sync::Arc;
+
+/// Callbacks for conditions that the store notices.
+#[derive(Clone)]
+pub struct Listeners {
+    /// A deleted item was seen, with the time of the deletion. The item may have been purged or restored since. Must
+    /// not block.
+    pub deleted_item: Arc<dyn Fn(ContentId, Millis) + Send + Sync>,
+    /// An outbox was seen with clearly more than the limit of entries. Must not block.
+    pub oversized_outbox: Arc<dyn Fn(UserId) + Send + Sync>,
+    /// A topic was seen with clearly more than the limit of items. Must not block.
+    pub oversized_topic: Arc<dyn Fn(TopicId) + Send + Sync>,
+}
+
+impl Default for Listeners {
+    /// Callbacks that do nothing.
+    fn default() -> Self {
+        Self {
+            oversized_outbox: Arc::new(|_| {}),
+            oversized_topic: Arc::new(|_| {}),
+            deleted_item: Arc::new(|_, _| {}),
+        }
+    }
+}
+
+impl std::fmt::Debug for Listeners {
+    #[inline]
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Listeners")
+    }
+}
 
 /// How many entries an inbox may have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -10,9 +10,9 @@ use crate::caches::rows::PART;
 use crate::core::Core;
 use crate::items;
 use crate::streaming::ReadPlace;
+use kv::Tier;
 use model::cache::ReadThrough;
 use model::error::{Error, Result};
-use model::store::Tier;
 use model::versions::{Dependencies, Thing};
 use model::{HostId, KindId, ReactionKinds, Rule, RuleDraft, UserId};
 

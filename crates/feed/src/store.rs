@@ -10,15 +10,23 @@ use parking_lot::Mutex;
 
 use crate::memory::{Memory, rebuild};
 use crate::rows::tables::REPLICA;
-use kv::{Database, Kv, WriteBatch};
+use kv::{Copied, Database, Kv, Tier, WriteBatch};
 use model::Effect;
 use model::cache::memory::CacheMemory;
 use model::error::Result;
 use model::failpoint::Write;
-use model::store::{Copied, Tier, Usage};
 
-pub use crate::options::{InboxRoom, Options};
+pub use crate::memory::MemoryUsage;
+pub use crate::memory::key_filter::FilterUsage;
+pub use crate::options::{InboxRoom, Listeners, Options};
 pub use crate::rows::filter::Rules;
+
+/// The note with the number below which events were removed, in eight bytes, highest first.
+pub const EVENTS_FROM: &str = "events_from";
+
+/// The note with the mark of a node: its place in the command log, and all that later changes depend on. Only the store of a node
+/// has it.
+pub const MARK: &str = "mark";
 
 /// A view of an open store. All views of one store share all but the changes that are not written yet.
 pub struct Store {
@@ -154,9 +162,9 @@ impl Store {
         self.kv().compact()
     }
 
-    /// Memory and disk that the store uses. May look at the disk.
-    pub fn usage(&self) -> Result<Usage> {
-        Ok(self.memory.usage(Database::usage(self)?))
+    /// Memory that the store uses, besides that of the engine.
+    pub fn memory_usage(&self) -> MemoryUsage {
+        self.memory.usage()
     }
 }
 

@@ -31,7 +31,7 @@ use feed::Feed;
 use feed::backup::Backups;
 use feed::standbys::Standbys;
 use feed::worker::Figures;
-use model::store::Usage;
+use kv::Usage;
 
 /// A request waits this long for fresh figures, then gets the last ones.
 const TIME_LIMIT: Duration = Duration::from_millis(500);
@@ -141,7 +141,7 @@ impl Api {
     pub(super) fn planned_memory(&self, usage: &Usage) -> u64 {
         let caches = (self.config().storage.cache_mb as u64) << 20;
         let streams = self.feed.streaming().streams().usage().memory.limit;
-        let store = usage.arrivals.limit + usage.most_write_buffers;
+        let store = self.feed.store().memory_usage().arrivals.limit + usage.most_write_buffers;
         memory::planned(caches + store + streams + self.limits.memory())
     }
 

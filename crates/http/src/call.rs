@@ -30,8 +30,8 @@ use crate::wire::body::{self, Body, Nothing};
 use crate::wire::problem::Problem;
 use crate::wire::query::{self, CONSISTENCY, Query};
 use feed::{Change, Feed, Read, Visibility, answered_at, ids};
+use kv::Tier;
 use model::error::{Code, Error, Result};
-use model::store::Tier;
 use model::{HostId, Id, InvalidId, Millis, Time, UserId, is_topic};
 
 /// A large body waits for its turn at most this fraction of the request's timeout.

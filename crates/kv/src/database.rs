@@ -11,13 +11,12 @@ use crate::access::highest::Highest;
 use crate::batch::WriteBatch;
 use crate::engine::disk::Disk;
 use crate::family::{Family, Schema};
-use crate::id;
 use crate::kv::{Kv, Reads, Row, Scope};
 use crate::options::Options;
+use crate::{Tier, Usage, id};
 use model::error::{Error, Result};
 use model::failpoint;
 use model::failpoint::Write;
-use model::store::{Tier, Usage};
 
 /// A view of an open engine. All views of one engine share all but the changes that are not written yet.
 pub struct Database {

@@ -8,8 +8,17 @@ use rocksdb::DBPinnableSlice;
 
 use crate::batch::Change;
 use crate::family::Family;
+use crate::{TableStats, Usage};
 use model::error::{Error, Result};
-use model::store::{TableStats, Tier, Usage};
+
+/// How far a read may go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Tier {
+    /// To the disk, if necessary.
+    Disk,
+    /// Only to memory; short enough for a thread that must not block.
+    Memory,
+}
 
 /// A row as the engine has it, or as it will be.
 pub enum Row<'a> {

@@ -7,7 +7,7 @@
 //!   write that acknowledges.
 //! - Reads see every write that had returned before they began. Of the rows that [`Database::grouping`] makes, others see a change
 //!   once [`Database::write_group`] has returned.
-//! - A read with [`Tier::Memory`](model::store::Tier::Memory) fails with [`Error::NotCached`](model::error::Error::NotCached)
+//! - A read with [`Tier::Memory`] fails with [`Error::NotCached`](model::error::Error::NotCached)
 //!   instead of touching the disk.
 
 mod access;
@@ -21,24 +21,27 @@ mod kv;
 mod options;
 #[cfg(test)]
 mod testing;
+mod usage;
 
 pub use self::access::at::{At, MOST_KEYS, MOST_ROWS};
 pub use self::access::staged::Rows;
 pub use self::batch::{Change, Op, WriteBatch};
 pub use self::database::Database;
-pub use self::engine::backup::{link, room_for};
+pub use self::engine::backup::{Copied, link, room_for};
 pub use self::engine::directory::is_file_of_engine;
 pub use self::engine::disk::Disk;
 pub use self::engine::health::Health;
 pub use self::engine::log::LogReader;
+pub use self::engine::log_source::LogFacts;
 pub use self::engine::read_only::{ReadOnly, each_row_of};
 pub use self::engine::rebuild::Rebuild;
 pub use self::engine::run::Run;
 pub use self::engine::standby::{Origin, Standby, StandbyDirectory};
 pub use self::family::{Access, Compression, Family, Filter, Keeps, MergeStep, Schema, Steps};
 pub use self::id::ID;
-pub use self::kv::{Kv, Reads, Row, RowWalk, Scope};
+pub use self::kv::{Kv, Reads, Row, RowWalk, Scope, Tier};
 pub use self::options::Options;
+pub use self::usage::{TableStats, Usage, Work};
 
 use std::path::Path;
 use std::sync::Arc;

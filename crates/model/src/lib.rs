@@ -15,7 +15,6 @@ mod mentions;
 pub mod priority;
 pub mod private;
 pub mod schemas;
-pub mod store;
 pub mod stripes;
 pub mod sync;
 pub mod threads;

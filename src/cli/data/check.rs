@@ -11,9 +11,10 @@ use crate::cli::{FAILURE, SUCCESS, print, print_line};
 use crate::server;
 use crate::server::StartOptions;
 use config::Config;
+use feed::check::Watch;
 use feed::store::Store;
+use kv::Tier;
 use model::error::{Error, Result};
-use model::store::{Tier, Watch};
 
 /// Checks everything. Fails if anything differs, or if `stop` says so.
 pub(crate) fn run(config: &Config, start_options: StartOptions, stop: &dyn Fn() -> bool) -> Result<i32> {

@@ -14,8 +14,8 @@ use crate::server::{App, StartOptions};
 use config::Config;
 use feed::store::Store;
 use feed::worker::slack;
+use kv::{TableStats, Tier};
 use model::error::Result;
-use model::store::{TableStats, Tier};
 use model::{Order, Span};
 
 /// Interval of the checks whether the trims are done.

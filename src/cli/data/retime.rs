@@ -8,9 +8,9 @@ use crate::server::StartOptions;
 use config::Config;
 use feed::events;
 use feed::store::Store;
+use kv::Tier;
 use model::clock::now;
 use model::error::Result;
-use model::store::Tier;
 use model::{ContentId, Cursor, Order, Span};
 
 /// Items of one user read at a time.

@@ -9,8 +9,8 @@ use crate::cli::print;
 use crate::cli::terminal::table::{self, Column};
 use config::Config;
 use feed::store::{Options, Store};
+use kv::TableStats;
 use model::error::Result;
-use model::store::TableStats;
 use model::{Job, Work};
 
 /// How to print.

@@ -18,8 +18,8 @@ use crate::cli::{FAILURE, SUCCESS, print, say};
 use crate::server::StartOptions;
 use cluster::{Compared, Comparison, Node};
 use config::Config;
+use feed::check::TableDigest;
 use model::error::{Error, Result};
-use model::store::TableDigest;
 
 const PATH: &str = "/v1/admin/cluster/digests";
 /// The interval of looks at a comparison.

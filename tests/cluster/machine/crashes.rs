@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use cluster::Record;
 use feed::DeleteItem;
-use model::store::MARK;
+use feed::store::MARK;
 use model::{HostId, MAX_ID};
 
 use super::Machine;

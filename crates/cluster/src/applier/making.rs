@@ -10,10 +10,10 @@ use super::super::mark::Mark;
 use super::super::record::read_command;
 use super::{AGAIN, Applier, End, WAIT};
 use config::Refusal;
+use feed::store::MARK;
 use feed::streaming::ChangeTime;
 use feed::{Command, Group, Made};
 use model::error::{Code, Error, Result};
-use model::store::MARK;
 
 impl Applier {
     /// Makes commands of a record as one group: those behind the one of this place, as many as a group takes; `after` is the mark

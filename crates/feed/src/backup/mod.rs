@@ -20,11 +20,10 @@ use parking_lot::{Condvar, Mutex, MutexGuard};
 use self::shelf::{CHECK, PART, Shelf};
 use crate::store::Store;
 use config::Config;
-use model::clock;
+use kv::Copied;
 use model::error::{Code, Error, Result};
-use model::failpoint;
 use model::failpoint::Failpoint;
-use model::store::Copied;
+use model::{clock, failpoint};
 
 pub use self::archive::Archive;
 pub use self::manifest::Manifest;

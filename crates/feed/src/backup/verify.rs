@@ -7,12 +7,11 @@ use std::time::{Duration, Instant};
 use super::Backups;
 use super::manifest::Verdict;
 use super::shelf::{Backup, CHECK, State};
+use crate::check::Watch;
 use crate::check::copies::check_copy;
-use model::clock;
 use model::error::{Code, Error, Result};
-use model::failpoint;
 use model::failpoint::Failpoint;
-use model::store::Watch;
+use model::{clock, failpoint};
 
 /// The interval of log lines about the progress of a verification.
 const TELL_EVERY: Duration = Duration::from_secs(10);

@@ -7,11 +7,19 @@ use crate::rows::tables::{BLOCKED_BY, BLOCKS, HIDDEN_TO, MUTES, Table, of_barrie
 use crate::rows::walk::{have_rows, seconds, with_row};
 use crate::rows::{keys, values};
 use crate::store::Store;
-use kv::WriteBatch;
+use kv::{Tier, WriteBatch};
 use model::error::{Error, Result};
 use model::failpoint::Write;
-use model::store::{Barred, Tier};
-use model::{Barrier, Effect, Millis, Relation, UserId};
+use model::{Barrier, Effect, Job, Millis, Relation, UserId};
+
+/// The result of a barrier that was raised or lifted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Barred {
+    /// The relation afterwards.
+    pub relation: Relation,
+    /// The settle jobs of the follows that a block ended: of the user's follow, and of the target's.
+    pub jobs: [Option<Job>; 2],
+}
 
 /// Raises a barrier of a user against a target since a time, or lifts it (`None`); returns the relation afterwards.
 /// A standing barrier keeps its `since`. A block that is raised ends the follows and requests between the two in the same

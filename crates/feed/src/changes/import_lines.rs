@@ -6,9 +6,9 @@ use crate::ids::missing;
 use crate::writer::command::{Change, ChangeMembers, Command, DeleteItem, ImportLine};
 use crate::writer::txn::Txn;
 use crate::{ids, items, lists, writer};
+use kv::Tier;
 use model::HostId;
 use model::error::{Code, Error, Result};
-use model::store::Tier;
 
 fn has_member(feed: &Core, ChangeMembers { user, list, add, .. }: &ChangeMembers) -> Result<bool> {
     let list = lists::named(feed.read(), feed.read().find(user)?, list)?.id;

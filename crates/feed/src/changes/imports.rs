@@ -4,18 +4,21 @@ use std::any::Any;
 
 use crate::core::Core;
 use crate::feed::Feed;
+use crate::follows::tables::{Approval, too_many_follows};
 use crate::items::drafts::{each_once, paths};
 use crate::items::publish::{check, content_exists};
+use crate::items::tables::{Batch, Published, Push};
+use crate::memory::kinds::too_many_kinds;
 use crate::streaming::ChangeTime;
 use crate::writer::command::{Change, Command, ImportFollows, ImportItems, Made, no_outcome};
 use crate::writer::entry_times::lists_of_follows;
 use crate::writer::txn::Txn;
 use crate::{erasure, follows, ids, items, kinds, sight, writer};
+use kv::Tier;
 use model::error::{Code, Error, Result};
-use model::store::{Approval, Batch, Published, Push, Tier, too_many_follows, too_many_kinds};
 use model::{
     ContentId, Draft, HostId, KindId, MOST_KINDS, Millis, Order, Reacted, Relation, Rule, RuleDraft, Side, Span, Time,
-    UserId, store,
+    UserId,
 };
 
 /// Most lines of an import in one change, so that others do not wait long for it.
@@ -282,11 +285,12 @@ impl Change for ImportFollows {
                 true => at.now(),
                 false => txn.entry_time(lists_of_follows(user, &targets))?,
             };
-            let change = |(target, (_, since, rule)): (&UserId, &(_, Option<Millis>, Option<Rule>))| store::Change {
-                rule: Some(*rule),
-                approval: if awaited { Approval::Awaited } else { Approval::Unasked },
-                ..store::Change::new(*target, Some(since.unwrap_or(now)))
-            };
+            let change =
+                |(target, (_, since, rule)): (&UserId, &(_, Option<Millis>, Option<Rule>))| follows::tables::Change {
+                    rule: Some(*rule),
+                    approval: if awaited { Approval::Awaited } else { Approval::Unasked },
+                    ..follows::tables::Change::new(*target, Some(since.unwrap_or(now)))
+                };
             let changes: Vec<_> = targets.iter().zip(&new).map(change).collect();
             follows::write_follows(feed, txn, user, &changes, room)?;
         }

@@ -4,15 +4,14 @@ use std::fs;
 use std::path::Path;
 
 use super::audit::audit;
+use crate::check::Watch;
 use crate::rows::tables;
 use crate::store::{Options, Store};
-use kv::Scope;
+use kv::{Scope, Tier};
 use model::cache::memory::CacheMemory;
 use model::error::{Error, Result};
-use model::failpoint;
 use model::failpoint::Failpoint;
-use model::priority;
-use model::store::{Tier, Watch};
+use model::{failpoint, priority};
 
 /// Memory for the caches of a copy that is checked.
 const CACHES: CacheMemory = CacheMemory::new(32 << 20);

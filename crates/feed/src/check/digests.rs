@@ -5,16 +5,16 @@
 
 use std::sync::atomic::Ordering;
 
+use crate::check::{Digester, TableDigest, Watch};
+use crate::items::tables::is_deleted_before;
 use crate::memory::archived::NOBODY;
 use crate::rows::tables::{ALL, Counted, DELETED, Table};
 use crate::rows::values::read_floor;
 use crate::rows::{keys, values};
 use crate::store::Store;
-use kv::{At, Rows, Scope};
+use kv::{At, Rows, Scope, Tier};
 use model::error::Result;
-use model::priority;
-use model::store::{Digester, TableDigest, Tier, Watch, is_deleted_before};
-use model::{Cursor, Millis};
+use model::{Cursor, Millis, priority};
 
 /// Events that are compared; nodes keep more.
 const NEWEST: u64 = 500_000;

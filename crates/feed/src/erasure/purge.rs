@@ -5,9 +5,10 @@ use std::collections::BTreeSet;
 use super::tables;
 use crate::core::Core;
 use crate::inbox::worker::purge_item;
+use crate::items::tables::{FINAL, Kept};
 use crate::{follows, inbox, items};
+use kv::Tier;
 use model::error::Result;
-use model::store::{FINAL, Kept, Tier};
 use model::{Cursor, Span, UserId, Work};
 
 /// Readers whose inboxes are looked through before a pause.

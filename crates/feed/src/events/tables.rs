@@ -5,10 +5,9 @@ use std::ops::ControlFlow;
 use crate::rows::keys;
 use crate::rows::tables::{EVENTS, REPLICA};
 use crate::rows::values::events::{self, event, read_logged};
-use crate::store::Store;
-use kv::{Scope, WriteBatch};
+use crate::store::{EVENTS_FROM, Store};
+use kv::{Scope, Tier, WriteBatch};
 use model::error::{Error, Result};
-use model::store::{EVENTS_FROM, Tier};
 use model::{Content, Event, Logged};
 
 /// The first `limit` rows with this number or a higher one, ascending.

@@ -2,9 +2,9 @@
 
 use super::tables;
 use crate::core::Core;
+use crate::store::MARK;
 use model::clock::now;
 use model::error::{Error, Result};
-use model::store::MARK;
 use model::sync::atomic::Ordering;
 use model::{Logged, Millis};
 

@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use super::tables;
 use crate::core::Core;
 use crate::feed::Feed;
+use crate::follows::tables::Approval;
 use crate::ids::missing;
 use crate::inbox::backlog::JobReservation;
 use crate::read::Read;
@@ -13,10 +14,10 @@ use crate::writer::command::{Change, Relate};
 use crate::writer::entry_times::lists_of_follows;
 use crate::writer::txn::Txn;
 use crate::{follows, ids, inbox, kinds, notices, warm, writer};
+use kv::Tier;
 use model::error::{Code, Error, Result};
 use model::failpoint::Failpoint;
-use model::store::{Approval, Tier};
-use model::{HostId, Millis, NoticeId, NoticeKind, Relation, RuleDraft, UserId, failpoint, store};
+use model::{HostId, Millis, NoticeId, NoticeKind, Relation, RuleDraft, UserId, failpoint};
 
 /// `time_ahead` for a follow with a time too far ahead, unless it is there with this time.
 pub(crate) fn follow_not_ahead(
@@ -68,7 +69,7 @@ pub(crate) fn write_follows<'f>(
     feed: &'f Core,
     txn: &mut Txn<'f>,
     user: UserId,
-    changes: &[store::Change],
+    changes: &[tables::Change],
     room: JobReservation<'f>,
 ) -> Result<Vec<Relation>> {
     let (follows, limit) =
@@ -144,12 +145,12 @@ impl Change for Relate {
             // A time further ahead came through as the time of a follow that is there, which stays as it is. If an
             // unfollow comes between, the follow is new, and a new one must not have such a time.
             let since = since.map_or(now, |since| since.min(writer::latest(feed, at)));
-            changes.push(store::Change { rule: numbered, approval, ..store::Change::new(*target, Some(since)) });
+            changes.push(tables::Change { rule: numbered, approval, ..tables::Change::new(*target, Some(since)) });
         }
         for (place, target) in unfollowed.iter().enumerate() {
             match *target {
                 UserId::UNKNOWN => unknown.push((followed.len() + place, none(target))),
-                target => changes.push(store::Change::new(target, None)),
+                target => changes.push(tables::Change::new(target, None)),
             }
         }
         let mut relations = write_follows(feed, txn, user, &changes, room)?;

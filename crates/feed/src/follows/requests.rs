@@ -6,8 +6,8 @@ use crate::writer::command::{AnswerRequest, Change};
 use crate::writer::entry_times::lists_of_follows;
 use crate::writer::txn::Txn;
 use crate::{follows, notices};
+use kv::Tier;
 use model::error::{Code, Result};
-use model::store::Tier;
 use model::{HostId, NoticeId, NoticeKind, Relation, UserId};
 
 /// Answers the request of a user `from` to follow `user`: the follow is made, since now, or the request only ends. Returns

@@ -1,25 +1,79 @@
 //! The follow graph, and the counters of users: merged sums, read by their keys.
 
 use crate::rows::changes::change_row;
-use crate::rows::keys;
 use crate::rows::keys::Counter;
 use crate::rows::mirrors::Given;
 use crate::rows::tables::{
     BLOCKED_BY, BLOCKS, COUNTS, FOLLOW_REQUESTS, FOLLOWERS, FOLLOWERS_BY_TIME, FOLLOWING, FOLLOWING_BY_TIME,
     FRIENDS_BY_TIME, REQUESTS, SENT_REQUESTS, of_barrier,
 };
-use crate::rows::values;
 use crate::rows::walk::{have_rows, listed, seconds};
+use crate::rows::{keys, values};
 use crate::store::Store;
 use crate::{inbox, notices, users};
-use kv::WriteBatch;
+use kv::{Tier, WriteBatch};
 use model::error::{Code, Error, Result};
 use model::failpoint::Write;
-use model::store::{Approval, Change, Related, Tier, too_many_follows};
 use model::{
-    Barrier, Effect, Job, Membership, Millis, NoticeCursor, NoticeId, NoticeKind, Relation, Scan, Side, UserCounts,
-    UserCursor, UserId, Work,
+    Barrier, Effect, Job, Membership, Millis, NoticeCursor, NoticeId, NoticeKind, Relation, Rule, Scan, Side,
+    UserCounts, UserCursor, UserId, Work,
 };
+
+/// A follow or unfollow by a user; also a member of a list that is added or removed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Change {
+    /// The user to follow or unfollow.
+    pub target: UserId,
+    /// The time of the follow; `None` to unfollow.
+    pub follow: Option<Millis>,
+    /// The rule of the follow, `Some(None)` if it shows all kinds. `None` leaves the rule of a present follow, and a new one
+    /// shows all kinds.
+    pub rule: Option<Option<Rule>>,
+    /// Whether the target has approved the follow.
+    pub approval: Approval,
+}
+
+impl Change {
+    /// A follow since a time, which is a request if the target approves its followers, or an unfollow (`None`). It leaves a
+    /// present rule.
+    #[inline]
+    pub fn new(target: UserId, follow: Option<Millis>) -> Self {
+        Self { target, follow, rule: None, approval: Approval::IfNeeded }
+    }
+
+    /// The rule afterwards, if `present` is the rule before.
+    #[inline]
+    pub fn rule_after(&self, present: Option<Rule>) -> Option<Rule> {
+        self.follow.and(self.rule.unwrap_or(present))
+    }
+}
+
+/// Whether a target has approved a follow.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Approval {
+    /// It has: the follow is made, and a request that waits is approved.
+    Given,
+    /// It was not asked: the follow is made, and a request that waits ends.
+    Unasked,
+    /// The follow is only a request if the target approves its followers.
+    IfNeeded,
+    /// The follow is only a request.
+    Awaited,
+}
+
+/// The result of one change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Related {
+    /// The relation afterwards.
+    pub relation: Relation,
+    /// The settle job, if the pair changed.
+    pub job: Option<Job>,
+}
+
+/// The error for a user at the limit of follows.
+pub fn too_many_follows(limit: usize) -> Error {
+    Error::refused(Code::FollowLimit, format_args!("a user can follow at most {limit} users (graph.follow_limit)"))
+}
 
 /// Applies follows and unfollows of one user. For each pair that changes, writes the relation in both directions,
 /// the counts, the friends rows and a settle job; all pairs in one change. A follow whose [`Approval`] is not given may
@@ -29,7 +83,7 @@ use model::{
 /// to follow, with `follow_limit` if the user's follows and requests together would be more than `follow_limit` and
 /// more than before. Acknowledges.
 ///
-/// [`Approval`]: model::store::Approval
+/// [`Approval`]: crate::follows::tables::Approval
 pub fn relate(store: &Store, user: UserId, changes: &[Change], follow_limit: usize) -> Result<Vec<Related>> {
     let targets: Vec<_> = changes.iter().map(|change| change.target).collect();
     let of =

@@ -7,10 +7,9 @@ use std::sync::Arc;
 use crate::rows::tables::{NAMES, NAMES_BY_NUMBER};
 use crate::rows::{keys, values};
 use crate::store::Store;
-use kv::Scope;
+use kv::{Scope, Tier};
 use model::MAX_ID;
 use model::error::{Error, Result};
-use model::store::Tier;
 
 /// The numbers of names, in their order; `None` for a name without a number.
 pub fn numbers(store: &Store, names: &[&str], tier: Tier) -> Result<Vec<Option<u64>>> {

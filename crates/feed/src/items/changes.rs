@@ -2,13 +2,14 @@
 
 use super::tables;
 use crate::core::Core;
+use crate::items::tables::Restored;
 use crate::read::Read;
 use crate::streaming::{ChangeTime, Kind};
 use crate::writer::command::{Change, DeleteItem, EditItem, RestoreItem, TakeOff};
 use crate::writer::txn::Txn;
 use crate::{reactions, sight, warm};
+use kv::Tier;
 use model::error::{Error, Result};
-use model::store::{Restored, Tier};
 use model::versions::Thing;
 use model::{Content, ContentId, Edit, JsonObject, MAX_TO, MediaList, Millis, Moment, UserId};
 

@@ -7,8 +7,8 @@ use std::hash::Hash;
 use crate::core::Core;
 use crate::streaming::ChangeTime;
 use crate::{sight, users, writer};
+use kv::Tier;
 use model::error::{Code, Error, Result};
-use model::store::Tier;
 use model::{Audience, Content, ContentId, Draft, JsonObject, KindId, MediaList, Publish, UserId, canonical};
 
 /// The items of drafts; `ids` has the ids of each in the order of [`Draft::ids`].

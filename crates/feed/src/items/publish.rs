@@ -8,14 +8,15 @@ use super::tables;
 use crate::core::Core;
 use crate::feed::Feed;
 use crate::items::drafts::{each_once, paths};
+use crate::items::tables::{Batch, Published};
 use crate::read::{Read, Visibility};
 use crate::streaming::Crowded;
 use crate::writer::command::{Change, OnDone, PublishItems};
 use crate::writer::txn::Txn;
 use crate::{ids, items, kinds, notices, sight, warm};
+use kv::Tier;
 use model::error::{Code, Error, Result};
 use model::failpoint::Failpoint;
-use model::store::{Batch, Published, Tier};
 use model::sync::atomic::Ordering;
 use model::{CommentDraft, Content, ContentId, Draft, HostId, HostIds, ItemView, Publish, failpoint};
 

@@ -6,12 +6,11 @@ use super::tables;
 use crate::core::Core;
 use crate::feed::Feed;
 use crate::writer::command::{Change, ChangeMembers, DeleteList, PutList};
-use crate::writer::txn::EntryList;
-use crate::writer::txn::Txn;
-use crate::{ids, kinds, lists};
+use crate::writer::txn::{EntryList, Txn};
+use crate::{follows, ids, kinds, lists};
+use kv::Tier;
 use model::error::{Code, Error, Result};
-use model::store::Tier;
-use model::{HostId, ListId, Membership, Millis, RuleDraft, Span, UserId, UserList, store};
+use model::{HostId, ListId, Membership, Millis, RuleDraft, Span, UserId, UserList};
 
 /// Most lists of one user: each page of the home timeline that is not cached looks at the exclusive ones.
 const LISTS: usize = 100;
@@ -91,8 +90,10 @@ impl ChangeMembers {
         let known = removed.iter().filter(|member| **member != UserId::UNKNOWN);
         let rule = rule.map(|rule| kinds::numbered(feed, &rule)).transpose()?;
         let since = since.map_or_else(|| txn.entry_time([EntryList::Members(present.id)]), Ok)?;
-        let added = added.iter().map(|member| store::Change { rule, ..store::Change::new(*member, Some(since)) });
-        let removed = known.map(|member| store::Change::new(*member, None));
+        let added = added
+            .iter()
+            .map(|member| follows::tables::Change { rule, ..follows::tables::Change::new(*member, Some(since)) });
+        let removed = known.map(|member| follows::tables::Change::new(*member, None));
         let changes: Vec<_> = added.chain(removed).collect();
         let apart = changes.iter().filter(|_| is_exclusive).map(|change| change.target).collect();
         txn.change_sources([(user, apart)]);

@@ -1,5 +1,6 @@
 //! Lists of sources that users keep.
 
+use crate::follows::tables::Change;
 use crate::rows::changes::change_row;
 use crate::rows::mirrors::Given;
 use crate::rows::tables::{LIST_MARKERS, LIST_MEMBERS, LIST_MEMBERS_BY_TIME, LISTS, MEMBER_OF};
@@ -7,11 +8,20 @@ use crate::rows::walk::{listed, seconds};
 use crate::rows::{keys, values};
 use crate::store::Store;
 use crate::users;
-use kv::{At, Scope, WriteBatch};
-use model::error::{Error, Result};
+use kv::{At, Scope, Tier, WriteBatch};
+use model::error::{Code, Error, Result};
 use model::failpoint::Write;
-use model::store::{Change, Tier, too_many_lists, too_many_members};
 use model::{Cursor, Effect, EffectKind, ListId, ListSettings, Membership, Scan, UserCursor, UserId, UserList};
+
+/// The error for a user at the limit of lists.
+fn too_many_lists(limit: usize) -> Error {
+    Error::refused(Code::ListLimit, format_args!("a user can have at most {limit} lists"))
+}
+
+/// The error for a list at the limit of members.
+fn too_many_members(limit: usize) -> Error {
+    Error::refused(Code::MemberLimit, format_args!("a list can have at most {limit} members (graph.follow_limit)"))
+}
 
 /// Makes a list, or replaces its settings; returns the list. Refused with `list_limit`, and nothing written, if the
 /// user would have more than `limit` lists. Acknowledges.

@@ -8,10 +8,9 @@ use parking_lot::RwLock;
 use crate::rows::keys;
 use crate::rows::tables::ERASURES;
 use crate::rows::walk::go_on;
-use kv::Database;
+use kv::{Database, Tier};
 use model::UserId;
 use model::error::{Error, Result};
-use model::store::Tier;
 
 /// The users who are being erased.
 #[derive(Default)]

@@ -4,11 +4,10 @@ use super::kinds::{Kinds, Known};
 use crate::rows::tables::ITEM_COUNTS;
 use crate::rows::values::ItemSteps;
 use crate::rows::{keys, values};
-use kv::Database;
+use kv::{Database, Tier};
 use model::cache::ReadThrough;
 use model::cache::memory::{CacheMemory, Share};
 use model::error::{Error, Result};
-use model::store::Tier;
 use model::{ContentId, ItemCounts};
 
 /// Bytes of the counts of one item with at most two kinds of reactions.

@@ -4,9 +4,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::rows::tables::JOBS;
 use crate::rows::{keys, values};
-use kv::{Database, Scope};
+use kv::{Database, Scope, Tier};
 use model::error::{Error, Result};
-use model::store::Tier;
 use model::{Job, JobId, Work};
 
 /// The number of the next job.

@@ -6,7 +6,19 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use fastbloom::AtomicBloomFilter;
 
 use model::Fill;
-use model::store::FilterUsage;
+
+/// A filter that tells for sure that a key is *not* in a table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FilterUsage {
+    /// The kind of its keys.
+    pub name: &'static str,
+    /// Keys added, and the number it is sized for: above that it lets more absent keys pass, and answers stay right.
+    pub keys: Fill,
+    /// Its memory.
+    pub bytes: u64,
+    /// Whether it has all keys of the table. Until then it lets keys pass that a start has not come to yet.
+    pub is_loaded: bool,
+}
 
 /// Tells for sure that a key is *not* in a table; else the key may be in it.
 ///

@@ -9,10 +9,17 @@ use parking_lot::{RwLock, RwLockReadGuard};
 
 use crate::rows::tables::KINDS;
 use crate::rows::walk::go_on;
-use kv::{Database, WriteBatch};
-use model::error::{Error, Result};
-use model::store::{Tier, too_many_kinds};
+use kv::{Database, Tier, WriteBatch};
+use model::error::{Code, Error, Result};
 use model::{BUILT_IN_KINDS, MOST_KINDS, ReactionKind, ReactionKinds};
+
+/// The error for a kind of content for which there is no number left.
+pub(crate) fn too_many_kinds(kind: &str) -> Error {
+    Error::refused(
+        Code::TooManyKinds,
+        format_args!("kind: the server knows {MOST_KINDS} kinds already, and \"{kind}\" is none of them"),
+    )
+}
 
 /// What the names of a table's rows are of: the first byte of a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -13,12 +13,12 @@ use std::time::{Duration, Instant};
 use super::activities::{MOST_RECIPIENTS, PartialPushRecipients};
 use super::key_filter::KeyFilter;
 use super::unpushed::UnpushedRows;
+use crate::memory::key_filter::FilterUsage;
 use crate::rows::tables::{ACTIVITY, DELETED, SETTINGS, SUSPENDED, TAKEN_OFF, Table, UNPUSHED};
 use crate::rows::{keys, values};
-use kv::{Kv, Scope};
+use kv::{Kv, Scope, Tier};
 use model::error::{Error, Result};
 use model::priority::{self, Pace};
-use model::store::{FilterUsage, Tier};
 use model::stripes::Striped;
 use model::{Activity, UserId};
 use parking_lot::Mutex;
@@ -218,7 +218,7 @@ impl Loading {
         Ok(ended)
     }
 
-    /// A filter with all evicted users, which [`not_evicted`](model::store::Activities::not_evicted) asks first, and all
+    /// A filter with all evicted users, which [`not_evicted`](crate::inbox::tables::not_evicted) asks first, and all
     /// users who get partial pushes.
     fn load_activities(&mut self) -> Result<bool> {
         let loaded = Arc::clone(&self.loaded);

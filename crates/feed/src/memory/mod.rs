@@ -28,6 +28,7 @@ use self::erasing::Erasing;
 use self::inboxes::Inboxes;
 use self::item_counts::ItemCountsCache;
 use self::jobs::NextJob;
+use self::key_filter::FilterUsage;
 use self::kinds::AllKinds;
 use self::loading::{Loaded, Loader};
 use self::names::Names;
@@ -37,9 +38,29 @@ use self::topics::Topics;
 use crate::options::Options;
 use crate::rows::filter::Rules;
 use kv::Database;
-use model::CacheUsage;
 use model::error::Result;
-use model::store::Usage;
+use model::{CacheUsage, Fill};
+
+/// The memory of a store in figures.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct MemoryUsage {
+    /// Memory for changes of inboxes that are not written yet, bytes. Above the limit fan-outs wait.
+    pub arrivals: Fill,
+    /// Caches, by their names.
+    pub caches: Vec<(&'static str, CacheUsage)>,
+    /// Damaged inboxes that were dropped.
+    pub damaged_inboxes: u64,
+    /// Rows of `unpushed` in memory.
+    pub unpushed: Fill,
+    /// Rows of `unpushed` that did not fit into memory when they were written.
+    pub unpushed_left_out: u64,
+    /// Users who get partial pushes, in memory.
+    pub partial_push_recipients: Fill,
+    /// How often such a user did not fit into memory.
+    pub partial_push_recipients_left_out: u64,
+    /// Filters over the keys of tables.
+    pub filters: Vec<FilterUsage>,
+}
 
 /// All that the views of one store keep in memory.
 pub(crate) struct Memory {
@@ -95,11 +116,11 @@ impl Memory {
         }
     }
 
-    /// The figures of an engine, with those of the memory.
-    pub(crate) fn usage(&self, engine: Usage) -> Usage {
+    /// The memory now.
+    pub(crate) fn usage(&self) -> MemoryUsage {
         let (unpushed, unpushed_left_out) = self.loaded.unpushed.rows.usage();
         let (partial_push_recipients, partial_push_recipients_left_out) = self.loaded.partial_push_recipients.usage();
-        Usage {
+        MemoryUsage {
             arrivals: self.inboxes.arrivals.usage(),
             caches: self.caches(),
             damaged_inboxes: self.inboxes.damaged.dropped(),
@@ -108,7 +129,6 @@ impl Memory {
             partial_push_recipients,
             partial_push_recipients_left_out,
             filters: self.loaded.filters(),
-            ..engine
         }
     }
 

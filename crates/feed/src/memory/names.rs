@@ -5,11 +5,10 @@ use std::sync::Arc;
 use super::numbers::Numbers;
 use crate::rows::keys;
 use crate::rows::tables::{NAMES, NAMES_BY_NUMBER};
-use kv::{Database, Scope};
+use kv::{Database, Scope, Tier};
 use model::cache::Cache;
 use model::cache::memory::{CacheMemory, Share};
 use model::error::Result;
-use model::store::Tier;
 use model::{CacheUsage, MAX_ID};
 
 const BYTES: fn(&Arc<str>) -> u64 = |name| 32 + name.len() as u64;

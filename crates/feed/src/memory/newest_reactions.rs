@@ -10,11 +10,10 @@ use super::kinds::Kinds;
 use crate::rows::keys;
 use crate::rows::tables::{REACTIONS, REACTIONS_BY_USER};
 use crate::rows::walk::Walk;
-use kv::Database;
+use kv::{Database, Tier};
 use model::cache::ReadThrough;
 use model::cache::memory::{CacheMemory, Share};
 use model::error::Result;
-use model::store::Tier;
 use model::{ContentId, Cursor, Order, ReactionKind, Reactions, Span, UserId};
 
 /// Most items of a user and a kind.

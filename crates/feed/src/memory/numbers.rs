@@ -9,11 +9,10 @@ use crate::rows::changes::change_row;
 use crate::rows::mirrors::Given;
 use crate::rows::tables::Table;
 use crate::rows::values;
-use kv::{Database, WriteBatch};
+use kv::{Database, Tier, WriteBatch};
 use model::CacheUsage;
 use model::cache::Cache;
 use model::error::Result;
-use model::store::Tier;
 
 const MEMORY: fn(&Numbered) -> u64 = |numbered| 32 + u64::from(numbered.length);
 const USUAL: u64 = 48;

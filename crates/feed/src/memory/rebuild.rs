@@ -3,11 +3,10 @@
 use crate::rows::tables::{ACTIVITY, FOLLOWING};
 use crate::rows::walk::partitions_after;
 use crate::rows::{keys, values};
-use kv::{Database, WriteBatch};
+use kv::{Database, Tier, WriteBatch};
 use model::Activity;
 use model::error::Result;
 use model::failpoint::Write;
-use model::store::Tier;
 
 /// Users in one change.
 const USERS: usize = 1000;

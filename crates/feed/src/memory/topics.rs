@@ -7,12 +7,11 @@ use super::archived::Archived;
 use super::numbers::Numbers;
 use crate::rows::tables::{TOPIC_ARCHIVE, TOPIC_CONTENT, TOPIC_IDS};
 use crate::rows::{keys, values};
-use kv::Database;
+use kv::{Database, Tier};
 use model::cache::memory::{CacheMemory, Share};
 use model::cache::{CacheChange, ReadThrough};
 use model::error::{Error, Result};
 use model::failpoint::Write;
-use model::store::Tier;
 use model::{CacheUsage, Content, Cursor, TopicId};
 
 /// The size of the end of a list, bytes.

@@ -9,10 +9,9 @@ use crate::rows::mirrors::Given;
 use crate::rows::tables::{NOTICE_MARKERS, NOTICES};
 use crate::rows::{keys, values};
 use crate::store::Store;
-use kv::{MOST_ROWS, Scope, WriteBatch};
+use kv::{MOST_ROWS, Scope, Tier, WriteBatch};
 use model::error::{Error, Result};
 use model::failpoint::Write;
-use model::store::Tier;
 use model::{
     Content, ContentId, Effect, EffectKind, Millis, Notice, NoticeCursor, NoticeId, NoticeKind, Order, ReactionKind,
     Scan, UserId,

@@ -3,20 +3,19 @@
 use std::collections::{BTreeMap, HashSet};
 use std::ops::ControlFlow;
 
+use crate::items::tables::{FINAL, is_deleted_before};
 use crate::memory::newest_reactions;
 use crate::rows::changes::change_row;
-use crate::rows::keys;
 use crate::rows::mirrors::Given;
 use crate::rows::tables::{REACTIONS, REACTIONS_BY_TIME, REACTIONS_BY_USER};
-use crate::rows::values;
 use crate::rows::values::{ItemSteps, Stored};
 use crate::rows::walk::{Walk, listed};
+use crate::rows::{keys, values};
 use crate::store::Store;
 use crate::{items, notices};
-use kv::WriteBatch;
+use kv::{Tier, WriteBatch};
 use model::error::{Error, Result};
 use model::failpoint::Write;
-use model::store::{FINAL, Tier, is_deleted_before};
 use model::{
     ContentId, Cursor, Effect, EffectKind, Entry, ItemCounts, Millis, NoticeCursor, NoticeId, NoticeKind, Reacted,
     Reaction, ReactionKind, ReactionKinds, ReactionPlace, Reactions, Scan, Span, UserCursor, UserId,

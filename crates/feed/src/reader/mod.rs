@@ -17,9 +17,8 @@ use crate::rows::tables::{
     MUTES, NAMES_BY_NUMBER, NOTICE_MARKERS, PROFILES, REACTIONS, REQUESTS, SETTINGS, SUSPENDED, Table,
 };
 use crate::store::Store;
-use kv::{ReadOnly, Schema, Scope};
+use kv::{ReadOnly, Schema, Scope, Tier};
 use model::error::{Error, Result};
-use model::store::Tier;
 use model::{HostId, KindId, MAX_ID, Rule, RuleDraft, UserId};
 
 /// The tables from which all others follow: damage of the others stops no export.

@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 
 use super::{Reader, text, unreadable};
+use crate::items::tables::FINAL;
 use crate::rows::tables::{
     CONTENT, DELETED, FOLLOWING, LIST_MARKERS, LIST_MEMBERS, LISTS, MARKERS, NAMES_BY_NUMBER, NOTICE_MARKERS, PROFILES,
     REACTIONS, REQUESTS, SETTINGS, SUSPENDED, Table, of_barrier,
 };
 use crate::rows::{keys, values};
-use kv::Scope;
+use kv::{Scope, Tier};
 use model::error::Result;
-use model::store::{FINAL, Tier};
 use model::{
     Barrier, Content, ContentId, HostId, HostNoticeId, MAX_ID, Millis, NoticeCursor, NoticeId, NoticeKind, Position,
     Profile, ReactionKinds, RuleDraft, UserId, UserList, UserSettings,

@@ -13,10 +13,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use super::inbox::merge;
 use super::tables::{ALL, CONTENT, NOTICES, OUTBOX, TOPIC_CONTENT};
 use super::{keys, values};
-use crate::options::{InboxRoom, Options};
+use crate::options::{InboxRoom, Listeners, Options};
 use kv::{Family, Filter, Schema};
 use model::ContentId;
-use model::store::Listeners;
 
 /// How the rows of the tables change by themselves. Its callbacks must not block.
 pub struct Rules {

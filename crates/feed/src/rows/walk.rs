@@ -5,9 +5,8 @@ use std::ops::ControlFlow;
 use crate::rows::keys::Partition;
 use crate::rows::tables::{COUNTS, INBOXES, Table};
 use crate::rows::{inbox, keys, values};
-use kv::{At, Database, MOST_ROWS, Rows, Scope, WriteBatch};
+use kv::{At, Database, MOST_ROWS, Rows, Scope, Tier, WriteBatch};
 use model::error::{Error, Result};
-use model::store::Tier;
 use model::{Order, Position, Scan, Span, UserId};
 
 /// Most partitions that a read from memory looks into, at some microseconds each: other requests wait for its thread.

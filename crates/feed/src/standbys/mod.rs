@@ -19,10 +19,9 @@ use utoipa::ToSchema;
 
 use crate::store::Store;
 use config::Config;
-use kv::LogReader;
+use kv::{LogFacts, LogReader};
 use model::clock::now;
 use model::error::{Code, Error, Result};
-use model::store::LogFacts;
 use model::{Millis, Time, is_topic, private};
 
 pub use self::copies::StandbyCopy;

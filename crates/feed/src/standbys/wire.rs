@@ -6,8 +6,8 @@ use std::io::{self, BufRead, Read};
 
 use serde::{Deserialize, Serialize};
 
+use kv::LogFacts;
 use model::error::{Error, Result};
-use model::store::LogFacts;
 
 /// Most bytes of a batch: one of changes is smaller.
 const MOST: usize = 1 << 30;

@@ -3,9 +3,8 @@
 use std::ops::ControlFlow;
 
 use crate::events;
-use crate::store::Store;
+use crate::store::{MARK, Store};
 use model::error::Result;
-use model::store::MARK;
 
 /// The note with the histories of a directory, 16 bytes each: the id and the first number; the present one last.
 const NOTE: &str = "histories";

@@ -4,11 +4,10 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use crate::events;
-use crate::store::Store;
+use crate::store::{EVENTS_FROM, MARK, Store};
 use crate::streaming::histories::Histories;
 use crate::streaming::{Kind, Streaming};
 use model::error::Result;
-use model::store::{EVENTS_FROM, MARK};
 use model::sync::Mutex;
 use model::sync::atomic::{AtomicU64, Ordering};
 

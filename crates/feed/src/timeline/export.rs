@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
+use crate::items::tables::FINAL;
 use crate::read::Read;
 use crate::{erasure, follows, items, kinds, lists, notices, reactions, sight, users};
 use model::error::{Code, Error, Result};
-use model::store::FINAL;
 use model::{
     Audience, Barrier, COMMENT, Content, ContentId, Cursor, Entry, HostId, HostNoticeId, ItemView, JsonObject, KindId,
     KindNames, Millis, Notice, NoticeCursor, Order, PageRequest, Position, ReactionKind, Rule, Scan, Side, Span,

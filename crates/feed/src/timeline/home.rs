@@ -17,8 +17,8 @@ use crate::caches::followees::List;
 use crate::pages::segment::{MOST_PATHS, ReadStart, Segment, merge};
 use crate::read::Read;
 use crate::{barriers, inbox, items, sight, timeline};
+use kv::Tier;
 use model::error::{Error, Result};
-use model::store::Tier;
 use model::versions::{Dependencies, Thing};
 use model::{
     Activity, ContentId, ContentPage, Cursor, Entry, ListId, Order, PageRequest, Scan, Scanned, ShownSources, UserId,

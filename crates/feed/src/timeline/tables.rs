@@ -6,9 +6,8 @@ use crate::rows::tables::{FOLLOWING, LIST_MEMBERS, Table};
 use crate::rows::walk::{seconds, seconds_with, with_row};
 use crate::rows::{keys, values};
 use crate::store::Store;
-use kv::At;
+use kv::{At, Tier};
 use model::error::{Error, Result};
-use model::store::Tier;
 use model::{ListId, Rule, ShownSources, UserId};
 
 /// The authors whose content a reader sees, ascending: the followees, less those whom the reader mutes, those who hide

@@ -7,8 +7,8 @@ use crate::memory::topics::{End, topic_id};
 use crate::rows::values;
 use crate::rows::walk::go_on;
 use crate::store::Store;
+use kv::Tier;
 use model::error::Result;
-use model::store::Tier;
 use model::{ContentId, Cursor, Entry, Order, Scan, Span, TopicId};
 
 /// The id of a topic; `None` if no published item has named it.

@@ -8,8 +8,8 @@ use crate::read::Read;
 use crate::writer::command::{Change, PutProfiles};
 use crate::writer::txn::Txn;
 use crate::{follows, ids};
+use kv::Tier;
 use model::error::{Code, Result};
-use model::store::Tier;
 use model::versions::Thing;
 use model::{HostId, Profile, UserCounts, UserId};
 

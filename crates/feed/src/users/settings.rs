@@ -5,8 +5,8 @@ use crate::ids;
 use crate::read::Read;
 use crate::writer::command::{Change, PutSettings};
 use crate::writer::txn::Txn;
+use kv::Tier;
 use model::error::Result;
-use model::store::Tier;
 use model::{UserId, UserSettings};
 
 /// A user's settings.

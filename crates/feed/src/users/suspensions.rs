@@ -6,8 +6,8 @@ use crate::read::Read;
 use crate::streaming::Kind;
 use crate::writer::command::{Change, SetSuspension};
 use crate::writer::txn::Txn;
+use kv::Tier;
 use model::error::Result;
-use model::store::Tier;
 use model::versions::Thing;
 use model::{Millis, UserId};
 

@@ -10,10 +10,9 @@ use crate::rows::tables::{
 use crate::rows::walk::partitions_after;
 use crate::rows::{keys, values};
 use crate::store::Store;
-use kv::{Scope, WriteBatch};
+use kv::{Scope, Tier, WriteBatch};
 use model::error::{Error, Result};
 use model::failpoint::Write;
-use model::store::Tier;
 use model::{Cursor, Effect, EffectKind, Event, Millis, Profile, UserId, UserSettings};
 
 /// Replaces a user's whole profile. Acknowledges.

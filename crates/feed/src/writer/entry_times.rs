@@ -9,8 +9,8 @@ use crate::store::Store;
 use crate::streaming::ChangeTime;
 use crate::writer::txn::{EntryList, Txn};
 use crate::{follows, lists, reactions};
+use kv::Tier;
 use model::error::Result;
-use model::store::Tier;
 use model::{Millis, Position, Side, Span, UserCursor, UserId};
 
 /// Entries of lists of users that are less than this ahead of the clock count as come, milliseconds: where many entries come

@@ -6,11 +6,12 @@ use std::sync::Arc;
 
 use crate::core::Core;
 use crate::inbox::backlog::JobReservation;
+use crate::items::tables::Push;
 use crate::store::Store;
 use crate::streaming::{ChangeTime, ShownChange};
 use crate::{barriers, events, timeline};
+use kv::Tier;
 use model::error::Result;
-use model::store::{Push, Tier};
 use model::versions::Thing;
 use model::{Content, ContentId, Effect, Event, ListId, Millis, ReactionKind, Side, UserId};
 

@@ -2,7 +2,7 @@
 
 use crate::prelude::*;
 use cluster::{Compared, Comparison};
-use model::store::TableDigest;
+use feed::check::TableDigest;
 
 endpoints! { "operations":
     /// Begin a comparison of the nodes of a cluster

@@ -77,7 +77,7 @@ impl Scrape {
             /// Age of the figures of the store and the process; above 1 if the disk does not answer.
             tideline_storage_sample_age_seconds = age.as_secs_f64();
         }?;
-        let planned = |sample: &DiskFigures| self.api.planned_memory(&sample.store);
+        let planned = |sample: &DiskFigures| self.api.planned_memory(&sample.engine);
         self.sample.as_ref().map_or(Ok(()), |sample| storage::figures(page, sample, planned(sample)))
     }
 
@@ -328,10 +328,10 @@ impl Scrape {
     fn caches(&self, page: &mut Page<'_>) -> fmt::Result {
         let mut caches = self.api.feed().caches().to_vec();
         caches.extend([("pages", self.api.kept_pages.usage()), ("tokens", self.api.admission.gate.tokens())]);
-        for store in self.sample.iter().map(|sample| &sample.store) {
-            caches.extend(store.caches.iter().copied());
+        for memory in self.sample.iter().map(|sample| &sample.memory) {
+            caches.extend(memory.caches.iter().copied());
         }
-        let blocks = self.sample.iter().map(|sample| ("blocks", sample.store.block_cache));
+        let blocks = self.sample.iter().map(|sample| ("blocks", sample.engine.block_cache));
         let bytes = || caches.iter().map(|(name, cache)| (*name, cache.bytes)).chain(blocks.clone());
         let own = |figure: fn(&CacheUsage) -> u64| caches.iter().map(move |(name, cache)| (*name, figure(cache)));
         figures! { page =>

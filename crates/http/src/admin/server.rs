@@ -127,7 +127,7 @@ pub(crate) async fn stats(call: Call) -> Answer {
     let sample = call.api.sample().await.ok_or(Code::Overloaded)?;
     let (backlog, workers) = (call.api.feed().backlog().usage(), call.api.observed.workers.usage());
     let standbys = call.api.standbys.list(call.api.feed().store())?;
-    let tables = sample.store.tables.iter();
+    let tables = sample.engine.tables.iter();
     let jobs = Jobs {
         waiting: backlog.places.used,
         limit: backlog.places.limit,
@@ -144,7 +144,7 @@ pub(crate) async fn stats(call: Call) -> Answer {
         pending_items: backlog.pending_items,
         unsettled_pairs: backlog.unsettled_pairs,
         deliveries: workers.deliveries,
-        log_bytes: sample.store.log.used,
+        log_bytes: sample.engine.log.used,
         standbys,
         tables: tables.map(|of| (of.table, Figures { rows_estimate: of.rows, bytes: of.bytes })).collect(),
     })

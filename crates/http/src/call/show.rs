@@ -10,9 +10,9 @@ use crate::pools::Wants;
 use crate::wire::problem::Problem;
 use crate::wire::reply::Text;
 use feed::Read;
+use kv::Tier;
 use model::ReactionKinds;
 use model::error::{Error, Result};
-use model::store::Tier;
 
 /// Most bytes of content that are written as JSON on a server thread, or on one of the many threads for reads. More
 /// would delay other requests.

@@ -4,16 +4,17 @@ use std::fs;
 use std::sync::Arc;
 use std::time::Instant;
 
-use feed::store::Store;
+use feed::store::{MemoryUsage, Store};
+use kv::Usage;
 use model::clock::processor_time;
-use model::store::Usage;
 
 /// Figures of one instant.
 #[derive(Debug, Clone)]
 pub(crate) struct DiskFigures {
     /// When they were taken.
     pub(crate) at: Instant,
-    pub(crate) store: Arc<Usage>,
+    pub(crate) engine: Arc<Usage>,
+    pub(crate) memory: Arc<MemoryUsage>,
     pub(crate) process: Process,
 }
 
@@ -34,7 +35,10 @@ impl DiskFigures {
     /// Those of now; `None`, and a line in the log, if the store cannot tell.
     pub(crate) fn take(store: &Store) -> Option<Self> {
         match store.usage() {
-            Ok(store) => Some(Self { at: Instant::now(), store: Arc::new(store), process: Process::now() }),
+            Ok(engine) => {
+                let (engine, memory) = (Arc::new(engine), Arc::new(store.memory_usage()));
+                Some(Self { at: Instant::now(), engine, memory, process: Process::now() })
+            }
             Err(error) => {
                 tracing::warn!(%error, "the figures of the store could not be read");
                 None

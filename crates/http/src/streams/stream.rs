@@ -12,8 +12,7 @@ use super::events;
 use super::response::{self, Piece, Source};
 use crate::api::Api;
 use crate::call::Call;
-use crate::endpoint::{Endpoint, example, get, group};
-use crate::endpoint::{Shape, parameters};
+use crate::endpoint::{Endpoint, Shape, example, get, group, parameters};
 use crate::guards::auth::TokenUse;
 use crate::limits::Holder;
 use crate::pools::Wants;
@@ -21,10 +20,9 @@ use crate::wire::problem::Problem;
 use crate::wire::reply::Answer;
 use feed::streaming::{Event, Item, Stream};
 use feed::{Feed, Happened, sight, timeline};
+use kv::Tier;
 use model::error::Code;
-use model::schemas;
-use model::store::Tier;
-use model::{ShownSources, UserId};
+use model::{ShownSources, UserId, schemas};
 
 /// Items read at once for a client that catches up.
 const STEP: usize = 8;

@@ -13,9 +13,9 @@ use xxhash_rust::xxh3::xxh3_128;
 use super::query;
 use super::reply::{JSON, is_known};
 use feed::{Feed, timeline};
+use kv::Tier;
 use model::cache::Cache;
 use model::cache::memory::{CacheMemory, Share};
-use model::store::Tier;
 use model::versions::Dependencies;
 use model::{CacheUsage, UserId};
 

@@ -7,11 +7,11 @@ use parking_lot::Mutex;
 use super::group::Group;
 use super::highest::Highest;
 use super::staged::Rows;
+use crate::Tier;
 use crate::batch::WriteBatch;
 use crate::family::Family;
 use crate::kv::{Reads, Row, Scope};
 use model::error::{Error, Result};
-use model::store::Tier;
 
 /// Most keys that a read from memory looks up in one call, and rows that it visits: other requests wait for its thread. A larger
 /// read would take no more memory, only more time.

@@ -17,7 +17,15 @@ use crate::error::storage;
 use crate::kv::Kv;
 use model::error::{Code, Error, Result};
 use model::private;
-use model::store::Copied;
+
+/// A copy of a store.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Copied {
+    /// The number of its format on disk.
+    pub format: u32,
+    /// The number of row changes in the store when the copy began.
+    pub sequence: u64,
+}
 
 /// The folder of the engine's files in a data directory.
 const ENGINE: &str = "db";

@@ -20,10 +20,10 @@ use crate::error::storage;
 use crate::family::{Family, Schema};
 use crate::kv::{Kv, Reads, Row, RowWalk, Scope};
 use crate::options::Options;
+use crate::{TableStats, Tier, Usage};
 use model::error::{Error, Result};
 use model::failpoint::{self, Failpoint};
 use model::private;
-use model::store::{TableStats, Tier, Usage};
 
 /// Bytes read ahead in a walk over a whole table.
 const READ_AHEAD: usize = 1 << 20;

@@ -8,9 +8,9 @@ use super::opened::Opened;
 use super::{health, log, table_options};
 use crate::error::storage;
 use crate::family::Family;
+use crate::{TableStats, Usage, Work};
 use model::Fill;
 use model::error::Result;
-use model::store::{EngineUsage, TableStats, Usage};
 
 const FRESH_FILES: &str = "rocksdb.num-files-at-level0";
 const DELAYED_WRITE_RATE: &str = "rocksdb.actual-delayed-write-rate";
@@ -64,7 +64,7 @@ pub(crate) fn usage(engine: &Opened, families: &[&'static Family], limit: usize)
         needs_restart: engine.health.has_ended(),
         writes_stopped: shared(properties::IS_WRITE_STOPPED)? > 0,
         background_errors: errors.unwrap_or_default(),
-        engine: work(engine, families)?,
+        work: work(engine, families)?,
         ..Usage::default()
     })
 }
@@ -76,12 +76,12 @@ fn device(engine: &Opened) -> Fill {
 }
 
 /// Compactions and stalls.
-fn work(engine: &Opened, families: &[&'static Family]) -> Result<EngineUsage> {
-    let mut usage = EngineUsage {
+fn work(engine: &Opened, families: &[&'static Family]) -> Result<Work> {
+    let mut usage = Work {
         compactions: shared(engine, families, properties::NUM_RUNNING_COMPACTIONS)?,
         flushes: shared(engine, families, properties::NUM_RUNNING_FLUSHES)?,
         slowed_to: engine.db.property_int_value(DELAYED_WRITE_RATE).map_err(storage)?.unwrap_or_default(),
-        ..EngineUsage::default()
+        ..Work::default()
     };
     for table in families {
         usage.compaction_debt += figure(engine, table, properties::ESTIMATE_PENDING_COMPACTION_BYTES)?;

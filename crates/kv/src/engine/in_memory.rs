@@ -10,8 +10,8 @@ use crate::batch::{Change, Op};
 use crate::family::{Family, Schema, Steps};
 use crate::id::ID;
 use crate::kv::{Kv, Reads, Row, RowWalk, Scope};
+use crate::{TableStats, Tier, Usage};
 use model::error::{Error, Result};
-use model::store::{TableStats, Tier, Usage};
 
 type Value = Arc<[u8]>;
 

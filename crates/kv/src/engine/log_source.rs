@@ -11,7 +11,22 @@ use super::log::{LogReader, varint};
 use crate::family::Family;
 use crate::kv::Kv;
 use model::error::{Code, Error, Result};
-use model::store::LogFacts;
+use serde::{Deserialize, Serialize};
+
+/// What a standby compares with its own directory before it follows a log.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LogFacts {
+    /// The id of the log. A restore, and a start that loses changes, begin another one.
+    pub id: u64,
+    /// The format of the data directory.
+    pub format: u32,
+    /// The version of the server.
+    pub release: String,
+    /// The tables with their numbers in the log.
+    pub tables: Vec<(String, u32)>,
+    /// The sequence number of the last row that is on the device.
+    pub flushed: u64,
+}
 
 /// Bytes of a batch before its first row.
 const BATCH_HEAD: usize = 12;

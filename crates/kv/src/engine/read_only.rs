@@ -14,8 +14,8 @@ use crate::error::storage;
 use crate::family::{Family, Schema};
 use crate::kv::{Kv, Reads, Row, RowWalk, Scope};
 use crate::options::Options;
+use crate::{TableStats, Tier, Usage};
 use model::error::{Error, Result};
-use model::store::{TableStats, Tier, Usage};
 
 /// Some tables of a directory that nothing changes.
 pub struct ReadOnly {

@@ -5,28 +5,24 @@
 //! have the same rows, though not in the same files.
 
 use std::ffi::OsStr;
-use std::fmt;
 use std::fs::{self, File};
-use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::{fmt, io};
 
 use rocksdb::WriteBatch;
 
 use super::directory::{self, STANDBY};
-use super::log;
 use super::log_source::tables_in;
 use super::open::{self, Opening};
 use super::opened::Opened;
-use super::{advice, run};
+use super::{advice, log, run};
+use crate::LogFacts;
 use crate::family::{Family, Schema};
 use crate::options::Options;
-use model::Millis;
 use model::error::{Code, Error, Result};
-use model::failpoint;
 use model::failpoint::Failpoint;
-use model::private;
-use model::store::LogFacts;
+use model::{Millis, failpoint, private};
 
 /// The name of the file `STANDBY` after the promotion.
 const PROMOTED: &str = "PROMOTED";

@@ -5,8 +5,8 @@ use std::ops::ControlFlow;
 
 use super::Findings;
 use feed::store::Store;
+use kv::Tier;
 use model::error::Result;
-use model::store::Tier;
 use model::{Activity, Entry, Order, Span, Unpushed, UserId};
 
 /// Outbox entries read at a time.

@@ -1,10 +1,10 @@
 //! The disagreements that an audit finds, as lines for its caller.
 
 use super::names::named;
+use crate::check::Watch;
 use crate::ids;
 use crate::rows::tables::Table;
 use crate::store::Store;
-use model::store::Watch;
 
 pub(super) struct Findings<'a> {
     pub(super) store: &'a Store,

@@ -15,14 +15,14 @@ use std::collections::{BTreeSet, HashMap};
 use self::findings::Findings;
 use self::names::{ids, is_readable};
 use self::rules::Seen;
+use crate::check::Watch;
 use crate::memory::archived::{Archived, NOBODY};
 use crate::rows::mirrors::{Fact, Mirror, Source};
 use crate::rows::tables::{ALL, CONTENT, LISTS, NAMES_BY_NUMBER, Table, mirrors_of};
 use crate::rows::{keys, values};
 use crate::store::Store;
-use kv::{Rows, Scope};
+use kv::{Rows, Scope, Tier};
 use model::error::Result;
-use model::store::{Tier, Watch};
 use model::{Cursor, MAX_ID, UserId};
 
 /// Most rows in a batch.

@@ -13,8 +13,8 @@ use crate::rows::tables::{
 };
 use crate::rows::values::events::read_logged;
 use crate::rows::{keys, values};
+use kv::Tier;
 use model::error::Result;
-use model::store::Tier;
 use model::{BUILT_IN_KINDS, Content, Millis, Notice, NoticeKind, UserId};
 
 /// The facts of earlier rows that the rules need.

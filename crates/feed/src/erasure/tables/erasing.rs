@@ -5,6 +5,7 @@ use std::ops::ControlFlow;
 
 use super::erasures::erasure;
 use crate::barriers::tables::put_barrier;
+use crate::items::tables::FINAL;
 use crate::lists::tables::put_member;
 use crate::notices::tables::put_notice_marker;
 use crate::rows::tables::{DELETED, ERASURES, EVENTS, LIST_MEMBERS, REACTIONS, TAKEN_OFF, UNLISTED};
@@ -12,10 +13,9 @@ use crate::rows::values::{ItemSteps, Stored};
 use crate::rows::{keys, values};
 use crate::store::Store;
 use crate::{events, follows, items, lists, notices, reactions};
-use kv::WriteBatch;
+use kv::{Tier, WriteBatch};
 use model::error::{Error, Result};
 use model::failpoint::Write;
-use model::store::{FINAL, Tier};
 use model::{
     Barrier, Changed, ContentId, Cursor, EffectKind, Entry, ErasedPart, EventKind, Id, Job, ListId, Logged, Millis,
     Relation, UserId,

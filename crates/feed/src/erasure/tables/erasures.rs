@@ -15,10 +15,9 @@ use crate::rows::{keys, values};
 use crate::store::Store;
 use crate::users::tables::set_profile;
 use crate::{inbox, items, lists, notices, users};
-use kv::{Scope, WriteBatch};
+use kv::{Scope, Tier, WriteBatch};
 use model::error::{Error, Result};
 use model::failpoint::Write;
-use model::store::Tier;
 use model::{
     ContentId, Cursor, Effect, EffectKind, ErasedPart, ErasedUser, Erasure, ErasurePlace, Event, MAX_ID, Millis, Order,
     Position, Span, Unpushed, UserId,

@@ -7,8 +7,8 @@ use crate::rows::tables::{self, ERASED, ERASURES, Keys, Table};
 use crate::rows::values;
 use crate::rows::walk::partitions_after;
 use crate::store::Store;
+use kv::Tier;
 use model::error::{Error, Result};
-use model::store::Tier;
 use model::{HostId, MAX_ID, Millis, UserId};
 
 /// Users read at a time.

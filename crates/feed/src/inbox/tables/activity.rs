@@ -8,11 +8,37 @@ use crate::memory::mirror::Known;
 use crate::rows::tables::ACTIVITY;
 use crate::rows::{keys, values};
 use crate::store::Store;
-use kv::{Scope, WriteBatch};
+use kv::{Scope, Tier, WriteBatch};
 use model::error::{Error, Result};
 use model::failpoint::Write;
-use model::store::{Idle, Split, Tier, Touched};
-use model::{Activity, Cursor, Millis, UserId, Work};
+use model::{Activity, Cursor, Job, Millis, UserId, Work};
+
+/// The result of marking a user as seen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Touched {
+    /// The activity afterwards.
+    pub activity: Activity,
+    /// The rebuild job, if the user was dormant or evicted.
+    pub job: Option<Job>,
+}
+
+/// Recipients of a partial push.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Split {
+    /// Users who get it, in the order given.
+    pub active: Vec<UserId>,
+    /// Users who have just become dormant, or evicted if they had no inbox yet.
+    pub lapsed: Vec<UserId>,
+}
+
+/// Users who were not seen for long.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Idle {
+    /// Idle users, ascending.
+    pub users: Vec<UserId>,
+    /// The last user looked at; `None` if there are no more.
+    pub next: Option<UserId>,
+}
 
 /// The activity of a user.
 pub fn activity(store: &Store, user: UserId, tier: Tier) -> Result<Activity> {

@@ -12,10 +12,9 @@ use crate::rows::inbox::packed::pack;
 use crate::rows::keys;
 use crate::rows::tables::INBOXES;
 use crate::store::Store;
-use kv::WriteBatch;
+use kv::{Tier, WriteBatch};
 use model::error::{Error, Result};
 use model::failpoint::Write;
-use model::store::Tier;
 use model::{Activity, UserId};
 
 /// Drops the inboxes that reads found damaged, and evicts their users, so that their next reads rebuild the inboxes.

@@ -14,11 +14,34 @@ use crate::rows::tables::{FOLLOWING, JOBS};
 use crate::rows::walk::with_row;
 use crate::rows::{keys, values};
 use crate::store::Store;
-use kv::WriteBatch;
+use kv::{Tier, WriteBatch};
 use model::error::{Error, Result};
 use model::failpoint::Write;
-use model::store::{Delivery, Then, Tier};
 use model::{Cursor, Entry, JobId, Progress, Reach, Span, UserId, Work};
+
+/// One step of a fan-out.
+#[derive(Debug, Clone, Copy)]
+pub struct Delivery<'a> {
+    /// The job.
+    pub job: JobId,
+    /// The entry to put into the inboxes.
+    pub entry: Entry,
+    /// The owners of the inboxes.
+    pub recipients: &'a [UserId],
+    /// The record to make of the job.
+    pub then: Then,
+}
+
+/// The record that a delivery makes of its job.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Then {
+    /// Nothing: an earlier step is still under way.
+    Nothing,
+    /// All is delivered up to this place.
+    Progress(Progress),
+    /// The job is done.
+    End,
+}
 
 /// Records the reach of an item before the first recipient is chosen, and for a reach short of all the author's
 /// [`Unpushed`](model::Unpushed).

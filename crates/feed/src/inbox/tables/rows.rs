@@ -11,9 +11,8 @@ use crate::rows::inbox::packed::{self, Damaged, Packed};
 use crate::rows::keys;
 use crate::rows::tables::INBOXES;
 use crate::store::Store;
-use kv::WriteBatch;
+use kv::{Tier, WriteBatch};
 use model::error::{Error, Result};
-use model::store::Tier;
 use model::{ContentId, Cursor, Entry, Order, Span, UserId};
 
 /// Most entries that a read from memory decodes: other requests wait for its thread.

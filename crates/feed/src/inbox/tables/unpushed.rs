@@ -10,9 +10,8 @@ use crate::memory::unpushed::Raise;
 use crate::rows::tables::UNPUSHED;
 use crate::rows::{keys, values};
 use crate::store::Store;
-use kv::{MOST_KEYS, WriteBatch};
+use kv::{MOST_KEYS, Tier, WriteBatch};
 use model::error::{Error, Result};
-use model::store::Tier;
 use model::{Cursor, Entry, Reach, Unpushed, UserId};
 
 /// Adds to a change that these items do not reach all followers, if that is so.

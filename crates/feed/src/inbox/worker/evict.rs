@@ -7,10 +7,11 @@ use crossbeam_channel::{Receiver, RecvTimeoutError};
 
 use super::{Context, is_over};
 use crate::inbox::tables;
+use crate::inbox::tables::Idle;
 use crate::store::Store;
+use kv::Tier;
 use model::clock::now;
 use model::error::Result;
-use model::store::{Idle, Tier};
 use model::{Members, Millis, Order, Span, UserId};
 
 /// Users read at once.

@@ -15,9 +15,9 @@ use super::retry::guarded;
 use super::{Context, is_over};
 use crate::follows;
 use crate::inbox::tables;
+use crate::inbox::tables::{Delivery, Then};
 use model::clock::now;
 use model::error::{Error, Result};
-use model::store::{Delivery, Then};
 use model::sync::{Mutex, MutexGuard};
 use model::{Entry, Job, Progress, Reach, UserId};
 

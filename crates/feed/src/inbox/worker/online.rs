@@ -7,9 +7,9 @@
 use super::Context;
 use crate::follows;
 use crate::inbox::tables;
+use crate::inbox::tables::{Delivery, Then};
 use model::clock::now;
 use model::error::Result;
-use model::store::{Delivery, Then};
 use model::{Entry, Id, JobId, Reach, UserId};
 
 /// Followers, or users online, that are read at once.

@@ -7,8 +7,8 @@ use super::Context;
 use super::evict::evict;
 use crate::follows;
 use crate::inbox::tables;
+use kv::Tier;
 use model::error::Result;
-use model::store::Tier;
 use model::{Cursor, Job, Millis, Order, Span, UserId};
 
 impl Context {

@@ -10,12 +10,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use crossbeam_channel::{Receiver, Sender, bounded, select};
 
 use super::{Context, is_over};
+use crate::items::tables::is_deleted_before;
+use crate::options::Listeners;
 use crate::store::Store;
 use crate::streaming::Streaming;
 use crate::{items, reactions, topics};
+use kv::Tier;
 use model::clock::now;
 use model::error::Result;
-use model::store::{Listeners, Tier, is_deleted_before};
 use model::{ContentId, Count, Cursor, Entry, Fill, Millis, Span, TopicId, UserId};
 
 /// Outboxes and topics that may wait for a trim. One more is left out; the next compaction names it

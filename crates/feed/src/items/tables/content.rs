@@ -6,20 +6,19 @@
 use super::index::{Indexing, change_item, indexing};
 use super::paths::{delete_paths_taken_off, sources_taken_off};
 use super::rows::{is_deleted, is_purged, live, purged_among, stored};
-use crate::rows::keys;
+use crate::items::tables::{Batch, FINAL, Published, Push, Restored, is_deleted_before};
 use crate::rows::mirrors::unlisted_purged;
 use crate::rows::tables::{COMMENTS, CONTENT, DELETED, ITEM_COUNTS, REACTIONS_BY_TIME, UNLISTED};
-use crate::rows::values;
 use crate::rows::values::Stored;
 use crate::rows::values::deletions::Purged;
 use crate::rows::walk::{delete_partition, listed};
+use crate::rows::{keys, values};
 use crate::store::Store;
 use crate::{events, inbox, notices};
-use kv::WriteBatch;
+use kv::{Tier, WriteBatch};
 use model::error::Result;
 use model::failpoint::Write;
 use model::priority::Pace;
-use model::store::{Batch, FINAL, Published, Push, Restored, Tier, is_deleted_before};
 use model::{
     Content, ContentId, Edit, Effect, EffectKind, Event, Job, KindId, Millis, Moment, Publish, Reach, Span, UserId,
     Work,

@@ -2,8 +2,8 @@
 
 use crate::memory::item_counts;
 use crate::store::Store;
+use kv::Tier;
 use model::error::Result;
-use model::store::Tier;
 use model::{ContentId, ItemCounts};
 
 /// The counts of items, in the order of `ids`. Comments on and reposts of a missing or deleted item count too;

@@ -5,16 +5,14 @@ use crate::memory::archived::Floors;
 use crate::memory::outbox_parts::OutboxPartsChange;
 use crate::memory::topics::TopicEndsChange;
 use crate::rows::changes::count_row;
-use crate::rows::keys;
 use crate::rows::mirrors::{Fact, Facts, counted_on, subject};
 use crate::rows::tables::{CONTENT, FOLLOWING, ITEM_COUNTS, TOPIC_IDS, Table, mirrors_of};
-use crate::rows::values;
 use crate::rows::values::{ItemSteps, Stored};
+use crate::rows::{keys, values};
 use crate::store::Store;
-use kv::WriteBatch;
+use kv::{Tier, WriteBatch};
 use model::cache::CacheChange;
 use model::error::Result;
-use model::store::Tier;
 use model::{Content, ContentId, Entry, ItemCounter, ItemCounts, Millis};
 
 /// A change of some items. Until it is written, their outboxes, their topics and the counts of the items that they point at count

@@ -6,8 +6,8 @@ use crate::rows::tables::{COMMENTS, UNLISTED, USER_COMMENTS};
 use crate::rows::values;
 use crate::rows::walk::{MOST_SEEKS, go_on, listed};
 use crate::store::Store;
+use kv::Tier;
 use model::error::{Error, Result};
-use model::store::Tier;
 use model::{ContentId, Cursor, Entry, Order, Scan, Span, UserId};
 
 /// Entries of the merged outboxes of `authors`. Costs one seek for each author, and then only entries that are among

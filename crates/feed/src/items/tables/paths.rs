@@ -7,10 +7,9 @@ use crate::rows::values::Stored;
 use crate::rows::walk::seconds;
 use crate::rows::{keys, values};
 use crate::store::Store;
-use kv::WriteBatch;
+use kv::{Tier, WriteBatch};
 use model::error::Result;
 use model::failpoint::Write;
-use model::store::Tier;
 use model::{ContentId, Event, Millis, UserId};
 
 /// Takes an item off one of its paths, at a time: the item loses the path, its outbox row there and its part in the

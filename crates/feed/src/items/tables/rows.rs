@@ -1,12 +1,13 @@
 //! The rows of items: live, deleted, purged.
 
+use crate::items::tables::Kept;
 use crate::rows::tables::{CONTENT, DELETED};
 use crate::rows::values::Stored;
 use crate::rows::values::deletions::Purged;
 use crate::rows::{keys, values};
 use crate::store::Store;
+use kv::Tier;
 use model::error::Result;
-use model::store::{Kept, Tier};
 use model::{Content, ContentId, Millis};
 
 /// The live items among `ids`, in their order; `None` for missing and deleted ones.

@@ -4,10 +4,10 @@ use std::thread;
 use tempfile::TempDir;
 
 use super::*;
+use crate::inbox::tables::Split;
 use crate::store::{Options, Store};
 use crate::{inbox, items, users};
-use kv::WriteBatch;
-use model::store::{Split, Tier};
+use kv::{Tier, WriteBatch};
 use model::{ContentId, Event, EventKind};
 
 fn user(raw: u64) -> UserId {

@@ -7,8 +7,8 @@ use crate::figures::page::{Page, by, figures};
 
 /// Writes the figures as they were at the time of the sample, and the memory to plan with, bytes.
 pub(super) fn figures(page: &mut Page<'_>, sample: &DiskFigures, planned_memory: u64) -> fmt::Result {
-    let usage = &*sample.store;
-    let (tables, filters) = (|| usage.tables.iter(), || usage.filters.iter());
+    let (usage, memory) = (&*sample.engine, &*sample.memory);
+    let (tables, filters) = (|| usage.tables.iter(), || memory.filters.iter());
     figures! { page =>
         /// Estimated number of rows of a table.
         tideline_table_rows = by("table", tables().map(|table| (table.table, table.rows)));
@@ -19,11 +19,11 @@ pub(super) fn figures(page: &mut Page<'_>, sample: &DiskFigures, planned_memory:
         /// Memory of such rows at which they are written to table files.
         tideline_memtable_limit_bytes = usage.write_buffers.limit;
         /// Memory used by changes of inboxes that are not written yet.
-        tideline_arrivals_bytes = usage.arrivals.used;
+        tideline_arrivals_bytes = memory.arrivals.used;
         /// Memory of such changes at which fan-outs wait.
-        tideline_arrivals_limit_bytes = usage.arrivals.limit;
+        tideline_arrivals_limit_bytes = memory.arrivals.limit;
         /// Inboxes that could not be read and were dropped. The next read of their user rebuilds them.
-        tideline_damaged_inboxes_total = usage.damaged_inboxes;
+        tideline_damaged_inboxes_total = memory.damaged_inboxes;
         /// Bytes of the write-ahead log.
         tideline_log_bytes = usage.log.used;
         /// Size of the write-ahead log at which its oldest rows are written to table files.
@@ -33,17 +33,17 @@ pub(super) fn figures(page: &mut Page<'_>, sample: &DiskFigures, planned_memory:
         /// Bytes of the file system of the data directory.
         tideline_storage_device_limit_bytes = usage.device.limit;
         /// Authors with unpushed items, kept in memory.
-        tideline_unpushed_rows = usage.unpushed.used;
+        tideline_unpushed_rows = memory.unpushed.used;
         /// Limit of authors with unpushed items kept in memory.
-        tideline_unpushed_rows_limit = usage.unpushed.limit;
+        tideline_unpushed_rows_limit = memory.unpushed.limit;
         /// Times that an author with unpushed items did not fit in memory; reads look up such authors in the table.
-        tideline_unpushed_rows_left_out_total = usage.unpushed_left_out;
+        tideline_unpushed_rows_left_out_total = memory.unpushed_left_out;
         /// Users who get partial pushes, kept in memory.
-        tideline_partial_push_recipients = usage.partial_push_recipients.used;
+        tideline_partial_push_recipients = memory.partial_push_recipients.used;
         /// Limit of users who get partial pushes kept in memory.
-        tideline_partial_push_recipients_limit = usage.partial_push_recipients.limit;
+        tideline_partial_push_recipients_limit = memory.partial_push_recipients.limit;
         /// Times that a user who gets partial pushes did not fit in memory; fan-outs look up such users in the table.
-        tideline_partial_push_recipients_left_out_total = usage.partial_push_recipients_left_out;
+        tideline_partial_push_recipients_left_out_total = memory.partial_push_recipients_left_out;
         /// Keys in a filter.
         tideline_filter_keys = by("filter", filters().map(|filter| (filter.name, filter.keys.used)));
         /// Keys for which a filter is sized; more keys cause more look-ups, but no wrong answer.
@@ -61,19 +61,19 @@ pub(super) fn figures(page: &mut Page<'_>, sample: &DiskFigures, planned_memory:
         /// Errors in the background threads of the storage engine.
         tideline_storage_background_errors_total = usage.background_errors;
         /// Compactions that run.
-        tideline_storage_compactions_running = usage.engine.compactions;
+        tideline_storage_compactions_running = usage.work.compactions;
         /// Write buffers being written to table files.
-        tideline_storage_flushes_running = usage.engine.flushes;
+        tideline_storage_flushes_running = usage.work.flushes;
         /// Estimated bytes that compactions have yet to rewrite.
-        tideline_storage_compaction_pending_bytes = usage.engine.compaction_debt;
+        tideline_storage_compaction_pending_bytes = usage.work.compaction_debt;
         /// Table files that no compaction has seen (level 0), of the table that has most of them.
-        tideline_storage_fresh_files = usage.engine.fresh_files;
+        tideline_storage_fresh_files = usage.work.fresh_files;
         /// Times that the engine slowed changes down.
-        tideline_storage_slowdowns_total = usage.engine.slowdowns;
+        tideline_storage_slowdowns_total = usage.work.slowdowns;
         /// Times that the engine held changes back.
-        tideline_storage_stops_total = usage.engine.stops;
+        tideline_storage_stops_total = usage.work.stops;
         /// Bytes a second to which the engine slows changes down at present; 0 for no limit.
-        tideline_storage_slowdown_bytes_per_second = usage.engine.slowed_to;
+        tideline_storage_slowdown_bytes_per_second = usage.work.slowed_to;
         /// Total user and system CPU time spent in seconds.
         process_cpu_seconds_total = sample.process.processor_seconds;
         /// Resident memory size in bytes.

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 use super::*;
+use crate::Tier;
 use crate::batch::WriteBatch;
 use crate::database::Database;
 use crate::engine::disk::Disk;
@@ -15,7 +16,6 @@ use crate::engine::read_only::ReadOnly;
 use crate::kv::{Reads, Scope};
 use crate::options::Options;
 use crate::testing::{ROWS, SUMS, open, schema, try_open};
-use model::store::Tier;
 
 const TIME_LIMIT: Duration = Duration::from_secs(60);
 
