@@ -19,12 +19,13 @@ import socket
 import sys
 import threading
 import time
+from contextlib import closing
 from multiprocessing.connection import Connection
 from pathlib import Path
 
 from slow_clients import ATTACKER, be_slow, get
 from support.client import Address, Client
-from support.expect import Unexpected
+from support.expect import Unexpected, until
 from support.probes import Found, Probes, raise_open_files, slowed, verdict
 from support.program import arguments, judge
 from support.server import Tideline
@@ -159,7 +160,11 @@ def attack(server: Tideline, probes: dict[str, Address], given: argparse.Namespa
         if name != "batches":
             ends[name].recv()  # all of them are connected
         if name == "streams":
-            print(f"streams: {given.streams}, {server.memory_mb():.0f} MiB", flush=True)
+            # A stream that the server refuses with 503 is no load.
+            with closing(Client(server.address)) as client:
+                until("nearly all streams are open", lambda: client.figures()["tideline_streams"] >= 0.9 * given.streams)
+                opened = client.figures()["tideline_streams"]
+            print(f"streams: {opened:.0f} of {given.streams} are open, {server.memory_mb():.0f} MiB", flush=True)
             probing = Probes(probes)
     assert probing is not None
     # The scan sends a message at its end.

@@ -1,6 +1,7 @@
 """Requests of other clients during an attack, and the times of their answers."""
 
 import http.client
+import itertools
 import json
 import multiprocessing
 import resource
@@ -24,7 +25,7 @@ class Times(NamedTuple):
         return f"p50 {self.median:.1f} ms, p99 {self.p99:.1f} ms, worst {self.worst:.1f} ms of {self.count}, refused {self.refused}"
 
 
-# The requests of other clients: method, path and body.
+# The requests of other clients: method, path and body. `{number}` in a path is another one each time.
 Request = tuple[str, str, object]
 READS: dict[str, Request] = {
     "/healthz": ("GET", "/healthz", None),
@@ -33,7 +34,8 @@ READS: dict[str, Request] = {
 }
 CHANGES: dict[str, Request] = {
     "publish": ("POST", "/v1/content", {"author_id": 7, "text": "news"}),
-    "follow": ("PUT", "/v1/users/7/following/8", {}),
+    # Each is a change. One user may not follow so many others.
+    "follow": ("PUT", "/v1/users/{number}/following/8", {}),
 }
 PAUSE = 0.015
 
@@ -44,9 +46,11 @@ def probe(address: Address, request: Request, on_time: bool, told: Connection) -
     method, path, body = request
     payload, headers = (None, {}) if body is None else (json.dumps(body), {"Content-Type": "application/json"})
     times, refused, due = [], 0, time.monotonic()
+    # There is less than one request a millisecond, so no later probe begins at a number that was used.
+    numbers = itertools.count(time.time_ns() // 1_000_000)
     while not told.poll():
         begin = due if on_time else time.monotonic()
-        connection.request(method, path, payload, headers)
+        connection.request(method, path.replace("{number}", str(next(numbers))), payload, headers)
         response = connection.getresponse()
         response.read()
         times.append(1000 * (time.monotonic() - begin))
