@@ -477,6 +477,9 @@ fn the_table_names_every_place() {
     let told: BTreeSet<_> = rows.map(str::to_owned).collect();
     let places: BTreeSet<_> = names().into_iter().collect();
     let missing: Vec<_> = told.symmetric_difference(&places).collect();
-    assert!(missing.is_empty(), "docs/contribute/failpoints.md and src/failpoint.rs differ in {missing:?}");
+    assert!(
+        missing.is_empty(),
+        "docs/contribute/failpoints.md and crates/model/src/failpoint.rs differ in {missing:?}"
+    );
     assert!(Failpoint::ALL.len() + 2 * Write::ALL.len() == told.len());
 }

@@ -1,6 +1,6 @@
 //! A log that is damaged after `kill -9`: the server starts with all that it acknowledged, or refuses with a clear message.
-//! Every other damage is tried by the tests of `crates/kv/src/engine/log/examine`, and with the real program by
-//! `tests/power_cuts.py`.
+//! The tests of `crates/kv/src/engine/log/examine.rs` try more kinds of damage to a log, and `tests/power_cuts.py` tries power
+//! cuts with the real program.
 
 use std::fs;
 use std::path::Path;
