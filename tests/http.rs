@@ -22,6 +22,7 @@ mod operators;
 mod oracles;
 mod polls;
 mod presence;
+mod publishes;
 mod races;
 mod rate_limits;
 mod raw;

@@ -95,6 +95,8 @@ fn polls_for_newer_items_get_each_item_with_the_servers_time_once() {
     let lists = [list.clone(), list.clone(), list, "/v1/topics/all/content".to_owned()];
     let writers = AUTHORS.map(|author| move |server: &Server| publish(server, author));
     polled_while(&server, &lists, &writers.each_ref().map(|write| write as &Writing));
+    // Some of the changes were written together.
+    assert!(server.figure("tideline_change_groups_total") < server.figure("tideline_changes_total"));
 }
 
 #[test]

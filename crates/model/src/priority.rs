@@ -64,3 +64,31 @@ pub fn lower(niceness: i32) {
     #[cfg(not(target_os = "linux"))]
     let _ = niceness;
 }
+
+#[cfg(target_os = "linux")]
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The niceness of this thread, and its policy.
+    fn own() -> (i32, u32) {
+        let stat = std::fs::read_to_string("/proc/thread-self/stat").expect("reads");
+        // Behind the name, which may have spaces.
+        let fields: Vec<_> = stat.rsplit_once(')').expect("a name").1.split_whitespace().collect();
+        (fields[16].parse().expect("niceness"), fields[38].parse().expect("policy"))
+    }
+
+    #[test]
+    fn a_thread_gets_less_time_and_others_keep_theirs() {
+        const OTHER: u32 = 0;
+        const BATCH: u32 = 3;
+        let before = own();
+        let lowered = thread::spawn(|| {
+            lower(CALLS);
+            own()
+        });
+        let wanted = ((before.0 + CALLS).min(19), if before.1 == OTHER { BATCH } else { before.1 });
+        assert_eq!(lowered.join().expect("ends"), wanted);
+        assert_eq!(own(), before);
+    }
+}

@@ -45,3 +45,40 @@ impl Drop for RowsTaken<'_> {
         self.of.freed.notify_all();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::sync::mpsc::{TryRecvError, channel};
+    use std::time::{Duration, Instant};
+
+    use super::*;
+
+    const TIME_LIMIT: Duration = Duration::from_secs(60);
+
+    #[test]
+    fn who_finds_no_rows_left_waits_for_a_turn_to_end() {
+        let rows = Arc::new(RowsAtOnce::default());
+        let mut turns: Vec<_> = (0..ROWS / PART).map(|_| rows.take(PART)).collect();
+        let (tell, told) = channel();
+        let other = Arc::clone(&rows);
+        let waiting = std::thread::spawn(move || {
+            let _turn = other.take(1);
+            tell.send(()).expect("is listened to");
+        });
+        let began = Instant::now();
+        // It waits, and goes on to wait when it is woken.
+        for _ in 0..2 {
+            while rows.freed.notify_all() == 0 {
+                assert_eq!(told.try_recv(), Err(TryRecvError::Empty), "nothing is left");
+                assert!(began.elapsed() < TIME_LIMIT, "nobody waits");
+                std::thread::yield_now();
+            }
+        }
+        turns.pop();
+        told.recv_timeout(TIME_LIMIT).expect("has its turn");
+        waiting.join().expect("ends");
+        drop(turns);
+        assert_eq!(*rows.free.lock(), ROWS);
+    }
+}

@@ -181,4 +181,19 @@ mod tests {
         trim_changes(&half, now(), 10, 51).expect("trims");
         assert_eq!(kept(&half), 50, "too few more");
     }
+
+    #[test]
+    fn the_place_of_a_time_is_found() {
+        let feed = feed(100, 1 << 40);
+        let times: Vec<_> = tables::logged(&feed.store, 0, 100)
+            .expect("reads")
+            .iter()
+            .map(|row| (row.number(), row.times().0))
+            .collect();
+        for at in [0, times[0].1, times[50].1, times[99].1, times[99].1 + 1] {
+            let first = times.iter().find(|(_, time)| *time >= at).map_or(101, |(number, _)| *number);
+            let found = first_since(&feed, at, 1).expect("reads");
+            assert!(found <= first && first - found <= 1, "{at}: {found}, {first}");
+        }
+    }
 }
