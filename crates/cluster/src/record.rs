@@ -240,7 +240,7 @@ mod tests {
         let empty =
             Envelope { seen: Some((3, Token(9))), ..Envelope::empty(FIRST_LEVEL, Token(0xA1), Token(u64::MAX), 7, 50) };
         let bytes = empty.bytes().expect("writes");
-        let golden = r#"{"level":4,"log":"00000000000000a1","session":"ffffffffffffffff","number":7,"sent":50,"seen":[3,"0000000000000009"],"commands":[]}"#;
+        let golden = r#"{"level":5,"log":"00000000000000a1","session":"ffffffffffffffff","number":7,"sent":50,"seen":[3,"0000000000000009"],"commands":[]}"#;
         assert_eq!(String::from_utf8_lossy(&bytes), golden);
         let read = Envelope::read(&bytes).expect("reads");
         assert_eq!((read.number, read.seen, read.commands.len()), (7, Some((3, Token(9))), 0));
