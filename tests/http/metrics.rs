@@ -18,7 +18,7 @@ const OF_SOME: [&str; 4] = [
 /// The kind of a family that only some servers have. `None` for other ones.
 fn kind_of_some(family: &str) -> Option<&'static str> {
     let (_, value) = OF_SOME.iter().find_map(|source| source.split_once(&format!(" {family} = ")))?;
-    Some(if value.starts_with("barriers;") { "histogram" } else { "one" })
+    Some(if value.starts_with("read_index_waits;") { "histogram" } else { "one" })
 }
 
 /// The families of a page, with their types and samples. Panics if the page is not in the text format.
