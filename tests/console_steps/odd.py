@@ -131,11 +131,12 @@ def typing_errors(proof: Proof, page: Page, town: Town) -> None:
     page.click("[data-switch=language]", shows="没有这条内容")
 
 
-@step("timeline/reader", fill=None)
-def empty_lists(proof: Proof, page: Page, town: Town) -> None:
+@step(None, fill=None)
+def empty_lists(proof: Proof, town: Town) -> None:
     """The reason of an empty timeline, its first item, what a publish tells, and how to take an unfollow back."""
     for user in ("Ann", "Reader"):
         town.told("PUT", f"/v1/users/{user.lower()}", {"nickname": user})
+    page = proof.page(town.address + "#/timeline/reader")
     page.shows("follows nobody yet")
     town.follow("reader", "ann")
     page.open(town.address + "#/timeline/reader", shows="Nobody whom this user follows has published")
