@@ -462,7 +462,7 @@ fn a_copy_that_was_interrupted_goes_on_with_the_missing_files() {
     assert_eq!(page(&standby), [1]);
 }
 
-/// What is there of an interrupted copy may be of no use: no request can name so many files, or it is of another server.
+/// The files of an interrupted copy may be of no use: no request can name so many, or they are of another server.
 #[test]
 fn an_interrupted_copy_that_cannot_go_on_begins_anew() {
     let origin = Server::with(&[("TIDELINE__SERVER__BODY_LIMIT", "256")]);

@@ -268,7 +268,7 @@ impl BenchArgs {
         }
     }
 
-    /// Why a rate is too high; `None` if it is not. `p99_ms` is that of the slowest kind of operation.
+    /// The reason that a rate is too high; `None` if it is not. `p99_ms` is that of the slowest kind of operation.
     fn why_not_kept(&self, Measured { errors, unsent, deliveries, .. }: &Measured, p99_ms: f64) -> Option<String> {
         if let Some(Errors { kind, cause, .. }) = errors.iter().max_by_key(|errors| errors.count) {
             let all: u64 = errors.iter().map(|errors| errors.count).sum();

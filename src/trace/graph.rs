@@ -23,7 +23,7 @@ const MOST_FOLLOWEES: f64 = 1000.0;
 /// A user is looked for this often before one that is followed already is given up.
 const ATTEMPTS: usize = 8;
 
-/// Who follows whom. Eight bytes for each follow, four for each user.
+/// All follows. Eight bytes for each follow, four for each user.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Graph {
     /// User and followee, in ascending order.

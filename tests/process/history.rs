@@ -292,7 +292,7 @@ pub(crate) fn scroll(server: &Server, path: &str, name: &str) -> Vec<u64> {
     }
 }
 
-/// What is told if two values are not the same.
+/// An error with the text of `what` if two values are not the same.
 fn same<T: PartialEq + Debug>(found: T, expected: T, what: impl FnOnce() -> String) -> Result<(), String> {
     if found == expected { Ok(()) } else { Err(format!("{}: {found:?}, not {expected:?}", what())) }
 }

@@ -27,7 +27,7 @@ KEYS = {
     "ArrowUp": (38, ""), "ArrowDown": (40, ""), " ": (32, " "),
 }
 
-# What every script may say.
+# The functions that every script may call.
 WORDS = """const $ = (selector) => document.querySelector(selector), $$ = (selector) => [...document.querySelectorAll(selector)];
   const has = (selector) => !!$(selector), count = (selector) => $$(selector).length;
   const text = (selector) => $(selector)?.innerText ?? "", texts = (selector) => $$(selector).map((one) => one.innerText);

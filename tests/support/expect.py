@@ -1,4 +1,4 @@
-"""What must hold, at once or soon."""
+"""Conditions that hold, at once or soon."""
 
 import time
 from collections.abc import Callable
@@ -12,11 +12,11 @@ class Unexpected(AssertionError):
 
 
 class Impossible(Exception):
-    """Why something cannot be tried on this machine."""
+    """The reason that something cannot be tried on this machine."""
 
 
 def until(what: str | Callable[[], str], holds: Callable[[], T | None], seconds: float = 60.0, pause: float = 0.05) -> T:
-    """What `holds` returns, once that is something. Fails if it takes longer."""
+    """The first true result of `holds`. Fails if it takes longer."""
     end = time.monotonic() + seconds
     while not (value := holds()):
         if time.monotonic() > end:

@@ -92,7 +92,7 @@ class Load:
         return number
 
     def situation(self) -> str:
-        """What a fault may depend on."""
+        """The state on which a fault may depend."""
         return ""
 
     def tell(self, what: str) -> None:

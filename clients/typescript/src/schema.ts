@@ -589,7 +589,7 @@ export interface NoticePage {
   prev: string | null;
 }
 
-/** Why an item is, or is not, in a timeline through one of its paths. */
+/** The reason that an item is, or is not, in a timeline through one of its paths. */
 export interface PathExplanation {
   /** The user has blocked the source, or the source the user. */
   blocked: boolean;

@@ -58,7 +58,7 @@ pub(super) struct Envelope {
     pub(super) commands: Vec<Box<RawValue>>,
 }
 
-/// What a record tells all nodes beside its changes.
+/// A message of a record to all nodes, beside its changes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Note {

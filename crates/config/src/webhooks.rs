@@ -142,7 +142,7 @@ fn is_name(host: &str) -> bool {
     host.bytes().all(fits) && !is_number
 }
 
-/// What the registries of special-purpose addresses (RFC 6890; IANA) keep for private networks, this machine, translation,
+/// Networks of the registries of special-purpose addresses (RFC 6890; IANA): private networks, this machine, translation,
 /// tunnels, documentation, tests and groups. Of IPv6 only 2000::/3 is given out.
 static SPECIAL: LazyLock<Vec<IpNet>> = LazyLock::new(|| {
     let v4 = "0.0.0.0/8 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 169.254.0.0/16 172.16.0.0/12 192.0.0.0/24 192.0.2.0/24 \

@@ -28,14 +28,14 @@ pub type Count<'r> = dyn Fn(usize) -> Result<()> + 'r;
 pub struct Read<'r> {
     pub(crate) feed: &'r Core,
     pub(crate) tier: Tier,
-    /// Who sees the answer; `None` for the application, which sees all that is live.
+    /// The user who sees the answer; `None` for the application, which sees all that is live.
     pub(crate) viewer: Option<UserId>,
     count: &'r Count<'r>,
     /// The kinds of items that lists show; `None` for all.
     kinds: Option<Rule>,
     /// Whether a read of the home timeline leaves its user unseen.
     pub(crate) peeks: bool,
-    /// Where the read begins, if it has begun.
+    /// The place at which the read begins, if it has begun.
     pub(crate) place: Option<ReadPlace>,
     /// Collects all that the answer depends on, for a caller that keeps the answer.
     dependencies: Option<&'r RefCell<Dependencies>>,

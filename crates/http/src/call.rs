@@ -88,7 +88,7 @@ impl Call {
         Ok(named)
     }
 
-    /// Who sees the answer: the user of a token, or the viewer for whom a key asks; `None` for the application, which sees
+    /// The reader of the answer: the user of a token, or the viewer for whom a key asks; `None` for the application, which sees
     /// all that is live.
     pub(super) fn viewer(&self, asked: Option<HostId>) -> Option<HostId> {
         match &self.caller.who {

@@ -53,7 +53,7 @@ impl StandbyState {
 /// How far a standby is.
 #[derive(Debug, Clone, Default)]
 pub struct StandbyStatus {
-    /// What it does.
+    /// Its state.
     pub state: StandbyState,
     /// The server that it follows.
     pub origin: String,

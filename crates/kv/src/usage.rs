@@ -1,4 +1,4 @@
-//! What an engine tells of itself: its tables, its memory, its work.
+//! Figures of an engine: its tables, its memory, its work.
 
 use model::Fill;
 

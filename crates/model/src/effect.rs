@@ -1,4 +1,4 @@
-//! What changes did, as the feed of changes tells it.
+//! Effects of changes, as the feed of changes tells them.
 
 use crate::ids::id::{ContentId, UserId};
 use crate::ids::position::Millis;
@@ -74,7 +74,7 @@ words! {
     }
 }
 
-/// What a change did to one thing.
+/// The effect of a change on one thing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Effect {
     /// What was done.

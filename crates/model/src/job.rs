@@ -40,7 +40,7 @@ pub struct JobId {
     pub seq: u64,
 }
 
-/// What a job does.
+/// The work of a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Work {
     /// Push an item into the inboxes of a source's followers. In the source's lane.

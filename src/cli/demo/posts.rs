@@ -28,7 +28,7 @@ const REACTIONS_PER_FAVORITE: u8 = 7;
 /// Most reactions come this soon after the post.
 const SOON: Millis = 6 * HOUR;
 
-/// What is to be written at a time.
+/// One item to write at a time.
 #[derive(Debug, Clone, Copy)]
 enum Plan {
     /// Anything by this user.

@@ -1,4 +1,4 @@
-//! What people write: posts, and answers to what is new. A text comes again only after all others of its list.
+//! Texts of the demo: posts, and answers to new items. A text comes again only after all others of its list.
 
 use std::collections::{HashMap, VecDeque};
 

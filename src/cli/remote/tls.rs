@@ -75,7 +75,7 @@ fn in_file(file: &Path) -> Result<Vec<CertificateDer<'static>>> {
     if found.is_empty() { Err(failed("it has no certificate in the form PEM")) } else { Ok(found) }
 }
 
-/// Which certificates are trusted.
+/// The certificates that are trusted.
 #[derive(Debug)]
 enum Trust {
     Any,

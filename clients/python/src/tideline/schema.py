@@ -683,7 +683,7 @@ class NoticePage(TypedDict):
 
 
 class PathExplanation(TypedDict):
-    """Why an item is, or is not, in a timeline through one of its paths."""
+    """The reason that an item is, or is not, in a timeline through one of its paths."""
 
     # The user has blocked the source, or the source the user.
     blocked: bool

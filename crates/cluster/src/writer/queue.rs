@@ -31,7 +31,7 @@ pub(super) struct Queue {
     ticket: u64,
     /// Whether a read waits for the next record.
     pub(super) asks_read_index: bool,
-    /// What the next records tell, one each.
+    /// Messages of the next records, one each.
     pub(super) notes: VecDeque<Note>,
     /// The number of the last record that was taken out.
     pub(super) taken: u64,

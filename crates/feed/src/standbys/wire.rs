@@ -17,7 +17,7 @@ const LONGEST_LINE: u64 = 1 << 20;
 /// The name of the first file in the archive of a copy: its [`CopyPlan`].
 pub const PLAN: &str = "PLAN";
 
-/// What a standby has of a copy already: table files, which never change.
+/// The part of a copy that a standby has already: table files, which never change.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CopyRequest {
@@ -54,7 +54,7 @@ pub struct Head {
     pub bytes: u64,
 }
 
-/// Why the stream of the log ends.
+/// The reason that the stream of the log ends.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct End {
     /// The code of the problem.

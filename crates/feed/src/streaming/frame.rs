@@ -8,7 +8,7 @@ use super::personal::Note;
 use super::shown::Shown;
 use model::{Cursor, Event, Reactions, UserId};
 
-/// What an event needs to know of a reader.
+/// The facts of a reader on which an event depends.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Viewer {
     /// The reader's reactions to the item.
@@ -28,7 +28,7 @@ pub struct Frame {
     viewer_at: Option<usize>,
     /// Whether readers must be looked up: somebody has reacted, or the author is not the only path.
     asks: bool,
-    /// What is known of readers, unless it is the default.
+    /// Readers, as far as they differ from the default.
     viewers: HashMap<UserId, Viewer>,
     /// Its share of the memory.
     _share: Share,
@@ -102,7 +102,7 @@ impl Frame {
 pub enum Item {
     /// An event.
     Frame(Arc<Frame>),
-    /// What concerns the reader alone.
+    /// An event of the reader alone.
     Note(Arc<Note>),
     /// Events were left out. Changes committed before the client gets this are in its timeline. The stream continues
     /// after this cursor.

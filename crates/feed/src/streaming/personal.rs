@@ -1,4 +1,4 @@
-//! What concerns a user alone: notices, and moves of the user's markers. The user's streams tell it once, as it comes.
+//! Events of one user alone: notices, and moves of the user's markers. The user's streams tell it once, as it comes.
 
 use crossbeam_channel::{Receiver, Sender, unbounded};
 
@@ -19,7 +19,7 @@ pub enum Personal {
     NoticeMarker(NoticeCursor),
 }
 
-/// What waits to be told, each with its user.
+/// Events that wait to be sent, each with its user.
 #[derive(Debug)]
 pub(super) struct Waiting(Sender<(UserId, Personal)>, Receiver<(UserId, Personal)>);
 

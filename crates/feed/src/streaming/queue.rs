@@ -53,7 +53,7 @@ impl Queue {
         self.items = VecDeque::from([Item::Reset(cursor)]);
     }
 
-    /// Who waits for the next item.
+    /// The task that waits for the next item.
     pub(super) fn waker(&mut self) -> Option<Waker> {
         self.waker.take()
     }

@@ -12,10 +12,10 @@ use model::Cursor;
 /// Identifies a stream; never reused.
 pub(super) type Id = u64;
 
-/// Where a stream continues after missed events: a position in the log, and a cursor that leads there.
+/// The place at which a stream continues after missed events: a position in the log, and a cursor that leads there.
 pub(super) type Restart<'a> = &'a mut dyn FnMut() -> (u64, Cursor);
 
-/// What one reader is shown, and the queues of its streams. A change of that applies to all streams at once, and costs the
+/// The sources of one reader, and the queues of its streams. A change of that applies to all streams at once, and costs the
 /// same however many there are.
 #[derive(Debug, Default)]
 pub(super) struct Reader {
@@ -51,7 +51,7 @@ impl Reader {
         }
     }
 
-    /// Who waits for the next item of a stream.
+    /// The tasks that wait for the next item of a stream.
     pub(super) fn wakers(&mut self) -> impl Iterator<Item = Waker> {
         self.queues.values_mut().filter_map(Queue::waker)
     }

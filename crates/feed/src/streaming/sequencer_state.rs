@@ -35,7 +35,7 @@ pub(super) struct Began {
 /// Locked as a whole.
 #[derive(Debug)]
 pub(super) struct State {
-    /// What the next times, made ids and numbers follow from.
+    /// The state from which the next times, ids and numbers follow.
     pub(super) sequence: SequenceState,
     /// Whether it was reported that the clock is behind.
     is_reported: bool,

@@ -1,10 +1,10 @@
-//! What a reader is shown: its sources, and authors who are silenced.
+//! The sources of a reader, and the authors who are silenced.
 
 use std::collections::BTreeMap;
 
 use model::{KindId, Rule, ShownSources, UserId};
 
-/// What a reader is shown.
+/// The sources of a reader, and the authors who are silenced.
 #[derive(Debug, Default)]
 pub(super) struct Shown {
     /// Sources whose items it is shown, ascending.

@@ -1,4 +1,4 @@
-//! Why an item is, or is not, in a timeline.
+//! The reasons that an item is, or is not, in a timeline.
 
 use std::ops::ControlFlow;
 
@@ -11,7 +11,7 @@ use crate::{erasure, follows, inbox, items, lists, timeline, users};
 use model::error::Result;
 use model::{Barrier, ContentId, Cursor, Entry, HostId, Order, PageRequest, Span, UserId};
 
-/// Why an item is, or is not, in a timeline.
+/// The reasons that an item is, or is not, in a timeline.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Explanation {
     /// Whether the timeline shows it.
@@ -36,7 +36,7 @@ pub struct Explanation {
     pub paths: Vec<PathExplanation>,
 }
 
-/// Why an item is, or is not, in a timeline through one of its paths.
+/// The reason that an item is, or is not, in a timeline through one of its paths.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct PathExplanation {
     /// The source.

@@ -30,7 +30,7 @@ const MOST_AUTHORS: usize = 2048;
 /// Most pending items that a page from memory looks at.
 const MOST_PENDING: usize = 2048;
 
-/// Who reads a timeline.
+/// The reader of a timeline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Reader {
     /// Its user, who is seen by that.

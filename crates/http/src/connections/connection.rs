@@ -1,4 +1,4 @@
-//! What a connection holds until it is closed: a place among the connections, or one of the few beyond them. When there is
+//! The place of a connection: one among the connections, or one of the few beyond them, until it is closed. When there is
 //! none for a new connection, the one that has been silent for longest is closed. The connections of a thread are known to
 //! it alone.
 
@@ -126,7 +126,7 @@ impl Connection {
     }
 }
 
-/// Why a connection may be closed; the first ones go first.
+/// A reason to close a connection; the first ones go first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Silence {
     /// It has never sent a whole request.

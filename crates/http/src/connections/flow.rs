@@ -29,7 +29,7 @@ pub(super) enum Wanted {
     Close,
 }
 
-/// Which bytes of a connection are read.
+/// The bytes of a connection that may be read.
 pub(crate) struct Flow {
     pub(super) wanted: Cell<Wanted>,
     /// The end of the time for a head.

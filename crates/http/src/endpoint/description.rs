@@ -1,4 +1,4 @@
-//! What the OpenAPI document says of an endpoint.
+//! The description of an endpoint in the OpenAPI document.
 
 use std::sync::LazyLock;
 

@@ -1,4 +1,4 @@
-//! Who may make each call.
+//! The senders who may make each call.
 
 use std::collections::BTreeSet;
 

@@ -47,7 +47,7 @@ impl History {
     }
 }
 
-/// What was read at a time.
+/// The figures of one reading.
 #[derive(Debug, Default)]
 pub(crate) struct State {
     pub(crate) at: Millis,

@@ -100,7 +100,7 @@ struct MarkerMoved<'a> {
     cursor: String,
 }
 
-/// What concerns a user alone as text, with the user who caused it; `None` for a notice that the user does not see.
+/// An event of one user alone as text, with the user who caused it; `None` for a notice that the user does not see.
 pub(crate) fn personal(
     feed: &Feed,
     user: UserId,

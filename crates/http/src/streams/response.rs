@@ -33,7 +33,7 @@ impl From<String> for Piece {
     }
 }
 
-/// Where the pieces of a stream come from.
+/// The origin of the pieces of a stream.
 pub(crate) trait Source: 'static {
     /// The next piece, once there is one; `None` at the end.
     async fn next(&mut self) -> Option<Piece>;

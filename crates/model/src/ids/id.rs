@@ -7,7 +7,7 @@ use std::str::FromStr;
 /// The largest number of a host, 2^63-1.
 pub const MAX_ID: u64 = i64::MAX as u64;
 
-/// Why a text or a number is not an id.
+/// The reason that a text or a number is not an id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("an id is 1 to 128 bytes of text without control characters, or a number from 1 to 9223372036854775807")]
 pub struct InvalidId;

@@ -44,7 +44,7 @@ impl Placed for ContentId {}
 impl Placed for UserId {}
 impl Placed for HostId {}
 
-/// Why a text is not a cursor: the form of one, and an example.
+/// The reason that a text is not a cursor: the form of one, and an example.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("a cursor is \"{0}\", such as \"{1}\"")]
 pub struct InvalidPosition(&'static str, &'static str);

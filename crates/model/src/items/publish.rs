@@ -20,7 +20,7 @@ pub struct Publish {
 }
 
 impl Publish {
-    /// What it is to the feed of changes, if it has no event of its own.
+    /// Its event in the feed of changes, if it has no event of its own.
     pub fn effect(&self) -> Option<Effect> {
         let Content { author, id, kind, .. } = &self.content;
         let shares = self.event.as_ref().is_some_and(|event| event.kind == EventKind::Gap);

@@ -31,7 +31,7 @@ impl Barrier {
         }
     }
 
-    /// What the feed of changes tells of it: that it was raised, and that it was lifted.
+    /// Its events in the feed of changes: raised, and lifted.
     pub fn effects(self) -> [EffectKind; 2] {
         match self {
             Self::Mute => [EffectKind::MuteCreated, EffectKind::MuteRemoved],

@@ -7,7 +7,7 @@ use crate::ids::id::ListId;
 /// Most characters of the title of a list.
 pub const MAX_TITLE: usize = 200;
 
-/// What the user chooses for a list.
+/// The settings of a list by its user.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ListSettings {
@@ -37,6 +37,6 @@ pub struct UserList {
     pub id: ListId,
     /// Its name among the lists of the user: 1 to 64 characters.
     pub name: String,
-    /// What the user has chosen.
+    /// The settings by the user.
     pub settings: ListSettings,
 }

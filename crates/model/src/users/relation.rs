@@ -56,7 +56,7 @@ impl Relation {
         }
     }
 
-    /// What a change of the user's follow or request is to the feed of changes; `None` if both are as before.
+    /// The event of a change of the user's follow or request in the feed of changes; `None` if both are as before.
     pub fn effect_since(&self, before: &Self) -> Option<Effect> {
         let of = |relation: &Self| (relation.following_since.is_some(), relation.requested_since.is_some());
         let kind = match (of(before), of(self)) {

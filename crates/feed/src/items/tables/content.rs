@@ -267,7 +267,7 @@ fn leave_out<'c>(store: &Store, push: Push, new: impl IntoIterator<Item = &'c Co
     Ok(())
 }
 
-/// What is kept of an item that is purged.
+/// The row of an item that is purged.
 fn purged(store: &Store, content: &Content) -> Result<Purged> {
     let mut sources = content.to.clone();
     sources.extend(sources_taken_off(store, content.id)?);

@@ -46,7 +46,7 @@ pub(crate) fn stored(store: &Store, ids: &[ContentId], tier: Tier) -> Result<Vec
     ids.iter().zip(rows).map(|(id, row)| row.map(|bytes| values::read_content(*id, &bytes)).transpose()).collect()
 }
 
-/// What is left of items that are purged and have an author.
+/// The rows of purged items that have an author.
 pub(crate) fn purged_among(store: &Store, ids: &[ContentId]) -> Result<Vec<(ContentId, Millis, Purged)>> {
     let rows = store.get_many(DELETED, ids.iter().map(|id| keys::id(id.get())), Tier::Disk)?;
     let mut found = Vec::new();

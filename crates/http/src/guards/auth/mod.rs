@@ -184,7 +184,7 @@ impl Refusal {
     }
 }
 
-/// Why a sender may not make a call.
+/// The reason that a sender may not make a call.
 fn hindrance(who: &Who, request: &HttpRequest, permit: Permit, ring: &Ring) -> Option<Reason> {
     let may = match who {
         Who::Anyone => false,

@@ -1,8 +1,8 @@
-//! Who may make a call. Each endpoint states it (`endpoint.rs`).
+//! The senders who may make a call. Each endpoint states it (`endpoint.rs`).
 
 use config::Act;
 
-/// What a call is for the tokens of users.
+/// The use of a call by the tokens of users.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum TokenUse {
     /// It reads what is the own of the user `{uid}`.

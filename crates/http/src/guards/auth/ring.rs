@@ -15,9 +15,9 @@ use model::HostId;
 pub(super) struct Ring {
     pub(super) given: Credentials,
     leeway: Duration,
-    /// What tokens may do.
+    /// The changes that tokens may make.
     pub(super) users_act: Vec<Act>,
-    /// What tokens may read.
+    /// The reads that tokens may make.
     pub(super) users_read: UsersRead,
     pub(super) tokens: Tokens,
 }
