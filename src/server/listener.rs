@@ -42,8 +42,8 @@ const UNEVEN: usize = 16;
 /// know what became of it.
 const PART_TO_END: u32 = 40;
 
-/// Listens, and serves from then on. `routes` adds all routes to an application. Prints one line to stdout: where it listens. Returns the server and its address. `reloads`
-/// gets the end of the certificate.
+/// Listens, and serves from then on. `routes` adds all routes to an application. Prints one line to stdout: where it listens.
+/// Returns the server and its address. `reloads` gets the end of the certificate.
 pub(super) fn listen(
     config: &Config,
     limits: &Arc<Limits>,

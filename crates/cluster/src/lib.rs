@@ -33,8 +33,9 @@ use feed::store::{MARK, Store};
 use feed::streaming::Streaming;
 use model::error::{Error, Result};
 
-/// Joins the cluster of the settings: its log, and the part that the directory has in it. Takes over the settings that all its nodes share. `None` for a server without
-/// a cluster, and for a command that makes no changes: such a command needs no brokers.
+/// Joins the cluster of the settings: its log, and the part that the directory has in it. Takes over the settings that all its
+/// nodes share. `None` for a server without a cluster, and for a command that makes no changes: such a command needs no
+/// brokers.
 pub fn join(config: &mut Config, store: &Store, changes: bool) -> Result<Option<(Arc<dyn Log>, LogMembership)>> {
     if !changes {
         // Also without a cluster in the settings: a purge by other settings would differ from those of all nodes.

@@ -64,12 +64,7 @@ impl Feed {
 
     /// Makes a change, and returns when it is durable and visible to every read.
     pub fn submit<C: Change>(&self, change: C) -> Result<C::Outcome> {
-        self.submit_all([change])?.pop().ok_or_else(no_outcome)
-    }
-
-    /// Makes changes in their order, each as [`Feed::submit`] does. An error tells nothing of the other ones.
-    pub(crate) fn submit_all<C: Change>(&self, changes: impl IntoIterator<Item = C>) -> Result<Vec<C::Outcome>> {
-        self.submit_each(changes)?.into_iter().collect()
+        self.submit_each([change])?.pop().ok_or_else(no_outcome)?
     }
 
     /// Makes changes in their order, each as [`Feed::submit`] does. Returns the result of each; an error if none is made.

@@ -45,14 +45,14 @@ use model::error::Result;
 
 /// Every endpoint.
 static ENDPOINTS: LazyLock<Vec<Endpoint>> = LazyLock::new(|| {
-    let rooms = [
+    let groups = [
         calls::endpoints(),
         streams::endpoints(),
         changes::endpoints(),
         admin::endpoints(),
         pages::endpoints(description),
     ];
-    rooms.into_iter().flatten().collect()
+    groups.into_iter().flatten().collect()
 });
 
 /// The OpenAPI document of the server at this address, as indented JSON. A relative address is one from the address of

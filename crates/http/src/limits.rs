@@ -1,5 +1,5 @@
 //! Limits of the HTTP side. A request that finds a limit reached is refused at once and told when to retry; it does not
-//! wait in memory. Only large batches wait for a while, before any of them is read.
+//! wait in memory. Large batches wait for a while, and so do reads of missed events.
 //!
 //! Each limit is a [`Quota`], so each keeps places for operators and for the application, and bounds the share of a caller.
 
@@ -104,7 +104,7 @@ impl Limits {
         [heads, small, large, answers].map(|quota| quota.limit() as u64).iter().sum()
     }
 
-    /// All gates with their names.
+    /// All limits with their names.
     pub(crate) fn all(&self) -> [(&'static str, &Quota); 10] {
         [
             ("blocked", &self.disk.blocked),

@@ -111,7 +111,7 @@ pub trait Status: fmt::Debug + Send + Sync {
 }
 
 impl StandbyApi {
-    /// For a standby with these settings. Wishes to promote it go to `promotions`.
+    /// For a standby with these settings. Requests to promote it go to `promotions`.
     pub fn new(
         config: &Config,
         gate: Arc<Authenticator>,

@@ -89,7 +89,7 @@ impl Database {
     /// The engine in a data directory. Fails for one in memory.
     pub fn disk(&self) -> Result<&Disk> {
         let disk = self.inner.disk.as_deref();
-        disk.ok_or_else(|| Error::Storage("a store in memory has no files and no log".to_owned()))
+        disk.ok_or_else(|| Error::Storage("an engine in memory has no files and no log".to_owned()))
     }
 }
 
@@ -221,7 +221,7 @@ impl Database {
         self.group.as_ref().is_some_and(|group| group.lock().staged.has_steps_back())
     }
 
-    /// Ends a change of a group. Nothing stays of one that fails: others get the numbers of its names, topics and kinds.
+    /// Ends a change of a group. Nothing stays of one that fails: a later one may get the numbers that it gave.
     pub fn end_change(&self, is_made: bool) {
         if let Some(group) = &self.group {
             let rest = group.lock().end_change(is_made);

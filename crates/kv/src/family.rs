@@ -51,8 +51,8 @@ pub enum Access {
 pub enum Steps {
     /// There are none.
     None,
-    /// Each is added to a sum; a sum of nothing but zero bytes is dropped. The steps of changes that are not written yet are merged,
-    /// too.
+    /// Each is added to a sum; a sum of nothing but zero bytes is dropped. The steps of changes that are not written yet are
+    /// merged, too.
     Sums(MergeStep),
     /// As [`Steps::Sums`], with many steps for one row: a read merges few of them.
     ManySums(MergeStep),

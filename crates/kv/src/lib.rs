@@ -1,5 +1,5 @@
-//! Ordered rows in tables, on RocksDB in a data directory or in memory: single writes and groups of them, the log, copies, standbys.
-//! It knows nothing of the domain.
+//! Ordered rows in tables, on RocksDB in a data directory or in memory: single writes and groups of them, the log, copies,
+//! standbys. It knows nothing of the domain.
 //!
 //! - A write is one atomic change: a reader, and a restart after a crash, sees all of it or none.
 //! - Writes become durable in the order in which they were made; a crash loses only a tail of them. A method that
@@ -28,7 +28,7 @@ pub use self::access::staged::Rows;
 pub use self::batch::{Change, Op, WriteBatch};
 pub use self::database::Database;
 pub use self::engine::backup::{Copied, link, room_for};
-pub use self::engine::directory::is_file_of_engine;
+pub use self::engine::directory::{is_file_of_engine, must_be_there};
 pub use self::engine::disk::Disk;
 pub use self::engine::health::Health;
 pub use self::engine::log::LogReader;
@@ -54,11 +54,6 @@ pub const FORMAT: u32 = engine::directory::CURRENT;
 /// An empty engine of ordered maps in memory.
 pub fn in_memory(schema: Arc<dyn Schema>) -> Arc<dyn Kv> {
     Arc::new(engine::in_memory::Memory::new(schema))
-}
-
-/// Fails unless a directory is, or may be, a data directory.
-pub fn must_be_there(dir: &Path) -> Result<()> {
-    engine::directory::must_be_there(dir)
 }
 
 /// Fails unless a directory has data of the present format.

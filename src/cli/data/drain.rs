@@ -12,8 +12,8 @@ const LOOK_EVERY: Duration = Duration::from_millis(50);
 /// room again, and a failed job pauses for as long at most.
 const TIME_LIMIT: Duration = Duration::from_secs(15);
 
-/// Waits until no job is left and their inboxes are written, and shows the number of jobs; false if `stop` says so first. Fails if the jobs cannot be done,
-/// for example because the device has no room.
+/// Waits until no job is left and their inboxes are written, and shows the number of jobs; false if `stop` says so first. Fails
+/// if the jobs cannot be done, for example because the device has no room.
 pub(crate) fn drain(app: &App, stop: &dyn Fn() -> bool) -> Result<bool> {
     let backlog = app.feed().backlog();
     let total = backlog.len() as u64;

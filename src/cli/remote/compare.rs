@@ -125,8 +125,9 @@ fn compare(own: Option<&Node>, servers: Vec<Server>, timeout: Duration) -> Resul
         found.push((node.name().to_owned(), digests));
     }
     found.sort_by(|(a, _), (b, _)| a.cmp(b));
-    print(|out| report(out, &found))?;
-    Ok(if differing(&found).is_empty() { SUCCESS } else { FAILURE })
+    let differing = differing(&found);
+    print(|out| report(out, &found, &differing))?;
+    Ok(if differing.is_empty() { SUCCESS } else { FAILURE })
 }
 
 /// The tables that are not equal at all nodes.
@@ -138,8 +139,7 @@ fn differing(found: &[(String, Digests)]) -> Vec<&str> {
 }
 
 /// Writes a line for each node and differing table, then the result.
-fn report(out: &mut dyn Write, found: &[(String, Digests)]) -> io::Result<()> {
-    let differing = differing(found);
+fn report(out: &mut dyn Write, found: &[(String, Digests)], differing: &[&str]) -> io::Result<()> {
     if !differing.is_empty() {
         let row = |table: &str, name: &str, digests: &Digests| match digests.of(table) {
             Some(of) => [table.to_owned(), name.to_owned(), of.rows.to_string(), of.digest.clone()],
@@ -257,7 +257,7 @@ mod tests {
 
     fn reported(found: &[(String, Digests)]) -> String {
         let mut out = Vec::new();
-        report(&mut out, found).expect("writes");
+        report(&mut out, found, &differing(found)).expect("writes");
         String::from_utf8(out).expect("text")
     }
 

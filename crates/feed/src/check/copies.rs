@@ -22,9 +22,9 @@ const OPEN_FILES: i32 = 64;
 /// The interval of reports about the rows read.
 const ROWS: u64 = 10_000;
 
-/// Reads each row of a copy, and audits the copy like [`audit`](crate::check::audit). Works on `scratch`, which must not exist and is removed
-/// afterwards; the copy stays as it is. Lowers the priority of the calling thread for good. Fails if the copy cannot be opened or
-/// read.
+/// Reads each row of a copy, and audits the copy like [`audit`](crate::check::audit). Works on `scratch`, which must not exist
+/// and is removed afterwards; the copy stays as it is. Lowers the priority of the calling thread for good. Fails if the copy
+/// cannot be opened or read.
 pub fn check_copy(copy: &Path, scratch: &Path, watch: &mut dyn Watch) -> Result<()> {
     priority::lower(priority::CHECKS);
     let checked = kv::link(copy, scratch).and_then(|()| {

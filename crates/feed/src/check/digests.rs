@@ -53,7 +53,8 @@ pub fn has_data(store: &Store) -> Result<bool> {
 /// changes do not count. The rest takes time in proportion to the rows, and bounded memory. Lowers the priority of
 /// the calling thread for good.
 ///
-/// Notices count from the time of [`keep_notices`](crate::notices::tables::keep_notices) on: to be called before, with the same time on each node.
+/// Notices count from the time of [`keep_notices`](crate::notices::tables::keep_notices) on: to be called before, with the same
+/// time on each node.
 ///
 /// Items deleted before `final_before` count only as deleted, because some nodes may have purged them. No item that
 /// was deleted later may be purged yet. `watch` gets the rows looked at, and can end the walk.

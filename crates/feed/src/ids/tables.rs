@@ -7,7 +7,7 @@ use std::sync::Arc;
 use crate::rows::tables::{NAMES, NAMES_BY_NUMBER};
 use crate::rows::{keys, values};
 use crate::store::Store;
-use kv::{Scope, Tier};
+use kv::{Row, Scope, Tier};
 use model::MAX_ID;
 use model::error::{Error, Result};
 
@@ -43,13 +43,8 @@ pub fn names(store: &Store, numbers: &[u64], tier: Tier) -> Result<Vec<Arc<str>>
     if !missed.is_empty() {
         let rows = store.get_many(NAMES_BY_NUMBER, missed.iter().map(|place| keys::id(numbers[*place])), tier)?;
         for (place, row) in missed.into_iter().zip(rows) {
-            let number = numbers[place];
-            let text = row.as_deref().and_then(|row| std::str::from_utf8(row).ok());
-            let name: Arc<str> = text.ok_or_else(|| Error::Corrupt(format!("number {number} has no name")))?.into();
-            if row.is_some_and(|row| row.is_written()) {
-                store.memory.names.names.insert(number, Arc::clone(&name));
-            }
-            names[place] = Some(name);
+            let row = row.ok_or_else(|| no_name(numbers[place]))?;
+            names[place] = Some(kept(store, numbers[place], &row)?);
         }
     }
     Ok(names.into_iter().flatten().collect())
@@ -57,17 +52,24 @@ pub fn names(store: &Store, numbers: &[u64], tier: Tier) -> Result<Vec<Arc<str>>
 
 /// The name of a number, as [`names`] has it; `None` if it never had one.
 pub(crate) fn name(store: &Store, number: u64, tier: Tier) -> Result<Option<Arc<str>>> {
-    let known = &store.memory.names.names;
-    if let Some(name) = known.get(&number) {
+    if let Some(name) = store.memory.names.names.get(&number) {
         return Ok(Some(name));
     }
-    let Some(row) = store.get(NAMES_BY_NUMBER, &keys::id(number), tier)? else { return Ok(None) };
-    let text = std::str::from_utf8(&row).map_err(|_| Error::Corrupt(format!("number {number} has no name")))?;
-    let name = Arc::<str>::from(text);
+    let row = store.get(NAMES_BY_NUMBER, &keys::id(number), tier)?;
+    row.map(|row| kept(store, number, &row)).transpose()
+}
+
+/// The name in a row, which memory has from now on.
+fn kept(store: &Store, number: u64, row: &Row<'_>) -> Result<Arc<str>> {
+    let name = Arc::<str>::from(std::str::from_utf8(row).map_err(|_| no_name(number))?);
     if row.is_written() {
-        known.insert(number, Arc::clone(&name));
+        store.memory.names.names.insert(number, Arc::clone(&name));
     }
-    Ok(Some(name))
+    Ok(name)
+}
+
+fn no_name(number: u64) -> Error {
+    Error::Corrupt(format!("number {number} has no name"))
 }
 
 /// The id of a user or an item for a report: the name of a number in quotes. A number without a name stays as it is.

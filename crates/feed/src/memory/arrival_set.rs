@@ -19,9 +19,8 @@ const OWN: u32 = 1 << 31;
 
 type ByUser<T> = HashMap<u64, T, RandomState>;
 
-/// Steps of items, for all sets that take changes at the same time: an item goes to many users, and each chunk of its fan-out has its
-/// step here once. They
-/// are in segments, so that no growth copies them while readers wait.
+/// Steps of items, for all sets that take changes at the same time: an item goes to many users, and each chunk of its fan-out
+/// has its step here once. They are in segments, so that no growth copies them while readers wait.
 #[derive(Debug, Default)]
 pub(crate) struct Steps(RwLock<Vec<Vec<Step>>>);
 

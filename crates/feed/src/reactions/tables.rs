@@ -188,7 +188,6 @@ pub fn purge_reactions(
         if stored.deleted_at != Some(FINAL) {
             let last = Stored { deleted_at: Some(FINAL), ..stored.clone() };
             items::tables::change_item(
-                store,
                 &mut change,
                 [Some(&stored), Some(&last)],
                 &items::tables::indexing(store, [])?,

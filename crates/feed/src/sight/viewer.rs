@@ -41,9 +41,9 @@ pub fn find_span<I: Id>(read: Read<'_>, request: &PageRequest<HostId>, sight: Vi
     Ok(PageRequest { span, limit: request.limit })
 }
 
-/// The refusal that keeps each of these entries of live items, whose authors are not suspended, from a viewer: `content_not_found`, or
-/// `blocked` if it is only a block; `None` if the viewer sees the item. This is the sight of a viewer: no hide and no block
-/// lies between, and the item is public, or the viewer is its author or one of its paths, or follows one.
+/// The refusal that keeps each of these entries of live items, whose authors are not suspended, from a viewer:
+/// `content_not_found`, or `blocked` if it is only a block; `None` if the viewer sees the item. This is the sight of a viewer: no
+/// hide and no block lies between, and the item is public, or the viewer is its author or one of its paths, or follows one.
 pub(crate) fn kept_from(read: Read<'_>, viewer: UserId, entries: &[Entry]) -> Result<Vec<Option<Code>>> {
     let authors = each_once(entries.iter().map(|entry| entry.author).filter(|author| *author != viewer));
     let hiders = barriers::tables::hiders_among(&read.feed.store, viewer, &authors, read.tier)?;

@@ -94,9 +94,9 @@ impl Streams {
         opened
     }
 
-    /// Opens a stream; `stream_limit` if the user has `most` already, `stopping` once all are closed. It gets every event that enters the log from here on, and
-    /// none before. The first stream of a user needs the sources that the user is shown now; `None` without them. While
-    /// `sources` returns them, no change of them is put into the lists.
+    /// Opens a stream; `stream_limit` if the user has `most` already, `stopping` once all are closed. It gets every event that
+    /// enters the log from here on, and none before. The first stream of a user needs the sources that the user is shown now;
+    /// `None` without them. While `sources` returns them, no change of them is put into the lists.
     pub fn open<'s>(
         &self,
         user: UserId,
@@ -220,21 +220,19 @@ impl Streams {
 
     /// Resets the streams of a user.
     pub fn reset(&self, user: UserId) {
-        self.reset_if(|reader| reader == user);
+        self.reset_those(|readers, reset| _ = readers.get_mut(&user).map(reset));
     }
 
     /// Resets every stream.
     pub fn reset_all(&self) {
-        self.reset_if(|_| true);
+        self.reset_those(|readers, reset| readers.values_mut().for_each(reset));
     }
 
-    fn reset_if(&self, is_meant: impl Fn(UserId) -> bool) {
+    fn reset_those(&self, visit: impl FnOnce(&mut HashMap<UserId, Reader>, &mut dyn FnMut(&mut Reader))) {
         let mut wakers = Wakers::default();
         let mut guard = self.state.lock();
         let State { readers, usage, .. } = &mut *guard;
-        for (_, reader) in readers.iter_mut().filter(|(user, _)| is_meant(**user)) {
-            reader.reset(&mut || self.restart(&mut usage.resets), &mut wakers.0);
-        }
+        visit(readers, &mut |reader| reader.reset(&mut || self.restart(&mut usage.resets), &mut wakers.0));
     }
 
     /// Events in the log by now are left out, too. So this stream and one that is opened there continue from the same

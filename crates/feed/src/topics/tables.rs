@@ -16,7 +16,8 @@ pub fn topic(store: &Store, name: &str, tier: Tier) -> Result<Option<TopicId>> {
     store.memory.topics.ids.find(store, &[name], tier)?.pop().flatten().map(topic_id).transpose()
 }
 
-/// Items among the topic's `depth` newest items. The answer is of one instant. Walks over `depth` rows at most, or twice as many if it needs the archive.
+/// Items among the topic's `depth` newest items. The answer is of one instant. Walks over `depth` rows at most, or twice as
+/// many if it needs the archive.
 pub fn topic_content(
     store: &Store,
     topic: TopicId,

@@ -112,9 +112,9 @@ where
             payload => Some(Upload::new(payload, connection.clone())),
         };
         let under_way = UnderWay { upload: upload.clone(), connection };
-        let answer = answer(request.clone(), upload);
+        let answer = answer.clone();
         async move {
-            let mut answer = answer.await;
+            let mut answer = answer(request.clone(), upload).await;
             if let Some(connection) = &under_way.connection {
                 connection.pace.borrow_mut().places = answer.extensions_mut().remove();
             }

@@ -1,4 +1,4 @@
-//! The greatest keys of tables of ids. A new item mostly has a greater id than all others: no look-up finds a row of it.
+//! The greatest keys of tables of ids. A new id is mostly greater than all others: no look-up finds a row of it.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 

@@ -237,7 +237,7 @@ pub(crate) fn others(path: &Path, may_stay: fn(&OsStr) -> bool) -> io::Result<Ve
 }
 
 /// Fails with the reason unless there is a data directory, for commands that make none.
-pub(crate) fn must_be_there(path: &Path) -> Result<()> {
+pub fn must_be_there(path: &Path) -> Result<()> {
     if path.is_file() {
         let hint =
             "is a file and no data directory. If it is an archive of a backup, unpack it with tideline restore first";

@@ -123,11 +123,6 @@ impl Disk {
             None => error,
         }
     }
-
-    /// Whether a table is to be made anew.
-    pub fn rebuild(&self) -> Option<&Rebuild> {
-        self.rebuild.as_ref()
-    }
 }
 
 impl Reads for Disk {
@@ -248,8 +243,14 @@ impl Kv for Disk {
     ) -> Result<()> {
         // A batch of items may have megabytes, which would be moved each time that the engine's form grows.
         let mut batch = WriteBatch::with_capacity_bytes(bytes);
+        // Most changes come table by table.
+        let mut last: Option<(&Family, _)> = None;
         for (table, change) in changes {
-            let family = self.family(table)?;
+            let family = match last {
+                Some((of, family)) if std::ptr::eq(of, table) => family,
+                _ => self.family(table)?,
+            };
+            last = Some((table, family));
             match change {
                 Change::Row(key, Op::Put(value)) => batch.put_cf(family, key, value),
                 Change::Row(key, Op::Delete) => batch.delete_cf(family, key),

@@ -1,5 +1,5 @@
-//! The engine in figures. All are properties that the engine keeps anyway: its statistics, which have more, would cost a few percent
-//! of each read.
+//! The engine in figures. All are properties that the engine keeps anyway: its statistics, which have more, would cost a few
+//! percent of each read.
 
 use rocksdb::properties::{self, PropName};
 

@@ -28,8 +28,8 @@ fn jobs(cores: usize) -> i32 {
     (cores / 2).clamp(2, 16) as i32
 }
 
-/// Threads of one compaction of fresh files. A table has one such compaction at a time, and `inboxes` takes nearly all that a
-/// fan-out writes: more jobs alone would not make it quicker.
+/// Threads of one compaction of fresh files. A table has one such compaction at a time, and one table may take nearly all
+/// that is written: more jobs alone would not make it quicker.
 fn parts(cores: usize) -> u32 {
     (cores / 4).clamp(1, 4) as u32
 }

@@ -1,8 +1,8 @@
 //! One table may follow from the others, and [be dropped](crate::Family::can_be_dropped). If one of its files is damaged, the next
 //! start drops it, and whoever opened the engine makes it anew, instead of a restore.
 //!
-//! The file `REBUILD` tells the next start. It is there until [`Rebuild::end`]. So a start that ends earlier is repeated. A start that finds itself that the
-//! engine cannot open a file of the table goes the same way.
+//! The file `REBUILD` tells the next start. It is there until [`Rebuild::end`]. So a start that ends earlier is repeated. A
+//! start that finds itself that the engine cannot open a file of the table goes the same way.
 
 use std::fs;
 use std::io;

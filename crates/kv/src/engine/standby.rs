@@ -305,8 +305,8 @@ impl Standby {
         }
     }
 
-    /// Makes the writes of a batch of the origin's log, as [`LogReader::next`](crate::LogReader::next) gives it. It is durable after
-    /// [`Standby::flush`]. Fails if it is damaged, or does not continue the rows.
+    /// Makes the writes of a batch of the origin's log, as [`LogReader::next`](crate::LogReader::next) gives it. It is durable
+    /// after [`Standby::flush`]. Fails if it is damaged, or does not continue the rows.
     pub fn apply(&self, summed: &[u8]) -> Result<()> {
         let damaged = || Error::Corrupt("a batch of the log came damaged".to_owned());
         let (sum, batch) = summed.split_first_chunk().ok_or_else(damaged)?;

@@ -11,8 +11,8 @@ use model::cache::memory::{CacheMemory, Share};
 
 const MIB: usize = 1 << 20;
 
-/// So many fresh files of a table of [`Steps::Merged`] begin a compaction. By default the engine slows writes at 16 more than its own number, and
-/// stops them at 32 more.
+/// So many fresh files of a table of [`Steps::Merged`] begin a compaction. By default the engine slows writes at 16 more than
+/// its own number, and stops them at 32 more.
 const FRESH_FILES: i32 = 16;
 
 /// The part of a write buffer that a filter over its prefixes takes from the first row on: eight bits for each row that

@@ -42,18 +42,13 @@ impl Members {
         (0..self.names.len()).filter(|other| self.weight(*other, user) > own).count()
     }
 
-    /// All members in the order of the owners of a user, by their indices in the list of the names.
-    fn order(&self, user: UserId) -> Vec<usize> {
-        let mut all: Vec<_> = (0..self.names.len()).collect();
-        all.sort_unstable_by_key(|index| Reverse(self.weight(*index, user)));
-        all
-    }
-
     /// The other members that keep the inbox of a user, the one with the greatest weight first, by their indices in the
     /// list of the names.
     #[inline]
     pub fn others(&self, user: UserId) -> Vec<usize> {
-        self.order(user).into_iter().take(self.copies).filter(|index| *index != self.own).collect()
+        let mut all: Vec<_> = (0..self.names.len()).collect();
+        all.sort_by_cached_key(|index| Reverse(self.weight(*index, user)));
+        all.into_iter().take(self.copies).filter(|index| *index != self.own).collect()
     }
 
     /// All other members, those after this node first.
@@ -65,7 +60,8 @@ impl Members {
     /// The member with the greatest weight for a user, unless that is this node.
     #[inline]
     pub fn first_elsewhere(&self, user: UserId) -> Option<usize> {
-        self.order(user).first().copied().filter(|first| *first != self.own)
+        let first = (0..self.names.len()).max_by_key(|index| self.weight(*index, user));
+        first.filter(|first| *first != self.own)
     }
 
     /// Distinct for distinct names, whatever their order: the hash of the name decides first.

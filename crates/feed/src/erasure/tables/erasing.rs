@@ -83,7 +83,7 @@ fn erase_items(store: &Store, removed: &mut Removed, user: UserId, ids: &[Conten
         if is_mentioned && !is_own {
             notices::tables::remove_mention(store, &mut removed.change, user, content);
         }
-        items::tables::change_item(store, &mut removed.change, [stored.as_ref(), Some(&left)], &indexing)?;
+        items::tables::change_item(&mut removed.change, [stored.as_ref(), Some(&left)], &indexing)?;
         removed.rows += 1;
     }
     removed.changing.push(Box::new(indexing.changing));

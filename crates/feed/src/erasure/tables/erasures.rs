@@ -151,8 +151,8 @@ pub fn clear_inboxes(store: &Store, readers: &[UserId], author: UserId) -> Resul
 }
 
 /// Ends the erasure of a user at a time: removes the records of the user and the name, and keeps the hash instead, also
-/// in the effect of the begin; in one change. Forgets erasures that were over before `forgotten`. False, and nothing written, if it is not under way.
-/// Acknowledges.
+/// in the effect of the begin; in one change. Forgets erasures that were over before `forgotten`. False, and nothing written,
+/// if it is not under way. Acknowledges.
 pub fn end_erasure(store: &Store, user: UserId, at: Millis, forgotten: Millis) -> Result<bool> {
     store.write_arrivals()?;
     let _user = store.memory.inboxes.locks.of(user.get()).lock();

@@ -124,8 +124,8 @@ pub fn delete(store: &Store, id: ContentId, moment: Moment) -> Result<bool> {
 
 /// Deletes an item for good: makes a deletion final, of a live item like [`delete`], and takes the text, the
 /// media, `extra` and the topics out of the row, in one change with the event, if the item is live. What is left goes with
-/// [`purge_reactions`](crate::reactions::tables::purge_reactions) and [`purge`]. False, and nothing written, if it is missing or was deleted
-/// before `deleted_since`: such a deletion is final already. Acknowledges.
+/// [`purge_reactions`](crate::reactions::tables::purge_reactions) and [`purge`]. False, and nothing written, if it is missing
+/// or was deleted before `deleted_since`: such a deletion is final already. Acknowledges.
 pub fn delete_for_good(store: &Store, id: ContentId, deleted_since: Millis, event: Option<Event>) -> Result<bool> {
     let Some(stored) = stored(store, &[id], Tier::Disk)?.pop().flatten() else { return Ok(false) };
     if stored.deleted_at.is_some_and(|at| is_deleted_before(at, deleted_since)) {
@@ -152,7 +152,7 @@ pub fn purge(store: &Store, id: ContentId, deleted_before: Millis) -> Result<boo
     let _counts = store.memory.item_counts.change(id);
     let mut change = WriteBatch::default();
     let content = &stored.content;
-    change_item(store, &mut change, [Some(&stored), None], &indexing(store, [])?)?;
+    change_item(&mut change, [Some(&stored), None], &indexing(store, [])?)?;
     // Notices on it, and entries in inboxes, name the author until their time is over.
     let purged = purged(store, content)?;
     let purged = (!store.memory.erasing.has(content.author)).then_some(purged);
@@ -234,7 +234,7 @@ pub(crate) fn put_live(
     indexing: &Indexing<'_>,
     push: Push,
 ) -> Result<Vec<Job>> {
-    change_item(store, change, items, indexing)?;
+    change_item(change, items, indexing)?;
     let [_, live] = items;
     let entries = live.filter(|_| push == Push::Queued).into_iter().flat_map(|live| live.content.entries());
     entries.map(|entry| inbox::tables::put_job(store, change, Work::FanOut { entry })).collect()
@@ -246,7 +246,7 @@ fn put_deletion(store: &Store, items: [&Stored; 2], event: Option<&Event>, effec
     let indexing = indexing(store, [content])?;
     let mut change = WriteBatch::default();
     events::tables::put_event(&mut change, event, content);
-    change_item(store, &mut change, items.map(Some), &indexing)?;
+    change_item(&mut change, items.map(Some), &indexing)?;
     // Before the row is visible: who asks after the change finds the item here, and looks up the row.
     store.memory.loaded.deleted.add(content.id.get());
     let changing = indexing.changing;

@@ -78,12 +78,7 @@ pub(crate) fn indexing<'c>(
 
 /// Changes an item (`None` for no item), with all rows and counts that follow from it. If it is live before or afterwards, it is
 /// one of those given to [`indexing`].
-pub(crate) fn change_item(
-    _store: &Store,
-    change: &mut WriteBatch,
-    items: [Option<&Stored>; 2],
-    indexing: &Indexing<'_>,
-) -> Result<()> {
+pub(crate) fn change_item(change: &mut WriteBatch, items: [Option<&Stored>; 2], indexing: &Indexing<'_>) -> Result<()> {
     for (to, mirror) in mirrors_of(CONTENT) {
         for difference in mirror.differences(indexing, items.map(|item| item.map(Fact::of_item)))? {
             indexing.set(change, to, &difference.key, difference.value.as_deref())?;

@@ -69,8 +69,8 @@ pub fn user_comments(store: &Store, author: UserId, scan: Scan<ContentId>, tier:
 
 /// The *unlisted* items of a user: those that neither the outbox nor the comments of the user have, because they are not
 /// broadcast, or are deleted and not purged; deleted items of others with a path through the user; and the places of
-/// such items that are purged, which [`kept`](crate::items::tables::kept) does not have. So the three lists have all items of the user;
-/// only comments that are broadcast are in two of them.
+/// such items that are purged, which [`kept`](crate::items::tables::kept) does not have. So the three lists have all items of
+/// the user; only comments that are broadcast are in two of them.
 pub fn unlisted(store: &Store, author: UserId, scan: Scan<ContentId>, tier: Tier) -> Result<Vec<Cursor>> {
     listed(store.now(tier), (UNLISTED, author.get()), scan, |cursor, _| Ok(cursor))
 }

@@ -22,7 +22,7 @@ pub fn take_off(store: &Store, id: ContentId, source: UserId, at: Millis, event:
     let indexing = indexing(store, [&stored.content])?;
     let mut change = WriteBatch::default();
     let left = Stored { content: stored.content.clone().without_path(source), ..stored };
-    change_item(store, &mut change, [Some(&stored), Some(&left)], &indexing)?;
+    change_item(&mut change, [Some(&stored), Some(&left)], &indexing)?;
     change.put(TAKEN_OFF, keys::pair(id, source), values::millis(at));
     change.put(EVENTS, keys::id(event.number), values::events::event(event));
     // Before the row is visible: who asks after the change finds the item here, and looks up the row.

@@ -7,8 +7,8 @@ use crate::figures::page::{Page, by, figures};
 use cluster::Status;
 use model::Histogram;
 
-/// Writes the figures of a node: the id of its log, its position as it is now, its status as it was at its sample, the waits of reads, and the
-/// requests that other nodes have answered or should have.
+/// Writes the figures of a node: the id of its log, its position as it is now, its status as it was at its sample, the waits of
+/// reads, and the requests that other nodes have answered or should have.
 pub(super) fn figures(
     page: &mut Page<'_>,
     (log, position): (&str, u64),
