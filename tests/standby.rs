@@ -2,21 +2,17 @@
 
 use std::fs;
 use std::io::Read;
-use std::net::{SocketAddr, TcpListener};
+use std::net::SocketAddr;
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::server::{Server, command, program, run, wait, wait_until};
+use crate::server::{Server, command, free_address, program, run, wait, wait_until};
 
 const KEY: &str = "a-full-key-for-the-tests-of-standbys-1";
 const READ_KEY: &str = "a-read-key-for-the-tests-of-standbys-1";
-
-fn free_address() -> SocketAddr {
-    TcpListener::bind("127.0.0.1:0").expect("binds").local_addr().expect("has an address")
-}
 
 fn url(server: &Server) -> String {
     format!("http://{}", server.address)

@@ -16,7 +16,7 @@ pub fn values(bytes: &[u8]) {
     same(bytes, values::read_settings, |settings| values::settings(*settings).ok());
     same(bytes, values::read_activity, |activity| Some(values::activity(*activity).to_vec()));
     same(bytes, values::read_unpushed, |unpushed| Some(values::unpushed(*unpushed).to_vec()));
-    same(bytes, |bytes| values::events::read_event(1, bytes), |event| Some(values::events::event(event).to_vec()));
+    same(bytes, |bytes| values::events::read_logged(1, bytes), |row| Some(values::events::logged(row)));
     same(bytes, values::read_marker, |cursor| Some(values::cursor(*cursor).to_vec()));
     same(bytes, values::read_author, |author| Some(values::author(*author).to_vec()));
     same(bytes, values::read_millis, |at| Some(values::millis(*at).to_vec()));

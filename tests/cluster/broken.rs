@@ -38,12 +38,12 @@ fn is_found(wrong: Wrong) {
 
 #[test]
 fn a_read_index_that_serves_a_later_read_is_found() {
-    is_found(Wrong::BarrierReused);
+    is_found(Wrong::ReadIndexReused);
 }
 
 #[test]
-fn the_end_of_the_log_as_a_barrier_is_found() {
-    is_found(Wrong::EndAsBarrier);
+fn the_end_of_the_log_as_a_read_index_is_found() {
+    is_found(Wrong::EndAsReadIndex);
 }
 
 #[test]

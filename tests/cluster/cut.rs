@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use config::Refusal;
 use serde_json::{Value, json};
 
-use super::nodes::{Nodes, barrier, fault, reach, wait};
+use super::nodes::{Nodes, fault, reach, read_index, wait};
 use crate::promises::names::Ids;
 use crate::promises::ops::{Op, Post};
 use crate::promises::replay::seen;
@@ -22,7 +22,7 @@ fn nodes() -> Nodes {
     let mut nodes = Nodes::new(seed(), &small(), Ids::Numbers, true);
     (1..4).for_each(|id| publish(&mut nodes, 0, id));
     // The two records with which each node begins are in the log then.
-    (0..2).for_each(|_| nodes.systems().for_each(|system| barrier(system).expect("catches up")));
+    (0..2).for_each(|_| nodes.systems().for_each(|system| read_index(system).expect("catches up")));
     nodes
 }
 
@@ -118,14 +118,14 @@ fn all_nodes_pass_over_what_is_no_record_of_their_log() {
     }
     for node in 0..3 {
         nodes.go_to(node);
-        barrier(&nodes.case.system).expect("goes on");
+        read_index(&nodes.case.system).expect("goes on");
         nodes.case.read_all().expect("right");
         assert_eq!(nodes.case.system.node().status().passed_over, count);
         nodes.reopen();
-        barrier(&nodes.case.system).expect("starts again");
+        read_index(&nodes.case.system).expect("starts again");
     }
     nodes.replace_with(None);
-    barrier(&nodes.case.system).expect("an empty node passes over the same");
+    read_index(&nodes.case.system).expect("an empty node passes over the same");
     nodes.case.read_all().expect("right");
 }
 
@@ -187,7 +187,7 @@ fn all_nodes_go_on_without_a_command_that_their_settings_refuse() {
     nodes.replace_with(None);
     for node in 0..3 {
         nodes.go_to(node);
-        barrier(&nodes.case.system).expect("goes on");
+        read_index(&nodes.case.system).expect("goes on");
         nodes.case.read_all().expect("right");
     }
 }
@@ -223,7 +223,7 @@ fn only_that_one_stops(mut nodes: Nodes, message: &str) {
     nodes.replace_with(None);
     for node in 0..3 {
         nodes.go_to(node);
-        barrier(&nodes.case.system).expect("goes on");
+        read_index(&nodes.case.system).expect("goes on");
         nodes.case.read_all().expect("the lost record was made nowhere else");
     }
 }
@@ -243,7 +243,7 @@ fn a_node_that_does_not_hear_of_the_cut_stops_at_the_hash_of_another_node() {
     // The second one has the hash of the log with the first one.
     publish(&mut nodes, 0, 11);
     nodes.go_to(2);
-    barrier(&nodes.case.system).expect("catches up");
+    read_index(&nodes.case.system).expect("catches up");
     publish(&mut nodes, 2, 12);
     only_that_one_stops(nodes, "cut or made anew");
 }
@@ -278,7 +278,7 @@ fn a_record_that_comes_again_with_another_time_is_another_one() {
     publish(&mut nodes, 0, 11);
     // The second one has the hash of the log with the first one.
     nodes.go_to(2);
-    barrier(&nodes.case.system).expect("catches up");
+    read_index(&nodes.case.system).expect("catches up");
     publish(&mut nodes, 2, 12);
     only_that_one_stops(nodes, "cut or made anew");
 }

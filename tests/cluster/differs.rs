@@ -7,7 +7,7 @@ use feed::PutProfiles;
 use feed::streaming::ChangeTime;
 use model::{HostId, Profile};
 
-use super::nodes::{NODES, Nodes, barrier, meet};
+use super::nodes::{NODES, Nodes, meet, read_index};
 use crate::promises::names::Ids;
 use crate::promises::ops::Op;
 use crate::promises::replay::made;
@@ -31,7 +31,7 @@ fn compared(nodes: &mut Nodes) -> Vec<usize> {
         std::thread::sleep(Duration::from_millis(1));
     }
     // Each node tells its digests before they can be asked for, so the next records have them.
-    nodes.systems().for_each(|system| barrier(system).expect("catches up"));
+    nodes.systems().for_each(|system| read_index(system).expect("catches up"));
     meet(nodes).expect("meets");
     (0..NODES)
         .map(|number| {

@@ -7,7 +7,7 @@ use cluster::Record;
 use serde_json::Value;
 
 use super::machine::{CHANCES, Machine};
-use super::nodes::{NODES, barrier, fault, meet, wait};
+use super::nodes::{NODES, fault, meet, read_index, wait};
 
 /// Longer than any of these events.
 const LONG: Duration = Duration::from_secs(60);
@@ -80,7 +80,7 @@ impl Machine {
         self.nodes.log().blind(victim, LONG);
         for node in others.iter().chain(&others) {
             self.nodes.go_to(*node);
-            barrier(&self.nodes.case.system)?;
+            read_index(&self.nodes.case.system)?;
         }
         self.nodes.go_to(victim);
         if !writes_first {
@@ -91,7 +91,7 @@ impl Machine {
         until("a node that has seen what the log has lost does not stop", || fault(system).is_some())?;
         for node in others {
             self.nodes.go_to(node);
-            barrier(&self.nodes.case.system)?;
+            read_index(&self.nodes.case.system)?;
         }
         self.nodes.log().heal(victim);
         self.nodes.go_to(victim);
@@ -120,7 +120,7 @@ impl Machine {
     /// The present node sees nothing of what it sends, and knows that it is slow until it sees it.
     fn slow(&mut self) -> Result<(), String> {
         let (system, log, number) = (&self.nodes.case.system, self.nodes.log(), self.nodes.present());
-        barrier(system)?;
+        read_index(system)?;
         log.blind(number, LONG);
         thread::scope(|scope| {
             scope.spawn(|| drop(wait(system.node().read_index())));

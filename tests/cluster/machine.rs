@@ -10,7 +10,7 @@ use feed::{DeleteItem, timeline};
 use model::{Entry, PageRequest, Span, UserId};
 
 use super::log::{Chances, Fate, Part};
-use super::nodes::{NODES, Nodes, barrier, reach};
+use super::nodes::{NODES, Nodes, reach, read_index};
 use super::wrong::{self, Wrong};
 use crate::plain::{Model, page};
 use crate::promises::hosts::Hosts;
@@ -189,7 +189,7 @@ impl Machine {
                 true => (0..USERS.len()).try_for_each(|_| self.local()),
                 false => self.change(op),
             },
-            Sort::Change if matches!(self.wrong, Some(Wrong::BarrierReused | Wrong::EndAsBarrier)) => {
+            Sort::Change if matches!(self.wrong, Some(Wrong::ReadIndexReused | Wrong::EndAsReadIndex)) => {
                 self.read_elsewhere(op)
             }
             Sort::Change => self.change(op),
@@ -239,15 +239,15 @@ impl Machine {
     fn strict(&mut self) -> Result<(), String> {
         let (node, system) = (self.nodes.present(), &self.nodes.case.system);
         match self.wrong {
-            Some(Wrong::EndAsBarrier) => {
+            Some(Wrong::EndAsReadIndex) => {
                 self.nodes.log().set(Chances { lie: 900, ..CHANCES });
-                let reached = wrong::end_as_barrier(&*self.nodes.plan.log.way(node), system);
+                let reached = wrong::end_as_read_index(&*self.nodes.plan.log.way(node), system);
                 self.nodes.log().set(CHANCES);
                 reached?;
             }
-            // An earlier read has waited for a barrier.
-            Some(Wrong::BarrierReused) if self.nodes.random.bool() => {}
-            _ => barrier(system)?,
+            // An earlier read has waited for its read index.
+            Some(Wrong::ReadIndexReused) if self.nodes.random.bool() => {}
+            _ => read_index(system)?,
         }
         self.shows_all();
         Ok(())
@@ -317,7 +317,7 @@ impl Machine {
         if is_definite && matches!(sort(op), Sort::Change) {
             self.counts.refused += 1;
             (self.nodes.case.model, self.nodes.case.hosts) = before;
-            barrier(&self.nodes.case.system)?;
+            read_index(&self.nodes.case.system)?;
             return Ok(false);
         }
         if is_definite || failure.contains("it may still be made") {

@@ -25,7 +25,7 @@ pub(crate) const NODES: usize = 3;
 const HASTY: u64 = 300;
 /// How far a time of the log may jump back, milliseconds.
 const BACK: Millis = 5000;
-/// Longest wait for a barrier, over all attempts.
+/// Longest wait for a read index, over all attempts.
 const PATIENCE: StdDuration = StdDuration::from_secs(60);
 
 thread_local! {
@@ -39,7 +39,7 @@ pub(crate) fn wait<T>(future: impl Future<Output = T>) -> T {
 }
 
 /// Waits until a node has all that was acknowledged before, however long the log is away.
-pub(crate) fn barrier(system: &System) -> Result<(), String> {
+pub(crate) fn read_index(system: &System) -> Result<(), String> {
     until_done(system, || wait(system.node().read_index()))
 }
 
@@ -70,7 +70,7 @@ pub(crate) fn fault(system: &System) -> Option<String> {
 
 /// Waits until all nodes are at the end of the log.
 pub(crate) fn meet(nodes: &Nodes) -> Result<(), String> {
-    nodes.systems().try_for_each(barrier)?;
+    nodes.systems().try_for_each(read_index)?;
     let began = Instant::now();
     loop {
         let end = nodes.log().end();

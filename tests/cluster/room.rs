@@ -3,7 +3,7 @@
 use std::thread;
 use std::time::Duration;
 
-use super::nodes::{Nodes, barrier};
+use super::nodes::{Nodes, read_index};
 use crate::promises::names::{Ids, USERS};
 use crate::promises::ops::{Op, Post};
 use crate::promises::seed::seed;
@@ -28,7 +28,7 @@ fn nodes() -> Nodes {
     }
     publish(&mut nodes, 1);
     nodes.go_to(1);
-    barrier(&nodes.case.system).expect("catches up");
+    read_index(&nodes.case.system).expect("catches up");
     // Reads make readers active.
     nodes.case.read_all().expect("right");
     nodes.case.apply(&Op::Drain(false)).expect("drains");
@@ -43,7 +43,7 @@ fn items_without_room_are_pulled_and_hold_nothing_up() {
     nodes.case.apply(&Op::Delete(0)).expect("deletes");
     nodes.case.apply(&Op::Restore(0)).expect("restores");
     nodes.go_to(1);
-    barrier(&nodes.case.system).expect("goes on without room");
+    read_index(&nodes.case.system).expect("goes on without room");
     let usage = nodes.case.system.backlog().usage();
     assert!(usage.left_out > ITEMS / 2 && usage.waiting.fan_out > 0, "{usage:?}");
     nodes.case.read_all().expect("the items are pulled");
@@ -68,7 +68,7 @@ fn a_follow_waits_for_room_and_then_goes_on() {
     thread::sleep(Duration::from_millis(50));
     assert!(nodes.case.system.node().position() < end, "a settle job has room");
     nodes.case.system.start();
-    barrier(&nodes.case.system).expect("catches up");
+    read_index(&nodes.case.system).expect("catches up");
     nodes.case.read_all().expect("right");
 }
 
@@ -81,6 +81,6 @@ fn a_node_that_waits_for_room_can_be_stopped() {
     nodes.case.apply(&Op::Relate { user: 2, follow: vec![], unfollow }).expect("unfollows");
     nodes.go_to(1);
     nodes.reopen();
-    barrier(&nodes.case.system).expect("catches up");
+    read_index(&nodes.case.system).expect("catches up");
     nodes.case.read_all().expect("the unfollow was not passed over");
 }

@@ -1,4 +1,4 @@
-//! Writers and readers on any node at the same time. Each read waits for a barrier at its node, and then must show all
+//! Writers and readers on any node at the same time. Each read waits for a read index at its node, and then must show all
 //! changes that any node answered before it began.
 
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,7 +9,7 @@ use fastrand::Rng;
 use model::UserId;
 
 use super::log::Chances;
-use super::nodes::{NODES, Nodes, barrier, meet};
+use super::nodes::{NODES, Nodes, meet, read_index};
 use crate::promises::actor::{Part, Round};
 use crate::promises::history::Clock;
 use crate::promises::names::{Ids, USERS};
@@ -94,7 +94,8 @@ impl Life {
         let (stop, can_restore) = (AtomicBool::new(false), self.nodes.plan.config_of_all().1 > NEVER);
         let since = self.clock.tick();
         let systems: Vec<&System> = self.nodes.systems().collect();
-        let ready: Vec<_> = systems.iter().map(|system| move || barrier(system).expect("has a barrier")).collect();
+        let ready: Vec<_> =
+            systems.iter().map(|system| move || read_index(system).expect("has a read index")).collect();
         // Threads ask their nodes for the names of users and of earlier items.
         ready.iter().for_each(|ready| ready());
         let rounds: Vec<_> = systems

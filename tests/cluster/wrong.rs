@@ -18,10 +18,10 @@ use crate::promises::system::System;
 /// A rule that is broken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Wrong {
-    /// A read takes an earlier barrier for its own.
-    BarrierReused,
+    /// A read takes an earlier read index for its own.
+    ReadIndexReused,
     /// A read waits for the end of the log, as the log tells it.
-    EndAsBarrier,
+    EndAsReadIndex,
     /// A change is answered before it is applied.
     AnsweredEarly,
     /// The place in the log is written apart from the changes.
@@ -43,7 +43,7 @@ pub(crate) const AHEAD: Millis = 60_000;
 const PATIENCE: std::time::Duration = std::time::Duration::from_secs(1);
 
 /// Waits for the end of the log.
-pub(crate) fn end_as_barrier(log: &dyn Log, system: &System) -> Result<(), String> {
+pub(crate) fn end_as_read_index(log: &dyn Log, system: &System) -> Result<(), String> {
     match log.bounds(PATIENCE) {
         Ok(bounds) => reach(system, bounds.end),
         Err(_) => Ok(()),

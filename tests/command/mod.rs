@@ -1,5 +1,4 @@
 //! Running the built program, and looking at the directory that it leaves.
-#![allow(dead_code, reason = "each test binary uses a part")]
 
 use std::fmt::Write as _;
 use std::io::Write as _;

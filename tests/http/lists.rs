@@ -16,6 +16,20 @@ fn nine() -> Server {
 }
 
 #[test]
+fn a_page_has_twenty_items_unless_told() {
+    let server = Server::start();
+    let items: Vec<_> = (1..=120).map(|id| json!({"author_id": 1, "content_id": id, "published_at": id})).collect();
+    server.call("POST", "/v1/content/batch", json!({ "items": items }).to_string()).expect(201);
+    server.follow(2, 1, 1);
+    for list in ["/v1/users/1/content", "/v1/users/2/timeline"] {
+        for (query, count) in [("", 20), ("?limit=1", 1), ("?limit=100", 100)] {
+            assert_eq!(server.ids(&format!("{list}{query}")).len(), count);
+        }
+        assert_eq!(server.ids(&format!("{list}?limit=100&before=21-21")).len(), 20);
+    }
+}
+
+#[test]
 fn an_empty_page_still_says_where_it_stands() {
     let server = nine();
     let newest = server.get("/v1/users/1/timeline?after=104-9");

@@ -158,3 +158,49 @@ fn other_than_loopback_addresses_need_a_word() {
         assert!(said.contains("--insecure") && said.contains(listen), "{said}");
     }
 }
+
+/// Small answers from memory must not wait for their turn among the hundreds of threads that make changes and read from
+/// the disk, nor behind jobs, flushes and compactions.
+#[cfg(target_os = "linux")]
+#[test]
+fn threads_that_may_block_stand_back_behind_those_that_answer() {
+    let server = Server::start();
+    server.get("/v1/users/1/timeline");
+    // A thread has its name and its priority a moment after its start. One that makes changes ends when it has had none
+    // for some seconds.
+    let mut item = 0;
+    wait_until("threads that may block do not stand back", || {
+        item += 1;
+        server.publish(item, 2, 3);
+        server.call("PUT", &format!("/v1/users/{item}/following/{}", item + 1), "").expect(200);
+        let priorities = priorities(server.pid());
+        let answering: Vec<_> = priorities.iter().filter(|(name, _)| name.starts_with("actix-rt")).collect();
+        let others = ["change", "writer", "worker-0", "arrivals", "rocksdb:low", "rocksdb:high"]
+            .map(|name| priorities.get(name));
+        let stand_back =
+            |nice| others.iter().all(|other| other.is_some_and(|other| other.is_batch && other.nice > nice));
+        !answering.is_empty() && answering.iter().all(|(_, loop_)| !loop_.is_batch && stand_back(loop_.nice))
+    });
+}
+
+#[cfg(target_os = "linux")]
+struct Priority {
+    nice: i32,
+    is_batch: bool,
+}
+
+/// The priorities of the threads of a process, by their names.
+#[cfg(target_os = "linux")]
+fn priorities(pid: u32) -> std::collections::BTreeMap<String, Priority> {
+    /// `SCHED_BATCH`, see sched(7).
+    const BATCH: &str = "3";
+    let threads = std::fs::read_dir(format!("/proc/{pid}/task")).unwrap();
+    // A thread may end meanwhile.
+    let stats = threads.filter_map(|thread| std::fs::read_to_string(thread.ok()?.path().join("stat")).ok());
+    let priority = |stat: String| {
+        let (name, rest) = stat.split_once('(').unwrap().1.rsplit_once(')').unwrap();
+        let field = |number| rest.split_whitespace().nth(number).unwrap();
+        (name.to_owned(), Priority { nice: field(16).parse().unwrap(), is_batch: field(38) == BATCH })
+    };
+    stats.map(priority).collect()
+}

@@ -13,7 +13,7 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::server::{Server, command, program, wait_until};
+use crate::server::{Server, command, free_address, program, wait_until};
 
 /// What a receiver does with a request.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -260,7 +260,7 @@ fn a_standby_sends_nothing_until_it_takes_over() {
     let server = place.serve();
     mute(&server, 1, 2);
     wait_until("the position", || status(&server)["position"] == feed(&server)[0]["position"]);
-    let listen = TcpListener::bind("127.0.0.1:0").and_then(|free| free.local_addr()).expect("an address").to_string();
+    let listen = free_address().to_string();
     let from = format!("http://{}", server.address);
     let mut standby = program();
     standby.args(["standby", "--from", &from, "--listen", &listen, "--name", "b", "--data-dir"]).arg(other.data.path());

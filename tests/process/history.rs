@@ -40,21 +40,6 @@ pub(crate) struct History {
 }
 
 impl History {
-    /// Makes a change once.
-    #[track_caller]
-    pub(crate) fn make(&mut self, server: &Server, change: Change) -> Outcome {
-        assert_eq!(self.doubt, None, "to be resolved first");
-        match outcome(&change, send(server, &change)) {
-            Outcome::Made => self.was_made(&change),
-            Outcome::Refused => {}
-            Outcome::Lost => {
-                self.doubt = Some(change);
-                return Outcome::Lost;
-            }
-        }
-        Outcome::Made
-    }
-
     /// Makes a change, again and again while the storage refuses it.
     #[track_caller]
     pub(crate) fn insist(&mut self, server: &Server, change: &Change) -> Outcome {
@@ -273,11 +258,6 @@ fn record(server: &Server, path: &str, like: &Value) -> Value {
     let found = server.get(path);
     let fields = like.as_object().expect("fields").keys();
     fields.map(|name| (name.clone(), found[name].clone())).collect()
-}
-
-/// A user's followees.
-pub(crate) fn following(server: &Server, user: u64) -> BTreeSet<u64> {
-    scroll(server, &format!("/v1/users/{user}/following?"), "user_id").into_iter().collect()
 }
 
 /// A whole list, page by page.

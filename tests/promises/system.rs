@@ -100,7 +100,6 @@ impl System {
     }
 
     /// A node, with an empty store or with the data of a directory.
-    #[allow(dead_code, reason = "for tests/cluster")]
     pub(crate) fn join(kind: Kind, copy: Option<TempDir>, config: Config, joins: Joins) -> Self {
         let candidates = Candidates::default();
         let home = match (copy, kind) {
@@ -125,27 +124,23 @@ impl System {
     }
 
     /// This system as a node of a cluster.
-    #[allow(dead_code, reason = "for tests/cluster")]
     pub(crate) fn node(&self) -> &Node {
         self.node.as_ref().expect("a node")
     }
 
     /// A copy of the directory in its state of this instant; `None` for a store in memory, and while the engine moves
     /// files.
-    #[allow(dead_code, reason = "for tests/cluster")]
     pub(crate) fn copy(&self) -> Option<TempDir> {
         copy_live(self.home.dir()?)
     }
 
     /// Makes such a copy from another thread.
-    #[allow(dead_code, reason = "for tests/cluster")]
     pub(crate) fn copier(&self) -> impl FnOnce() -> Option<TempDir> + Send + 'static {
         let dir = self.home.dir().map(Path::to_owned);
         move || copy_live(&dir?)
     }
 
     /// Stops as in a crash, and goes on with a copy of the directory that was made before.
-    #[allow(dead_code, reason = "for tests/cluster")]
     pub(crate) fn go_on_with(&mut self, copy: TempDir, mark: Option<Vec<u8>>) {
         self.joins.iter_mut().for_each(|joins| joins.mark.clone_from(&mark));
         self.restart(|_| Some(copy));

@@ -7,7 +7,7 @@ pub(crate) mod host_ids;
 pub(crate) mod tokens;
 
 use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
-use std::net::{SocketAddr, TcpStream};
+use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
@@ -19,6 +19,16 @@ use ureq::http::Request;
 
 /// Longest wait before the test fails, for the slowest machine.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
+
+/// An address on which nobody listens now. Its port lies below those of outgoing connections, one of which could have it
+/// before a server listens there.
+pub(crate) fn free_address() -> SocketAddr {
+    let range = std::fs::read_to_string("/proc/sys/net/ipv4/ip_local_port_range").unwrap_or_default();
+    let first = range.split_whitespace().next().and_then(|first| first.parse().ok());
+    let end = first.filter(|first| *first > 12_000).unwrap_or(u16::MAX);
+    let chosen = || SocketAddr::from(([127, 0, 0, 1], fastrand::u16(10_000..end)));
+    std::iter::repeat_with(chosen).take(1000).find(|address| TcpListener::bind(address).is_ok()).expect("a free port")
+}
 
 /// A running server. Killed when dropped.
 pub(crate) struct Server {

@@ -9,7 +9,7 @@ use feed::store::MARK;
 use model::{HostId, MAX_ID};
 
 use super::Machine;
-use crate::cluster::nodes::barrier;
+use crate::cluster::nodes::read_index;
 use crate::cluster::wrong::{self, Wrong};
 use crate::plain::Model;
 use crate::promises::hosts::Hosts;
@@ -25,7 +25,7 @@ impl Machine {
         let before: (Model, Hosts) = (self.nodes.case.model.clone(), self.nodes.case.hosts.clone());
         // The deadline goes by the clock of the log, which the node has seen.
         let chances = self.nodes.log().without_jumps();
-        (0..2).try_for_each(|_| barrier(&self.nodes.case.system))?;
+        (0..2).try_for_each(|_| read_index(&self.nodes.case.system))?;
         let node = self.nodes.present();
         self.nodes.log().send_away(node, LONG_AWAY, true);
         // Sometimes it waits behind another one, which is made or not, and is about an item of no sequence.
@@ -47,7 +47,7 @@ impl Machine {
             Err(why) => return Err(why),
         }
         // The records that the node has sent are in the log then.
-        let made = barrier(&self.nodes.case.system);
+        let made = read_index(&self.nodes.case.system);
         self.nodes.log().set(chances);
         made
     }
