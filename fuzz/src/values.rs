@@ -25,7 +25,7 @@ pub fn values(bytes: &[u8]) {
         assert_eq!(values::count(count), bytes);
     }
     if let Some(counts) = values::read_item_counts(bytes) {
-        assert_eq!(values::item_counts(counts), bytes);
+        assert_eq!(values::item_counts(&counts), bytes);
     }
     _ = values::read_deleted_at(bytes);
 }
