@@ -6,6 +6,7 @@
 
 #[path = "../../crates/feed/src/rows"]
 mod rows {
+    mod inbox;
     mod keys;
     mod values;
 

@@ -20,6 +20,7 @@ pub use crate::memory::MemoryUsage;
 pub use crate::memory::key_filter::FilterUsage;
 pub use crate::options::{InboxRoom, Listeners, Options};
 pub use crate::rows::filter::Rules;
+pub use crate::rows::schema::described;
 
 /// The note with the number below which events were removed, in eight bytes, highest first.
 pub const EVENTS_FROM: &str = "events_from";
@@ -125,14 +126,14 @@ impl Store {
 
     /// A note; `None` if there is none of this name.
     pub fn note(&self, name: &str) -> Result<Option<Vec<u8>>> {
-        Ok(self.get(REPLICA, name.as_bytes(), Tier::Disk)?.map(|row| row.to_vec()))
+        REPLICA.get(self.now(Tier::Disk), name)
     }
 
     /// Writes notes, or removes them (`None`), in one change. Durable no later than the next write that acknowledges.
     pub fn put_notes(&self, notes: &[(&str, Option<&[u8]>)]) -> Result<()> {
         let mut change = WriteBatch::default();
         for (name, note) in notes {
-            change.set(REPLICA, name, *note);
+            change.set(&REPLICA, name, *note);
         }
         self.commit(change, false)
     }
@@ -140,7 +141,7 @@ impl Store {
     /// Writes a note with the group of changes that [`Database::write_group`] writes next, if it has any. The last one counts.
     pub fn note_group(&self, name: &str, note: &[u8]) -> Result<()> {
         let mut row = WriteBatch::default();
-        row.put(REPLICA, name, note);
+        row.put(&REPLICA, name, note);
         self.add_to_group(row)
     }
 

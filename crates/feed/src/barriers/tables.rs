@@ -1,11 +1,9 @@
 //! Barriers.
 
 use crate::follows;
-use crate::rows::changes::change_row;
 use crate::rows::mirrors::Given;
-use crate::rows::tables::{BLOCKED_BY, BLOCKS, HIDDEN_TO, MUTES, Table, of_barrier};
+use crate::rows::tables::{AnyTable, BLOCKED_BY, BLOCKS, HIDDEN_TO, MUTES, of_barrier};
 use crate::rows::walk::{have_rows, seconds, with_row};
-use crate::rows::{keys, values};
 use crate::store::Store;
 use kv::{Tier, WriteBatch};
 use model::error::{Error, Result};
@@ -76,7 +74,7 @@ pub fn silences(store: &Store, pairs: &[(UserId, UserId)], tier: Tier) -> Result
 
 /// Those of `users` who hide from a reader, in their order.
 pub fn hiders_among(store: &Store, reader: UserId, users: &[UserId], tier: Tier) -> Result<Vec<UserId>> {
-    with_row(store.now(tier), HIDDEN_TO, reader, users.to_vec(), true)
+    with_row(store.now(tier), &HIDDEN_TO, reader, users.to_vec(), true)
 }
 
 /// Up to `limit` users above `after` against whom a user has a barrier, ascending.
@@ -87,7 +85,7 @@ pub fn barred_after(
     after: Option<UserId>,
     limit: usize,
 ) -> Result<Vec<UserId>> {
-    seconds(store.now(Tier::Disk), of_barrier(barrier).0, user, after, limit)
+    seconds(store.now(Tier::Disk), of_barrier(barrier).0.spec, user, after, limit)
 }
 
 /// Changes since when a barrier stands; `None` for none.
@@ -97,9 +95,9 @@ pub(crate) fn put_barrier(
     barrier: Barrier,
     since: [Option<Millis>; 2],
 ) -> Result<()> {
-    let since = since.map(|since| since.map(|since| values::millis(since).to_vec()));
-    change_row(batch, of_barrier(barrier).0, keys::pair(user, target), since, &Given::default())
+    let (table, _) = of_barrier(barrier);
+    table.change(batch, (user, target), since.each_ref().map(Option::as_ref), &Given::default())
 }
 
 /// The tables in which a reader has a row for each author whose content the reader does not see.
-pub(crate) const AGAINST_READER: [Table; 4] = [MUTES, HIDDEN_TO, BLOCKS, BLOCKED_BY];
+pub(crate) const AGAINST_READER: [AnyTable; 4] = [MUTES.spec, HIDDEN_TO.spec, BLOCKS.spec, BLOCKED_BY.spec];

@@ -8,13 +8,14 @@ use std::sync::atomic::Ordering;
 use crate::check::{Digester, TableDigest, Watch};
 use crate::items::tables::is_deleted_before;
 use crate::memory::archived::NOBODY;
-use crate::rows::tables::{ALL, Counted, DELETED, Table};
-use crate::rows::values::read_floor;
-use crate::rows::{keys, values};
+use crate::rows::keys;
+use crate::rows::tables::{ALL, AnyTable, Counted, DELETED};
+use crate::rows::values::deletions::Deletion;
+use crate::rows::values::{Value, read_floor};
 use crate::store::Store;
 use kv::{At, Rows, Scope, Tier};
 use model::error::Result;
-use model::{Cursor, Millis, priority};
+use model::{Cursor, Millis, Notice, priority};
 
 /// Events that are compared; nodes keep more.
 const NEWEST: u64 = 500_000;
@@ -22,7 +23,7 @@ const NEWEST: u64 = 500_000;
 const ROWS: u64 = 10_000;
 
 /// The tables that are equal on all nodes, with the rows that count.
-fn replicated() -> impl Iterator<Item = (Table, Counted)> {
+fn replicated() -> impl Iterator<Item = (AnyTable, Counted)> {
     ALL.iter().filter_map(|table| Some((*table, table.counted?)))
 }
 
@@ -89,7 +90,7 @@ pub fn digest(
 
 /// Adds the rows of a table that count to a digest.
 fn add_rows(
-    table: Table,
+    table: AnyTable,
     counted: Counted,
     mut rows: Rows<'_>,
     mut rules: Rules<'_>,
@@ -163,7 +164,7 @@ impl<'a> Rules<'a> {
         if place.at < self.notices_since {
             return Ok(false);
         }
-        let on = if place.id.kind.is_published() { values::read_notice(value)?.0 } else { None };
+        let on = Notice::read(key, value)?.on;
         for item in place.id.item.into_iter().chain(on) {
             if self.is_final(Some(item.get()))? {
                 return Ok(false);
@@ -178,7 +179,7 @@ impl<'a> Rules<'a> {
         if let Some((_, is_final)) = self.last.filter(|(last, _)| *last == id) {
             return Ok(is_final);
         }
-        let row = self.at.get(DELETED, &keys::id(id))?;
+        let row = self.at.get(&DELETED, &keys::id(id))?;
         let is_final = row.is_some_and(|row| self.is_final_at(&row));
         self.last = Some((id, is_final));
         Ok(is_final)
@@ -186,7 +187,7 @@ impl<'a> Rules<'a> {
 
     /// Whether a row of `deleted` has a time before the bound.
     fn is_final_at(&self, row: &[u8]) -> bool {
-        values::deletions::read_deletion(row).is_ok_and(|(at, _)| is_deleted_before(at, self.final_before))
+        Deletion::read(&[], row).is_ok_and(|deletion| is_deleted_before(deletion.at, self.final_before))
     }
 
     /// Whether a row is above the floor of its partition, whose head comes first.

@@ -2,25 +2,26 @@
 
 use std::ops::ControlFlow;
 
+use crate::rows::key_types::EventNumber;
 use crate::rows::keys;
 use crate::rows::tables::{EVENTS, REPLICA};
-use crate::rows::values::events::{self, event, read_logged};
+use crate::rows::values::Value;
 use crate::store::{EVENTS_FROM, Store};
 use kv::{Scope, Tier, WriteBatch};
-use model::error::{Error, Result};
+use model::error::Result;
 use model::{Content, Event, Logged};
 
 /// The first `limit` rows with this number or a higher one, ascending.
 pub fn logged(store: &Store, from: u64, limit: usize) -> Result<Vec<Logged>> {
-    store.now(Tier::Disk).beginning((EVENTS, Scope::Table), &[], &keys::id(from), limit, read)
+    store.now(Tier::Disk).beginning((&EVENTS, Scope::Table), &[], &keys::id(from), limit, Logged::read)
 }
 
 /// The newest rows, from the last one on, until `visit` breaks.
 pub fn newest_logged(store: &Store, visit: &mut dyn FnMut(Logged) -> ControlFlow<()>) -> Result<()> {
-    let mut rows = store.now(Tier::Disk).rows(EVENTS, Scope::Table)?;
+    let mut rows = store.now(Tier::Disk).rows(&EVENTS, Scope::Table)?;
     rows.seek_to_last();
     while let Some((key, value)) = rows.item() {
-        if visit(read(key, value)?).is_break() {
+        if visit(Logged::read(key, value)?).is_break() {
             return Ok(());
         }
         rows.prev();
@@ -32,7 +33,7 @@ pub fn newest_logged(store: &Store, visit: &mut dyn FnMut(Logged) -> ControlFlow
 pub fn log_effects(store: &Store, rows: &[Logged]) -> Result<()> {
     let mut change = WriteBatch::default();
     for row in rows {
-        change.put(EVENTS, keys::id(row.number()), events::logged(row));
+        EVENTS.put(&mut change, EventNumber(row.number()), row)?;
     }
     // The change that it belongs to has one.
     store.follow(None, change, |_| ())
@@ -41,8 +42,8 @@ pub fn log_effects(store: &Store, rows: &[Logged]) -> Result<()> {
 /// Forgets the rows below this number, and notes it as [`EVENTS_FROM`].
 pub fn trim_events(store: &Store, from: u64) -> Result<()> {
     let mut change = WriteBatch::default();
-    change.delete_range(EVENTS, keys::id(0), keys::id(from));
-    change.put(REPLICA, EVENTS_FROM, from.to_be_bytes());
+    change.delete_range(&EVENTS, keys::id(0), keys::id(from));
+    change.put(&REPLICA, EVENTS_FROM, from.to_be_bytes());
     // No failpoint: a start finds both, or neither.
     store.commit(change, false)
 }
@@ -58,7 +59,7 @@ pub fn is_set_back(store: &Store) -> bool {
 pub fn begin_run(store: &Store, gap: Option<Event>) -> Result<()> {
     if let Some(gap) = gap {
         let mut change = WriteBatch::default();
-        change.put(EVENTS, keys::id(gap.number), event(&gap));
+        put(&mut change, gap)?;
         // No failpoint: until the gap is written, each start finds that it is missing.
         if let Err(error) = store.commit(change, true) {
             tracing::warn!(%error, "the gap in the log of events could not be written; the next start tries again");
@@ -71,14 +72,12 @@ pub fn begin_run(store: &Store, gap: Option<Event>) -> Result<()> {
     Ok(())
 }
 
-/// Adds the event of a change to it.
-pub(crate) fn put_event(change: &mut WriteBatch, of: Option<&Event>, content: &Content) {
-    if let Some(of) = of {
-        change.put(EVENTS, keys::id(of.number), event(&of.of(content)));
-    }
+/// Adds the event of a change of an item to the change.
+pub(crate) fn put_event(change: &mut WriteBatch, of: Option<&Event>, content: &Content) -> Result<()> {
+    of.map_or(Ok(()), |of| put(change, of.of(content)))
 }
 
-fn read(key: &[u8], value: &[u8]) -> Result<Logged> {
-    let number = keys::number(key).filter(|_| key.len() == keys::ID);
-    read_logged(number.ok_or_else(|| Error::Corrupt("a key in the log of events".to_owned()))?, value)
+/// Adds an event to its change.
+pub(crate) fn put(change: &mut WriteBatch, event: Event) -> Result<()> {
+    EVENTS.put(change, EventNumber(event.number), &Logged::Event(event))
 }

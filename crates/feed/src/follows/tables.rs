@@ -1,21 +1,21 @@
 //! The follow graph, and the counters of users: merged sums, read by their keys.
 
-use crate::rows::changes::change_row;
 use crate::rows::keys::Counter;
 use crate::rows::mirrors::Given;
+use crate::rows::table::Table;
 use crate::rows::tables::{
     BLOCKED_BY, BLOCKS, COUNTS, FOLLOW_REQUESTS, FOLLOWERS, FOLLOWERS_BY_TIME, FOLLOWING, FOLLOWING_BY_TIME,
     FRIENDS_BY_TIME, REQUESTS, SENT_REQUESTS, of_barrier,
 };
-use crate::rows::walk::{have_rows, listed, seconds};
-use crate::rows::{keys, values};
+use crate::rows::values::Count;
+use crate::rows::walk::{have_rows, seconds};
 use crate::store::Store;
 use crate::{inbox, notices, users};
 use kv::{Tier, WriteBatch};
 use model::error::{Code, Error, Result};
 use model::failpoint::Write;
 use model::{
-    Barrier, Effect, Job, Membership, Millis, NoticeCursor, NoticeId, NoticeKind, Relation, Rule, Scan, Side,
+    Barrier, Effect, Job, Membership, Millis, Notice, NoticeCursor, NoticeId, NoticeKind, Relation, Rule, Scan, Side,
     UserCounts, UserCursor, UserId, Work,
 };
 
@@ -110,7 +110,7 @@ pub fn relate(store: &Store, user: UserId, changes: &[Change], follow_limit: usi
         let wanted = Relation { following_since, requested_since, rule, ..before };
         let job = set_relation(store, &mut batch, &before, &wanted)?;
         if change.approval == Approval::Given && before.requested_since.is_some() {
-            put_approval(store, &mut batch, &wanted);
+            put_approval(store, &mut batch, &wanted)?;
         }
         effects.extend(wanted.effect_since(&before));
         let step =
@@ -120,7 +120,7 @@ pub fn relate(store: &Store, user: UserId, changes: &[Change], follow_limit: usi
         related.push(Related { relation: wanted, job });
     }
     if follows + requests > 0 {
-        let waiting = seconds(store.now(Tier::Disk), REQUESTS, user, None, usize::MAX)?.len() as u64;
+        let waiting = seconds(store.now(Tier::Disk), &REQUESTS, user, None, usize::MAX)?.len() as u64;
         let present = count(store, user, Counter::Following, Tier::Disk)? + waiting;
         if present.saturating_add_signed(follows + requests) > follow_limit as u64 {
             return Err(too_many_follows(follow_limit));
@@ -142,7 +142,7 @@ pub fn answer_request(store: &Store, target: UserId, user: UserId, follow: Optio
     let relation = Relation { following_since: follow, requested_since: None, rule, ..before };
     let mut batch = WriteBatch::default();
     let job = set_relation(store, &mut batch, &before, &relation)?;
-    put_approval(store, &mut batch, &relation);
+    put_approval(store, &mut batch, &relation)?;
     let effect = relation.effect_since(&before);
     store.acknowledge(Write::Relate, batch, effect.into_iter().collect(), |_| ())?;
     Ok(Some(Related { relation, job }))
@@ -150,15 +150,16 @@ pub fn answer_request(store: &Store, target: UserId, user: UserId, follow: Optio
 
 /// The relations of a user to `targets`, in their order.
 pub fn relations(store: &Store, user: UserId, targets: &[UserId], tier: Tier) -> Result<Vec<Relation>> {
-    let both = targets.iter().flat_map(|target| [keys::pair(user, *target), keys::pair(*target, user)]);
-    let follows = store.read_many(FOLLOWING, both, tier, values::read_membership)?;
+    let now = store.now(tier);
+    let both = targets.iter().flat_map(|target| [(user, *target), (*target, user)]);
+    let follows = FOLLOWING.get_many(now, both)?;
     let since = |follow: Option<Membership>| follow.map(|follow| follow.since);
-    let ours = targets.iter().map(|target| keys::pair(user, *target));
+    let ours = targets.iter().map(|target| (user, *target));
     let mut barriers = Barrier::ALL.map(|_| Vec::new());
     for (barrier, rows) in Barrier::ALL.into_iter().zip(&mut barriers) {
-        *rows = store.read_many(of_barrier(barrier).0, ours.clone(), tier, values::read_millis)?;
+        *rows = of_barrier(barrier).0.get_many(now, ours.clone())?;
     }
-    let requested = store.read_many(REQUESTS, ours, tier, values::read_membership)?;
+    let requested = REQUESTS.get_many(now, ours)?;
     let relation = |(n, target): (usize, &UserId)| Relation {
         user,
         target: *target,
@@ -173,7 +174,7 @@ pub fn relations(store: &Store, user: UserId, targets: &[UserId], tier: Tier) ->
 
 /// All followees of a user, ascending.
 pub fn followees(store: &Store, user: UserId, tier: Tier) -> Result<Vec<UserId>> {
-    seconds(store.now(tier), FOLLOWING, user, None, usize::MAX)
+    seconds(store.now(tier), &FOLLOWING, user, None, usize::MAX)
 }
 
 /// Users of one side of the graph, by `since`.
@@ -186,12 +187,12 @@ pub fn members(store: &Store, user: UserId, side: Side, scan: Scan<UserId>, tier
         Side::FollowRequests => FOLLOW_REQUESTS,
         Side::SentRequests => SENT_REQUESTS,
     };
-    listed(store.now(tier), (table, user.get()), scan, |place, _| Ok(place))
+    table.places(store.now(tier), user, scan)
 }
 
 /// Up to `limit` followers with ids above `after`, ascending.
 pub fn followers_after(store: &Store, author: UserId, after: Option<UserId>, limit: usize) -> Result<Vec<UserId>> {
-    seconds(store.now(Tier::Disk), FOLLOWERS, author, after, limit)
+    seconds(store.now(Tier::Disk), &FOLLOWERS, author, after, limit)
 }
 
 /// The counts of a user.
@@ -210,49 +211,38 @@ pub fn follower_count(store: &Store, author: UserId) -> Result<u64> {
 }
 
 /// Puts the notice of a request that is now an approved follow into a change.
-fn put_approval(store: &Store, batch: &mut WriteBatch, after: &Relation) {
-    let Some(at) = after.following_since else { return };
+fn put_approval(store: &Store, batch: &mut WriteBatch, after: &Relation) -> Result<()> {
+    let Some(at) = after.following_since else { return Ok(()) };
     let id = NoticeId::new(NoticeKind::RequestApproved, after.target, None);
-    notices::tables::put_notice(store, batch, after.user, NoticeCursor { at, id }, Some(&values::EMPTY));
+    notices::tables::set_notice(store, batch, after.user, &Notice::plain(NoticeCursor { at, id }), true)
 }
 
 /// Puts the rows of a change of a user's follow and request into a change, with the settle job if the follow changes.
 fn set_relation(store: &Store, batch: &mut WriteBatch, before: &Relation, after: &Relation) -> Result<Option<Job>> {
     let (user, target) = (before.user, before.target);
     let given = Given { followed_since: before.followed_since, ..Given::default() };
-    let value = |since: Option<Millis>, rule| since.map(|since| values::membership(&Membership { since, rule }));
-    let mut set = |table, since: [Option<Millis>; 2]| {
+    let value = |since: Option<Millis>, rule| since.map(|since| Membership { since, rule });
+    let mut set = |table: Table<(UserId, UserId), Membership>, since: [Option<Millis>; 2]| {
         let values = [value(since[0], before.rule), value(since[1], after.rule)];
         if values[0] != values[1] {
-            change_row(batch, table, keys::pair(user, target), values, &given)?;
+            table.change(batch, (user, target), values.each_ref().map(Option::as_ref), &given)?;
         }
         // A present one keeps its time.
         Ok::<_, Error>(since[0].xor(since[1]))
     };
     let request = set(REQUESTS, [before.requested_since, after.requested_since])?;
     let follow = set(FOLLOWING, [before.following_since, after.following_since])?;
-    let notice = |at, kind, actor| NoticeCursor { at, id: NoticeId::new(kind, actor, None) };
-    let value = |stands: Option<Millis>| stands.map(|_| &values::EMPTY[..]);
+    let notice = |at, kind, actor| Notice::plain(NoticeCursor { at, id: NoticeId::new(kind, actor, None) });
     if let Some(at) = request {
-        notices::tables::put_notice(
-            store,
-            batch,
-            target,
-            notice(at, NoticeKind::FollowRequest, user),
-            value(after.requested_since),
-        );
+        let notice = notice(at, NoticeKind::FollowRequest, user);
+        notices::tables::set_notice(store, batch, target, &notice, after.requested_since.is_some())?;
     }
     let Some(at) = follow else { return Ok(None) };
-    notices::tables::put_notice(
-        store,
-        batch,
-        target,
-        notice(at, NoticeKind::Follow, user),
-        value(after.following_since),
-    );
-    if after.following_since.is_none() {
+    let stands = after.following_since.is_some();
+    notices::tables::set_notice(store, batch, target, &notice(at, NoticeKind::Follow, user), stands)?;
+    if !stands {
         // There if the target has approved the follow.
-        notices::tables::put_notice(store, batch, user, notice(at, NoticeKind::RequestApproved, target), None);
+        notices::tables::set_notice(store, batch, user, &notice(at, NoticeKind::RequestApproved, target), false)?;
     }
     inbox::tables::put_job(store, batch, Work::Settle { user, source: target }).map(Some)
 }
@@ -280,16 +270,13 @@ pub(crate) fn part(
 
 /// A counter of a user.
 pub(crate) fn count(store: &Store, user: UserId, what: Counter, tier: Tier) -> Result<u64> {
-    let decode = |row: &[u8]| {
-        let count = values::read_count(row).and_then(|count| u64::try_from(count).ok());
-        count.ok_or_else(|| Error::Corrupt(format!("counter of user {user}")))
-    };
-    Ok(store.read(COUNTS, &keys::count(user, what), tier, decode)?.unwrap_or_default())
+    let count = COUNTS.get(store.now(tier), (user, what))?.map_or(0, |Count(count)| count);
+    u64::try_from(count).map_err(|_| Error::Corrupt(format!("counter of user {user}")))
 }
 
 /// Those of `users` whom a user has blocked, or who have blocked the user, in their order. As of one instant.
 pub fn blocked_among(store: &Store, user: UserId, users: &[UserId], tier: Tier) -> Result<Vec<UserId>> {
     let pairs: Vec<_> = users.iter().map(|other| (user, *other)).collect();
-    let blocked = have_rows(store, &[BLOCKS, BLOCKED_BY], &pairs, tier)?;
+    let blocked = have_rows(store, &[BLOCKS.spec, BLOCKED_BY.spec], &pairs, tier)?;
     Ok(users.iter().zip(blocked).filter(|(_, blocked)| *blocked).map(|(other, _)| *other).collect())
 }

@@ -4,8 +4,9 @@
 
 use std::sync::Arc;
 
+use crate::rows::keys;
 use crate::rows::tables::{NAMES, NAMES_BY_NUMBER};
-use crate::rows::{keys, values};
+use crate::rows::values::{Number, Value};
 use crate::store::Store;
 use kv::{Row, Scope, Tier};
 use model::MAX_ID;
@@ -29,9 +30,9 @@ pub fn give_numbers(store: &Store, names: &[&str]) -> Result<Vec<u64>> {
 /// The first `limit` written names that begin with `text`, in the order of their bytes, with their numbers.
 pub fn names_beginning(store: &Store, text: &str, limit: usize) -> Result<Vec<(Arc<str>, u64)>> {
     let text = text.as_bytes();
-    store.now(Tier::Disk).beginning((NAMES, Scope::Table), text, text, limit, |name, number| {
+    store.now(Tier::Disk).beginning((&NAMES, Scope::Table), text, text, limit, |name, number| {
         let name = std::str::from_utf8(name).map_err(|_| Error::Corrupt(format!("a key in {NAMES}")))?;
-        Ok((name.into(), values::read_given(number)?))
+        Ok((name.into(), Number::read(&[], number)?.0))
     })
 }
 
@@ -41,7 +42,7 @@ pub fn names(store: &Store, numbers: &[u64], tier: Tier) -> Result<Vec<Arc<str>>
     let mut names: Vec<_> = numbers.iter().map(|number| store.memory.names.names.get(number)).collect();
     let missed: Vec<_> = (0..numbers.len()).filter(|place| names[*place].is_none()).collect();
     if !missed.is_empty() {
-        let rows = store.get_many(NAMES_BY_NUMBER, missed.iter().map(|place| keys::id(numbers[*place])), tier)?;
+        let rows = store.get_many(&NAMES_BY_NUMBER, missed.iter().map(|place| keys::id(numbers[*place])), tier)?;
         for (place, row) in missed.into_iter().zip(rows) {
             let row = row.ok_or_else(|| no_name(numbers[place]))?;
             names[place] = Some(kept(store, numbers[place], &row)?);
@@ -55,7 +56,7 @@ pub(crate) fn name(store: &Store, number: u64, tier: Tier) -> Result<Option<Arc<
     if let Some(name) = store.memory.names.names.get(&number) {
         return Ok(Some(name));
     }
-    let row = store.get(NAMES_BY_NUMBER, &keys::id(number), tier)?;
+    let row = store.get(&NAMES_BY_NUMBER, &keys::id(number), tier)?;
     row.map(|row| kept(store, number, &row)).transpose()
 }
 

@@ -1,11 +1,11 @@
 //! Lists of sources that users keep.
 
 use crate::follows::tables::Change;
-use crate::rows::changes::change_row;
+use crate::rows::keys;
 use crate::rows::mirrors::Given;
 use crate::rows::tables::{LIST_MARKERS, LIST_MEMBERS, LIST_MEMBERS_BY_TIME, LISTS, MEMBER_OF};
-use crate::rows::walk::{listed, seconds};
-use crate::rows::{keys, values};
+use crate::rows::values::{Number, NumberedList, Value};
+use crate::rows::walk::seconds;
 use crate::store::Store;
 use crate::users;
 use kv::{At, Scope, Tier, WriteBatch};
@@ -37,13 +37,13 @@ pub fn put_list(store: &Store, user: UserId, name: &str, settings: &ListSettings
             if lists(store, user, Tier::Disk)?.len() >= limit {
                 return Err(too_many_lists(limit));
             }
-            let highest = store.read(LISTS, keys::HIGHEST_LIST, Tier::Disk, values::read_given)?;
-            let next = highest.unwrap_or_default() + 1;
-            change.put(LISTS, keys::HIGHEST_LIST, values::given(next));
+            let highest = store.read(&LISTS, keys::HIGHEST_LIST, Tier::Disk, |row| Number::read(&[], row))?;
+            let next = highest.map_or(0, |Number(highest)| highest) + 1;
+            change.put(&LISTS, keys::HIGHEST_LIST, Number(next).bytes()?);
             ListId::new(next).map_err(|_| Error::Corrupt("numbers of lists".to_owned()))?
         }
     };
-    change.put(LISTS, keys::of_user(user, name), values::list(id, settings)?);
+    LISTS.put(&mut change, (user, name), &(id, settings.clone()))?;
     let effects = vec![Effect::on(EffectKind::ListChanged, user).named(name)];
     store.acknowledge(Write::Record, change, effects, |_| ())?;
     Ok(UserList { id, name: name.to_owned(), settings: settings.clone() })
@@ -60,10 +60,8 @@ pub fn delete_list(store: &Store, user: UserId, name: &str) -> Result<bool> {
 
 /// A list by its name.
 pub fn list(store: &Store, user: UserId, name: &str, tier: Tier) -> Result<Option<UserList>> {
-    store.read(LISTS, &keys::of_user(user, name), tier, |row| {
-        let (id, settings) = values::read_list(row)?;
-        Ok(UserList { id, name: name.to_owned(), settings })
-    })
+    let list = LISTS.get(store.now(tier), (user, name))?;
+    Ok(list.map(|(id, settings)| UserList { id, name: name.to_owned(), settings }))
 }
 
 /// All lists of a user, by the bytes of their names.
@@ -106,7 +104,7 @@ pub fn change_members(
         put_member(&mut change, list, wanted.target, [present, member])?;
     }
     if added > removed {
-        let members = seconds(store.now(Tier::Disk), LIST_MEMBERS, list, None, usize::MAX)?.len();
+        let members = seconds(store.now(Tier::Disk), &LIST_MEMBERS, list, None, usize::MAX)?.len();
         if members + added - removed > limit {
             return Err(too_many_members(limit));
         }
@@ -119,18 +117,17 @@ pub fn change_members(
 
 /// Members of a list, by the time since when they are in it.
 pub fn list_members(store: &Store, list: ListId, scan: Scan<UserId>, tier: Tier) -> Result<Vec<UserCursor>> {
-    listed(store.now(tier), (LIST_MEMBERS_BY_TIME, list.get()), scan, |place, _| Ok(place))
+    LIST_MEMBERS_BY_TIME.places(store.now(tier), list, scan)
 }
 
 /// For each of `users`, in their order, since when it is a member of a list and its rule; `None` for those who are not.
 pub fn memberships(store: &Store, list: ListId, users: &[UserId], tier: Tier) -> Result<Vec<Option<Membership>>> {
-    let rows = users.iter().map(|user| keys::pair(list, *user));
-    store.read_many(LIST_MEMBERS, rows, tier, values::read_membership)
+    LIST_MEMBERS.get_many(store.now(tier), users.iter().map(|user| (list, *user)))
 }
 
 /// The place in the timeline of a list up to which its user has read; `None` until one was set.
 pub fn list_marker(store: &Store, list: ListId, tier: Tier) -> Result<Option<Cursor>> {
-    store.read(LIST_MARKERS, &keys::id(list.get()), tier, values::read_marker)
+    LIST_MARKERS.get(store.now(tier), list)
 }
 
 /// Moves the marker of a list by the rule of [`move_marker`](crate::users::tables::move_marker). `None`, and nothing
@@ -143,19 +140,19 @@ pub fn move_list_marker(
     wrong: Option<Cursor>,
 ) -> Result<Option<Cursor>> {
     let Some(list) = list(store, user, name, Tier::Disk)? else { return Ok(None) };
-    users::tables::move_place(store, (LIST_MARKERS, list.id.get()), (user, Some(name)), place, wrong).map(Some)
+    users::tables::move_place(store, (LIST_MARKERS, list.id), (user, Some(name)), place, wrong).map(Some)
 }
 
 /// Removes the rows of a list in a change. Of a long one only the mirror takes a step for each member.
 pub(crate) fn remove_list(store: &Store, change: &mut WriteBatch, user: UserId, list: &UserList) -> Result<()> {
-    for member in seconds(store.now(Tier::Disk), LIST_MEMBERS, list.id, None, usize::MAX)? {
-        change.delete(MEMBER_OF, keys::pair(member, list.id));
+    for member in seconds(store.now(Tier::Disk), &LIST_MEMBERS, list.id, None, usize::MAX)? {
+        MEMBER_OF.delete(change, (member, list.id));
     }
-    for table in [LIST_MEMBERS, LIST_MEMBERS_BY_TIME] {
+    for table in [LIST_MEMBERS.spec, LIST_MEMBERS_BY_TIME.spec] {
         store.now(Tier::Disk).delete_rows(change, table, &keys::id(list.id.get()), &keys::id(list.id.get() + 1))?;
     }
-    change.delete(LIST_MARKERS, keys::id(list.id.get()));
-    change.delete(LISTS, keys::of_user(user, &list.name));
+    LIST_MARKERS.delete(change, list.id);
+    LISTS.delete(change, (user, list.name.as_str()));
     Ok(())
 }
 
@@ -166,8 +163,7 @@ pub(crate) fn put_member(
     member: UserId,
     membership: [Option<Membership>; 2],
 ) -> Result<()> {
-    let values = membership.map(|membership| membership.map(|membership| values::membership(&membership)));
-    change_row(change, LIST_MEMBERS, keys::pair(list, member), values, &Given::default())
+    LIST_MEMBERS.change(change, (list, member), membership.each_ref().map(Option::as_ref), &Given::default())
 }
 
 /// The numbers of a user's exclusive lists.
@@ -178,10 +174,10 @@ pub(crate) fn exclusive_lists(at: At<'_>, user: UserId) -> Result<Vec<ListId>> {
 
 fn lists_at(at: At<'_>, user: UserId) -> Result<Vec<UserList>> {
     let prefix = keys::id(user.get());
-    at.beginning((LISTS, Scope::Partition), &prefix, &prefix, usize::MAX, |key, value| {
+    at.beginning((&LISTS, Scope::Partition), &prefix, &prefix, usize::MAX, |key, value| {
         let name = std::str::from_utf8(key.get(keys::ID..).unwrap_or_default());
         let name = name.map_err(|_| Error::Corrupt("the name of a list".to_owned()))?.to_owned();
-        let (id, settings) = values::read_list(value)?;
+        let (id, settings) = NumberedList::read(key, value)?;
         Ok(UserList { id, name, settings })
     })
 }

@@ -8,7 +8,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::rows::tables::Table;
+use crate::rows::tables::AnyTable;
 use crate::rows::values::read_floor;
 use crate::rows::walk::{Visit, Walk, go_on};
 use crate::rows::{keys, values};
@@ -24,8 +24,8 @@ pub(crate) const NOBODY: u64 = 0;
 
 /// A hot table and its archive.
 pub(crate) struct Archived {
-    pub(crate) hot: Table,
-    pub(crate) archive: Table,
+    pub(crate) hot: AnyTable,
+    pub(crate) archive: AnyTable,
     /// The kind of the change that moves rows.
     moving: Write,
     /// Whether any partition has a floor. If not, no floor is looked up.
@@ -52,7 +52,7 @@ pub(crate) struct Walks<'a> {
 }
 
 impl Archived {
-    pub(crate) fn new(hot: Table, archive: Table, moving: Write) -> Self {
+    pub(crate) fn new(hot: AnyTable, archive: AnyTable, moving: Write) -> Self {
         Self { hot, archive, moving, any: AtomicBool::new(false), locks: Striped::default() }
     }
 
@@ -117,7 +117,7 @@ impl Archived {
 
 impl Floors<'_> {
     /// The hot table.
-    pub(crate) fn table(&self) -> Table {
+    pub(crate) fn table(&self) -> AnyTable {
         self.of.hot
     }
 
@@ -142,7 +142,7 @@ impl Floors<'_> {
     }
 
     /// The table for a new row of a partition.
-    fn table_of(&self, database: &Database, key: &[u8]) -> Result<Table> {
+    fn table_of(&self, database: &Database, key: &[u8]) -> Result<AnyTable> {
         let Archived { hot, archive, .. } = *self.of;
         let Some((partition, at, id)) = keys::split_row(key).filter(|_| self.of.has_floors()) else { return Ok(hot) };
         let known = self.known.borrow().get(&partition).copied();

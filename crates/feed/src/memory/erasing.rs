@@ -22,7 +22,7 @@ pub(crate) struct Erasing {
 impl Erasing {
     /// Reads those of a directory.
     pub(crate) fn load(&self, database: &Database) -> Result<()> {
-        database.now(Tier::Disk).each_row(ERASURES, &[], |key, _| {
+        database.now(Tier::Disk).each_row(&ERASURES, &[], |key, _| {
             let user = keys::split_id(key).and_then(|raw| UserId::new(raw).ok());
             self.set(user.ok_or_else(|| Error::Corrupt("a key in erasures".to_owned()))?, true);
             go_on(true)

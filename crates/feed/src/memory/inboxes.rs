@@ -122,7 +122,7 @@ impl Inboxes {
             let mut batch = WriteBatch::default();
             let mut announced = Vec::with_capacity(users.len());
             for user in users {
-                batch.merge(INBOXES, keys::id(user.get()), set.change(*user).pack());
+                batch.merge(&INBOXES, keys::id(user.get()), set.change(*user).pack());
                 announced.push(self.rows.change(*user));
             }
             database.follow_up(Write::Deliver, batch)?;
@@ -138,7 +138,7 @@ impl Inboxes {
         while records.peek().is_some() {
             let mut batch = WriteBatch::default();
             for (job, record) in records.by_ref().take(MOST_ROWS) {
-                batch.set(JOBS, keys::job(*job), record.as_ref());
+                batch.set(&JOBS, keys::job(*job), record.as_ref());
             }
             database.follow_up(Write::EndJobs, batch)?;
             pace.step();

@@ -29,11 +29,11 @@ pub(crate) fn of(
     tier: Tier,
 ) -> Result<Vec<ItemCounts>> {
     // Not cached: they would fill the cache.
-    if ids.iter().all(|id| database.now(tier).lacks(ITEM_COUNTS, &keys::id(id.get()))) {
+    if ids.iter().all(|id| database.now(tier).lacks(&ITEM_COUNTS, &keys::id(id.get()))) {
         return Ok(vec![ItemCounts::default(); ids.len()]);
     }
     let load = |missing: &[ContentId]| {
-        let rows = database.get_many(ITEM_COUNTS, missing.iter().map(|id| keys::id(id.get())), tier)?;
+        let rows = database.get_many(&ITEM_COUNTS, missing.iter().map(|id| keys::id(id.get())), tier)?;
         let known = kinds.known();
         let counts = missing.iter().zip(rows).map(|(id, row)| {
             let Some(row) = row else { return Ok(Some(ItemCounts::default())) };

@@ -3,9 +3,9 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::rows::tables::JOBS;
-use crate::rows::{keys, values};
+use crate::rows::values::Value;
 use kv::{Database, Scope, Tier};
-use model::error::{Error, Result};
+use model::error::Result;
 use model::{Job, JobId, Work};
 
 /// The number of the next job.
@@ -26,7 +26,5 @@ impl NextJob {
 
 /// All jobs that are written, by lane, then by age, oldest first.
 pub(crate) fn all(database: &Database) -> Result<Vec<Job>> {
-    database.now(Tier::Disk).beginning((JOBS, Scope::Table), &[], &[], usize::MAX, |key, value| {
-        values::read_job(keys::split_job(key).ok_or_else(|| Error::Corrupt("a key in jobs".to_owned()))?, value)
-    })
+    database.now(Tier::Disk).beginning((&JOBS, Scope::Table), &[], &[], usize::MAX, Job::read)
 }

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use parking_lot::{RwLock, RwLockReadGuard};
 
 use crate::rows::tables::KINDS;
+use crate::rows::values::Text;
 use crate::rows::walk::go_on;
 use kv::{Database, Tier, WriteBatch};
 use model::error::{Code, Error, Result};
@@ -162,7 +163,7 @@ impl Kinds {
         }
         let (mut rows, before) = (WriteBatch::default(), self.known().given.len());
         for (number, name) in (before..).zip(new) {
-            rows.put(KINDS, [self.0 as u8, number as u8], name);
+            KINDS.put(&mut rows, [self.0 as u8, number as u8], &Text((*name).to_owned()))?;
         }
         // At once: a reader of an item or a reaction knows its kind.
         self.1.write().given.extend(new.iter().map(|name| (*name).to_owned()));
@@ -177,7 +178,7 @@ impl Kinds {
     /// Reads the names of a directory.
     fn load(&self, database: &Database) -> Result<()> {
         let mut known = self.1.write();
-        database.now(Tier::Disk).each_row(KINDS, &[self.0 as u8], |key, name| {
+        database.now(Tier::Disk).each_row(&KINDS, &[self.0 as u8], |key, name| {
             if key.first() != Some(&(self.0 as u8)) {
                 return go_on(false);
             }

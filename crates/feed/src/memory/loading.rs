@@ -14,13 +14,14 @@ use super::activities::{MOST_RECIPIENTS, PartialPushRecipients};
 use super::key_filter::KeyFilter;
 use super::unpushed::UnpushedRows;
 use crate::memory::key_filter::FilterUsage;
-use crate::rows::tables::{ACTIVITY, DELETED, SETTINGS, SUSPENDED, TAKEN_OFF, Table, UNPUSHED};
-use crate::rows::{keys, values};
+use crate::rows::keys;
+use crate::rows::tables::{ACTIVITY, AnyTable, DELETED, SETTINGS, SUSPENDED, TAKEN_OFF, UNPUSHED};
+use crate::rows::values::Value;
 use kv::{Kv, Scope, Tier};
 use model::error::{Error, Result};
 use model::priority::{self, Pace};
 use model::stripes::Striped;
-use model::{Activity, UserId};
+use model::{Activity, Unpushed, UserId};
 use parking_lot::Mutex;
 
 /// How long a start waits for the thread: the first answers of a small directory then need no look at the tables.
@@ -75,13 +76,13 @@ struct Loading {
 impl Loaded {
     /// Nothing is loaded yet.
     pub(crate) fn new(kv: &dyn Kv) -> Result<Self> {
-        let filter = |table| Ok::<_, Error>(KeyFilter::to_load(kv.size(table)?.rows));
+        let filter = |table: AnyTable| Ok::<_, Error>(KeyFilter::to_load(kv.size(table)?.rows));
         Ok(Self {
-            deleted: filter(DELETED)?,
-            suspended: filter(SUSPENDED)?,
-            with_settings: filter(SETTINGS)?,
-            taken_off: filter(TAKEN_OFF)?,
-            evicted: filter(ACTIVITY)?,
+            deleted: filter(DELETED.spec)?,
+            suspended: filter(SUSPENDED.spec)?,
+            with_settings: filter(SETTINGS.spec)?,
+            taken_off: filter(TAKEN_OFF.spec)?,
+            evicted: filter(ACTIVITY.spec)?,
             unpushed: UnpushedRows::default(),
             partial_push_recipients: PartialPushRecipients::new(MOST_RECIPIENTS),
             activity_locks: Striped::default(),
@@ -106,7 +107,8 @@ impl Loader {
         let (stop, stopped) = mpsc::channel();
         let (tell, told) = mpsc::channel();
         let mut loading = Loading::of(kv, loaded, stopped);
-        let tables = [UNPUSHED, SUSPENDED, TAKEN_OFF, SETTINGS, ACTIVITY, DELETED].into_iter();
+        let tables =
+            [UNPUSHED.spec, SUSPENDED.spec, TAKEN_OFF.spec, SETTINGS.spec, ACTIVITY.spec, DELETED.spec].into_iter();
         let sizes = tables.map(|table| Ok(kv.size(table)?.rows)).collect::<Result<Vec<_>>>()?;
         let are_few = sizes.into_iter().sum::<u64>() <= FEW;
         if are_few {
@@ -153,12 +155,12 @@ impl Loading {
     fn run(&mut self) {
         let loaded = Arc::clone(&self.loaded);
         let rows = [
-            self.load(UNPUSHED, Self::load_unpushed),
-            self.load(SUSPENDED, |loading| loading.load_filter(SUSPENDED, &loaded.suspended)),
-            self.load(TAKEN_OFF, |loading| loading.load_filter(TAKEN_OFF, &loaded.taken_off)),
-            self.load(SETTINGS, |loading| loading.load_filter(SETTINGS, &loaded.with_settings)),
-            self.load(ACTIVITY, Self::load_activities),
-            self.load(DELETED, |loading| loading.load_filter(DELETED, &loaded.deleted)),
+            self.load(&UNPUSHED, Self::load_unpushed),
+            self.load(&SUSPENDED, |loading| loading.load_filter(&SUSPENDED, &loaded.suspended)),
+            self.load(&TAKEN_OFF, |loading| loading.load_filter(&TAKEN_OFF, &loaded.taken_off)),
+            self.load(&SETTINGS, |loading| loading.load_filter(&SETTINGS, &loaded.with_settings)),
+            self.load(&ACTIVITY, Self::load_activities),
+            self.load(&DELETED, |loading| loading.load_filter(&DELETED, &loaded.deleted)),
         ];
         let took = self.began.elapsed();
         if took > WAIT && rows.iter().all(Option::is_some) {
@@ -174,13 +176,13 @@ impl Loading {
     fn go_on(&mut self) {
         while self.stopped.recv_timeout(LOOK_EVERY) == Err(RecvTimeoutError::Timeout) {
             if self.loaded.partial_push_recipients.leaves_out() {
-                self.load(ACTIVITY, Self::load_activities);
+                self.load(&ACTIVITY, Self::load_activities);
             }
         }
     }
 
     /// Returns how many rows there were. `None` if it ended before: then whoever asks goes on looking at the table.
-    fn load(&mut self, table: Table, walk: impl FnOnce(&mut Self) -> Result<bool>) -> Option<u64> {
+    fn load(&mut self, table: AnyTable, walk: impl FnOnce(&mut Self) -> Result<bool>) -> Option<u64> {
         self.rows = 0;
         match walk(self) {
             Ok(ended) => ended.then_some(self.rows),
@@ -191,7 +193,7 @@ impl Loading {
         }
     }
 
-    fn load_filter(&mut self, table: Table, filter: &KeyFilter) -> Result<bool> {
+    fn load_filter(&mut self, table: AnyTable, filter: &KeyFilter) -> Result<bool> {
         let ended = self.each_row(table, |key, _| {
             filter.add(key);
             filter.passed(key);
@@ -207,8 +209,8 @@ impl Loading {
         let loaded = Arc::clone(&self.loaded);
         let unpushed = &loaded.unpushed;
         unpushed.rows.begin_walk();
-        let ended = self.each_row(UNPUSHED, |key, row| {
-            unpushed.rows.load(user(UNPUSHED, key)?, values::read_unpushed(row)?);
+        let ended = self.each_row(&UNPUSHED, |key, row| {
+            unpushed.rows.load(user(&UNPUSHED, key)?, Unpushed::read(&[], row)?);
             unpushed.rows.passed(key);
             Ok(())
         })?;
@@ -227,8 +229,8 @@ impl Loading {
         // Users come in before their rows are written: the walk must see the rows of those who came in before it.
         loaded.activity_locks.all().for_each(|lock| drop(lock.lock()));
         let is_first = !evicted.is_loaded();
-        let ended = self.each_row(ACTIVITY, |key, row| {
-            let (user, activity) = (user(ACTIVITY, key)?, values::read_activity(row)?);
+        let ended = self.each_row(&ACTIVITY, |key, row| {
+            let (user, activity) = (user(&ACTIVITY, key)?, Activity::read(&[], row)?);
             if let Some(seen) = activity.seen() {
                 recipients.load(user, seen);
             }
@@ -250,7 +252,7 @@ impl Loading {
 
     /// Visits the rows of a table as they are when this begins, ascending, each with the first number of its key. Returns
     /// whether it came to the end, and was not stopped.
-    fn each_row(&mut self, table: Table, mut visit: impl FnMut(u64, &[u8]) -> Result<()>) -> Result<bool> {
+    fn each_row(&mut self, table: AnyTable, mut visit: impl FnMut(u64, &[u8]) -> Result<()>) -> Result<bool> {
         let kv = Arc::clone(&self.kv);
         let mut rows = kv.walk(table, Tier::Disk, Scope::Once)?;
         rows.seek(true, None);
@@ -275,7 +277,7 @@ impl Loading {
     }
 }
 
-fn user(table: Table, key: u64) -> Result<UserId> {
+fn user(table: AnyTable, key: u64) -> Result<UserId> {
     UserId::new(key).map_err(|_| Error::Corrupt(format!("a key in {table}")))
 }
 

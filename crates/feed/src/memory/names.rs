@@ -26,7 +26,7 @@ impl Names {
     pub(crate) fn new(memory: CacheMemory) -> Self {
         Self {
             // The first number above those of hosts stays free.
-            numbers: Arc::new(Numbers::new(NAMES, memory.of(Share::NUMBERS), MAX_ID + 1, None)),
+            numbers: Arc::new(Numbers::new(&NAMES, memory.of(Share::NUMBERS), MAX_ID + 1, None)),
             names: Cache::new(memory.of(Share::NAMES), USUAL, BYTES),
         }
     }
@@ -38,7 +38,7 @@ impl Names {
 
     /// Continues after the highest number on disk.
     pub(crate) fn load(&self, database: &Database) -> Result<()> {
-        let mut rows = database.now(Tier::Disk).rows(NAMES_BY_NUMBER, Scope::Table)?;
+        let mut rows = database.now(Tier::Disk).rows(&NAMES_BY_NUMBER, Scope::Table)?;
         rows.seek_to_last();
         rows.status()?;
         if let Some(number) = rows.key().and_then(keys::number) {

@@ -7,7 +7,6 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use super::kinds::Kinds;
-use crate::rows::keys;
 use crate::rows::tables::{REACTIONS, REACTIONS_BY_USER};
 use crate::rows::walk::Walk;
 use kv::{Database, Tier};
@@ -80,9 +79,9 @@ pub(crate) fn reacted(
             }
         }
         if !unknown.is_empty() {
-            let keys = unknown.iter().map(|place| keys::reaction(items[*place].id, newest.byte, user));
-            let rows = database.get_many(REACTIONS, keys, tier)?;
-            let found = unknown.iter().zip(rows).filter(|(_, row)| row.is_some());
+            let keys = unknown.iter().map(|place| (items[*place].id, newest.byte, user));
+            let rows = REACTIONS.have(database.now(tier), keys)?;
+            let found = unknown.iter().zip(rows).filter(|(_, has)| *has);
             found.for_each(|(place, _)| reactions[*place].add(newest.kind));
         }
     }
@@ -91,7 +90,7 @@ pub(crate) fn reacted(
 
 fn newest_of(database: &Database, kinds: &Kinds, user: UserId, tier: Tier) -> Result<NewestReactions> {
     let used: Vec<_> = kinds.known().used().collect();
-    let (mut walk, mut found) = (Walk::new(database.now(tier), REACTIONS_BY_USER)?, Vec::new());
+    let (mut walk, mut found) = (Walk::new(database.now(tier), &REACTIONS_BY_USER)?, Vec::new());
     for (kind, byte) in used {
         let (mut ids, mut oldest) = (Vec::new(), None);
         walk.rows((user.get(), byte), Span::ALL, Order::NewestFirst, &mut |place: Cursor, _| {

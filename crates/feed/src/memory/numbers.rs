@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::rows::changes::change_row;
 use crate::rows::mirrors::Given;
-use crate::rows::tables::Table;
-use crate::rows::values;
+use crate::rows::tables::AnyTable;
+use crate::rows::values::{self, Value};
 use kv::{Database, Tier, WriteBatch};
 use model::CacheUsage;
 use model::cache::Cache;
@@ -27,7 +27,7 @@ struct Numbered {
 
 /// The numbers in one table.
 pub(crate) struct Numbers {
-    table: Table,
+    table: AnyTable,
     numbers: Cache<Box<str>, Numbered>,
     /// The highest one given.
     highest: AtomicU64,
@@ -37,7 +37,7 @@ pub(crate) struct Numbers {
 
 impl Numbers {
     /// For a table, with a cache of this many bytes. Numbers go on after `highest`, which is also in a row, if that has a key.
-    pub(crate) fn new(table: Table, cache: u64, highest: u64, highest_row: Option<&'static [u8]>) -> Self {
+    pub(crate) fn new(table: AnyTable, cache: u64, highest: u64, highest_row: Option<&'static [u8]>) -> Self {
         Self { table, numbers: Cache::new(cache, USUAL, MEMORY), highest: AtomicU64::new(highest), highest_row }
     }
 
@@ -70,12 +70,12 @@ impl Numbers {
         };
         let numbers = texts.iter().zip(found).map(|(text, found)| found.unwrap_or_else(|| give(text))).collect();
         for (text, number) in &new {
-            let value = values::given(*number).to_vec();
+            let value = values::Number(*number).bytes()?;
             change_row(&mut rows, self.table, text.as_bytes(), [None, Some(value)], &Given::default())?;
         }
         let highest = before + new.len() as u64;
         if let Some(key) = self.highest_row {
-            rows.put(self.table, key, values::given(highest));
+            rows.put(self.table, key, values::Number(highest).bytes()?);
         }
         self.go_on_from(highest);
         let given = Arc::clone(self);
@@ -107,7 +107,7 @@ impl Numbers {
         let rows = database.get_many(self.table, missed.iter().map(|place| texts[*place].as_bytes()), tier)?;
         for (place, row) in missed.into_iter().zip(rows) {
             let Some(row) = row else { continue };
-            let number = values::read_given(&row)?;
+            let values::Number(number) = Value::read(&[], &row)?;
             if row.is_written() {
                 self.remember(texts[place], number);
             }

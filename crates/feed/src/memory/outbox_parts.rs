@@ -87,7 +87,7 @@ pub(crate) struct Outboxes {
 
 impl Outboxes {
     pub(crate) fn new(memory: CacheMemory) -> Self {
-        Self { rows: Archived::new(OUTBOX, OUTBOX_ARCHIVE, Write::Archive), parts: OutboxParts::new(memory) }
+        Self { rows: Archived::new(&OUTBOX, &OUTBOX_ARCHIVE, Write::Archive), parts: OutboxParts::new(memory) }
     }
 }
 

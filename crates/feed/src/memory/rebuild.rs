@@ -2,7 +2,6 @@
 
 use crate::rows::tables::{ACTIVITY, FOLLOWING};
 use crate::rows::walk::partitions_after;
-use crate::rows::{keys, values};
 use kv::{Database, Tier, WriteBatch};
 use model::Activity;
 use model::error::Result;
@@ -20,15 +19,14 @@ pub(crate) fn finish(database: &Database) -> Result<()> {
     );
     let (mut after, mut evicted) = (None, 0);
     loop {
-        let users = partitions_after(database, FOLLOWING, after, USERS)?;
+        let users = partitions_after(database, &FOLLOWING, after, USERS)?;
         let Some(last) = users.last() else { break };
         after = Some(*last);
         let mut batch = WriteBatch::default();
         for user in users {
-            let key = keys::id(user.get());
-            let activity = database.read(ACTIVITY, &key, Tier::Disk, values::read_activity)?;
+            let activity = ACTIVITY.get(database.now(Tier::Disk), user)?;
             if activity.unwrap_or_default().has_inbox() {
-                batch.put(ACTIVITY, key, values::activity(Activity::Evicted));
+                ACTIVITY.put(&mut batch, user, &Activity::Evicted)?;
                 evicted += 1;
             }
         }

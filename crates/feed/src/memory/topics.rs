@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use super::archived::Archived;
 use super::numbers::Numbers;
+use crate::rows::keys;
 use crate::rows::tables::{TOPIC_ARCHIVE, TOPIC_CONTENT, TOPIC_IDS};
-use crate::rows::{keys, values};
+use crate::rows::values::{Number, Value};
 use kv::{Database, Tier};
 use model::cache::memory::{CacheMemory, Share};
 use model::cache::{CacheChange, ReadThrough};
@@ -40,15 +41,17 @@ impl Topics {
     pub(crate) fn new(memory: CacheMemory) -> Self {
         let ends = ReadThrough::new(memory.of(Share::TOPIC_ENDS), END_BYTES, |_| END_BYTES);
         Self {
-            ids: Arc::new(Numbers::new(TOPIC_IDS, memory.of(Share::TOPIC_NAMES), 0, Some(keys::HIGHEST_TOPIC))),
+            ids: Arc::new(Numbers::new(&TOPIC_IDS, memory.of(Share::TOPIC_NAMES), 0, Some(keys::HIGHEST_TOPIC))),
             ends,
-            lists: Archived::new(TOPIC_CONTENT, TOPIC_ARCHIVE, Write::ArchiveTopic),
+            lists: Archived::new(&TOPIC_CONTENT, &TOPIC_ARCHIVE, Write::ArchiveTopic),
         }
     }
 
     /// Continues after the highest id on disk.
     pub(crate) fn load(&self, database: &Database) -> Result<()> {
-        if let Some(highest) = database.read(TOPIC_IDS, keys::HIGHEST_TOPIC, Tier::Disk, values::read_given)? {
+        if let Some(Number(highest)) =
+            database.read(&TOPIC_IDS, keys::HIGHEST_TOPIC, Tier::Disk, |row| Number::read(&[], row))?
+        {
             self.ids.go_on_from(highest);
         }
         self.lists.look_for_floors(database)

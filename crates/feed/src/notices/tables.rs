@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
 
 use crate::items;
-use crate::rows::changes::change_row;
+use crate::rows::keys;
 use crate::rows::mirrors::Given;
 use crate::rows::tables::{NOTICE_MARKERS, NOTICES};
-use crate::rows::{keys, values};
+use crate::rows::values::Value;
 use crate::store::Store;
 use kv::{MOST_ROWS, Scope, Tier, WriteBatch};
 use model::error::{Error, Result};
@@ -34,7 +34,7 @@ pub fn notices(store: &Store, user: UserId, scan: Scan<NoticeId>, tier: Tier) ->
     if limit == 0 || span.is_empty() {
         return Ok(found);
     }
-    let mut rows = store.now(tier).rows(NOTICES, Scope::Partition)?;
+    let mut rows = store.now(tier).rows(&NOTICES, Scope::Partition)?;
     match order {
         Order::NewestFirst => match span.before {
             Some(before) => rows.seek(keys::notice(user, before)),
@@ -50,7 +50,7 @@ pub fn notices(store: &Store, user: UserId, scan: Scan<NoticeId>, tier: Tier) ->
         && let Some((key, value)) = rows.item()
         && key.starts_with(&keys::id(user.get()))
     {
-        let notice = read_notice(key, value)?;
+        let notice = Notice::read(key, value)?;
         if span.contains(notice.place) {
             if tier == Tier::Memory && found.len() == MOST_ROWS {
                 return Err(Error::NotCached);
@@ -77,7 +77,7 @@ pub fn reaction_byte(store: &Store, kind: ReactionKind) -> Option<u8> {
 
 /// The place up to which a user has read the notices; `None` until one was set.
 pub fn notice_marker(store: &Store, user: UserId, tier: Tier) -> Result<Option<NoticeCursor>> {
-    store.read(NOTICE_MARKERS, &keys::id(user.get()), tier, values::read_notice_marker)
+    NOTICE_MARKERS.get(store.now(tier), user)
 }
 
 /// Moves the marker of a user's notices up to `place`, and returns its place afterwards. If it is there or beyond,
@@ -96,23 +96,23 @@ pub fn move_notice_marker(store: &Store, user: UserId, place: NoticeCursor) -> R
 
 /// Removes all notices of a user in a change.
 pub(crate) fn remove_notices_of(store: &Store, change: &mut WriteBatch, user: UserId) -> Result<()> {
-    store.now(Tier::Disk).delete_rows(change, NOTICES, &keys::id(user.get()), &keys::last_notice(user))
+    store.now(Tier::Disk).delete_rows(change, &NOTICES, &keys::id(user.get()), &keys::last_notice(user))
 }
 
-/// Puts the row of a notice into a change, or removes it (`None`). Of oneself there is none, nor of times that are not
-/// kept.
-pub(crate) fn put_notice(
+/// Puts the row of a notice into a change, or removes it. Of oneself there is none, nor of times that are not kept.
+pub(crate) fn set_notice(
     store: &Store,
     change: &mut WriteBatch,
     owner: UserId,
-    place: NoticeCursor,
-    value: Option<&[u8]>,
-) {
+    notice: &Notice,
+    stands: bool,
+) -> Result<()> {
+    let place = notice.place;
     let is_kept = || place.at >= store.memory.rules.notices_since.load(Ordering::Relaxed);
-    if owner == place.id.actor || (value.is_some() && !is_kept()) {
-        return;
+    if owner == place.id.actor || (stands && !is_kept()) {
+        return Ok(());
     }
-    change.set(NOTICES, keys::notice(owner, place), value);
+    NOTICES.set(change, (owner, place), stands.then_some(notice))
 }
 
 /// Puts the notices of new items into a change. An item points at an item of the store, deleted or purged ones too, or at an
@@ -124,8 +124,8 @@ pub(crate) fn put_published_notices(store: &Store, change: &mut WriteBatch, new:
     }
     let mut authors = authors_of(store, &subjects)?;
     for content in new {
-        for (owner, place, value) in notices_of(content, |subject| authors.get(&subject).copied()) {
-            put_notice(store, change, owner, place, Some(&value));
+        for (owner, notice) in notices_of(content, |subject| authors.get(&subject).copied()) {
+            set_notice(store, change, owner, &notice, true)?;
         }
         authors.insert(content.id, content.author);
     }
@@ -133,16 +133,16 @@ pub(crate) fn put_published_notices(store: &Store, change: &mut WriteBatch, new:
 }
 
 /// Removes the notice of a user whom an item mentions.
-pub(crate) fn remove_mention(store: &Store, change: &mut WriteBatch, user: UserId, content: &Content) {
-    put_notice(store, change, user, published(content, NoticeKind::Mention), None);
+pub(crate) fn remove_mention(store: &Store, change: &mut WriteBatch, user: UserId, content: &Content) -> Result<()> {
+    set_notice(store, change, user, &published(content, NoticeKind::Mention, None), false)
 }
 
 /// Removes the notices of an item that is purged.
 pub(crate) fn remove_published_notices(store: &Store, change: &mut WriteBatch, content: &Content) -> Result<()> {
     let subject = NoticeKind::of_item(content).map(|(_, subject)| subject);
     let authors = authors_of(store, subject.as_slice())?;
-    for (owner, place, _) in notices_of(content, |subject| authors.get(&subject).copied()) {
-        put_notice(store, change, owner, place, None);
+    for (owner, notice) in notices_of(content, |subject| authors.get(&subject).copied()) {
+        set_notice(store, change, owner, &notice, false)?;
     }
     Ok(())
 }
@@ -158,43 +158,23 @@ pub(crate) fn authors_of(store: &Store, items: &[ContentId]) -> Result<BTreeMap<
 
 /// Moves the marker of the notices of a user in a change; `None` for none.
 pub(crate) fn put_notice_marker(change: &mut WriteBatch, user: UserId, place: [Option<NoticeCursor>; 2]) -> Result<()> {
-    change_row(
-        change,
-        NOTICE_MARKERS,
-        keys::id(user.get()),
-        place.map(|place| place.map(values::notice_marker)),
-        &Given::default(),
-    )
+    NOTICE_MARKERS.change(change, user, place.each_ref().map(Option::as_ref), &Given::default())
 }
 
-/// The place of a notice of an item.
-fn published(content: &Content, kind: NoticeKind) -> NoticeCursor {
-    NoticeCursor { at: content.published_at, id: NoticeId::new(kind, content.author, Some(content.id)) }
+/// The notice of an item, which may be on another one.
+fn published(content: &Content, kind: NoticeKind, on: Option<ContentId>) -> Notice {
+    let place = NoticeCursor { at: content.published_at, id: NoticeId::new(kind, content.author, Some(content.id)) };
+    Notice { on, audience: content.audience, ..Notice::plain(place) }
 }
 
-/// The rows of the notices of an item: whose they are, place and value. Who is mentioned has the notice of that alone: it does
-/// not depend on the item that this one points at, which may be deleted or came later.
-fn notices_of(content: &Content, author: impl Fn(ContentId) -> Option<UserId>) -> Vec<(UserId, NoticeCursor, Vec<u8>)> {
-    let mut rows = Vec::new();
+/// The notices of an item, each with its owner. Who is mentioned has the notice of that alone: it does not depend on the item
+/// that this one points at, which may be deleted or came later.
+fn notices_of(content: &Content, author: impl Fn(ContentId) -> Option<UserId>) -> Vec<(UserId, Notice)> {
+    let mut notices = Vec::new();
     let pointing = NoticeKind::of_item(content).and_then(|(kind, subject)| Some((kind, subject, author(subject)?)));
     if let Some((kind, subject, owner)) = pointing.filter(|(.., owner)| !content.mentions.contains(owner)) {
-        rows.push((owner, published(content, kind), values::notice(Some(subject), content.audience)));
+        notices.push((owner, published(content, kind, Some(subject))));
     }
-    let place = published(content, NoticeKind::Mention);
-    rows.extend(content.mentions.iter().map(|user| (*user, place, values::notice(None, content.audience))));
-    rows
-}
-
-/// The notice of a row, but for the kind of its reaction.
-pub(crate) fn read_notice(key: &[u8], value: &[u8]) -> Result<Notice> {
-    let corrupt = || Error::Corrupt("a row of notices".to_owned());
-    let (_, place) = keys::split_notice(key).ok_or_else(corrupt)?;
-    if !place.id.kind.is_published() {
-        return if value.is_empty() { Ok(Notice::plain(place)) } else { Err(corrupt()) };
-    }
-    let (on, audience) = values::read_notice(value)?;
-    if on.is_some() != (place.id.kind != NoticeKind::Mention) {
-        return Err(corrupt());
-    }
-    Ok(Notice { on, audience, ..Notice::plain(place) })
+    notices.extend(content.mentions.iter().map(|user| (*user, published(content, NoticeKind::Mention, None))));
+    notices
 }

@@ -5,20 +5,19 @@ use std::ops::ControlFlow;
 
 use crate::items::tables::{FINAL, is_deleted_before};
 use crate::memory::newest_reactions;
-use crate::rows::changes::change_row;
 use crate::rows::mirrors::Given;
 use crate::rows::tables::{REACTIONS, REACTIONS_BY_TIME, REACTIONS_BY_USER};
+use crate::rows::values;
 use crate::rows::values::{ItemSteps, Stored};
-use crate::rows::walk::{Walk, listed};
-use crate::rows::{keys, values};
+use crate::rows::walk::Walk;
 use crate::store::Store;
 use crate::{items, notices};
 use kv::{Tier, WriteBatch};
 use model::error::{Error, Result};
 use model::failpoint::Write;
 use model::{
-    ContentId, Cursor, Effect, EffectKind, Entry, ItemCounts, Millis, NoticeCursor, NoticeId, NoticeKind, Reacted,
-    Reaction, ReactionKind, ReactionKinds, ReactionPlace, Reactions, Scan, Span, UserCursor, UserId,
+    ContentId, Cursor, Effect, EffectKind, Entry, ItemCounts, Millis, Notice, NoticeCursor, NoticeId, NoticeKind,
+    Reacted, Reaction, ReactionKind, ReactionKinds, ReactionPlace, Reactions, Scan, Span, UserCursor, UserId,
 };
 
 /// Most deleted items that a read from memory passes over. A read of more goes to a thread that may block.
@@ -113,7 +112,7 @@ pub fn reactors(
     tier: Tier,
 ) -> Result<Vec<UserCursor>> {
     let Some(byte) = store.memory.kinds.reactions.known().byte(kind) else { return Ok(Vec::new()) };
-    listed(store.now(tier), (REACTIONS_BY_TIME, (id.get(), byte)), scan, |place, _| Ok(place))
+    REACTIONS_BY_TIME.places(store.now(tier), (id, byte), scan)
 }
 
 /// Live items that a user reacted to, by their publishing.
@@ -127,7 +126,7 @@ pub fn reacted_by(
     let Scan { span, order, limit } = scan;
     let Some(byte) = store.memory.kinds.reactions.known().byte(kind) else { return Ok(Vec::new()) };
     let mut live = Live { found: Vec::new(), limit, passed: 0, group: Vec::new(), full: limit.max(1) };
-    let mut walk = Walk::new(store.now(tier), REACTIONS_BY_USER)?;
+    let mut walk = Walk::new(store.now(tier), &REACTIONS_BY_USER)?;
     walk.rows((user.get(), byte), span, order, &mut |cursor: Cursor, item| {
         if live.found.len() == limit {
             return Ok(ControlFlow::Break(()));
@@ -147,8 +146,8 @@ pub fn reacted_to(store: &Store, id: ContentId, users: &[UserId], tier: Tier) ->
     let mut reactions = vec![Reactions::default(); users.len()];
     let used: Vec<_> = store.memory.kinds.reactions.known().used().collect();
     for (kind, byte) in used {
-        let rows = store.get_many(REACTIONS, users.iter().map(|user| keys::reaction(id, byte, *user)), tier)?;
-        let found = reactions.iter_mut().zip(rows).filter(|(_, row)| row.is_some());
+        let rows = REACTIONS.have(store.now(tier), users.iter().map(|user| (id, byte, *user)))?;
+        let found = reactions.iter_mut().zip(rows).filter(|(_, has)| *has);
         found.for_each(|(reactions, _)| reactions.add(kind));
     }
     Ok(reactions)
@@ -175,8 +174,7 @@ pub fn purge_reactions(
     for byte in bytes.filter(|byte| after.is_none_or(|(last, _)| last <= *byte)) {
         let before = after.filter(|(last, _)| *last == byte).map(|(_, place)| place);
         let scan = Span { before, after: None }.newest(most - purged.len());
-        let of_kind = (REACTIONS_BY_TIME, (id.get(), byte));
-        let rows: Vec<UserCursor> = listed(store.now(Tier::Disk), of_kind, scan, |place, _| Ok(place))?;
+        let rows = REACTIONS_BY_TIME.places(store.now(Tier::Disk), (id, byte), scan)?;
         for &UserCursor { at, id: user } in &rows {
             put_reaction(store, &mut change, item, (user, byte, at), false)?;
         }
@@ -220,11 +218,11 @@ fn present(store: &Store, id: ContentId, requests: &[Reaction]) -> Result<Pairs>
     let mut pairs: Pairs = requests.iter().map(|request| ((request.kind, request.user), (None, None))).collect();
     let known = store.memory.kinds.reactions.known();
     // No row has the byte of a kind that was never used.
-    let key = |kind, user| Some(keys::reaction(id, known.byte(kind)?, user));
+    let key = |kind, user| Some((id, known.byte(kind)?, user));
     let used = pairs.iter_mut().filter_map(|((kind, user), pair)| Some((key(*kind, *user)?, pair)));
     let used: Vec<_> = used.collect();
     drop(known);
-    let times = store.read_many(REACTIONS, used.iter().map(|(key, _)| key), Tier::Disk, values::read_millis)?;
+    let times = REACTIONS.get_many(store.now(Tier::Disk), used.iter().map(|(key, _)| key))?;
     used.into_iter().zip(times).for_each(|((_, pair), since)| *pair = (since, since));
     Ok(pairs)
 }
@@ -238,13 +236,12 @@ pub(crate) fn put_reaction(
     stands: bool,
 ) -> Result<()> {
     let id = item.cursor.id;
-    let (value, given) = (Some(values::millis(since).to_vec()), Given { entry: Some(item), ..Given::default() });
-    let values = if stands { [None, value] } else { [value, None] };
-    change_row(change, REACTIONS, keys::reaction(id, kind, user), values, &given)?;
+    let given = Given { entry: Some(item), ..Given::default() };
+    let values = if stands { [None, Some(&since)] } else { [Some(&since), None] };
+    REACTIONS.change(change, (id, kind, user), values, &given)?;
     let notice = NoticeId { kind: NoticeKind::Reaction, reaction: kind, actor: user, item: Some(id) };
-    let place = NoticeCursor { at: since, id: notice };
-    notices::tables::put_notice(store, change, item.author, place, stands.then_some(&values::EMPTY));
-    Ok(())
+    let notice = Notice::plain(NoticeCursor { at: since, id: notice });
+    notices::tables::set_notice(store, change, item.author, &notice, stands)
 }
 
 /// Takes the live items of a group. The next group is larger: after many deleted items, more may follow.

@@ -13,8 +13,8 @@ use crate::ids;
 use crate::options::Options;
 use crate::rows::filter::Rules;
 use crate::rows::tables::{
-    self, BLOCKS, CONTENT, DELETED, ERASURES, FOLLOWING, HIDDEN, KINDS, LIST_MARKERS, LIST_MEMBERS, LISTS, MARKERS,
-    MUTES, NAMES_BY_NUMBER, NOTICE_MARKERS, PROFILES, REACTIONS, REQUESTS, SETTINGS, SUSPENDED, Table,
+    self, AnyTable, BLOCKS, CONTENT, DELETED, ERASURES, FOLLOWING, HIDDEN, KINDS, LIST_MARKERS, LIST_MEMBERS, LISTS,
+    MARKERS, MUTES, NAMES_BY_NUMBER, NOTICE_MARKERS, PROFILES, REACTIONS, REQUESTS, SETTINGS, SUSPENDED,
 };
 use crate::store::Store;
 use kv::{ReadOnly, Schema, Scope, Tier};
@@ -22,26 +22,26 @@ use model::error::{Error, Result};
 use model::{HostId, KindId, MAX_ID, Rule, RuleDraft, UserId};
 
 /// The tables from which all others follow: damage of the others stops no export.
-const READ: [Table; 19] = [
-    BLOCKS,
-    CONTENT,
-    DELETED,
-    ERASURES,
-    FOLLOWING,
-    HIDDEN,
-    KINDS,
-    LIST_MARKERS,
-    LIST_MEMBERS,
-    LISTS,
-    MARKERS,
-    MUTES,
-    NAMES_BY_NUMBER,
-    NOTICE_MARKERS,
-    PROFILES,
-    REACTIONS,
-    REQUESTS,
-    SETTINGS,
-    SUSPENDED,
+const READ: [AnyTable; 19] = [
+    BLOCKS.spec,
+    CONTENT.spec,
+    DELETED.spec,
+    ERASURES.spec,
+    FOLLOWING.spec,
+    HIDDEN.spec,
+    KINDS.spec,
+    LIST_MARKERS.spec,
+    LIST_MEMBERS.spec,
+    LISTS.spec,
+    MARKERS.spec,
+    MUTES.spec,
+    NAMES_BY_NUMBER.spec,
+    NOTICE_MARKERS.spec,
+    PROFILES.spec,
+    REACTIONS.spec,
+    REQUESTS.spec,
+    SETTINGS.spec,
+    SUSPENDED.spec,
 ];
 
 /// An open directory that nothing changes.
@@ -113,7 +113,7 @@ impl Reader {
     }
 
     /// Visits all rows of a table in the order of their keys.
-    fn each(&self, table: Table, mut take: impl FnMut(&[u8], &[u8]) -> Result<()>) -> Result<()> {
+    fn each(&self, table: AnyTable, mut take: impl FnMut(&[u8], &[u8]) -> Result<()>) -> Result<()> {
         let mut rows = self.store.now(Tier::Disk).rows(table, Scope::Once)?;
         rows.seek_to_first();
         while let Some((key, value)) = rows.item() {
@@ -124,10 +124,10 @@ impl Reader {
     }
 }
 
-fn text(bytes: &[u8], table: Table) -> Result<&str> {
+fn text(bytes: &[u8], table: AnyTable) -> Result<&str> {
     std::str::from_utf8(bytes).map_err(|_| unreadable(table))
 }
 
-fn unreadable(table: Table) -> Error {
+fn unreadable(table: AnyTable) -> Error {
     Error::Corrupt(format!("a row of {table}"))
 }

@@ -4,16 +4,19 @@ use std::collections::BTreeMap;
 
 use super::{Reader, text, unreadable};
 use crate::items::tables::FINAL;
+use crate::rows::keys;
+use crate::rows::table::Table;
 use crate::rows::tables::{
-    CONTENT, DELETED, FOLLOWING, LIST_MARKERS, LIST_MEMBERS, LISTS, MARKERS, NAMES_BY_NUMBER, NOTICE_MARKERS, PROFILES,
-    REACTIONS, REQUESTS, SETTINGS, SUSPENDED, Table, of_barrier,
+    AnyTable, CONTENT, DELETED, FOLLOWING, LIST_MARKERS, LIST_MEMBERS, LISTS, MARKERS, NAMES_BY_NUMBER, NOTICE_MARKERS,
+    PROFILES, REACTIONS, REQUESTS, SETTINGS, SUSPENDED, of_barrier,
 };
-use crate::rows::{keys, values};
+use crate::rows::values::deletions::Deletion;
+use crate::rows::values::{NumberedList, Stored, Value};
 use kv::{Scope, Tier};
 use model::error::Result;
 use model::{
-    Barrier, Content, ContentId, HostId, HostNoticeId, MAX_ID, Millis, NoticeCursor, NoticeId, NoticeKind, Position,
-    Profile, ReactionKinds, RuleDraft, UserId, UserList, UserSettings,
+    Barrier, Content, ContentId, HostId, HostNoticeId, MAX_ID, Membership, Millis, NoticeCursor, NoticeId, NoticeKind,
+    Position, Profile, ReactionKinds, RuleDraft, UserId, UserList, UserSettings,
 };
 
 /// A relation that may have a rule: a follow, a request, a member of a list.
@@ -52,71 +55,71 @@ pub(super) type Take<'t, T> = &'t mut dyn FnMut(T) -> Result<()>;
 
 /// All names, in the order in which the server first saw them.
 pub fn each_name(reader: &Reader, take: Take<'_, HostId>) -> Result<()> {
-    reader.each(NAMES_BY_NUMBER, |key, name| match user(NAMES_BY_NUMBER, key)? {
+    reader.each(&NAMES_BY_NUMBER, |key, name| match user(&NAMES_BY_NUMBER, key)? {
         user if reader.hides(user) || name.is_empty() => Ok(()),
-        _ => take(HostId::Name(text(name, NAMES_BY_NUMBER)?.into())),
+        _ => take(HostId::Name(text(name, &NAMES_BY_NUMBER)?.into())),
     })
 }
 
 /// The settings of users who have other ones than the default.
 pub fn each_settings(reader: &Reader, take: Take<'_, (UserId, UserSettings)>) -> Result<()> {
-    each_of_user(reader, SETTINGS, values::read_settings, &mut |(user, settings)| {
+    each_of_user(reader, SETTINGS, &mut |(user, settings)| {
         if settings == UserSettings::default() { Ok(()) } else { take((user, settings)) }
     })
 }
 
 /// Barriers of a kind: the user, the target, since when.
 pub fn each_barrier(reader: &Reader, barrier: Barrier, take: Take<'_, (UserId, UserId, Millis)>) -> Result<()> {
-    let (table, ..) = of_barrier(barrier);
-    reader.each(table, |key, value| match pair(table, key)? {
+    let (table, _) = of_barrier(barrier);
+    reader.each(table.spec, |key, value| match pair(table.spec, key)? {
         (user, target) if reader.hides(user) || reader.hides(target) => Ok(()),
-        (user, target) => take((user, target, values::read_millis(value)?)),
+        (user, target) => take((user, target, Millis::read(key, value)?)),
     })
 }
 
 /// All follows.
 pub fn each_follow(reader: &Reader, take: Take<'_, Ruled>) -> Result<()> {
-    each_ruled(reader, FOLLOWING, take)
+    each_ruled(reader, &FOLLOWING, take)
 }
 
 /// All requests to follow that wait.
 pub fn each_request(reader: &Reader, take: Take<'_, Ruled>) -> Result<()> {
-    each_ruled(reader, REQUESTS, take)
+    each_ruled(reader, &REQUESTS, take)
 }
 
-fn each_ruled(reader: &Reader, table: Table, take: Take<'_, Ruled>) -> Result<()> {
+fn each_ruled(reader: &Reader, table: AnyTable, take: Take<'_, Ruled>) -> Result<()> {
     reader.each(table, |key, value| {
         let (user, target) = pair(table, key)?;
         if reader.hides(user) || reader.hides(target) {
             return Ok(());
         }
-        let membership = values::read_membership(value)?;
+        let membership = Membership::read(key, value)?;
         take(Ruled { user, target, since: membership.since, rule: reader.rule(membership.rule)? })
     })
 }
 
 /// All lists of users.
 pub fn each_list(reader: &Reader, take: Take<'_, (UserId, UserList)>) -> Result<()> {
-    reader.each(LISTS, |key, value| {
-        if key == keys::HIGHEST_LIST || reader.hides(user(LISTS, key)?) {
+    reader.each(&LISTS, |key, value| {
+        if key == keys::HIGHEST_LIST || reader.hides(user(&LISTS, key)?) {
             return Ok(());
         }
-        let (id, settings) = values::read_list(value)?;
-        let name = text(key.get(keys::ID..).unwrap_or_default(), LISTS)?.to_owned();
-        take((user(LISTS, key)?, UserList { id, name, settings }))
+        let (id, settings) = NumberedList::read(key, value)?;
+        let name = text(key.get(keys::ID..).unwrap_or_default(), &LISTS)?.to_owned();
+        take((user(&LISTS, key)?, UserList { id, name, settings }))
     })
 }
 
 /// The members of all lists, list by list, with the name of the list.
 pub fn each_member(reader: &Reader, take: &mut dyn FnMut(&str, Ruled) -> Result<()>) -> Result<()> {
-    let mut rows = reader.store.now(Tier::Disk).rows(LIST_MEMBERS, Scope::Once)?;
+    let mut rows = reader.store.now(Tier::Disk).rows(&LIST_MEMBERS, Scope::Once)?;
     each_list(reader, &mut |(user, list)| {
         let first = keys::id(list.id.get());
         rows.seek(first);
         while let Some((key, value)) = rows.item().filter(|(key, _)| key.starts_with(&first)) {
-            let target = keys::second(key).ok_or_else(|| unreadable(LIST_MEMBERS))?;
+            let target = keys::second(key).ok_or_else(|| unreadable(&LIST_MEMBERS))?;
             if !reader.hides(target) {
-                let membership = values::read_membership(value)?;
+                let membership = Membership::read(key, value)?;
                 let rule = reader.rule(membership.rule)?;
                 take(&list.name, Ruled { user, target, since: membership.since, rule })?;
             }
@@ -128,8 +131,8 @@ pub fn each_member(reader: &Reader, take: &mut dyn FnMut(&str, Ruled) -> Result<
 
 /// All items that are live, or deleted and not purged, and whether each is deleted.
 pub fn each_item(reader: &Reader, take: Take<'_, (Content, bool)>) -> Result<()> {
-    reader.each(CONTENT, |key, value| {
-        let stored = values::read_content(item(CONTENT, key)?, value)?;
+    reader.each(&CONTENT, |key, value| {
+        let stored = Stored::read(key, value)?;
         let is_deleted = stored.deleted_at.is_some();
         if stored.deleted_at == Some(FINAL) || reader.hides(stored.content.author) {
             return Ok(());
@@ -149,8 +152,8 @@ pub fn turn(reader: &Reader, item: &Content) -> Result<usize> {
     let Some((_, mut subject)) = NoticeKind::of_item(item) else { return Ok(0) };
     let (mut turn, mut below) = (1, item.id);
     for _ in 0..MOST_ABOVE {
-        let Some(row) = reader.store.get(CONTENT, &keys::id(subject.get()), Tier::Disk)? else { break };
-        let Some((_, next)) = NoticeKind::of_item(&values::read_content(subject, &row)?.content) else { break };
+        let Some(stored) = CONTENT.get(reader.store.now(Tier::Disk), subject)? else { break };
+        let Some((_, next)) = NoticeKind::of_item(&stored.content) else { break };
         turn += usize::from(subject > below);
         (below, subject) = (subject, next);
     }
@@ -159,10 +162,10 @@ pub fn turn(reader: &Reader, item: &Content) -> Result<usize> {
 
 /// The deleted items with their times; `None` for the id of one that is purged, or of which something is.
 pub fn each_deletion(reader: &Reader, take: Take<'_, (ContentId, Option<Millis>)>) -> Result<()> {
-    reader.each(DELETED, |key, value| {
-        let id = item(DELETED, key)?;
-        let (at, _) = values::deletions::read_deletion(value)?;
-        if at != FINAL && reader.store.get(CONTENT, key, Tier::Disk)?.is_some() && !hides_item(reader, id)? {
+    reader.each(&DELETED, |key, value| {
+        let id = item(&DELETED, key)?;
+        let Deletion { at, .. } = Deletion::read(key, value)?;
+        if at != FINAL && CONTENT.has(reader.store.now(Tier::Disk), id)? && !hides_item(reader, id)? {
             take((id, Some(at)))
         } else if reader.found(id.get())?.is_some() {
             take((id, None))
@@ -185,10 +188,10 @@ pub fn each_reaction(
     let (reactions, mut left_out) = (reader.kinds_of_reactions(), BTreeMap::new());
     // The item of the last row, and whether its reactions are passed over.
     let mut last = None;
-    reader.each(REACTIONS, |key, value| {
-        let (_, byte, user) = keys::split_reaction(key).ok_or_else(|| unreadable(REACTIONS))?;
-        let (item, user) = (item(REACTIONS, key)?, UserId::new(user).map_err(|_| unreadable(REACTIONS))?);
-        let name = reactions.get(usize::from(byte)).ok_or_else(|| unreadable(REACTIONS))?;
+    reader.each(&REACTIONS, |key, value| {
+        let (_, byte, user) = keys::split_reaction(key).ok_or_else(|| unreadable(&REACTIONS))?;
+        let (item, user) = (item(&REACTIONS, key)?, UserId::new(user).map_err(|_| unreadable(&REACTIONS))?);
+        let name = reactions.get(usize::from(byte)).ok_or_else(|| unreadable(&REACTIONS))?;
         let is_passed_over = match last {
             Some((same, known)) if same == item => known,
             _ => {
@@ -201,7 +204,7 @@ pub fn each_reaction(
             return Ok(());
         }
         match kinds.named(name) {
-            Some(_) => take(item, user, name, values::read_millis(value)?),
+            Some(_) => take(item, user, name, Millis::read(key, value)?),
             None => {
                 *left_out.entry(name.clone()).or_default() += 1;
                 Ok(())
@@ -213,24 +216,23 @@ pub fn each_reaction(
 
 /// All profiles.
 pub fn each_profile(reader: &Reader, take: Take<'_, (UserId, Profile)>) -> Result<()> {
-    each_of_user(reader, PROFILES, values::read_profile, take)
+    each_of_user(reader, PROFILES, take)
 }
 
 /// The markers of home timelines, then those of lists.
 pub fn each_marker(reader: &Reader, take: &mut dyn FnMut(Marker<'_>) -> Result<()>) -> Result<()> {
-    each_of_user(reader, MARKERS, values::read_marker, &mut |(user, place)| {
+    each_of_user(reader, MARKERS, &mut |(user, place)| {
         take(Marker { user, list: None, at: place.at, item: named_or_last(reader, place.id)? })
     })?;
     each_list(reader, &mut |(user, list)| {
-        let Some(row) = reader.store.get(LIST_MARKERS, &keys::id(list.id.get()), Tier::Disk)? else { return Ok(()) };
-        let place = values::read_marker(&row)?;
+        let Some(place) = LIST_MARKERS.get(reader.store.now(Tier::Disk), list.id)? else { return Ok(()) };
         take(Marker { user, list: Some(&list.name), at: place.at, item: named_or_last(reader, place.id)? })
     })
 }
 
 /// The places up to which users have read their notices.
 pub fn each_notice_marker(reader: &Reader, take: Take<'_, (UserId, Position<HostNoticeId>)>) -> Result<()> {
-    each_of_user(reader, NOTICE_MARKERS, values::read_notice_marker, &mut |(user, place)| {
+    each_of_user(reader, NOTICE_MARKERS, &mut |(user, place)| {
         let NoticeId { actor, item, .. } = place.id;
         let is_hidden = reader.hides(actor) || item.map_or(Ok(false), |item| hides_item(reader, item))?;
         let NoticeCursor { at, id } = if is_hidden { place.without_actor() } else { place };
@@ -247,19 +249,14 @@ fn named_or_last(reader: &Reader, id: impl Into<u64>) -> Result<HostId> {
 
 /// All suspended users, with the times since when.
 pub fn each_suspension(reader: &Reader, take: Take<'_, (UserId, Millis)>) -> Result<()> {
-    each_of_user(reader, SUSPENDED, values::read_millis, take)
+    each_of_user(reader, SUSPENDED, take)
 }
 
 /// The rows of a table of one row a user.
-fn each_of_user<V>(
-    reader: &Reader,
-    table: Table,
-    read: impl Fn(&[u8]) -> Result<V>,
-    take: Take<'_, (UserId, V)>,
-) -> Result<()> {
-    reader.each(table, |key, value| match user(table, key)? {
+fn each_of_user<V: Value>(reader: &Reader, table: Table<UserId, V>, take: Take<'_, (UserId, V)>) -> Result<()> {
+    reader.each(table.spec, |key, value| match user(table.spec, key)? {
         user if reader.hides(user) => Ok(()),
-        user => take((user, read(value)?)),
+        user => take((user, V::read(key, value)?)),
     })
 }
 
@@ -268,24 +265,23 @@ fn hides_item(reader: &Reader, id: ContentId) -> Result<bool> {
     if reader.erasing() == 0 {
         return Ok(false);
     }
-    let Some(row) = reader.store.get(CONTENT, &keys::id(id.get()), Tier::Disk)? else { return Ok(false) };
-    Ok(reader.hides(values::read_content(id, &row)?.content.author))
+    let stored = CONTENT.get(reader.store.now(Tier::Disk), id)?;
+    Ok(stored.is_some_and(|stored| reader.hides(stored.content.author)))
 }
 
-pub(super) fn user(table: Table, key: &[u8]) -> Result<UserId> {
+pub(super) fn user(table: AnyTable, key: &[u8]) -> Result<UserId> {
     keys::number(key).and_then(|raw| UserId::new(raw).ok()).ok_or_else(|| unreadable(table))
 }
 
-fn item(table: Table, key: &[u8]) -> Result<ContentId> {
+fn item(table: AnyTable, key: &[u8]) -> Result<ContentId> {
     keys::number(key).and_then(|raw| ContentId::new(raw).ok()).ok_or_else(|| unreadable(table))
 }
 
-fn pair(table: Table, key: &[u8]) -> Result<(UserId, UserId)> {
+fn pair(table: AnyTable, key: &[u8]) -> Result<(UserId, UserId)> {
     Ok((user(table, key)?, keys::second(key).ok_or_else(|| unreadable(table))?))
 }
 
 /// The time of the deletion of an item, if it is deleted.
 fn deleted_at(reader: &Reader, id: ContentId) -> Result<Option<Millis>> {
-    let read = |row: &[u8]| values::deletions::read_deletion(row).map(|(at, _)| at);
-    reader.store.read(DELETED, &keys::id(id.get()), Tier::Disk, read)
+    Ok(DELETED.get(reader.store.now(Tier::Disk), id)?.map(|deletion| deletion.at))
 }

@@ -1,7 +1,7 @@
 //! Changes of rows, with all that follows from them.
 
 use super::mirrors::{Fact, Given};
-use super::tables::{COUNTS, Table, mirrors_of};
+use super::tables::{AnyTable, COUNTS, mirrors_of};
 use super::{keys, values};
 use kv::WriteBatch;
 use model::error::Result;
@@ -9,7 +9,7 @@ use model::error::Result;
 /// Changes a row from a value to another one (`None` for no row), with all rows and counts of users that follow from it.
 pub(crate) fn change_row(
     batch: &mut WriteBatch,
-    table: Table,
+    table: AnyTable,
     key: impl AsRef<[u8]>,
     values: [Option<Vec<u8>>; 2],
     given: &Given,
@@ -29,9 +29,9 @@ pub(crate) fn change_row(
 }
 
 /// Adds the step of a count that a row adds to, if it comes or goes.
-pub(crate) fn count_row(batch: &mut WriteBatch, table: Table, key: &[u8], is_there: [bool; 2]) {
+pub(crate) fn count_row(batch: &mut WriteBatch, table: AnyTable, key: &[u8], is_there: [bool; 2]) {
     let [before, after] = is_there.map(i64::from);
     if let Some((counter, user)) = table.counter.zip(keys::number(key)).filter(|_| before != after) {
-        batch.merge(COUNTS, keys::count(user, counter), values::count(after - before));
+        batch.merge(&COUNTS, keys::count(user, counter), values::count(after - before));
     }
 }

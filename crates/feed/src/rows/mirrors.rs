@@ -9,9 +9,9 @@ pub(crate) use self::items::{counted_on, subject, unlisted_purged};
 use super::keys;
 use super::keys::Partition;
 use super::values;
-use super::values::Stored;
+use super::values::{Number, Stored, Value};
 use model::error::{Error, Result};
-use model::{ContentId, Entry, MAX_ID, Millis, UserId};
+use model::{ContentId, Entry, MAX_ID, Membership, Millis, NoticeCursor, Profile, UserId};
 
 /// Rows of one table, each with its key and its value.
 pub(crate) type Rows = Vec<(Vec<u8>, Vec<u8>)>;
@@ -82,8 +82,8 @@ impl<'a> Fact<'a> {
         if let Some(item) = self.item {
             return Some(Cow::Borrowed(item));
         }
-        let id = ContentId::new(keys::split_id(self.key)?).ok()?;
-        values::read_content(id, self.value).ok().map(Cow::Owned)
+        keys::split_id(self.key)?;
+        Stored::read(self.key, self.value).ok().map(Cow::Owned)
     }
 }
 
@@ -140,7 +140,7 @@ impl Mirror {
 
     /// Pairs the other way round.
     pub(crate) const REVERSED: Self = Self {
-        rows: |_, fact| Ok(edge(fact).map(|(first, second, _)| one(keys::pair(second, first), values::EMPTY))),
+        rows: |_, fact| Ok(edge(fact).map(|(first, second, _)| one(keys::pair(second, first), []))),
         source: of_reversed,
     };
 
@@ -166,7 +166,7 @@ impl Mirror {
 
     pub(crate) const REACTIONS_BY_TIME: Self = Self {
         rows: |_, fact| {
-            let row = |(item, kind, user, since)| one(keys::kind_row((item, kind), since, user), values::EMPTY);
+            let row = |(item, kind, user, since)| one(keys::kind_row((item, kind), since, user), []);
             Ok(reaction(fact).map(row))
         },
         source: |key, _| {
@@ -195,7 +195,7 @@ impl Mirror {
     pub(crate) const NICKNAMES: Self = Self {
         rows: |_, fact| {
             let user = keys::split_id(fact.key).and_then(|raw| UserId::new(raw).ok());
-            let read = user.zip(values::read_profile(fact.value).ok());
+            let read = user.zip(Profile::read(fact.key, fact.value).ok());
             Ok(read.map(|(user, profile)| keys::nicknames(&profile, user).map(|key| (key, Vec::new())).collect()))
         },
         source: |key, value| {
@@ -207,11 +207,11 @@ impl Mirror {
     /// The actors of the places of markers, each with the user of the marker.
     pub(crate) const ACTORS_OF_MARKERS: Self = Self {
         rows: |_, fact| {
-            let read = keys::split_id(fact.key).zip(values::read_notice_marker(fact.value).ok());
+            let read = keys::split_id(fact.key).zip(NoticeCursor::read(fact.key, fact.value).ok());
             let Some((user, place)) = read else {
                 return Ok(None);
             };
-            let rows = place.actor().map(|actor| one(keys::pair(actor, user), values::EMPTY));
+            let rows = place.actor().map(|actor| one(keys::pair(actor, user), []));
             Ok(Some(rows.unwrap_or_default()))
         },
         source: |key, _| keys::split_pair(key).map(|(_, user)| Source::Of(keys::id(user).into())),
@@ -220,7 +220,8 @@ impl Mirror {
     /// Names by their numbers. A number keeps a row without a name once its user is erased.
     pub(crate) const NAMES_BY_NUMBER: Self = Self {
         rows: |_, fact| {
-            let number = values::read_given(fact.value).ok().filter(|number| *number > MAX_ID);
+            let number =
+                Number::read(fact.key, fact.value).ok().map(|Number(number)| number).filter(|number| *number > MAX_ID);
             Ok(number.filter(|_| str::from_utf8(fact.key).is_ok()).map(|number| one(keys::id(number), fact.key)))
         },
         source: |number, name| {
@@ -258,13 +259,13 @@ fn one(key: impl Into<Vec<u8>>, value: impl Into<Vec<u8>>) -> Rows {
 }
 
 fn by_time(first: u64, since: Millis, second: u64) -> Rows {
-    one(keys::row(first, since, second), values::EMPTY)
+    one(keys::row(first, since, second), [])
 }
 
 /// A pair, and its time, which a rule may follow.
 fn edge(fact: Fact<'_>) -> Option<(u64, u64, Millis)> {
     let (first, second) = keys::split_pair(fact.key)?;
-    Some((first, second, values::read_membership(fact.value).ok()?.since))
+    Some((first, second, Membership::read(fact.key, fact.value).ok()?.since))
 }
 
 fn of_pair(first: u64, second: u64) -> Source {

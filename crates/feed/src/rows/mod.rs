@@ -3,8 +3,11 @@
 pub(crate) mod changes;
 pub(crate) mod filter;
 pub(crate) mod inbox;
+pub(crate) mod key_types;
 pub(crate) mod keys;
 pub(crate) mod mirrors;
+pub(crate) mod schema;
+pub(crate) mod table;
 pub(crate) mod tables;
 pub(crate) mod values;
 pub(crate) mod walk;

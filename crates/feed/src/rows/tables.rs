@@ -4,15 +4,24 @@ use std::fmt;
 use std::ops::Deref;
 use std::sync::LazyLock;
 
-use super::inbox;
+use super::key_types::{
+    Beginning, ByTime, ErasureHash, EventNumber, KeyType, Keys, ListName, Name, NameNumber, Note, OfKindByTime,
+    TopicName,
+};
 use super::keys::Counter;
 use super::mirrors::Mirror;
+use super::table::Table;
 use super::values;
+use super::values::deletions::Deletion;
+use super::values::{Count, ItemSteps, Listed, Number, NumberedList, PackedInbox, Stored, Text, Value};
 use kv::{Access, Compression, Family, Steps};
-use model::{Barrier, UserId};
+use model::{
+    Activity, Barrier, ContentId, Cursor, Entry, ErasedUser, Erasure, Job, JobId, ListId, Logged, Membership, Millis,
+    Notice, NoticeCursor, Profile, TopicId, Unpushed, UserId, UserSettings,
+};
 
-/// One of the tables below.
-pub(crate) type Table = &'static Spec;
+/// Any of the tables below.
+pub(crate) type AnyTable = &'static Spec;
 
 /// The declaration of a table, from which the engine's options, figures, `check` and comparisons of nodes follow.
 #[derive(Debug)]
@@ -23,10 +32,14 @@ pub(crate) struct Spec {
     pub(crate) keys: Keys,
     /// The rows that count in a comparison of nodes; `None` for a table that is each node's own.
     pub(crate) counted: Option<Counted>,
-    /// Whether a value can be read. For tables of which an audit checks nothing else.
-    pub(crate) record: Option<fn(&[u8]) -> bool>,
+    /// Whether a value can be read, by its key.
+    pub(crate) is_readable: fn(&[u8], &[u8]) -> bool,
+    /// The form of its values, in words.
+    pub(crate) values: &'static str,
+    /// Its rows, in words.
+    pub(crate) about: &'static str,
     /// The tables from whose rows its own follow, and how: changes write them, and an audit makes them anew.
-    pub(crate) follows: &'static [(Table, Mirror)],
+    pub(crate) follows: &'static [(AnyTable, Mirror)],
     /// The count of a row's first user to which each row adds one.
     pub(crate) counter: Option<Counter>,
 }
@@ -37,38 +50,6 @@ impl Deref for Spec {
     fn deref(&self) -> &Family {
         &self.family
     }
-}
-
-/// The kind and owner of a table's keys, by which an audit names a row.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Keys {
-    /// An id.
-    One(&'static str),
-    /// The id of an owner of this kind, and a user.
-    Pair(&'static str),
-    /// A user and a text: the name of something of the user.
-    OfUser(&'static str),
-    /// A user and a counter.
-    Counter,
-    /// A text that has a number, and its kind.
-    Text(&'static str),
-    /// An item, a kind and a user.
-    Reaction,
-    /// A partition and a place in it.
-    Row(&'static str),
-    /// A partition of an id and a kind, and a place in it.
-    KindRow(&'static str),
-    /// What it is a kind of, and its byte.
-    Kind,
-    /// A user and the place of a notice.
-    Notice,
-    /// A beginning of a nickname, and its user.
-    Nickname,
-}
-
-impl Keys {
-    /// A user and another user.
-    pub(crate) const USERS: Self = Self::Pair("user");
 }
 
 /// The rows of a table that count in a comparison of nodes.
@@ -98,40 +79,22 @@ pub(crate) enum Counted {
 }
 
 impl Spec {
-    /// A table whose rows all count.
-    const fn new(name: &'static str, access: Access, keys: Keys) -> Self {
+    /// A table of these keys and values, whose rows all count.
+    const fn of<K: KeyType, V: Value>(name: &'static str) -> Self {
         Self {
-            family: Family::new(name, access),
-            keys,
+            family: Family::new(name, K::ACCESS),
+            keys: K::FORM,
             counted: Some(Counted::All),
-            record: None,
+            is_readable: |key, value| V::read(key, value).is_ok(),
+            values: V::FORM,
+            about: "",
             follows: &[],
             counter: None,
         }
     }
 
-    /// A table of single rows.
-    const fn point(name: &'static str, keys: Keys) -> Self {
-        Self::new(name, Access::Point, keys)
-    }
-
-    /// A table of one row a user, which an audit compares with no other table.
-    const fn record(name: &'static str, reads: fn(&[u8]) -> bool) -> Self {
-        Self::point(name, Keys::One("user")).read_by(reads)
-    }
-
-    /// A table of ordered rows in partitions.
-    const fn scan(name: &'static str, keys: Keys) -> Self {
-        Self::new(name, Access::Scan, keys)
-    }
-
-    /// A table of pairs of users. The pairs of one user are also read in order.
-    const fn pairs(name: &'static str) -> Self {
-        Self::new(name, Access::PointAndScan, Keys::USERS)
-    }
-
     /// Its rows follow from those of others.
-    const fn follows(self, follows: &'static [(Table, Mirror)]) -> Self {
+    const fn follows(self, follows: &'static [(AnyTable, Mirror)]) -> Self {
         Self { follows, ..self }
     }
 
@@ -142,6 +105,12 @@ impl Spec {
 
     const fn counting(self, counted: Counted) -> Self {
         Self { counted: Some(counted), ..self }
+    }
+
+    /// Read in this way.
+    const fn read_by(self, access: Access) -> Self {
+        let family = Family { access, ..self.family };
+        self.on(family)
     }
 
     /// With other engine options.
@@ -179,11 +148,6 @@ impl Spec {
         self.on(family)
     }
 
-    /// An audit checks that each value can be read.
-    const fn read_by(self, reads: fn(&[u8]) -> bool) -> Self {
-        Self { record: Some(reads), ..self }
-    }
-
     /// Each node has its own.
     const fn own(self) -> Self {
         Self { counted: None, ..self }
@@ -210,111 +174,164 @@ impl PartialEq for Spec {
 }
 
 macro_rules! tables {
-    ($($table:ident = $spec:expr;)+) => {
+    ($($(#[doc = $about:literal])* $table:ident: $key:ty => $value:ty = $name:literal $([$($option:tt)*])?;)+) => {
         #[allow(clippy::upper_case_acronyms, non_camel_case_types, reason = "the names of the tables")]
         enum Place { $($table),+ }
 
-        $(pub(crate) const $table: Table = {
-            const SPEC: Spec = $spec;
-            &Spec { family: Family { place: Place::$table as usize, ..SPEC.family }, ..SPEC }
+        $($(#[doc = $about])* pub(crate) const $table: Table<$key, $value> = {
+            const SPEC: Spec = Spec::of::<$key, $value>($name)$($($option)*)?;
+            const ABOUT: &str = concat!($($about),*);
+            Table::new(&Spec { family: Family { place: Place::$table as usize, ..SPEC.family }, about: ABOUT, ..SPEC })
         };)+
 
         /// All tables except the engine's own `default`, which stays empty; in the order of `docs/schema.md`.
-        pub(crate) const ALL: &[Table] = &[$($table),+];
+        pub(crate) const ALL: &[AnyTable] = &[$($table.spec),+];
     };
 }
 
 tables! {
-    CONTENT = Spec::point("content", Keys::One("content")).counting(Counted::OfItem).rising().large().compressed(Compression::ZstdAtBottom);
-    DELETED = Spec::point("deleted", Keys::One("content"))
-        .counting(Counted::Deletions)
-        .read_by(|row| values::deletions::read_deletion(row).is_ok())
-        .follows(&[(CONTENT, Mirror::DELETED)]);
-    OUTBOX = Spec::scan("outbox", Keys::Row("user")).counting(Counted::Hot).counts(Counter::Content).follows(&[(CONTENT, Mirror::OUTBOX)]);
-    OUTBOX_ARCHIVE = Spec::scan("outbox_archive", Keys::Row("user"))
-        .counting(Counted::Archived)
-        .counts(Counter::Content)
-        .compressed(Compression::Zstd);
-    COMMENTS = Spec::scan("comments", Keys::Row("content")).counting(Counted::OfItem).follows(&[(CONTENT, Mirror::COMMENTS)]);
-    USER_COMMENTS = Spec::scan("user_comments", Keys::Row("user")).follows(&[(CONTENT, Mirror::USER_COMMENTS)]);
-    UNLISTED = Spec::scan("unlisted", Keys::Row("user"))
-        .counting(Counted::ByItem)
-        .follows(&[(CONTENT, Mirror::UNLISTED), (DELETED, Mirror::UNLISTED_PURGED)]);
+    /// Items, also deleted ones until they are purged.
+    CONTENT: ContentId => Stored = "content"
+        [.counting(Counted::OfItem).rising().large().compressed(Compression::ZstdAtBottom)];
+    /// Deletions of items. A purged item keeps its row, so that its id is never used again.
+    DELETED: ContentId => Deletion = "deleted" [.counting(Counted::Deletions).follows(&[(CONTENT.spec, Mirror::DELETED)])];
+    /// Live items on each of their paths; first of a source its floor: rows at or below it are dropped at compaction.
+    OUTBOX: ByTime<UserId, ContentId> => Entry = "outbox"
+        [.counting(Counted::Hot).counts(Counter::Content).follows(&[(CONTENT.spec, Mirror::OUTBOX)])];
+    /// The entries of outboxes at or below the floors. A row of zeros is there if any outbox has a floor.
+    OUTBOX_ARCHIVE: ByTime<UserId, ContentId> => Entry = "outbox_archive"
+        [.counting(Counted::Archived).counts(Counter::Content).compressed(Compression::Zstd)];
+    /// Live comments on an item.
+    COMMENTS: ByTime<ContentId, ContentId> => Listed = "comments"
+        [.counting(Counted::OfItem).follows(&[(CONTENT.spec, Mirror::COMMENTS)])];
+    /// Live comments of a user.
+    USER_COMMENTS: ByTime<UserId, ContentId> => Entry = "user_comments" [.follows(&[(CONTENT.spec, Mirror::USER_COMMENTS)])];
+    /// Items that no list of their author has: see [Unlisted items](#unlisted-items).
+    UNLISTED: ByTime<UserId, ContentId> => () = "unlisted"
+        [.counting(Counted::ByItem).follows(&[(CONTENT.spec, Mirror::UNLISTED), (DELETED.spec, Mirror::UNLISTED_PURGED)])];
     // Rows are packed: LZ4 leaves those of unlike inboxes at the same size. Only equal inboxes would shrink.
-    INBOXES = Spec::record("inboxes", inbox::is_readable)
-        .own()
-        .large()
-        .taking(Steps::Merged)
-        .compressed(Compression::None)
-        .rebuilt();
-    FOLLOWING = Spec::pairs("following").counts(Counter::Following);
-    FOLLOWING_BY_TIME = Spec::scan("following_by_time", Keys::Row("user")).follows(&[(FOLLOWING, Mirror::BY_TIME)]);
-    FOLLOWERS = Spec::pairs("followers").counts(Counter::Followers).follows(&[(FOLLOWING, Mirror::REVERSED_WITH_TIME)]);
-    FOLLOWERS_BY_TIME = Spec::scan("followers_by_time", Keys::Row("user")).follows(&[(FOLLOWING, Mirror::BY_TIME_FOR_SECOND)]);
-    FRIENDS_BY_TIME = Spec::scan("friends_by_time", Keys::Row("user")).counts(Counter::Friends).follows(&[(FOLLOWING, Mirror::FRIENDS)]);
-    COUNTS = Spec::point("counts", Keys::Counter).counting(Counted::NotZero).taking(Steps::Sums(add));
-    ITEM_COUNTS = Spec::point("item_counts", Keys::One("content"))
-        .counting(Counted::OfItemNotZero)
-        .rising()
-        .taking(Steps::ManySums(add_item_counts));
-    REACTIONS = Spec::point("reactions", Keys::Reaction).counting(Counted::OfItem);
-    REACTIONS_BY_TIME = Spec::scan("reactions_by_time", Keys::KindRow("content"))
-        .counting(Counted::OfItem)
-        .follows(&[(REACTIONS, Mirror::REACTIONS_BY_TIME)]);
-    REACTIONS_BY_USER = Spec::scan("reactions_by_user", Keys::KindRow("user"))
-        .counting(Counted::ByItem)
-        .follows(&[(REACTIONS, Mirror::REACTIONS_BY_USER)]);
-    KINDS = Spec::point("kinds", Keys::Kind);
-    MUTES = Spec::pairs("mutes");
-    MUTES_BY_TIME = Spec::scan("mutes_by_time", Keys::Row("user")).follows(&[(MUTES, Mirror::BY_TIME)]);
-    MUTED_BY = Spec::pairs("muted_by").follows(&[(MUTES, Mirror::REVERSED)]);
-    HIDDEN = Spec::pairs("hidden");
-    HIDDEN_BY_TIME = Spec::scan("hidden_by_time", Keys::Row("user")).follows(&[(HIDDEN, Mirror::BY_TIME)]);
-    HIDDEN_TO = Spec::pairs("hidden_to").follows(&[(HIDDEN, Mirror::REVERSED)]);
-    PROFILES = Spec::record("profiles", |row| values::read_profile(row).is_ok());
-    NICKNAMES = Spec::point("nicknames", Keys::Nickname).follows(&[(PROFILES, Mirror::NICKNAMES)]);
-    TOPIC_IDS = Spec::point("topic_ids", Keys::Text("topic"));
-    TOPIC_CONTENT = Spec::scan("topic_content", Keys::Row("topic")).counting(Counted::Hot).follows(&[(CONTENT, Mirror::TOPIC_CONTENT)]);
-    TOPIC_ARCHIVE = Spec::scan("topic_archive", Keys::Row("topic")).counting(Counted::Archived).compressed(Compression::Zstd);
-    NAMES = Spec::point("names", Keys::Text("name")).missing();
-    NAMES_BY_NUMBER = Spec::point("names_by_number", Keys::One("number")).follows(&[(NAMES, Mirror::NAMES_BY_NUMBER)]);
-    ACTIVITY = Spec::record("activity", |row| values::read_activity(row).is_ok()).own();
-    UNPUSHED = Spec::record("unpushed", |row| values::read_unpushed(row).is_ok()).own();
-    MARKERS = Spec::record("markers", |row| values::read_marker(row).is_ok());
-    SUSPENDED = Spec::record("suspended", |row| values::read_millis(row).is_ok());
-    LISTS = Spec::new("lists", Access::PointAndScan, Keys::OfUser("list")).read_by(values::is_list);
-    LIST_MEMBERS = Spec::new("list_members", Access::PointAndScan, Keys::Pair("list"));
-    LIST_MEMBERS_BY_TIME = Spec::scan("list_members_by_time", Keys::Row("list")).follows(&[(LIST_MEMBERS, Mirror::BY_TIME)]);
-    MEMBER_OF = Spec::pairs("member_of").follows(&[(LIST_MEMBERS, Mirror::REVERSED)]);
-    LIST_MARKERS = Spec::point("list_markers", Keys::One("list")).read_by(|row| values::read_marker(row).is_ok());
-    JOBS = Spec::new("jobs", Access::Queue, Keys::One("job")).own();
-    EVENTS = Spec::new("events", Access::Log, Keys::One("event")).counting(Counted::Newest);
-    REPLICA = Spec::point("replica", Keys::Text("mark")).own();
-    BLOCKS = Spec::pairs("blocks");
-    BLOCKS_BY_TIME = Spec::scan("blocks_by_time", Keys::Row("user")).follows(&[(BLOCKS, Mirror::BY_TIME)]);
-    BLOCKED_BY = Spec::pairs("blocked_by").follows(&[(BLOCKS, Mirror::REVERSED)]);
-    TAKEN_OFF = Spec::new("taken_off", Access::PointAndScan, Keys::Pair("content"))
-        .counting(Counted::OfItem)
-        .read_by(|row| values::read_millis(row).is_ok());
-    SETTINGS = Spec::record("settings", |row| values::read_settings(row).is_ok());
-    REQUESTS = Spec::pairs("requests");
-    SENT_REQUESTS = Spec::scan("sent_requests", Keys::Row("user")).follows(&[(REQUESTS, Mirror::BY_TIME)]);
-    FOLLOW_REQUESTS = Spec::scan("follow_requests", Keys::Row("user")).follows(&[(REQUESTS, Mirror::BY_TIME_FOR_SECOND)]);
-    ERASURES = Spec::record("erasures", |row| values::erasures::read_erasure(UserId::MIN, row).is_ok()).counting(Counted::Keys);
-    ERASED = Spec::point("erased", Keys::Text("erasure"))
-        .counting(Counted::Keys)
-        .read_by(|row| values::erasures::read_erased(row).is_ok());
-    NOTICES = Spec::scan("notices", Keys::Notice).counting(Counted::Notices);
-    NOTICE_MARKERS = Spec::record("notice_markers", |row| values::read_notice_marker(row).is_ok());
-    NOTICE_MARKERS_AT = Spec::pairs("notice_markers_at").follows(&[(NOTICE_MARKERS, Mirror::ACTORS_OF_MARKERS)]);
-    MENTIONED_IN = Spec::scan("mentioned_in", Keys::Row("user")).counting(Counted::ByItem).follows(&[(CONTENT, Mirror::MENTIONED_IN)]);
+    /// Home timelines, by fan-out, settle and rebuild.
+    INBOXES: UserId => PackedInbox = "inboxes"
+        [.own().large().taking(Steps::Merged).compressed(Compression::None).rebuilt()];
+    /// Who follows whom.
+    FOLLOWING: (UserId, UserId) => Membership = "following" [.counts(Counter::Following)];
+    /// Followees in the order of their follows.
+    FOLLOWING_BY_TIME: ByTime<UserId, UserId> => () = "following_by_time" [.follows(&[(FOLLOWING.spec, Mirror::BY_TIME)])];
+    /// Followers of a user, for fan-outs.
+    FOLLOWERS: (UserId, UserId) => Millis = "followers"
+        [.counts(Counter::Followers).follows(&[(FOLLOWING.spec, Mirror::REVERSED_WITH_TIME)])];
+    /// Followers in the order of their follows.
+    FOLLOWERS_BY_TIME: ByTime<UserId, UserId> => () = "followers_by_time"
+        [.follows(&[(FOLLOWING.spec, Mirror::BY_TIME_FOR_SECOND)])];
+    /// Users who follow each other: two rows a pair, since the later follow.
+    FRIENDS_BY_TIME: ByTime<UserId, UserId> => () = "friends_by_time"
+        [.counts(Counter::Friends).follows(&[(FOLLOWING.spec, Mirror::FRIENDS)])];
+    /// Counters of a user: 1 following, 2 followers, 3 friends, 4 live items on the own page.
+    COUNTS: (UserId, Counter) => Count = "counts" [.counting(Counted::NotZero).taking(Steps::Sums(add))];
+    /// Counters of an item, which need not exist.
+    ITEM_COUNTS: ContentId => ItemSteps = "item_counts"
+        [.counting(Counted::OfItemNotZero).rising().taking(Steps::ManySums(add_item_counts))];
+    /// Reactions to items, also to deleted ones.
+    REACTIONS: (ContentId, u8, UserId) => Millis = "reactions" [.counting(Counted::OfItem)];
+    /// Reactions to an item in the order of their times.
+    REACTIONS_BY_TIME: OfKindByTime<ContentId, UserId> => () = "reactions_by_time"
+        [.counting(Counted::OfItem).follows(&[(REACTIONS.spec, Mirror::REACTIONS_BY_TIME)])];
+    /// Items to which a user reacted.
+    REACTIONS_BY_USER: OfKindByTime<UserId, ContentId> => Listed = "reactions_by_user"
+        [.counting(Counted::ByItem).follows(&[(REACTIONS.spec, Mirror::REACTIONS_BY_USER)])];
+    /// Names of kinds: of content (0) or of reactions (1), by their numbers.
+    KINDS: [u8; 2] => Text = "kinds";
+    /// Whom a user mutes.
+    MUTES: (UserId, UserId) => Millis = "mutes";
+    /// Mutes of a user in the order of their times.
+    MUTES_BY_TIME: ByTime<UserId, UserId> => () = "mutes_by_time" [.follows(&[(MUTES.spec, Mirror::BY_TIME)])];
+    /// Users who mute a user, for the erasure of that.
+    MUTED_BY: (UserId, UserId) => () = "muted_by" [.follows(&[(MUTES.spec, Mirror::REVERSED)])];
+    /// From whom a user hides.
+    HIDDEN: (UserId, UserId) => Millis = "hidden";
+    /// Those from whom a user hides in the order of their times.
+    HIDDEN_BY_TIME: ByTime<UserId, UserId> => () = "hidden_by_time" [.follows(&[(HIDDEN.spec, Mirror::BY_TIME)])];
+    /// Users who hide from a reader.
+    HIDDEN_TO: (UserId, UserId) => () = "hidden_to" [.follows(&[(HIDDEN.spec, Mirror::REVERSED)])];
+    /// Profiles of users.
+    PROFILES: UserId => Profile = "profiles";
+    /// Beginnings of nicknames, for the search.
+    NICKNAMES: Beginning => () = "nicknames" [.follows(&[(PROFILES.spec, Mirror::NICKNAMES)])];
+    /// Ids of topics by their names; first, with an empty key, the highest id.
+    TOPIC_IDS: TopicName => Number = "topic_ids";
+    /// Live items of a topic; first of a topic its floor, as in `outbox`.
+    TOPIC_CONTENT: ByTime<TopicId, ContentId> => Listed = "topic_content"
+        [.counting(Counted::Hot).follows(&[(CONTENT.spec, Mirror::TOPIC_CONTENT)])];
+    /// Items of topics at or below the floors, as in `outbox_archive`.
+    TOPIC_ARCHIVE: ByTime<TopicId, ContentId> => Listed = "topic_archive"
+        [.counting(Counted::Archived).compressed(Compression::Zstd)];
+    /// Numbers of the names that the application uses as ids.
+    NAMES: Name => Number = "names" [.missing()];
+    /// Names by their numbers; empty once the user is [erased](#parts-of-an-erasure).
+    NAMES_BY_NUMBER: NameNumber => Text = "names_by_number" [.follows(&[(NAMES.spec, Mirror::NAMES_BY_NUMBER)])];
+    /// Whether a user has an inbox, and when the user was last seen.
+    ACTIVITY: UserId => Activity = "activity" [.own()];
+    /// The newest items of a source that did not reach all followers.
+    UNPUSHED: UserId => Unpushed = "unpushed" [.own()];
+    /// Markers of home timelines.
+    MARKERS: UserId => Cursor = "markers";
+    /// Suspended users, since when.
+    SUSPENDED: UserId => Millis = "suspended";
+    /// Lists of users; first, with an empty key, the highest number of any list.
+    LISTS: ListName => NumberedList = "lists";
+    /// Members of a list.
+    LIST_MEMBERS: (ListId, UserId) => Membership = "list_members";
+    /// Members of a list in the order of their times.
+    LIST_MEMBERS_BY_TIME: ByTime<ListId, UserId> => () = "list_members_by_time"
+        [.follows(&[(LIST_MEMBERS.spec, Mirror::BY_TIME)])];
+    /// Lists in which a user is, for the erasure of the user.
+    MEMBER_OF: (UserId, ListId) => () = "member_of" [.follows(&[(LIST_MEMBERS.spec, Mirror::REVERSED)])];
+    /// Markers of lists.
+    LIST_MARKERS: ListId => Cursor = "list_markers";
+    /// Work that is under way.
+    JOBS: JobId => Job = "jobs" [.own()];
+    /// The log of changes. A start, streams that resume and the feed of changes read it.
+    EVENTS: EventNumber => Logged = "events" [.read_by(Access::Log).counting(Counted::Newest)];
+    /// Notes of the server: see [Notes](#notes).
+    REPLICA: Note => Vec<u8> = "replica" [.own()];
+    /// Whom a user blocks.
+    BLOCKS: (UserId, UserId) => Millis = "blocks";
+    /// Blocks of a user in the order of their times.
+    BLOCKS_BY_TIME: ByTime<UserId, UserId> => () = "blocks_by_time" [.follows(&[(BLOCKS.spec, Mirror::BY_TIME)])];
+    /// Users who block a user.
+    BLOCKED_BY: (UserId, UserId) => () = "blocked_by" [.follows(&[(BLOCKS.spec, Mirror::REVERSED)])];
+    /// Paths that an item was taken off, by their sources.
+    TAKEN_OFF: (ContentId, UserId) => Millis = "taken_off" [.counting(Counted::OfItem)];
+    /// Settings of users.
+    SETTINGS: UserId => UserSettings = "settings";
+    /// Who has asked to follow whom.
+    REQUESTS: (UserId, UserId) => Membership = "requests";
+    /// Requests of a user in the order of their times.
+    SENT_REQUESTS: ByTime<UserId, UserId> => () = "sent_requests" [.follows(&[(REQUESTS.spec, Mirror::BY_TIME)])];
+    /// Requests to a user in the order of their times.
+    FOLLOW_REQUESTS: ByTime<UserId, UserId> => () = "follow_requests"
+        [.follows(&[(REQUESTS.spec, Mirror::BY_TIME_FOR_SECOND)])];
+    /// Erasures under way.
+    ERASURES: UserId => Erasure = "erasures" [.counting(Counted::Keys)];
+    /// Erasures that are over, for 90 days, by [hashes of their users](#parts-of-an-erasure).
+    ERASED: ErasureHash => ErasedUser = "erased" [.counting(Counted::Keys)];
+    /// Notices of a user: see [Rows of notices](#rows-of-notices). Older ones are dropped at compaction.
+    NOTICES: (UserId, NoticeCursor) => Notice = "notices" [.counting(Counted::Notices)];
+    /// Markers of notices.
+    NOTICE_MARKERS: UserId => NoticeCursor = "notice_markers";
+    /// Users whose marker is at a notice of an actor, for the erasure of the actor.
+    NOTICE_MARKERS_AT: (UserId, UserId) => () = "notice_markers_at"
+        [.follows(&[(NOTICE_MARKERS.spec, Mirror::ACTORS_OF_MARKERS)])];
+    /// Items that mention a user, for the erasure of the user.
+    MENTIONED_IN: ByTime<UserId, ContentId> => () = "mentioned_in"
+        [.counting(Counted::ByItem).follows(&[(CONTENT.spec, Mirror::MENTIONED_IN)])];
 }
 
 /// The tables whose rows follow from those of a table.
-pub(crate) fn mirrors_of(table: Table) -> &'static [(Table, Mirror)] {
-    static MIRRORS: LazyLock<Vec<Vec<(Table, Mirror)>>> = LazyLock::new(|| {
-        let of = |source: &Table| {
-            let from = |mirror: &&'static (Table, Mirror)| mirror.0 == *source;
+pub(crate) fn mirrors_of(table: AnyTable) -> &'static [(AnyTable, Mirror)] {
+    static MIRRORS: LazyLock<Vec<Vec<(AnyTable, Mirror)>>> = LazyLock::new(|| {
+        let of = |source: &AnyTable| {
+            let from = |mirror: &&'static (AnyTable, Mirror)| mirror.0 == *source;
             ALL.iter()
                 .flat_map(|table| table.follows.iter().filter(from).map(|(_, mirror)| (*table, *mirror)))
                 .collect()
@@ -324,12 +341,18 @@ pub(crate) fn mirrors_of(table: Table) -> &'static [(Table, Mirror)] {
     MIRRORS.get(table.place).map(Vec::as_slice).unwrap_or_default()
 }
 
-/// A barrier's rows by id and by time, and those by the target.
-pub(crate) fn of_barrier(barrier: Barrier) -> (Table, Table, Table) {
+/// Pairs of users, since when.
+pub(crate) type Pairs = Table<(UserId, UserId), Millis>;
+
+/// Users in the order of their times, for each user.
+pub(crate) type UsersByTime = Table<ByTime<UserId, UserId>, ()>;
+
+/// A barrier's rows by id, and those by time.
+pub(crate) fn of_barrier(barrier: Barrier) -> (Pairs, UsersByTime) {
     match barrier {
-        Barrier::Mute => (MUTES, MUTES_BY_TIME, MUTED_BY),
-        Barrier::Hide => (HIDDEN, HIDDEN_BY_TIME, HIDDEN_TO),
-        Barrier::Block => (BLOCKS, BLOCKS_BY_TIME, BLOCKED_BY),
+        Barrier::Mute => (MUTES, MUTES_BY_TIME),
+        Barrier::Hide => (HIDDEN, HIDDEN_BY_TIME),
+        Barrier::Block => (BLOCKS, BLOCKS_BY_TIME),
     }
 }
 

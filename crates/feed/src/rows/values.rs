@@ -13,12 +13,12 @@ use std::collections::BTreeMap;
 
 use bincode::{Decode, Encode};
 
-pub(crate) use self::notices::{notice, notice_marker, read_notice, read_notice_marker};
 use super::keys::number;
+use super::{inbox, keys};
 use model::error::{Error, Result};
 use model::{
-    Activity, Audience, Content, ContentId, Cursor, Entry, Job, JobId, KindId, ListId, ListSettings, Membership,
-    Millis, Profile, Progress, Reach, Rule, Unpushed, UserId, UserSettings, Work,
+    Activity, Audience, Content, ContentId, Cursor, Entry, Job, KindId, ListId, ListSettings, Membership, Millis,
+    Profile, Progress, Reach, Rule, Unpushed, UserId, UserSettings, Work,
 };
 
 /// The floor at the head of a list.
@@ -26,8 +26,34 @@ pub(crate) fn read_floor(head: Option<&[u8]>) -> Result<Option<Cursor>> {
     head.map(|bytes| read_cursor(bytes).ok_or_else(|| Error::Corrupt("floor".to_owned()))).transpose()
 }
 
-/// The value of a row whose key says all.
-pub(crate) const EMPTY: [u8; 0] = [];
+/// The value of a row.
+pub(crate) trait Value: Sized {
+    /// Its bytes in words, for `docs/schema.md`.
+    const FORM: &'static str;
+
+    /// Reads the value of the row with a key. `Corrupt` if it cannot be read.
+    fn read(key: &[u8], bytes: &[u8]) -> Result<Self>;
+
+    fn bytes(&self) -> Result<Vec<u8>>;
+}
+
+/// The id that is the key, or the first part of it.
+fn id_of<I: TryFrom<u64>>(key: &[u8], what: &str) -> Result<I> {
+    number(key).and_then(|raw| I::try_from(raw).ok()).ok_or_else(|| corrupt(what))
+}
+
+/// Of a row whose key says all.
+impl Value for () {
+    const FORM: &'static str = "empty";
+
+    fn read(_: &[u8], bytes: &[u8]) -> Result<()> {
+        if bytes.is_empty() { Ok(()) } else { Err(corrupt("a value that should be empty")) }
+    }
+
+    fn bytes(&self) -> Result<Vec<u8>> {
+        Ok(Vec::new())
+    }
+}
 
 const CONTENT: u8 = 1;
 /// That of an item with mentions.
@@ -74,30 +100,38 @@ pub(crate) struct Stored {
     pub(crate) deleted_at: Option<Millis>,
 }
 
-/// The fields of an item in the order of [`read_content`].
-pub(crate) fn content(stored: &Stored) -> Result<Vec<u8>> {
-    let Stored { content, deleted_at } = stored;
-    let fields = (
-        content.author.get(),
-        content.published_at,
-        content.edited_at,
-        deleted_at,
-        &content.kind,
-        &content.text,
-        &content.media,
-        &content.topics,
-        content.ref_id.map(ContentId::get),
-        &content.extra,
-        content.broadcast,
-        content.fingerprint,
-    );
-    let paths =
-        (content.kind_id.0, content.to.iter().map(|source| source.get()).collect::<Vec<_>>(), flags(content.audience));
-    if content.mentions.is_empty() {
-        return encode(CONTENT, &(fields, paths));
+impl Value for Stored {
+    const FORM: &'static str = "version 1 or 2, then the [fields of the item](#items)";
+
+    fn read(key: &[u8], bytes: &[u8]) -> Result<Self> {
+        read_content(id_of(key, "content: id")?, bytes)
     }
-    let mentions: Vec<_> = content.mentions.iter().map(|user| user.get()).collect();
-    encode(CONTENT_WITH_MENTIONS, &(fields, paths, mentions))
+
+    fn bytes(&self) -> Result<Vec<u8>> {
+        let Self { content, deleted_at } = self;
+        // In the order of `read_content`.
+        let fields = (
+            content.author.get(),
+            content.published_at,
+            content.edited_at,
+            deleted_at,
+            &content.kind,
+            &content.text,
+            &content.media,
+            &content.topics,
+            content.ref_id.map(ContentId::get),
+            &content.extra,
+            content.broadcast,
+            content.fingerprint,
+        );
+        let to = content.to.iter().map(|source| source.get()).collect::<Vec<_>>();
+        let paths = (content.kind_id.0, to, flags(content.audience));
+        if content.mentions.is_empty() {
+            return encode(CONTENT, &(fields, paths));
+        }
+        let mentions: Vec<_> = content.mentions.iter().map(|user| user.get()).collect();
+        encode(CONTENT_WITH_MENTIONS, &(fields, paths, mentions))
+    }
 }
 
 /// The version of the value of an item.
@@ -108,7 +142,7 @@ fn content_version(bytes: &[u8]) -> u8 {
 /// The fields of an item, and its mentions.
 type Fields<F> = (F, (u8, Vec<u64>, u8));
 
-pub(crate) fn read_content(id: ContentId, bytes: &[u8]) -> Result<Stored> {
+fn read_content(id: ContentId, bytes: &[u8]) -> Result<Stored> {
     let ((fields, (kind_id, to, audience)), mentions): (Fields<_>, Vec<u64>) = match content_version(bytes) {
         CONTENT => (decode("content", CONTENT, bytes)?, Vec::new()),
         version => {
@@ -159,71 +193,88 @@ enum WorkV1 {
 /// The reaches, each at the place that is its code.
 const REACHES: [Reach; 3] = [Reach::All, Reach::Active, Reach::Nobody];
 
-pub(crate) fn job(work: &Work, progress: Option<Progress>) -> Result<Vec<u8>> {
-    let record = match *work {
-        Work::FanOut { entry } => WorkV1::FanOut {
-            source: entry.source.get(),
-            at: entry.cursor.at,
-            id: entry.cursor.id.get(),
-            of: (entry.author.get(), entry.kind.0, flags(entry.audience)),
-            progress: progress.map(|p| (code(&REACHES, p.reach), p.done_to.map(UserId::get))),
-        },
-        Work::Settle { user, source } => WorkV1::Settle { user: user.get(), source: source.get() },
-        Work::Rebuild { user } => WorkV1::Rebuild { user: user.get() },
-    };
-    encode(JOB, &record)
-}
+impl Value for Job {
+    const FORM: &'static str = "version 1, then bincode: fan-out (source, place, author, kind, audience, progress), settle (user, source) or rebuild (user)";
 
-pub(crate) fn read_job(id: JobId, bytes: &[u8]) -> Result<Job> {
-    let user = |raw| UserId::new(raw).map_err(|_| corrupt("job: user"));
-    let mut progress = None;
-    let work = match decode("job", JOB, bytes)? {
-        WorkV1::FanOut { source, at, id, of: (author, kind, audience), progress: stored } => {
-            if let Some((reach, done_to)) = stored {
-                let reach = *REACHES.get(usize::from(reach)).ok_or_else(|| corrupt("job: reach"))?;
-                progress = Some(Progress { reach, done_to: done_to.map(user).transpose()? });
+    fn read(key: &[u8], bytes: &[u8]) -> Result<Self> {
+        let id = keys::split_job(key).ok_or_else(|| corrupt("job: id"))?;
+        let user = |raw| UserId::new(raw).map_err(|_| corrupt("job: user"));
+        let mut progress = None;
+        let work = match decode("job", JOB, bytes)? {
+            WorkV1::FanOut { source, at, id, of: (author, kind, audience), progress: stored } => {
+                if let Some((reach, done_to)) = stored {
+                    let reach = *REACHES.get(usize::from(reach)).ok_or_else(|| corrupt("job: reach"))?;
+                    progress = Some(Progress { reach, done_to: done_to.map(user).transpose()? });
+                }
+                let id = ContentId::new(id).map_err(|_| corrupt("job: content"))?;
+                let (source, author, audience) = (user(source)?, user(author)?, read_flags(audience)?);
+                Work::FanOut {
+                    entry: Entry { cursor: Cursor { at, id }, source, author, kind: KindId(kind), audience },
+                }
             }
-            let id = ContentId::new(id).map_err(|_| corrupt("job: content"))?;
-            let (source, author, audience) = (user(source)?, user(author)?, read_flags(audience)?);
-            Work::FanOut { entry: Entry { cursor: Cursor { at, id }, source, author, kind: KindId(kind), audience } }
-        }
-        WorkV1::Settle { user: whose, source } => Work::Settle { user: user(whose)?, source: user(source)? },
-        WorkV1::Rebuild { user: whose } => Work::Rebuild { user: user(whose)? },
-    };
-    Ok(Job { id, work, progress })
+            WorkV1::Settle { user: whose, source } => Work::Settle { user: user(whose)?, source: user(source)? },
+            WorkV1::Rebuild { user: whose } => Work::Rebuild { user: user(whose)? },
+        };
+        Ok(Self { id, work, progress })
+    }
+
+    fn bytes(&self) -> Result<Vec<u8>> {
+        let record = match self.work {
+            Work::FanOut { entry } => WorkV1::FanOut {
+                source: entry.source.get(),
+                at: entry.cursor.at,
+                id: entry.cursor.id.get(),
+                of: (entry.author.get(), entry.kind.0, flags(entry.audience)),
+                progress: self.progress.map(|p| (code(&REACHES, p.reach), p.done_to.map(UserId::get))),
+            },
+            Work::Settle { user, source } => WorkV1::Settle { user: user.get(), source: source.get() },
+            Work::Rebuild { user } => WorkV1::Rebuild { user: user.get() },
+        };
+        encode(JOB, &record)
+    }
 }
 
-pub(crate) fn profile(Profile { nickname, avatar, extra }: &Profile) -> Result<Vec<u8>> {
-    encode(PROFILE, &(nickname, avatar, extra))
-}
+impl Value for Profile {
+    const FORM: &'static str = "version 1, then bincode: nickname, avatar, extra";
 
-pub(crate) fn read_profile(bytes: &[u8]) -> Result<Profile> {
-    let (nickname, avatar, extra) = decode("profile", PROFILE, bytes)?;
-    Ok(Profile { nickname, avatar, extra })
+    fn read(_: &[u8], bytes: &[u8]) -> Result<Self> {
+        let (nickname, avatar, extra) = decode("profile", PROFILE, bytes)?;
+        Ok(Self { nickname, avatar, extra })
+    }
+
+    fn bytes(&self) -> Result<Vec<u8>> {
+        encode(PROFILE, &(&self.nickname, &self.avatar, &self.extra))
+    }
 }
 
 /// A list: its number and settings.
-pub(crate) fn list(id: ListId, ListSettings { title, exclusive }: &ListSettings) -> Result<Vec<u8>> {
-    encode(LIST, &(id.get(), title, exclusive))
+pub(crate) type NumberedList = (ListId, ListSettings);
+
+impl Value for NumberedList {
+    const FORM: &'static str = "version 1, then bincode: number of the list, title, exclusive";
+
+    fn read(_: &[u8], bytes: &[u8]) -> Result<Self> {
+        let (id, title, exclusive) = decode("list", LIST, bytes)?;
+        Ok((ListId::new(id).map_err(|_| corrupt("list: number"))?, ListSettings { title, exclusive }))
+    }
+
+    fn bytes(&self) -> Result<Vec<u8>> {
+        let (id, ListSettings { title, exclusive }) = self;
+        encode(LIST, &(id.get(), title, exclusive))
+    }
 }
 
-pub(crate) fn read_list(bytes: &[u8]) -> Result<(ListId, ListSettings)> {
-    let (id, title, exclusive) = decode("list", LIST, bytes)?;
-    Ok((ListId::new(id).map_err(|_| corrupt("list: number"))?, ListSettings { title, exclusive }))
-}
+impl Value for UserSettings {
+    const FORM: &'static str = "version 1, then bincode: approve_followers, default_audience (0 public, 1 followers)";
 
-/// Whether it is the value of a list, or the highest number of one.
-pub(crate) fn is_list(bytes: &[u8]) -> bool {
-    read_given(bytes).is_ok() || read_list(bytes).is_ok()
-}
+    fn read(_: &[u8], bytes: &[u8]) -> Result<Self> {
+        let (approve_followers, flags) = decode("settings", SETTINGS, bytes)?;
+        Ok(Self { approve_followers, default_audience: read_flags(flags)? })
+    }
 
-pub(crate) fn settings(UserSettings { approve_followers, default_audience }: UserSettings) -> Result<Vec<u8>> {
-    encode(SETTINGS, &(approve_followers, flags(default_audience)))
-}
-
-pub(crate) fn read_settings(bytes: &[u8]) -> Result<UserSettings> {
-    let (approve_followers, flags) = decode("settings", SETTINGS, bytes)?;
-    Ok(UserSettings { approve_followers, default_audience: read_flags(flags)? })
+    fn bytes(&self) -> Result<Vec<u8>> {
+        encode(SETTINGS, &(self.approve_followers, flags(self.default_audience)))
+    }
 }
 
 /// An author in a value.
@@ -248,8 +299,21 @@ fn read_flags(flags: u8) -> Result<Audience> {
     }
 }
 
-/// The value of an entry in an outbox, or in another list of its author's: kind, flags and another author, without
-/// defaults. Empty for a plain entry.
+/// In an outbox, or in another list of its author's: kind, flags and another author, without defaults. Empty for a plain entry.
+impl Value for Entry {
+    const FORM: &'static str = "an [entry](#entries)";
+
+    fn read(key: &[u8], bytes: &[u8]) -> Result<Self> {
+        let (partition, at, id) = keys::split_row(key).ok_or_else(|| corrupt("entry: key"))?;
+        let cursor = keys::cursor(at, id).ok_or_else(|| corrupt("entry: item"))?;
+        read_entry(cursor, UserId::new(partition).map_err(|_| corrupt("entry: source"))?, bytes)
+    }
+
+    fn bytes(&self) -> Result<Vec<u8>> {
+        Ok(entry(self))
+    }
+}
+
 pub(crate) fn entry(entry: &Entry) -> Vec<u8> {
     let mut bytes = Vec::new();
     if !entry.is_plain() {
@@ -271,7 +335,25 @@ pub(crate) fn read_entry(cursor: Cursor, source: UserId, bytes: &[u8]) -> Result
     Ok(Entry { cursor, source, author, kind: KindId(kind), audience: read_flags(flags)? })
 }
 
-/// The value of an entry in a list of items of any authors: the author, then kind and flags unless they are defaults.
+/// An entry in a list of items of any authors: the author, then kind and flags unless they are defaults.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Listed(pub(crate) Entry);
+
+impl Value for Listed {
+    const FORM: &'static str = "author id, 8 bytes; then an [entry](#entries)";
+
+    fn read(key: &[u8], bytes: &[u8]) -> Result<Self> {
+        let id = keys::last_id(key).and_then(|id| ContentId::new(id).ok());
+        let at = key.len().checked_sub(2 * keys::ID).and_then(|place| number(&key[place..]));
+        let (id, at) = id.zip(at).ok_or_else(|| corrupt("entry: key"))?;
+        read_listed(Cursor { at: !at, id }, bytes).map(Self)
+    }
+
+    fn bytes(&self) -> Result<Vec<u8>> {
+        Ok(listed(&self.0))
+    }
+}
+
 pub(crate) fn listed(listed: &Entry) -> Vec<u8> {
     [&author(listed.author)[..], &entry(&listed.on(listed.author))].concat()
 }
@@ -286,12 +368,65 @@ pub(crate) fn read_listed(cursor: Cursor, bytes: &[u8]) -> Result<Entry> {
 }
 
 /// The number of a text: a topic's id, or that of a name.
-pub(crate) fn given(number: u64) -> [u8; 8] {
-    number.to_be_bytes()
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Number(pub(crate) u64);
+
+impl Value for Number {
+    const FORM: &'static str = "a number, 8 bytes";
+
+    fn read(_: &[u8], bytes: &[u8]) -> Result<Self> {
+        let given = number(bytes).filter(|given| bytes.len() == 8 && *given > 0);
+        given.map(Self).ok_or_else(|| corrupt("number of a text"))
+    }
+
+    fn bytes(&self) -> Result<Vec<u8>> {
+        Ok(self.0.to_be_bytes().to_vec())
+    }
 }
 
-pub(crate) fn read_given(bytes: &[u8]) -> Result<u64> {
-    number(bytes).filter(|given| bytes.len() == 8 && *given > 0).ok_or_else(|| corrupt("number of a text"))
+/// A name, or nothing for one that was erased.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Text(pub(crate) String);
+
+impl Value for Text {
+    const FORM: &'static str = "the name, UTF-8";
+
+    fn read(_: &[u8], bytes: &[u8]) -> Result<Self> {
+        String::from_utf8(bytes.to_vec()).map(Self).map_err(|_| corrupt("a name"))
+    }
+
+    fn bytes(&self) -> Result<Vec<u8>> {
+        Ok(self.0.clone().into_bytes())
+    }
+}
+
+/// Any bytes.
+impl Value for Vec<u8> {
+    const FORM: &'static str = "see [Notes](#notes)";
+
+    fn read(_: &[u8], bytes: &[u8]) -> Result<Self> {
+        Ok(bytes.to_vec())
+    }
+
+    fn bytes(&self) -> Result<Vec<u8>> {
+        Ok(self.clone())
+    }
+}
+
+/// A row that the engine merges: see [`inbox`](super::inbox).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct PackedInbox(Vec<u8>);
+
+impl Value for PackedInbox {
+    const FORM: &'static str = "the inbox, or a change to be merged into it, see [below](#inboxes)";
+
+    fn read(_: &[u8], bytes: &[u8]) -> Result<Self> {
+        if inbox::is_readable(bytes) { Ok(Self(bytes.to_vec())) } else { Err(corrupt("inbox")) }
+    }
+
+    fn bytes(&self) -> Result<Vec<u8>> {
+        Ok(self.0.clone())
+    }
 }
 
 /// A cursor in a value: time, then id.
@@ -307,8 +442,29 @@ pub(crate) fn read_cursor(bytes: &[u8]) -> Option<Cursor> {
     super::keys::cursor(number(bytes)?, number(bytes.get(8..16)?)?)
 }
 
-pub(crate) fn read_marker(bytes: &[u8]) -> Result<Cursor> {
-    read_cursor(bytes).filter(|_| bytes.len() == 16).ok_or_else(|| corrupt("marker"))
+/// The place of a marker.
+impl Value for Cursor {
+    const FORM: &'static str = "the place up to which the user has read: published_at, content id, 16 bytes";
+
+    fn read(_: &[u8], bytes: &[u8]) -> Result<Self> {
+        read_cursor(bytes).filter(|_| bytes.len() == 16).ok_or_else(|| corrupt("marker"))
+    }
+
+    fn bytes(&self) -> Result<Vec<u8>> {
+        Ok(cursor(*self).to_vec())
+    }
+}
+
+impl Value for Millis {
+    const FORM: &'static str = "the time, 8 bytes";
+
+    fn read(_: &[u8], bytes: &[u8]) -> Result<Self> {
+        bytes.try_into().map(Self::from_be_bytes).map_err(|_| corrupt("time"))
+    }
+
+    fn bytes(&self) -> Result<Vec<u8>> {
+        Ok(millis(*self).to_vec())
+    }
 }
 
 pub(crate) fn millis(at: Millis) -> [u8; 8] {
@@ -319,19 +475,23 @@ pub(crate) fn read_millis(bytes: &[u8]) -> Result<Millis> {
     number(bytes).ok_or_else(|| corrupt("time"))
 }
 
-/// A follow, or a member of a list: its time, then its rule if it has one: 1 for only its kinds or 0 for all but these, and
+/// Of a follow, or a member of a list: its time, then its rule if it has one: 1 for only its kinds or 0 for all but these, and
 /// the kinds.
-pub(crate) fn membership(Membership { since, rule }: &Membership) -> Vec<u8> {
-    let mut bytes = millis(*since).to_vec();
-    if let Some(rule) = rule {
-        bytes.push(u8::from(rule.is_only()));
-        bytes.extend(rule.kinds().iter().map(|kind| kind.0));
-    }
-    bytes
-}
+impl Value for Membership {
+    const FORM: &'static str = "since, 8 bytes; then a [rule](#rules) if there is one";
 
-pub(crate) fn read_membership(bytes: &[u8]) -> Result<Membership> {
-    Ok(Membership { since: read_millis(bytes)?, rule: read_rule(bytes)? })
+    fn read(_: &[u8], bytes: &[u8]) -> Result<Self> {
+        Ok(Self { since: read_millis(bytes)?, rule: read_rule(bytes)? })
+    }
+
+    fn bytes(&self) -> Result<Vec<u8>> {
+        let mut bytes = millis(self.since).to_vec();
+        if let Some(rule) = &self.rule {
+            bytes.push(u8::from(rule.is_only()));
+            bytes.extend(rule.kinds().iter().map(|kind| kind.0));
+        }
+        Ok(bytes)
+    }
 }
 
 /// The rule of a follow or a member.
@@ -344,6 +504,22 @@ pub(crate) fn read_rule(bytes: &[u8]) -> Result<Option<Rule>> {
     };
     let kinds: Vec<_> = kinds.iter().map(|kind| KindId(*kind)).collect();
     Rule::new(is_only, &kinds).map(Some).ok_or_else(|| corrupt("rule"))
+}
+
+/// A counter of a user.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Count(pub(crate) i64);
+
+impl Value for Count {
+    const FORM: &'static str = "8 bytes little-endian, a merged sum; dropped at compaction if it is zero";
+
+    fn read(_: &[u8], bytes: &[u8]) -> Result<Self> {
+        read_count(bytes).map(Self).ok_or_else(|| corrupt("counter"))
+    }
+
+    fn bytes(&self) -> Result<Vec<u8>> {
+        Ok(count(self.0).to_vec())
+    }
 }
 
 /// One step of a counter, and its merged sum.
@@ -377,6 +553,18 @@ impl ItemSteps {
     }
 }
 
+impl Value for ItemSteps {
+    const FORM: &'static str = "its [counts](#counts); merged sums; dropped at compaction if all are zero";
+
+    fn read(_: &[u8], bytes: &[u8]) -> Result<Self> {
+        read_item_counts(bytes).ok_or_else(|| corrupt("counters"))
+    }
+
+    fn bytes(&self) -> Result<Vec<u8>> {
+        Ok(item_counts(self))
+    }
+}
+
 /// The counters, those of reactions without zeros.
 pub(crate) fn item_counts(steps: &ItemSteps) -> Vec<u8> {
     let mut bytes: Vec<u8> = steps.pointing.into_iter().flat_map(count).collect();
@@ -394,56 +582,58 @@ pub(crate) fn read_item_counts(bytes: &[u8]) -> Option<ItemSteps> {
     Some(ItemSteps { pointing, reactions: reactions.collect::<Option<_>>()? })
 }
 
-/// An activity: a state, a time and the number of a job.
-pub(crate) fn activity(activity: Activity) -> [u8; 17] {
-    let (state, seen, job) = match activity {
-        Activity::Dormant { seen: Some(seen) } => (0, seen, 0),
-        Activity::Dormant { seen: None } => (5, 0, 0),
-        Activity::Returning { seen, empty, rebuild } => (if empty { 4 } else { 1 }, seen, rebuild),
-        Activity::Active { seen } => (2, seen, 0),
-        Activity::Evicted => (3, 0, 0),
-    };
-    let mut bytes = [state; 17];
-    bytes[1..9].copy_from_slice(&seen.to_be_bytes());
-    bytes[9..].copy_from_slice(&job.to_be_bytes());
-    bytes
-}
+/// A state, a time and the number of a job.
+impl Value for Activity {
+    const FORM: &'static str = "[state, time last seen, rebuild job](#activity)";
 
-pub(crate) fn read_activity(bytes: &[u8]) -> Result<Activity> {
-    let at = |place: usize| bytes.get(place..).and_then(number).ok_or_else(|| corrupt("activity"));
-    let (seen, rebuild) = (at(1)?, at(9)?);
-    match bytes[0] {
-        0 => Ok(Activity::Dormant { seen: Some(seen) }),
-        1 => Ok(Activity::Returning { seen, empty: false, rebuild }),
-        2 => Ok(Activity::Active { seen }),
-        3 => Ok(Activity::Evicted),
-        4 => Ok(Activity::Returning { seen, empty: true, rebuild }),
-        5 => Ok(Activity::Dormant { seen: None }),
-        _ => Err(corrupt("activity: state")),
+    fn read(_: &[u8], bytes: &[u8]) -> Result<Self> {
+        let at = |place: usize| bytes.get(place..).and_then(number).ok_or_else(|| corrupt("activity"));
+        let (seen, rebuild) = (at(1)?, at(9)?);
+        match bytes[0] {
+            0 => Ok(Self::Dormant { seen: Some(seen) }),
+            1 => Ok(Self::Returning { seen, empty: false, rebuild }),
+            2 => Ok(Self::Active { seen }),
+            3 => Ok(Self::Evicted),
+            4 => Ok(Self::Returning { seen, empty: true, rebuild }),
+            5 => Ok(Self::Dormant { seen: None }),
+            _ => Err(corrupt("activity: state")),
+        }
+    }
+
+    fn bytes(&self) -> Result<Vec<u8>> {
+        let (state, seen, job) = match *self {
+            Self::Dormant { seen: Some(seen) } => (0, seen, 0),
+            Self::Dormant { seen: None } => (5, 0, 0),
+            Self::Returning { seen, empty, rebuild } => (if empty { 4 } else { 1 }, seen, rebuild),
+            Self::Active { seen } => (2, seen, 0),
+            Self::Evicted => (3, 0, 0),
+        };
+        Ok([&[state][..], &seen.to_be_bytes(), &job.to_be_bytes()].concat())
     }
 }
 
 /// Two optional cursors, each with a byte that says whether it is there.
-pub(crate) fn unpushed(unpushed: Unpushed) -> [u8; 34] {
-    let mut bytes = [0; 34];
-    for (at, place) in [(0, unpushed.to_nobody), (17, unpushed.to_active)] {
-        if let Some(place) = place {
-            bytes[at] = 1;
-            bytes[at + 1..at + 17].copy_from_slice(&cursor(place));
-        }
-    }
-    bytes
-}
+impl Value for Unpushed {
+    const FORM: &'static str = "two times a flag byte and a cursor of 16 bytes: the newest item pushed to nobody, and that pushed to active followers only";
 
-pub(crate) fn read_unpushed(bytes: &[u8]) -> Result<Unpushed> {
-    if bytes.len() != 34 {
-        return Err(corrupt("unpushed"));
+    fn read(_: &[u8], bytes: &[u8]) -> Result<Self> {
+        if bytes.len() != 34 {
+            return Err(corrupt("unpushed"));
+        }
+        let read = |at: usize| match bytes[at] {
+            0 => Ok(None),
+            _ => read_cursor(&bytes[at + 1..]).map(Some).ok_or_else(|| corrupt("unpushed: cursor")),
+        };
+        Ok(Self { to_nobody: read(0)?, to_active: read(17)? })
     }
-    let read = |at: usize| match bytes[at] {
-        0 => Ok(None),
-        _ => read_cursor(&bytes[at + 1..]).map(Some).ok_or_else(|| corrupt("unpushed: cursor")),
-    };
-    Ok(Unpushed { to_nobody: read(0)?, to_active: read(17)? })
+
+    fn bytes(&self) -> Result<Vec<u8>> {
+        let part = |place: Option<Cursor>| match place {
+            Some(place) => [&[1][..], &cursor(place)].concat(),
+            None => vec![0; 17],
+        };
+        Ok([part(self.to_nobody), part(self.to_active)].concat())
+    }
 }
 
 #[cfg(test)]

@@ -2,8 +2,10 @@
 
 use std::ops::ControlFlow;
 
+use crate::rows::key_types::Ordered;
 use crate::rows::keys::Partition;
-use crate::rows::tables::{COUNTS, INBOXES, Table};
+use crate::rows::table::Table;
+use crate::rows::tables::{AnyTable, COUNTS, INBOXES};
 use crate::rows::{inbox, keys, values};
 use kv::{At, Database, MOST_ROWS, Rows, Scope, Tier, WriteBatch};
 use model::error::{Error, Result};
@@ -35,7 +37,7 @@ impl Walk<'_> {
 }
 
 impl<'a, P: Partition> Walk<'a, P> {
-    pub(crate) fn new(at: At<'a>, table: Table) -> Result<Self> {
+    pub(crate) fn new(at: At<'a>, table: AnyTable) -> Result<Self> {
         let left = if at.tier == Tier::Memory { MOST_ROWS } else { usize::MAX };
         Ok(Self { rows: at.rows(table, Scope::Partition)?, at_head: None, left })
     }
@@ -91,7 +93,7 @@ pub(crate) fn go_on(goes_on: bool) -> Result<ControlFlow<()>> {
 /// Rows of a partition, each as `decode` reads it.
 pub(crate) fn listed<P: Partition, I: Copy + Ord + TryFrom<u64> + Into<u64>, T>(
     at: At<'_>,
-    (table, partition): (Table, P),
+    (table, partition): (AnyTable, P),
     scan: Scan<I>,
     decode: impl Fn(Position<I>, &[u8]) -> Result<T>,
 ) -> Result<Vec<T>> {
@@ -107,8 +109,20 @@ pub(crate) fn listed<P: Partition, I: Copy + Ord + TryFrom<u64> + Into<u64>, T>(
     Ok(found)
 }
 
+impl<K: Ordered, V> Table<K, V> {
+    /// The places in a partition.
+    pub(crate) fn places(self, at: At<'_>, of: K::Owner, scan: Scan<K::Id>) -> Result<Vec<Position<K::Id>>> {
+        listed(at, (self.spec, K::partition(of)), scan, |place, _| Ok(place))
+    }
+}
+
 /// Removes all rows of a partition in a change. The caller ensures that no rows are added until the change is written.
-pub(crate) fn delete_partition(rows: &Database, change: &mut WriteBatch, table: Table, partition: u64) -> Result<()> {
+pub(crate) fn delete_partition(
+    rows: &Database,
+    change: &mut WriteBatch,
+    table: AnyTable,
+    partition: u64,
+) -> Result<()> {
     // No row has the id 0, so none is at the tail.
     rows.now(Tier::Disk).delete_rows(change, table, &keys::head(partition), &keys::tail(partition))
 }
@@ -116,7 +130,7 @@ pub(crate) fn delete_partition(rows: &Database, change: &mut WriteBatch, table: 
 /// The second ids of a pair table's partition above `after`, ascending.
 pub(crate) fn seconds(
     at: At<'_>,
-    table: Table,
+    table: AnyTable,
     first: impl Into<u64>,
     after: Option<UserId>,
     limit: usize,
@@ -127,7 +141,7 @@ pub(crate) fn seconds(
 /// The second ids as [`seconds`] has them. `see` gets each with its value.
 pub(crate) fn seconds_with(
     at: At<'_>,
-    (table, first): (Table, u64),
+    (table, first): (AnyTable, u64),
     after: Option<UserId>,
     limit: usize,
     mut see: impl FnMut(UserId, &[u8]) -> Result<()>,
@@ -144,7 +158,7 @@ pub(crate) fn seconds_with(
 /// The first partitions of a table above one, with a seek for each.
 pub(crate) fn partitions_after(
     database: &Database,
-    table: Table,
+    table: AnyTable,
     after: Option<UserId>,
     limit: usize,
 ) -> Result<Vec<UserId>> {
@@ -169,14 +183,14 @@ pub(crate) fn partitions_after(
 }
 
 /// Rows that stay when there is nothing left to count, or no entry.
-fn is_nothing(table: Table, value: &[u8]) -> bool {
+fn is_nothing(table: AnyTable, value: &[u8]) -> bool {
     table == COUNTS && values::read_count(value) == Some(0) || table == INBOXES && inbox::is_empty(value)
 }
 
 /// Those of `among` with a row under `first`, or those without one.
 pub(crate) fn with_row(
     at: At<'_>,
-    table: Table,
+    table: AnyTable,
     first: impl Into<u64> + Copy,
     among: Vec<UserId>,
     has_row: bool,
@@ -189,7 +203,7 @@ pub(crate) fn with_row(
 /// For each pair whether it has a row in one of these tables, as of one instant.
 pub(crate) fn have_rows(
     database: &Database,
-    of: &[Table],
+    of: &[AnyTable],
     pairs: &[(UserId, UserId)],
     tier: Tier,
 ) -> Result<Vec<bool>> {

@@ -2,9 +2,9 @@
 
 use crate::barriers::tables::AGAINST_READER;
 use crate::lists::tables::exclusive_lists;
-use crate::rows::tables::{FOLLOWING, LIST_MEMBERS, Table};
+use crate::rows::tables::{AnyTable, FOLLOWING, LIST_MEMBERS};
+use crate::rows::values;
 use crate::rows::walk::{seconds, seconds_with, with_row};
-use crate::rows::{keys, values};
 use crate::store::Store;
 use kv::{At, Tier};
 use model::error::{Error, Result};
@@ -20,7 +20,7 @@ pub fn authors(store: &Store, reader: UserId, tier: Tier) -> Result<ShownSources
     // seen.
     let snapshot = store.kv().snapshot();
     let at = store.at(&*snapshot, tier);
-    let (authors, rules) = sources(at, FOLLOWING, reader)?;
+    let (authors, rules) = sources(at, &FOLLOWING, reader)?;
     let (mut authors, silenced) = unbarred(at, reader, authors)?;
     if !authors.is_empty() {
         let lists = exclusive_lists(at, reader)?;
@@ -29,7 +29,7 @@ pub fn authors(store: &Store, reader: UserId, tier: Tier) -> Result<ShownSources
             return Err(Error::NotCached);
         }
         for list in lists {
-            (authors, _) = without_row(at, LIST_MEMBERS, list, authors, 0)?;
+            (authors, _) = without_row(at, &LIST_MEMBERS, list, authors, 0)?;
         }
     }
     Ok(ShownSources::new(authors, rules).silencing(silenced))
@@ -44,19 +44,18 @@ pub fn authors_among(store: &Store, reader: UserId, users: &[UserId], tier: Tier
     users.sort_unstable();
     users.dedup();
     let (mut authors, mut rules) = (Vec::new(), Vec::new());
-    let follows = users.iter().map(|user| keys::pair(reader, *user));
-    let follows = at.get_many(FOLLOWING, follows)?;
-    for (user, row) in users.into_iter().zip(follows) {
-        let Some(row) = row else { continue };
+    let follows = FOLLOWING.get_many(at, users.iter().map(|user| (reader, *user)))?;
+    for (user, follow) in users.into_iter().zip(follows) {
+        let Some(follow) = follow else { continue };
         authors.push(user);
-        rules.extend(values::read_rule(&row)?.map(|rule| (user, rule)));
+        rules.extend(follow.rule.map(|rule| (user, rule)));
     }
     for table in AGAINST_READER {
         authors = with_row(at, table, reader, authors, false)?;
     }
     if !authors.is_empty() {
         for list in exclusive_lists(at, reader)? {
-            authors = with_row(at, LIST_MEMBERS, list, authors, false)?;
+            authors = with_row(at, &LIST_MEMBERS, list, authors, false)?;
         }
     }
     Ok(ShownSources::new(authors, rules))
@@ -68,7 +67,7 @@ pub fn authors_among(store: &Store, reader: UserId, users: &[UserId], tier: Tier
 pub fn list_authors(store: &Store, reader: UserId, list: ListId, tier: Tier) -> Result<ShownSources> {
     let snapshot = store.kv().snapshot();
     let at = store.at(&*snapshot, tier);
-    let (members, rules) = sources(at, LIST_MEMBERS, list)?;
+    let (members, rules) = sources(at, &LIST_MEMBERS, list)?;
     let (members, silenced) = unbarred(at, reader, members)?;
     Ok(ShownSources::new(members, rules).silencing(silenced))
 }
@@ -77,7 +76,7 @@ pub fn list_authors(store: &Store, reader: UserId, list: ListId, tier: Tier) -> 
 type Rules = Vec<(UserId, Rule)>;
 
 /// The sources in a partition of follows or of members.
-fn sources(at: At<'_>, table: Table, first: impl Into<u64>) -> Result<(Vec<UserId>, Rules)> {
+fn sources(at: At<'_>, table: AnyTable, first: impl Into<u64>) -> Result<(Vec<UserId>, Rules)> {
     let mut rules = Vec::new();
     let sources = seconds_with(at, (table, first.into()), None, usize::MAX, |source, row| {
         rules.extend(values::read_rule(row)?.map(|rule| (source, rule)));
@@ -103,7 +102,7 @@ fn unbarred(at: At<'_>, reader: UserId, mut sources: Vec<UserId>) -> Result<(Vec
 /// there are, and next to nothing if there are none.
 fn without_row(
     at: At<'_>,
-    table: Table,
+    table: AnyTable,
     first: impl Into<u64> + Copy,
     mut among: Vec<UserId>,
     most: usize,

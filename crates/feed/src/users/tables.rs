@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use crate::rows::changes::change_row;
+use crate::events;
+use crate::rows::key_types::{Key, Keys};
+use crate::rows::keys;
 use crate::rows::mirrors::Given;
-use crate::rows::tables::{
-    ALL, COUNTS, EVENTS, INBOXES, Keys, MARKERS, NICKNAMES, PROFILES, SETTINGS, SUSPENDED, Table,
-};
+use crate::rows::table::Table;
+use crate::rows::tables::{ALL, AnyTable, COUNTS, INBOXES, MARKERS, NICKNAMES, PROFILES, SETTINGS, SUSPENDED};
 use crate::rows::walk::partitions_after;
-use crate::rows::{keys, values};
 use crate::store::Store;
 use kv::{Scope, Tier, WriteBatch};
 use model::error::{Error, Result};
@@ -38,7 +38,7 @@ pub fn put_profiles(store: &Store, profiles: &[(UserId, Profile)]) -> Result<()>
 /// is folded: in the order of these beginnings, then of the users, who may come more than once. The first `limit`.
 pub fn users_named(store: &Store, text: &str, limit: usize) -> Result<Vec<UserId>> {
     let text = text.as_bytes();
-    store.now(Tier::Disk).beginning((NICKNAMES, Scope::Table), text, text, limit, |key, _| {
+    store.now(Tier::Disk).beginning((&NICKNAMES, Scope::Table), text, text, limit, |key, _| {
         let (_, user) = keys::split_nickname(key).ok_or_else(|| Error::Corrupt(format!("a key in {NICKNAMES}")))?;
         Ok(user)
     })
@@ -46,14 +46,14 @@ pub fn users_named(store: &Store, text: &str, limit: usize) -> Result<Vec<UserId
 
 /// The profiles of `users`, in their order; `None` for a user without one.
 pub fn profiles(store: &Store, users: &[UserId], tier: Tier) -> Result<Vec<Option<Profile>>> {
-    store.read_many(PROFILES, users.iter().map(|user| keys::id(user.get())), tier, values::read_profile)
+    PROFILES.get_many(store.now(tier), users)
 }
 
 /// Replaces a user's settings. A follow that begins after it goes by them. Acknowledges.
 pub fn put_settings(store: &Store, user: UserId, settings: UserSettings) -> Result<()> {
     store.memory.loaded.with_settings.add(user.get());
     let mut change = WriteBatch::default();
-    change.put(SETTINGS, keys::id(user.get()), values::settings(settings)?);
+    SETTINGS.put(&mut change, user, &settings)?;
     store.acknowledge(Write::Record, change, vec![Effect::on(EffectKind::SettingsChanged, user)], |_| ())
 }
 
@@ -62,19 +62,19 @@ pub fn settings(store: &Store, user: UserId, tier: Tier) -> Result<UserSettings>
     if !store.memory.loaded.with_settings.may_have(user.get()) {
         return Ok(UserSettings::default());
     }
-    Ok(store.read(SETTINGS, &keys::id(user.get()), tier, values::read_settings)?.unwrap_or_default())
+    Ok(SETTINGS.get(store.now(tier), user)?.unwrap_or_default())
 }
 
 /// The place in the home timeline up to which a user has read; `None` until one was set.
 pub fn marker(store: &Store, user: UserId, tier: Tier) -> Result<Option<Cursor>> {
-    store.read(MARKERS, &keys::id(user.get()), tier, values::read_marker)
+    MARKERS.get(store.now(tier), user)
 }
 
 /// Moves a user's marker up to `place` and returns its place afterwards. If it is there or beyond, nothing is
 /// written; but from `wrong`, if that is given, it moves back, too. Moves of one user apply one after the other.
 /// Acknowledges.
 pub fn move_marker(store: &Store, user: UserId, place: Cursor, wrong: Option<Cursor>) -> Result<Cursor> {
-    move_place(store, (MARKERS, user.get()), (user, None), place, wrong)
+    move_place(store, (MARKERS, user), (user, None), place, wrong)
 }
 
 /// Suspends a user from a time on, or takes that back (`None`), with the event in the same change. Returns whether
@@ -86,8 +86,8 @@ pub fn set_suspension(store: &Store, user: UserId, since: Option<Millis>, event:
     // Before the row is visible: who asks after the change finds the user here, and looks up the row.
     store.memory.loaded.suspended.add(user.get());
     let mut change = WriteBatch::default();
-    change.set(SUSPENDED, keys::id(user.get()), since.map(values::millis));
-    change.put(EVENTS, keys::id(event.number), values::events::event(&event));
+    SUSPENDED.set(&mut change, user, since.as_ref())?;
+    events::tables::put(&mut change, event)?;
     let kind = if since.is_some() { EffectKind::UserSuspended } else { EffectKind::UserUnsuspended };
     store.acknowledge(Write::Record, change, vec![Effect::on(kind, user)], |_| ())?;
     Ok(true)
@@ -98,7 +98,7 @@ pub fn suspended_since(store: &Store, user: UserId, tier: Tier) -> Result<Option
     if !store.memory.loaded.suspended.may_have(user.get()) {
         return Ok(None);
     }
-    store.read(SUSPENDED, &keys::id(user.get()), tier, values::read_millis)
+    SUSPENDED.get(store.now(tier), user)
 }
 
 /// The suspended ones among `users` and those who are being erased, each once, ascending. Costs next to nothing if there
@@ -111,27 +111,27 @@ pub fn suspended_among(store: &Store, users: &mut dyn Iterator<Item = UserId>, t
     let mut asked: Vec<_> = users.filter(may_be).collect();
     asked.sort_unstable();
     asked.dedup();
-    let mut rows = store.get_many(SUSPENDED, asked.iter().map(|user| keys::id(user.get())), tier)?.into_iter();
-    asked.retain(|user| rows.next().flatten().is_some() || store.memory.erasing.has(*user));
+    let mut suspended = SUSPENDED.have(store.now(tier), &asked)?.into_iter();
+    asked.retain(|user| suspended.next() == Some(true) || store.memory.erasing.has(*user));
     Ok(asked)
 }
 
 /// Moves the marker in this row; see [`move_marker`].
-pub(crate) fn move_place(
+pub(crate) fn move_place<K, I: Key<K> + Copy>(
     store: &Store,
-    (table, id): (Table, u64),
+    (table, id): (Table<K, Cursor>, I),
     (user, list): (UserId, Option<&str>),
     place: Cursor,
     wrong: Option<Cursor>,
 ) -> Result<Cursor> {
-    if let Some(present) = store.read(table, &keys::id(id), Tier::Disk, values::read_marker)?
+    if let Some(present) = table.get(store.now(Tier::Disk), id)?
         && present >= place
         && Some(present) != wrong
     {
         return Ok(present);
     }
     let mut change = WriteBatch::default();
-    change.put(table, keys::id(id), values::cursor(place));
+    table.put(&mut change, id, &place)?;
     let moved = Effect { name: list.map(Into::into), ..Effect::on(EffectKind::MarkerMoved, user) };
     store.acknowledge(Write::Record, change, vec![moved], |_| ())?;
     Ok(place)
@@ -139,8 +139,7 @@ pub(crate) fn move_place(
 
 /// Changes the profile of a user; `None` for none.
 pub(crate) fn set_profile(change: &mut WriteBatch, user: UserId, profile: [Option<&Profile>; 2]) -> Result<()> {
-    let [before, after] = profile.map(|profile| profile.map(values::profile).transpose());
-    change_row(change, PROFILES, keys::id(user.get()), [before?, after?], &Given::default())
+    PROFILES.change(change, user, profile, &Given::default())
 }
 
 /// Up to `limit` users with ids above `after`, ascending, who have a row that must agree with others: in an inbox
@@ -148,10 +147,11 @@ pub(crate) fn set_profile(change: &mut WriteBatch, user: UserId, profile: [Optio
 pub fn users_after(store: &Store, after: Option<UserId>, limit: usize) -> Result<Vec<UserId>> {
     store.write_arrivals()?;
     let mut partitions = Vec::new();
-    let of_users = |table: &&Table| match table.keys {
-        Keys::USERS => true,
-        Keys::Row("user") => table.follows.iter().any(|(of, _)| of.keys == Keys::USERS),
-        _ => [INBOXES, COUNTS].contains(*table),
+    let of_pairs = |table: AnyTable| matches!(table.keys, Keys::Pair("user", _));
+    let of_users = |table: &&AnyTable| match table.keys {
+        Keys::Pair("user", _) => true,
+        Keys::Row("user", _) => table.follows.iter().any(|(of, _)| of_pairs(of)),
+        _ => [INBOXES.spec, COUNTS.spec].contains(*table),
     };
     for table in ALL.iter().filter(of_users) {
         partitions.extend(partitions_after(store, table, after, limit)?);

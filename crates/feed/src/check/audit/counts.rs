@@ -7,7 +7,7 @@ use super::Audit;
 use super::window::Window;
 use crate::rows::keys::Counter;
 use crate::rows::mirrors::subject;
-use crate::rows::tables::{ALL, CONTENT, COUNTS, ITEM_COUNTS, OUTBOX_ARCHIVE, REACTIONS, Table};
+use crate::rows::tables::{ALL, AnyTable, CONTENT, COUNTS, ITEM_COUNTS, OUTBOX_ARCHIVE, REACTIONS};
 use crate::rows::{keys, values};
 use kv::Rows;
 use model::error::Result;
@@ -85,7 +85,7 @@ impl Audit<'_> {
             let start = u64::from(table == OUTBOX_ARCHIVE);
             walks.push(Walk::new(self.whole(table)?, start, move |_| Some(Counted::OfUser(counter as u8))));
         }
-        self.compare(COUNTS, walks, 0, Window::new(0, 0))
+        self.compare(&COUNTS, walks, 0, Window::new(0, 0))
     }
 
     /// An item's reactions, and the live comments on it and reposts of it. These are counted for so many items in one pass.
@@ -93,7 +93,7 @@ impl Audit<'_> {
         let mut from = Some(0);
         while let Some(start) = from {
             let mut window = Window::<Sums>::new(start, most);
-            self.each_batch(CONTENT, |audit, rows| {
+            self.each_batch(&CONTENT, |audit, rows| {
                 let stored = rows.iter().filter_map(|row| row.fact().item());
                 for stored in stored.filter(|stored| stored.deleted_at.is_none()) {
                     let content = &stored.content;
@@ -109,21 +109,21 @@ impl Audit<'_> {
             })?;
             from = window.end();
             let reaction = |key: &[u8]| keys::split_reaction(key).map(|(_, kind, _)| Counted::Reaction(kind));
-            let reactions = Walk::new(self.whole(REACTIONS)?, start, reaction);
-            self.compare(ITEM_COUNTS, vec![reactions], start, window)?;
+            let reactions = Walk::new(self.whole(&REACTIONS)?, start, reaction);
+            self.compare(&ITEM_COUNTS, vec![reactions], start, window)?;
         }
         Ok(())
     }
 
     /// Compares the counts of owners from a first one on with rows and with what is counted already.
-    fn compare(&mut self, table: Table, mut walks: Vec<Walk<'_>>, start: u64, window: Window<Sums>) -> Result<()> {
+    fn compare(&mut self, table: AnyTable, mut walks: Vec<Walk<'_>>, start: u64, window: Window<Sums>) -> Result<()> {
         let end = window.end();
         let is_in = |id: &u64| end.is_none_or(|end| *id < end);
         let mut counted = window.into_known();
         let mut rows = self.whole(table)?;
         rows.seek(keys::id(start));
         for done in 1.. {
-            let of_row = self.owner(table, &mut rows);
+            let of_row = owner(&mut rows);
             let of_rows = walks.iter_mut().filter_map(Walk::owner).chain(of_row).filter(is_in).min();
             let Some(owner) = of_rows.into_iter().chain(counted.keys().next().copied()).min() else { break };
             let mut sums = counted.remove(&owner).unwrap_or_default();
@@ -132,10 +132,8 @@ impl Audit<'_> {
             while let Some((key, value)) = rows.item().filter(|(key, _)| keys::number(key) == Some(owner)) {
                 match counts(table, key, value) {
                     Some(counts) => stored.extend(counts),
-                    None => {
-                        self.findings.unreadable(table, key);
-                        is_read = table == COUNTS;
-                    }
+                    // The check of the rows reports it.
+                    None => is_read = table == COUNTS,
                 }
                 rows.next();
             }
@@ -154,18 +152,6 @@ impl Audit<'_> {
         Ok(())
     }
 
-    /// The owner of the next row. Reports and skips keys that are too short to have an owner.
-    fn owner(&mut self, table: Table, rows: &mut Rows<'_>) -> Option<u64> {
-        while let Some(key) = rows.key() {
-            if let Some(number) = keys::number(key) {
-                return Some(number);
-            }
-            self.findings.unreadable(table, key);
-            rows.next();
-        }
-        None
-    }
-
     /// Reports a count that is not the sum.
     fn differs(&mut self, owner: u64, what: Counted, count: i64, sum: i64) {
         let (of, name) = match what {
@@ -178,8 +164,19 @@ impl Audit<'_> {
     }
 }
 
+/// The owner of the next row. Skips keys that are too short to have one; the check of the rows reports them.
+fn owner(rows: &mut Rows<'_>) -> Option<u64> {
+    while let Some(key) = rows.key() {
+        if let Some(number) = keys::number(key) {
+            return Some(number);
+        }
+        rows.next();
+    }
+    None
+}
+
 /// The counts in a row; `None` if it cannot be read.
-fn counts(table: Table, key: &[u8], value: &[u8]) -> Option<Vec<(Counted, i64)>> {
+fn counts(table: AnyTable, key: &[u8], value: &[u8]) -> Option<Vec<(Counted, i64)>> {
     if table == COUNTS {
         let what = key.get(keys::ID).filter(|_| key.len() == keys::ID + 1)?;
         Counter::name(*what)?;

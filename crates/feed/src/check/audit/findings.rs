@@ -3,7 +3,7 @@
 use super::names::named;
 use crate::check::Watch;
 use crate::ids;
-use crate::rows::tables::Table;
+use crate::rows::tables::AnyTable;
 use crate::store::Store;
 
 pub(super) struct Findings<'a> {
@@ -17,23 +17,23 @@ impl Findings<'_> {
     }
 
     /// Reports that a table lacks a row.
-    pub(super) fn lacks(&mut self, table: Table, key: &[u8]) {
+    pub(super) fn lacks(&mut self, table: AnyTable, key: &[u8]) {
         let (whose, what) = named(table, key, |id| self.id(id), |kind| self.kind(kind));
         self.find(format!("{whose}: {table} lacks {what}"));
     }
 
     /// Reports that a table has a wrong row.
-    pub(super) fn has(&mut self, table: Table, key: &[u8], why: &str) {
+    pub(super) fn has(&mut self, table: AnyTable, key: &[u8], why: &str) {
         let (whose, what) = named(table, key, |id| self.id(id), |kind| self.kind(kind));
         self.find(format!("{whose}: {table} has {what}{why}"));
     }
 
     /// Reports that a row does not follow from another table.
-    pub(super) fn disagrees(&mut self, table: Table, key: &[u8], with: Table) {
+    pub(super) fn disagrees(&mut self, table: AnyTable, key: &[u8], with: AnyTable) {
         self.has(table, key, &format!(", which does not agree with {with}"));
     }
 
-    pub(super) fn unreadable(&mut self, table: Table, key: &[u8]) {
+    pub(super) fn unreadable(&mut self, table: AnyTable, key: &[u8]) {
         self.has(table, key, ", which cannot be read");
     }
 

@@ -13,12 +13,14 @@ mod window;
 use std::collections::{BTreeSet, HashMap};
 
 use self::findings::Findings;
-use self::names::{ids, is_readable};
+use self::names::{has_readable_key, ids};
 use self::rules::Seen;
 use crate::check::Watch;
 use crate::memory::archived::{Archived, NOBODY};
+use crate::rows::key_types::Keys;
 use crate::rows::mirrors::{Fact, Mirror, Source};
-use crate::rows::tables::{ALL, CONTENT, LISTS, NAMES_BY_NUMBER, Table, mirrors_of};
+use crate::rows::tables::{ALL, AnyTable, CONTENT, NAMES_BY_NUMBER, mirrors_of};
+use crate::rows::values::{Number, Value};
 use crate::rows::{keys, values};
 use crate::store::Store;
 use kv::{Rows, Scope, Tier};
@@ -65,12 +67,12 @@ struct Audit<'a> {
 
 impl<'a> Audit<'a> {
     /// A walk over a whole table.
-    fn whole(&self, table: Table) -> Result<Rows<'a>> {
+    fn whole(&self, table: AnyTable) -> Result<Rows<'a>> {
         self.store.now(Tier::Disk).rows(table, Scope::Once)
     }
 
     /// Visits all rows of a table in the order of their keys, some at a time.
-    fn each_batch(&mut self, table: Table, mut visit: impl FnMut(&mut Self, &[Row]) -> Result<()>) -> Result<()> {
+    fn each_batch(&mut self, table: AnyTable, mut visit: impl FnMut(&mut Self, &[Row]) -> Result<()>) -> Result<()> {
         let mut rows = self.whole(table)?;
         let (mut batch, mut bytes, mut done) = (Vec::new(), 0, 0);
         rows.seek_to_first();
@@ -97,9 +99,9 @@ impl<'a> Audit<'a> {
     }
 
     /// Checks rows of a table.
-    fn rows(&mut self, table: Table, rows: &[Row], seen: &mut Seen) -> Result<()> {
+    fn rows(&mut self, table: AnyTable, rows: &[Row], seen: &mut Seen) -> Result<()> {
         self.ids_have_names(table, rows)?;
-        let mut bad: Vec<_> = rows.iter().map(|row| !is_record(table, row)).collect();
+        let mut bad: Vec<_> = rows.iter().map(|row| !is_readable(table, row)).collect();
         for (to, mirror) in mirrors_of(table) {
             self.have_rows(table, rows, (to, mirror), &mut bad)?;
         }
@@ -114,9 +116,9 @@ impl<'a> Audit<'a> {
     /// The rows that follow from these are in the table `to`. Marks the rows that cannot be read.
     fn have_rows(
         &mut self,
-        table: Table,
+        table: AnyTable,
         rows: &[Row],
-        (to, mirror): (Table, &Mirror),
+        (to, mirror): (AnyTable, &Mirror),
         bad: &mut [bool],
     ) -> Result<()> {
         let mut wanted = Vec::new();
@@ -141,7 +143,7 @@ impl<'a> Audit<'a> {
     }
 
     /// Looks up rows that follow from those of `from`.
-    fn look_up(&mut self, from: Table, table: Table, wanted: &[(Vec<u8>, Vec<u8>)]) -> Result<()> {
+    fn look_up(&mut self, from: AnyTable, table: AnyTable, wanted: &[(Vec<u8>, Vec<u8>)]) -> Result<()> {
         let present = self.store.get_many(table, wanted.iter().map(|(key, _)| key), Tier::Disk)?;
         for ((key, value), present) in wanted.iter().zip(present) {
             match present {
@@ -156,7 +158,7 @@ impl<'a> Audit<'a> {
     }
 
     /// These rows follow from others. Marks those that cannot be read.
-    fn have_sources(&mut self, table: Table, rows: &[Row], bad: &mut [bool]) -> Result<()> {
+    fn have_sources(&mut self, table: AnyTable, rows: &[Row], bad: &mut [bool]) -> Result<()> {
         let list = self.list(table);
         let hot = list.map_or(table, |list| list.hot);
         let Some((first, _)) = hot.follows.first() else { return Ok(()) };
@@ -199,7 +201,7 @@ impl<'a> Audit<'a> {
 
     /// The rows that count: of a list with an archive those above the floor of their partition, and in the archive those at or
     /// below it. Heads of partitions hold floors.
-    fn valid(&mut self, table: Table, list: Option<&Archived>, rows: &[Row]) -> Result<Vec<usize>> {
+    fn valid(&mut self, table: AnyTable, list: Option<&Archived>, rows: &[Row]) -> Result<Vec<usize>> {
         let Some(list) = list else { return Ok((0..rows.len()).collect()) };
         let is_archive = table == list.archive;
         // Rows of nobody in the archive are marks.
@@ -218,14 +220,14 @@ impl<'a> Audit<'a> {
     }
 
     /// The list with an archive to which a table belongs.
-    fn list(&self, table: Table) -> Option<&'a Archived> {
+    fn list(&self, table: AnyTable) -> Option<&'a Archived> {
         [&self.store.memory.outboxes.rows, &self.store.memory.topics.lists]
             .into_iter()
             .find(|list| [list.hot, list.archive].contains(&table))
     }
 
     /// The floors of the partitions of these keys.
-    fn floors<'k>(&self, table: Table, of: impl Iterator<Item = &'k [u8]>) -> Result<Floors> {
+    fn floors<'k>(&self, table: AnyTable, of: impl Iterator<Item = &'k [u8]>) -> Result<Floors> {
         let Some(list) = self.list(table).filter(|list| list.has_floors()) else { return Ok(Floors::default()) };
         let partitions: BTreeSet<_> = of.filter_map(keys::number).collect();
         let heads = partitions.iter().map(|partition| keys::head(*partition));
@@ -235,7 +237,7 @@ impl<'a> Audit<'a> {
     }
 
     /// Each number of a name in these rows has a name.
-    fn ids_have_names(&mut self, table: Table, rows: &[Row]) -> Result<()> {
+    fn ids_have_names(&mut self, table: AnyTable, rows: &[Row]) -> Result<()> {
         let mut found = Vec::new();
         for row in rows {
             let in_key = ids(table, &row.key).into_iter();
@@ -248,7 +250,7 @@ impl<'a> Audit<'a> {
             found.extend(in_key.chain(in_value).filter(|id| *id > MAX_ID).map(|id| (id, row)));
         }
         let distinct: BTreeSet<_> = found.iter().map(|(id, _)| *id).collect();
-        let names = self.store.get_many(NAMES_BY_NUMBER, distinct.iter().copied().map(keys::id), Tier::Disk)?;
+        let names = self.store.get_many(&NAMES_BY_NUMBER, distinct.iter().copied().map(keys::id), Tier::Disk)?;
         let nameless: BTreeSet<_> =
             distinct.into_iter().zip(names).filter(|(_, name)| name.is_none()).map(|(id, _)| id).collect();
         for (id, row) in found.into_iter().filter(|(id, _)| nameless.contains(id)) {
@@ -271,9 +273,13 @@ impl Floors {
 }
 
 /// Whether a row can be read, as its table declares.
-fn is_record(table: Table, row: &Row) -> bool {
-    let Some(reads) = table.record else { return true };
-    let is_first = table == LISTS && row.key[..] == *keys::HIGHEST_LIST;
+fn is_readable(table: AnyTable, row: &Row) -> bool {
     let has_users = || ids(table, &row.key).into_iter().all(|id| UserId::new(id).is_ok());
-    (is_first || (is_readable(table, &row.key) && has_users())) && reads(&row.value)
+    match table.keys {
+        // A floor, or a mark of nobody.
+        Keys::Row(..) if keys::is_head(&row.key) || keys::number(&row.key) == Some(NOBODY) => true,
+        // The highest number given.
+        Keys::OfUser(_) | Keys::Text(_) if row.key.is_empty() => Number::read(&[], &row.value).is_ok(),
+        _ => has_readable_key(table, &row.key) && has_users() && (table.is_readable)(&row.key, &row.value),
+    }
 }

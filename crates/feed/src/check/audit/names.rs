@@ -4,15 +4,16 @@ use std::cell::RefCell;
 use std::fmt::Write;
 
 use crate::memory::kinds::Sort;
+use crate::rows::key_types::Keys;
 use crate::rows::keys;
 use crate::rows::keys::{Counter, Partition};
-use crate::rows::tables::{Keys, Table};
+use crate::rows::tables::AnyTable;
 use model::{NoticeCursor, NoticeId, NoticeKind};
 
 /// The owner of a row, and the row among theirs. `id` shows the id of a user or an item, `kind` a kind of reactions. A
 /// key that cannot be read is shown as bytes.
 pub(super) fn named(
-    table: Table,
+    table: AnyTable,
     key: &[u8],
     id: impl Fn(u64) -> String,
     kind: impl Fn(u8) -> String,
@@ -21,17 +22,22 @@ pub(super) fn named(
 }
 
 /// Whether a key can be read.
-pub(super) fn is_readable(table: Table, key: &[u8]) -> bool {
+pub(super) fn has_readable_key(table: AnyTable, key: &[u8]) -> bool {
     read(table, key, |_| String::new(), |_| String::new()).is_some()
 }
 
-fn read(table: Table, key: &[u8], id: impl Fn(u64) -> String, kind: impl Fn(u8) -> String) -> Option<(String, String)> {
+fn read(
+    table: AnyTable,
+    key: &[u8],
+    id: impl Fn(u64) -> String,
+    kind: impl Fn(u8) -> String,
+) -> Option<(String, String)> {
     let owner = |what: &str, raw| if is_id(what) { format!("{what} {}", id(raw)) } else { format!("{what} {raw}") };
     let (whose, which) = match table.keys {
         Keys::One(what) => (owner(what, keys::split_id(key)?), "its row".to_owned()),
-        Keys::Pair(what) => {
+        Keys::Pair(what, of) => {
             let (first, second) = keys::split_pair(key)?;
-            (owner(what, first), owner("user", second))
+            (owner(what, first), owner(of, second))
         }
         Keys::OfUser(what) => {
             let name = std::str::from_utf8(key.get(keys::ID..)?).ok()?;
@@ -46,12 +52,13 @@ fn read(table: Table, key: &[u8], id: impl Fn(u64) -> String, kind: impl Fn(u8) 
             let (content, byte, user) = keys::split_reaction(key)?;
             (owner("content", content), format!("{} of {}", kind(byte), owner("user", user)))
         }
+        Keys::Job => (format!("job {}", keys::split_job(key)?.seq), "its row".to_owned()),
         Keys::Kind => match *key {
             [Sort::CONTENT, number] => (format!("kind {number} of content"), "its row".to_owned()),
             [_, byte] => (format!("reaction {}", kind(byte)), "its row".to_owned()),
             _ => return None,
         },
-        Keys::KindRow(what) => {
+        Keys::KindRow(what, _) => {
             let ((partition, byte), at, place) = <(u64, u8)>::split(key)?;
             (owner(what, partition), format!("{} {at}-{}", kind(byte), id(place)))
         }
@@ -71,8 +78,8 @@ fn read(table: Table, key: &[u8], id: impl Fn(u64) -> String, kind: impl Fn(u8) 
             }
             (owner("user", user.get()), which)
         }
-        Keys::Row(what) if keys::is_head(key) => (owner(what, keys::number(key)?), "its floor".to_owned()),
-        Keys::Row(what) => {
+        Keys::Row(what, _) if keys::is_head(key) => (owner(what, keys::number(key)?), "its floor".to_owned()),
+        Keys::Row(what, _) => {
             let (partition, at, place) = keys::split_row(key)?;
             (owner(what, partition), format!("{at}-{}", id(place)))
         }
@@ -81,7 +88,7 @@ fn read(table: Table, key: &[u8], id: impl Fn(u64) -> String, kind: impl Fn(u8) 
 }
 
 /// The ids of users and items in a key.
-pub(super) fn ids(table: Table, key: &[u8]) -> Vec<u64> {
+pub(super) fn ids(table: AnyTable, key: &[u8]) -> Vec<u64> {
     let found = RefCell::new(Vec::new());
     let take = |id| {
         found.borrow_mut().push(id);

@@ -5,17 +5,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::window::Window;
 use super::{Audit, Row};
 use crate::memory::kinds::Sort;
-use crate::notices::tables::read_notice;
+use crate::rows::keys;
 use crate::rows::mirrors::Facts;
 use crate::rows::tables::{
-    BLOCKS, CONTENT, DELETED, EVENTS, FOLLOWING, KINDS, LIST_MARKERS, LIST_MEMBERS, LISTS, NOTICES, REACTIONS,
-    REQUESTS, TOPIC_IDS, Table,
+    AnyTable, BLOCKS, CONTENT, DELETED, EVENTS, FOLLOWING, KINDS, LIST_MARKERS, LIST_MEMBERS, LISTS, NOTICES,
+    REACTIONS, REQUESTS, TOPIC_IDS,
 };
-use crate::rows::values::events::read_logged;
-use crate::rows::{keys, values};
+use crate::rows::values::{self, Number, NumberedList, Stored, Value};
 use kv::Tier;
 use model::error::Result;
-use model::{BUILT_IN_KINDS, Content, Millis, Notice, NoticeKind, UserId};
+use model::{BUILT_IN_KINDS, Content, Logged, Millis, Notice, NoticeKind, UserId};
 
 /// The facts of earlier rows that the rules need.
 #[derive(Debug, Default)]
@@ -28,7 +27,7 @@ pub(super) struct Seen {
 
 impl Audit<'_> {
     /// Checks rows of a table, and marks those that cannot be read.
-    pub(super) fn rules(&mut self, table: Table, rows: &[Row], bad: &mut [bool], seen: &mut Seen) -> Result<()> {
+    pub(super) fn rules(&mut self, table: AnyTable, rows: &[Row], bad: &mut [bool], seen: &mut Seen) -> Result<()> {
         for (row, is_bad) in rows.iter().zip(bad) {
             let reads = match table {
                 _ if table == CONTENT => self.item(row)?,
@@ -49,7 +48,7 @@ impl Audit<'_> {
         let Some(stored) = row.fact().item() else { return Ok(None) };
         let content = &stored.content;
         if self.store.memory.kinds.content.known().number(&content.kind) != Some(content.kind_id.0) {
-            self.findings.has(CONTENT, &row.key, ", whose kind does not agree with kinds");
+            self.findings.has(&CONTENT, &row.key, ", whose kind does not agree with kinds");
         }
         for name in content.topics.iter().filter(|_| stored.deleted_at.is_none()).collect::<BTreeSet<_>>() {
             if self.store.topic_id(name)?.is_none() {
@@ -64,10 +63,10 @@ impl Audit<'_> {
     fn reaction(&mut self, row: &Row) -> Result<Option<()>> {
         let Some((id, kind, _)) = keys::split_reaction(&row.key) else { return Ok(None) };
         if self.store.memory.kinds.reactions.known().name(kind).is_none() {
-            self.findings.has(REACTIONS, &row.key, ", but the kind has no name");
+            self.findings.has(&REACTIONS, &row.key, ", but the kind has no name");
         }
-        if self.store.get(CONTENT, &keys::id(id), Tier::Disk)?.is_none() {
-            self.findings.has(REACTIONS, &row.key, ", but the item does not exist");
+        if self.store.get(&CONTENT, &keys::id(id), Tier::Disk)?.is_none() {
+            self.findings.has(&REACTIONS, &row.key, ", but the item does not exist");
         }
         Ok(Some(()))
     }
@@ -75,10 +74,10 @@ impl Audit<'_> {
     /// No block stands between users of whom one follows the other, or has asked to.
     fn block(&mut self, row: &Row) -> Result<Option<()>> {
         let Some((user, target)) = keys::split_pair(&row.key) else { return Ok(None) };
-        for ended in [FOLLOWING, REQUESTS] {
+        for ended in [FOLLOWING.spec, REQUESTS.spec] {
             let both = [keys::pair(user, target), keys::pair(target, user)];
             if self.store.get_many(ended, both, Tier::Disk)?.iter().any(Option::is_some) {
-                self.findings.disagrees(BLOCKS, &row.key, ended);
+                self.findings.disagrees(&BLOCKS, &row.key, ended);
             }
         }
         Ok(Some(()))
@@ -86,9 +85,9 @@ impl Audit<'_> {
 
     /// The times of the log of events do not fall with rising numbers: searches by time rely on that.
     fn event(&mut self, row: &Row, Seen { logged, top, .. }: &mut Seen) -> Option<()> {
-        let times = keys::split_id(&row.key).and_then(|number| read_logged(number, &row.value).ok())?.times();
+        let times = Logged::read(&row.key, &row.value).ok()?.times();
         if times.0 < *logged || times.1 < *top || times.1 < times.0 {
-            self.findings.has(EVENTS, &row.key, " with an earlier time than the row before it");
+            self.findings.has(&EVENTS, &row.key, " with an earlier time than the row before it");
         }
         (*logged, *top) = ((*logged).max(times.0), (*top).max(times.1));
         Some(())
@@ -96,61 +95,58 @@ impl Audit<'_> {
 
     /// A notice has its cause. A cause may lack its notice, because notices end with their time.
     fn notice(&mut self, row: &Row) -> Result<Option<()>> {
-        let read = keys::split_notice(&row.key).zip(read_notice(&row.key, &row.value).ok());
+        let read = keys::split_notice(&row.key).zip(Notice::read(&row.key, &row.value).ok());
         let Some(((owner, place), notice)) = read else { return Ok(None) };
         let id = place.id;
         if owner == id.actor || id.kind.has_item() != id.item.is_some() {
             return Ok(None);
         }
         let (table, key) = match (id.kind, id.item) {
-            (NoticeKind::Follow, _) => (FOLLOWING, keys::pair(id.actor, owner).to_vec()),
-            (NoticeKind::FollowRequest, _) => (REQUESTS, keys::pair(id.actor, owner).to_vec()),
-            (NoticeKind::RequestApproved, _) => (FOLLOWING, keys::pair(owner, id.actor).to_vec()),
-            (NoticeKind::Reaction, Some(item)) => (REACTIONS, keys::reaction(item, id.reaction, id.actor).to_vec()),
-            (_, Some(item)) => (CONTENT, keys::id(item.get()).to_vec()),
+            (NoticeKind::Follow, _) => (FOLLOWING.spec, keys::pair(id.actor, owner).to_vec()),
+            (NoticeKind::FollowRequest, _) => (REQUESTS.spec, keys::pair(id.actor, owner).to_vec()),
+            (NoticeKind::RequestApproved, _) => (FOLLOWING.spec, keys::pair(owner, id.actor).to_vec()),
+            (NoticeKind::Reaction, Some(item)) => {
+                (REACTIONS.spec, keys::reaction(item, id.reaction, id.actor).to_vec())
+            }
+            (_, Some(item)) => (CONTENT.spec, keys::id(item.get()).to_vec()),
             (_, None) => return Ok(None),
         };
         let cause = self.store.get(table, &key, Tier::Disk)?;
         let is_caused = match (notice.published(), &cause) {
             // Whether the item is purged.
-            (Some(_), None) if self.store.get(DELETED, &key, Tier::Disk)?.is_some() => true,
+            (Some(_), None) if self.store.get(&DELETED, &key, Tier::Disk)?.is_some() => true,
             (Some(_), None) => {
-                self.findings.has(NOTICES, &row.key, ", but the item does not exist");
+                self.findings.has(&NOTICES, &row.key, ", but the item does not exist");
                 true
             }
-            (Some(id), Some(cause)) => {
-                values::read_content(id, cause).is_ok_and(|stored| is_of(&notice, owner, &stored.content))
+            (Some(_), Some(cause)) => {
+                Stored::read(&key, cause).is_ok_and(|stored| is_of(&notice, owner, &stored.content))
             }
             (None, cause) => cause.as_ref().and_then(|row| values::read_millis(row).ok()) == Some(place.at),
         };
         if !is_caused {
-            self.findings.disagrees(NOTICES, &row.key, table);
+            self.findings.disagrees(&NOTICES, &row.key, table);
         }
         Ok(Some(()))
     }
 
     /// No id belongs to two topics, and none is above the highest. Looks at the ids in windows of so many.
     pub(super) fn ids_of_topics(&mut self, most: usize) -> Result<()> {
-        let highest = self.store.get(TOPIC_IDS, keys::HIGHEST_TOPIC, Tier::Disk)?;
-        let highest = highest.and_then(|row| values::read_given(&row).ok()).unwrap_or_default();
+        let highest = self.store.get(&TOPIC_IDS, keys::HIGHEST_TOPIC, Tier::Disk)?;
+        let highest = highest.and_then(|row| Number::read(&[], &row).ok()).map_or(0, |Number(highest)| highest);
         let mut from = Some(0);
         while let Some(start) = from {
             let mut window = Window::<u64>::new(start, most);
-            self.each_batch(TOPIC_IDS, |audit, rows| {
+            self.each_batch(&TOPIC_IDS, |audit, rows| {
                 for Row { key, value } in rows.iter().filter(|row| *row.key != *keys::HIGHEST_TOPIC) {
-                    let Some(id) = str::from_utf8(key).ok().and_then(|_| values::read_given(value).ok()) else {
-                        if start == 0 {
-                            audit.findings.unreadable(TOPIC_IDS, key);
-                        }
-                        continue;
-                    };
+                    let Ok(Number(id)) = Number::read(key, value) else { continue };
                     let Some(names) = window.at(id) else { continue };
                     *names += 1;
                     if *names > 1 {
-                        audit.findings.has(TOPIC_IDS, key, &format!(" with id {id} of another topic"));
+                        audit.findings.has(&TOPIC_IDS, key, &format!(" with id {id} of another topic"));
                     }
                     if id > highest {
-                        audit.findings.has(TOPIC_IDS, key, &format!(" with id {id}, above the highest id"));
+                        audit.findings.has(&TOPIC_IDS, key, &format!(" with id {id}, above the highest id"));
                     }
                 }
                 Ok(())
@@ -165,14 +161,14 @@ impl Audit<'_> {
         let mut from = Some(0);
         while let Some(start) = from {
             let mut window = Window::<()>::new(start, most);
-            self.each_batch(LISTS, |_, rows| {
-                let lists = rows.iter().filter_map(|row| values::read_list(&row.value).ok());
+            self.each_batch(&LISTS, |_, rows| {
+                let lists = rows.iter().filter_map(|row| NumberedList::read(&row.key, &row.value).ok());
                 lists.for_each(|(id, _)| _ = window.at(id.get()));
                 Ok(())
             })?;
             from = window.end();
             let known = window.into_known();
-            for table in [LIST_MEMBERS, LIST_MARKERS] {
+            for table in [LIST_MEMBERS.spec, LIST_MARKERS.spec] {
                 self.have_lists(table, start, from, &known)?;
             }
         }
@@ -180,7 +176,7 @@ impl Audit<'_> {
     }
 
     /// The rows of a table of lists from one list to another belong to known lists.
-    fn have_lists(&mut self, table: Table, start: u64, end: Option<u64>, known: &BTreeMap<u64, ()>) -> Result<()> {
+    fn have_lists(&mut self, table: AnyTable, start: u64, end: Option<u64>, known: &BTreeMap<u64, ()>) -> Result<()> {
         let mut rows = self.whole(table)?;
         rows.seek(keys::id(start));
         while let Some(key) = rows.key() {

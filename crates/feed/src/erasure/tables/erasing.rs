@@ -8,9 +8,10 @@ use crate::barriers::tables::put_barrier;
 use crate::items::tables::FINAL;
 use crate::lists::tables::put_member;
 use crate::notices::tables::put_notice_marker;
+use crate::rows::key_types::EventNumber;
 use crate::rows::tables::{DELETED, ERASURES, EVENTS, LIST_MEMBERS, REACTIONS, TAKEN_OFF, UNLISTED};
+use crate::rows::values::deletions::Deletion;
 use crate::rows::values::{ItemSteps, Stored};
-use crate::rows::{keys, values};
 use crate::store::Store;
 use crate::{events, follows, items, lists, notices, reactions};
 use kv::{Tier, WriteBatch};
@@ -52,7 +53,7 @@ pub fn erase(store: &Store, user: UserId, part: &ErasedPart) -> Result<Vec<Job>>
     let Some(mut erasure) = erasure(store, user)? else { return Ok(jobs) };
     if rows > 0 {
         erasure.rows += rows as u64;
-        change.put(ERASURES, keys::id(user.get()), values::erasures::erasure(&erasure));
+        ERASURES.put(&mut change, user, &erasure)?;
     }
     if !change.is_empty() {
         // A part that a power cut takes is found again: the end alone is durable before it counts. Others would wait for
@@ -81,7 +82,7 @@ fn erase_items(store: &Store, removed: &mut Removed, user: UserId, ids: &[Conten
             continue;
         };
         if is_mentioned && !is_own {
-            notices::tables::remove_mention(store, &mut removed.change, user, content);
+            notices::tables::remove_mention(store, &mut removed.change, user, content)?;
         }
         items::tables::change_item(&mut removed.change, [stored.as_ref(), Some(&left)], &indexing)?;
         removed.rows += 1;
@@ -95,17 +96,18 @@ fn erase_purged(store: &Store, change: &mut WriteBatch, user: UserId, id: Conten
     let Some((_, deleted_at, mut purged)) = items::tables::purged_among(store, &[id])?.pop() else { return Ok(false) };
     let Some(place) = purged.sources.iter().position(|source| *source == user) else { return Ok(false) };
     purged.sources.remove(place);
-    change.put(DELETED, keys::id(id.get()), values::deletions::deletion(deleted_at, Some(&purged)));
-    change.delete(UNLISTED, keys::entry(user, Cursor { at: purged.published_at, id }));
+    let place = (user, Cursor { at: purged.published_at, id });
+    DELETED.put(change, id, &Deletion { at: deleted_at, purged: Some(purged) })?;
+    UNLISTED.delete(change, place);
     Ok(true)
 }
 
 fn erase_taken_off(store: &Store, removed: &mut Removed, user: UserId, ids: &[ContentId]) -> Result<()> {
-    let present = store.get_many(TAKEN_OFF, ids.iter().map(|id| keys::pair(*id, user)), Tier::Disk)?;
+    let present = TAKEN_OFF.have(store.now(Tier::Disk), ids.iter().map(|id| (*id, user)))?;
     for id in ids {
-        removed.change.delete(TAKEN_OFF, keys::pair(*id, user));
+        TAKEN_OFF.delete(&mut removed.change, (*id, user));
     }
-    removed.rows += present.iter().flatten().count();
+    removed.rows += present.into_iter().filter(|is_there| *is_there).count();
     Ok(())
 }
 
@@ -135,8 +137,8 @@ fn erase_others(store: &Store, removed: &mut Removed, user: UserId, others: &[Us
 
 fn erase_reactions(store: &Store, removed: &mut Removed, user: UserId, reactions: &[(u8, Millis, u64)]) -> Result<()> {
     let ids: Vec<ContentId> = ids_of(&reactions.iter().map(|(_, _, id)| *id).collect::<Vec<_>>())?;
-    let keys = ids.iter().zip(reactions).map(|(id, (byte, ..))| keys::reaction(*id, *byte, user));
-    let since = store.read_many(REACTIONS, keys, Tier::Disk, values::read_millis)?;
+    let keys = ids.iter().zip(reactions).map(|(id, (byte, ..))| (*id, *byte, user));
+    let since = REACTIONS.get_many(store.now(Tier::Disk), keys)?;
     removed.changing.push(Box::new(store.memory.newest_reactions.change(user)));
     removed.changing.push(Box::new(ids.iter().map(|id| store.memory.item_counts.change(*id)).collect::<Vec<_>>()));
     let authors = notices::tables::authors_of(store, &ids)?;
@@ -170,8 +172,7 @@ fn erase_lists(store: &Store, removed: &mut Removed, user: UserId, names: &[Stri
 }
 
 fn erase_memberships(store: &Store, removed: &mut Removed, user: UserId, lists: &[ListId]) -> Result<()> {
-    let keys = lists.iter().map(|list| keys::pair(*list, user));
-    let members = store.read_many(LIST_MEMBERS, keys, Tier::Disk, values::read_membership)?;
+    let members = LIST_MEMBERS.get_many(store.now(Tier::Disk), lists.iter().map(|list| (*list, user)))?;
     for (list, membership) in lists.iter().zip(members) {
         if let Some(membership) = membership {
             put_member(&mut removed.change, *list, user, [Some(membership), None])?;
@@ -189,9 +190,8 @@ fn erase_changes(store: &Store, removed: &mut Removed, user: UserId, numbers: &[
         ControlFlow::Break(())
     })?;
     for number in numbers {
-        let key = keys::id(*number);
-        let read = |row: &[u8]| values::events::read_logged(*number, row);
-        let Some(row) = store.read(EVENTS, &key, Tier::Disk, read)?.filter(|row| row.names(user)) else { continue };
+        let key = EventNumber(*number);
+        let Some(row) = EVENTS.get(store.now(Tier::Disk), key)?.filter(|row| row.names(user)) else { continue };
         removed.rows += 1;
         let left = match &row {
             Logged::Event(event) if event.entry.author != user => Some(Logged::Event(event.clone().without_path(user))),
@@ -206,7 +206,7 @@ fn erase_changes(store: &Store, removed: &mut Removed, user: UserId, numbers: &[
             }
             _ => (newest == Some(*number)).then(|| Logged::Event(row.replaced_by(EventKind::Gap))),
         };
-        removed.change.set(EVENTS, key, left.map(|row| values::events::logged(&row)));
+        EVENTS.set(&mut removed.change, key, left.as_ref())?;
     }
     Ok(())
 }

@@ -4,23 +4,25 @@ use std::sync::Arc;
 
 use crate::memory::archived::Walks;
 use crate::notices::tables::put_notice_marker;
+use crate::rows::key_types::NameNumber;
+use crate::rows::keys;
 use crate::rows::tables::{
-    ACTIVITY, BLOCKED_BY, BLOCKS, CONTENT, COUNTS, DELETED, ERASED, ERASURES, EVENTS, FOLLOW_REQUESTS, FOLLOWERS,
-    FOLLOWING, HIDDEN, HIDDEN_TO, INBOXES, MARKERS, MEMBER_OF, MENTIONED_IN, MUTED_BY, MUTES, NAMES, NAMES_BY_NUMBER,
-    NOTICE_MARKERS_AT, OUTBOX, REACTIONS_BY_USER, REQUESTS, SETTINGS, SUSPENDED, TAKEN_OFF, Table, UNLISTED, UNPUSHED,
-    USER_COMMENTS,
+    ACTIVITY, AnyTable, BLOCKED_BY, BLOCKS, CONTENT, COUNTS, DELETED, ERASED, ERASURES, EVENTS, FOLLOW_REQUESTS,
+    FOLLOWERS, FOLLOWING, HIDDEN, HIDDEN_TO, INBOXES, MARKERS, MEMBER_OF, MENTIONED_IN, MUTED_BY, MUTES, NAMES,
+    NAMES_BY_NUMBER, NOTICE_MARKERS_AT, OUTBOX, REACTIONS_BY_USER, REQUESTS, SETTINGS, SUSPENDED, TAKEN_OFF, UNLISTED,
+    UNPUSHED, USER_COMMENTS,
 };
+use crate::rows::values::{Text, Value};
 use crate::rows::walk::{go_on, listed, seconds};
-use crate::rows::{keys, values};
 use crate::store::Store;
 use crate::users::tables::set_profile;
-use crate::{inbox, items, lists, notices, users};
+use crate::{events, inbox, items, lists, notices, users};
 use kv::{Scope, Tier, WriteBatch};
 use model::error::{Error, Result};
 use model::failpoint::Write;
 use model::{
-    ContentId, Cursor, Effect, EffectKind, ErasedPart, ErasedUser, Erasure, ErasurePlace, Event, MAX_ID, Millis, Order,
-    Position, Span, Unpushed, UserId,
+    ContentId, Cursor, Effect, EffectKind, ErasedPart, ErasedUser, Erasure, ErasurePlace, Event, Logged, MAX_ID,
+    Millis, Order, Position, Span, Unpushed, UserId,
 };
 
 /// Rows of the log of events that one search looks at.
@@ -33,9 +35,9 @@ const FORGOTTEN: usize = 100;
 enum Search {
     Outbox,
     /// Rows of the user by time.
-    Rows(Table, MakePart),
+    Rows(AnyTable, MakePart),
     /// Pairs whose first is the user.
-    Pairs(Table, MakePart),
+    Pairs(AnyTable, MakePart),
     Reactions,
     Lists,
     /// All of the table, which moderators alone make longer.
@@ -50,23 +52,23 @@ type MakePart = fn(Vec<u64>) -> ErasedPart;
 /// In an order in which no search finds what a later part adds: items that are erased become unlisted.
 const SEARCHES: [Search; 20] = [
     Search::Outbox,
-    Search::Rows(USER_COMMENTS, ErasedPart::Items),
-    Search::Rows(UNLISTED, ErasedPart::Items),
-    Search::Rows(MENTIONED_IN, ErasedPart::Items),
-    Search::Pairs(FOLLOWERS, ErasedPart::Others),
-    Search::Pairs(FOLLOWING, ErasedPart::Others),
-    Search::Pairs(REQUESTS, ErasedPart::Others),
-    Search::Rows(FOLLOW_REQUESTS, ErasedPart::Others),
-    Search::Pairs(MUTES, ErasedPart::Others),
-    Search::Pairs(MUTED_BY, ErasedPart::Others),
-    Search::Pairs(HIDDEN, ErasedPart::Others),
-    Search::Pairs(HIDDEN_TO, ErasedPart::Others),
-    Search::Pairs(BLOCKS, ErasedPart::Others),
-    Search::Pairs(BLOCKED_BY, ErasedPart::Others),
-    Search::Pairs(NOTICE_MARKERS_AT, ErasedPart::Others),
+    Search::Rows(USER_COMMENTS.spec, ErasedPart::Items),
+    Search::Rows(UNLISTED.spec, ErasedPart::Items),
+    Search::Rows(MENTIONED_IN.spec, ErasedPart::Items),
+    Search::Pairs(FOLLOWERS.spec, ErasedPart::Others),
+    Search::Pairs(FOLLOWING.spec, ErasedPart::Others),
+    Search::Pairs(REQUESTS.spec, ErasedPart::Others),
+    Search::Rows(FOLLOW_REQUESTS.spec, ErasedPart::Others),
+    Search::Pairs(MUTES.spec, ErasedPart::Others),
+    Search::Pairs(MUTED_BY.spec, ErasedPart::Others),
+    Search::Pairs(HIDDEN.spec, ErasedPart::Others),
+    Search::Pairs(HIDDEN_TO.spec, ErasedPart::Others),
+    Search::Pairs(BLOCKS.spec, ErasedPart::Others),
+    Search::Pairs(BLOCKED_BY.spec, ErasedPart::Others),
+    Search::Pairs(NOTICE_MARKERS_AT.spec, ErasedPart::Others),
     Search::Reactions,
     Search::Lists,
-    Search::Pairs(MEMBER_OF, ErasedPart::Memberships),
+    Search::Pairs(MEMBER_OF.spec, ErasedPart::Memberships),
     Search::TakenOff,
     Search::Log,
 ];
@@ -79,10 +81,10 @@ pub fn begin_erasure(store: &Store, erasure: &Erasure, event: Option<&Event>) ->
         return Ok(false);
     }
     let mut change = WriteBatch::default();
-    change.put(ERASURES, keys::id(user.get()), values::erasures::erasure(erasure));
+    ERASURES.put(&mut change, user, erasure)?;
     let mut effects = Vec::new();
     if let Some(event) = event {
-        change.put(EVENTS, keys::id(event.number), values::events::event(event));
+        events::tables::put(&mut change, event.clone())?;
         effects.push(Effect::on(EffectKind::UserErased, user).named(erasure.hash.as_str()));
     }
     // Before the row is visible: who asks after the change finds the user here.
@@ -99,10 +101,7 @@ pub fn begin_erasure(store: &Store, erasure: &Erasure, event: Option<&Event>) ->
 
 /// The erasures under way, by their users.
 pub fn erasures(store: &Store) -> Result<Vec<Erasure>> {
-    store.now(Tier::Disk).beginning((ERASURES, Scope::Table), &[], &[], usize::MAX, |key, value| {
-        let user = keys::number(key).and_then(|raw| UserId::new(raw).ok());
-        values::erasures::read_erasure(user.ok_or_else(|| Error::Corrupt("a key in erasures".to_owned()))?, value)
-    })
+    store.now(Tier::Disk).beginning((&ERASURES, Scope::Table), &[], &[], usize::MAX, Erasure::read)
 }
 
 /// Whether any erasure is under way. Reads memory only, like the next.
@@ -159,35 +158,35 @@ pub fn end_erasure(store: &Store, user: UserId, at: Millis, forgotten: Millis) -
     let _activity = store.memory.loaded.activity_locks.of(user.get()).lock();
     let Some(Erasure { hash, since, rows, .. }) = erasure(store, user)? else { return Ok(false) };
     let mut change = WriteBatch::default();
-    let own = [SETTINGS, MARKERS, SUSPENDED, ACTIVITY, UNPUSHED, INBOXES, ERASURES];
+    let own = [SETTINGS.spec, MARKERS.spec, SUSPENDED.spec, ACTIVITY.spec, UNPUSHED.spec, INBOXES.spec, ERASURES.spec];
     for table in own {
         change.delete(table, keys::id(user.get()));
     }
     let profile = users::tables::profiles(store, &[user], Tier::Disk)?.pop().flatten();
     set_profile(&mut change, user, [profile.as_ref(), None])?;
     for what in keys::Counter::ALL {
-        change.delete(COUNTS, keys::count(user, what));
+        COUNTS.delete(&mut change, (user, what));
     }
-    change.delete(OUTBOX, keys::head(user.get()));
+    change.delete(&OUTBOX, keys::head(user.get()));
     notices::tables::remove_notices_of(store, &mut change, user)?;
     put_notice_marker(&mut change, user, [notices::tables::notice_marker(store, user, Tier::Disk)?, None])?;
     for erased in self::erased(store)?.iter().filter(|erased| erased.over < forgotten).take(FORGOTTEN) {
-        change.delete(ERASED, erased.hash.as_bytes());
+        ERASED.delete(&mut change, erased.hash.as_str());
     }
     let erased = ErasedUser { hash, since, over: at, rows };
-    change.put(ERASED, erased.hash.as_bytes(), values::erasures::erased(&erased));
+    ERASED.put(&mut change, erased.hash.as_str(), &erased)?;
     let name = name_to_erase(store, user)?;
     if let Some(name) = &name {
-        change.delete(NAMES, name.as_bytes());
+        NAMES.delete(&mut change, name.0.as_str());
         // Others may mention the number as that of an item. It is given to no other name.
-        change.put(NAMES_BY_NUMBER, keys::id(user.get()), []);
+        NAMES_BY_NUMBER.put(&mut change, NameNumber(user.get()), &Text(String::new()))?;
     }
     let changes = (store.memory.inboxes.activities.change(user), store.memory.inboxes.rows.change(user));
     let (names, erasing, loaded) =
         (Arc::clone(&store.memory.names), Arc::clone(&store.memory.erasing), Arc::clone(&store.memory.loaded));
     store.acknowledge(Write::Erase, change, Vec::new(), move |is_written| {
         if is_written {
-            name.iter().for_each(|name| names.forget(name, user.get()));
+            name.iter().for_each(|Text(name)| names.forget(name, user.get()));
             loaded.unpushed.rows.set(user, Unpushed::default());
             loaded.partial_push_recipients.remove(user);
             erasing.set(user, false);
@@ -201,11 +200,7 @@ pub fn end_erasure(store: &Store, user: UserId, at: Millis, forgotten: Millis) -
 
 /// The erasures that are over, in any order.
 pub fn erased(store: &Store) -> Result<Vec<ErasedUser>> {
-    store.now(Tier::Disk).beginning((ERASED, Scope::Table), &[], &[], usize::MAX, |key, value| {
-        let hash = std::str::from_utf8(key).map_err(|_| Error::Corrupt("a key in erased".to_owned()))?.to_owned();
-        let [since, over, rows] = values::erasures::read_erased(value)?;
-        Ok(ErasedUser { hash, since, over, rows })
-    })
+    store.now(Tier::Disk).beginning((&ERASED, Scope::Table), &[], &[], usize::MAX, ErasedUser::read)
 }
 
 /// A part, if there is any, and the place of the last row that was looked at, if more may follow.
@@ -213,8 +208,7 @@ type Found = (Option<ErasedPart>, Option<(u64, u64)>);
 
 /// The erasure of a user that is under way.
 pub(crate) fn erasure(store: &Store, user: UserId) -> Result<Option<Erasure>> {
-    let read = |row: &[u8]| values::erasures::read_erasure(user, row);
-    store.read(ERASURES, &keys::id(user.get()), Tier::Disk, read)
+    ERASURES.get(store.now(Tier::Disk), user)
 }
 
 /// The next rows behind a place that name a user.
@@ -247,15 +241,15 @@ fn rows_of(store: &Store, search: Search, user: UserId, after: Option<(u64, u64)
             (seconds.into_iter().map(|second| (0, second.get())).collect(), make)
         }
         Search::TakenOff => {
-            return search_all(store, TAKEN_OFF, after, most, ErasedPart::TakenOff, |key, _| {
+            return search_all(store, &TAKEN_OFF, after, most, ErasedPart::TakenOff, |key, _| {
                 let (item, source) = keys::split_pair(key)?;
                 Some(((item, source), (source == user.get()).then_some(item)))
             });
         }
         Search::Log => {
-            return search_all(store, EVENTS, after, most, ErasedPart::Changes, |key, value| {
+            return search_all(store, &EVENTS, after, most, ErasedPart::Changes, |key, value| {
                 let number = keys::split_id(key)?;
-                let names = values::events::read_logged(number, value).ok()?.names(user);
+                let names = Logged::read(key, value).ok()?.names(user);
                 Some(((number, 0), names.then_some(number)))
             });
         }
@@ -265,9 +259,8 @@ fn rows_of(store: &Store, search: Search, user: UserId, after: Option<(u64, u64)
             let mut reactions = Vec::new();
             for byte in bytes {
                 let scan = Span::<ContentId>::ALL.newest(most - reactions.len());
-                let of_kind = (REACTIONS_BY_USER, (user.get(), byte));
-                let row = |place: Cursor, _: &[u8]| Ok((byte, place.at, place.id.get()));
-                reactions.extend(listed(store.now(Tier::Disk), of_kind, scan, row)?);
+                let places = REACTIONS_BY_USER.places(store.now(Tier::Disk), (user, byte), scan)?;
+                reactions.extend(places.into_iter().map(|place| (byte, place.at, place.id.get())));
             }
             let last = (reactions.len() == most).then_some((0, 0));
             return Ok(((!reactions.is_empty()).then_some(ErasedPart::Reactions(reactions)), last));
@@ -289,7 +282,7 @@ fn rows_of(store: &Store, search: Search, user: UserId, after: Option<(u64, u64)
 /// The next rows of a table of all users that name a user. `read` has the place of a row, and the id if it does.
 fn search_all(
     store: &Store,
-    table: Table,
+    table: AnyTable,
     after: Option<(u64, u64)>,
     most: usize,
     make: MakePart,
@@ -309,14 +302,11 @@ fn search_all(
 }
 
 /// The name of a user, unless an item has it, too.
-fn name_to_erase(store: &Store, user: UserId) -> Result<Option<String>> {
-    let key = keys::id(user.get());
-    if user.get() <= MAX_ID
-        || store.get(CONTENT, &key, Tier::Disk)?.is_some()
-        || store.get(DELETED, &key, Tier::Disk)?.is_some()
-    {
+fn name_to_erase(store: &Store, user: UserId) -> Result<Option<Text>> {
+    let (now, item) = (store.now(Tier::Disk), ContentId::new(user.get()).ok());
+    let is_item = |item| Ok::<_, Error>(CONTENT.has(now, item)? || DELETED.has(now, item)?);
+    if user.get() <= MAX_ID || item.map_or(Ok(false), is_item)? {
         return Ok(None);
     }
-    let text = |row: &[u8]| String::from_utf8(row.to_vec()).map_err(|_| Error::Corrupt("a name".to_owned()));
-    store.read(NAMES_BY_NUMBER, &key, Tier::Disk, text)
+    NAMES_BY_NUMBER.get(now, NameNumber(user.get()))
 }

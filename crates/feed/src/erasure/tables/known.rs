@@ -3,13 +3,14 @@
 use std::path::Path;
 
 use crate::ids;
-use crate::rows::tables::{self, ERASED, ERASURES, Keys, Table};
-use crate::rows::values;
+use crate::rows::key_types::Keys;
+use crate::rows::tables::{self, AnyTable, ERASED, ERASURES};
+use crate::rows::values::Value;
 use crate::rows::walk::partitions_after;
 use crate::store::Store;
 use kv::Tier;
-use model::error::{Error, Result};
-use model::{HostId, MAX_ID, Millis, UserId};
+use model::error::Result;
+use model::{ErasedUser, Erasure, HostId, MAX_ID, Millis, UserId};
 
 /// Users read at a time.
 const AT_ONCE: usize = 1000;
@@ -20,15 +21,8 @@ pub fn known_erasures(data_dir: &Path) -> Result<Vec<(String, Millis)>> {
     let mut known = Vec::new();
     kv::each_row_of(data_dir, &[ERASURES.name, ERASED.name], |table, key, value| {
         known.push(match table == ERASURES.name {
-            true => {
-                let erasure = values::erasures::read_erasure(UserId::MIN, value)?;
-                (erasure.hash, erasure.since)
-            }
-            false => {
-                let hash = std::str::from_utf8(key).map_err(|_| Error::Corrupt("a key in erased".to_owned()))?;
-                let [since, ..] = values::erasures::read_erased(value)?;
-                (hash.to_owned(), since)
-            }
+            true => Erasure::read(key, value).map(|Erasure { hash, since, .. }| (hash, since))?,
+            false => ErasedUser::read(key, value).map(|ErasedUser { hash, since, .. }| (hash, since))?,
         });
         Ok(())
     })?;
@@ -63,9 +57,9 @@ pub fn each_user_named(store: &Store, mut visit: impl FnMut(UserId, &HostId) -> 
 }
 
 /// Whether each row of a table belongs to the user with whose number it begins.
-fn is_of_users(table: &Table) -> bool {
+fn is_of_users(table: &AnyTable) -> bool {
     match table.keys {
-        Keys::Row(what) | Keys::KindRow(what) | Keys::Pair(what) | Keys::One(what) => what == "user",
+        Keys::Row(what, _) | Keys::KindRow(what, _) | Keys::Pair(what, _) | Keys::One(what) => what == "user",
         Keys::OfUser(_) | Keys::Counter => true,
         _ => false,
     }

@@ -5,8 +5,9 @@ use std::collections::HashSet;
 use super::jobs::put_job;
 use super::rows::put_inbox;
 use crate::memory::mirror::Known;
+use crate::rows::keys;
 use crate::rows::tables::ACTIVITY;
-use crate::rows::{keys, values};
+use crate::rows::values::Value;
 use crate::store::Store;
 use kv::{Scope, Tier, WriteBatch};
 use model::error::{Error, Result};
@@ -42,11 +43,7 @@ pub struct Idle {
 
 /// The activity of a user.
 pub fn activity(store: &Store, user: UserId, tier: Tier) -> Result<Activity> {
-    store
-        .memory
-        .inboxes
-        .activities
-        .get(user, || Ok(store.read(ACTIVITY, &keys::id(user.get()), tier, values::read_activity)?.unwrap_or_default()))
+    store.memory.inboxes.activities.get(user, || Ok(ACTIVITY.get(store.now(tier), user)?.unwrap_or_default()))
 }
 
 /// Records the time of a new user's first appearance, unless the user has an activity already. From that time on
@@ -109,8 +106,7 @@ pub fn not_evicted(store: &Store, users: Vec<UserId>) -> Result<Vec<UserId>> {
     if maybe.is_empty() {
         return Ok(users);
     }
-    let keys = maybe.iter().map(|user| keys::id(user.get()));
-    let rows = store.read_many(ACTIVITY, keys, Tier::Disk, values::read_activity)?;
+    let rows = ACTIVITY.get_many(store.now(Tier::Disk), &maybe)?;
     let evicted = maybe.into_iter().zip(rows).filter(|(_, row)| *row == Some(Activity::Evicted));
     let evicted: HashSet<_> = evicted.map(|(user, _)| *user).collect();
     Ok(users.into_iter().filter(|user| !evicted.contains(user)).collect())
@@ -124,9 +120,9 @@ pub fn idle(store: &Store, after: Option<UserId>, limit: usize, seen_before: Mil
     let row = |key: &[u8], value: &[u8]| {
         let user = keys::number(key).and_then(|raw| UserId::new(raw).ok());
         let user = user.ok_or_else(|| Error::Corrupt(format!("a key in {ACTIVITY}")))?;
-        Ok((user, values::read_activity(value)?))
+        Ok((user, Activity::read(key, value)?))
     };
-    let found = store.now(Tier::Disk).beginning((ACTIVITY, Scope::Table), &[], &from, limit.max(1), row)?;
+    let found = store.now(Tier::Disk).beginning((&ACTIVITY, Scope::Table), &[], &from, limit.max(1), row)?;
     let next = found.last().filter(|_| found.len() >= limit).map(|(user, _)| *user);
     let idle = found.into_iter().filter(|(_, activity)| activity.is_idle(seen_before));
     Ok(Idle { users: idle.map(|(user, _)| user).collect(), next })
@@ -173,7 +169,7 @@ pub(crate) fn write_activity(
     if let Some(seen) = activity.seen() {
         store.memory.loaded.partial_push_recipients.set(user, seen);
     }
-    batch.put(ACTIVITY, keys::id(user.get()), values::activity(activity));
+    ACTIVITY.put(&mut batch, user, &activity)?;
     let change = store.memory.inboxes.activities.change(user);
     store.follow_up(what, batch)?;
     change.written(activity);
@@ -188,9 +184,9 @@ fn last_seen(store: &Store, users: &[UserId]) -> Result<Vec<Option<Millis>>> {
     let (mut looked, mut unknown) = (Vec::with_capacity(users.len()), Vec::new());
     store.memory.loaded.partial_push_recipients.look(users, |user, known| {
         looked.push(known);
-        unknown.extend((known == Known::Unknown).then(|| keys::id(user.get())));
+        unknown.extend((known == Known::Unknown).then_some(user));
     });
-    let mut rows = store.read_many(ACTIVITY, unknown, Tier::Disk, values::read_activity)?.into_iter();
+    let mut rows = ACTIVITY.get_many(store.now(Tier::Disk), unknown)?.into_iter();
     let seen = |known| match known {
         Known::Unknown => rows.next().flatten().and_then(|activity| activity.seen()),
         known => known.row(),

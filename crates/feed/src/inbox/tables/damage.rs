@@ -42,7 +42,7 @@ pub(crate) fn drop_if_damaged(store: &Store, user: UserId) -> Result<()> {
     }
     let _lock = store.memory.loaded.activity_locks.of(user.get()).lock();
     let mut batch = WriteBatch::default();
-    batch.delete(INBOXES, keys::id(user.get()));
+    INBOXES.delete(&mut batch, user);
     let _announced = store.memory.inboxes.rows.change(user);
     write_activity(store, Write::Evict, batch, user, Activity::Evicted)?;
     store.memory.inboxes.damaged.dropped.fetch_add(1, Ordering::Relaxed);
@@ -59,7 +59,7 @@ pub(crate) fn drop_if_damaged(store: &Store, user: UserId) -> Result<()> {
 #[doc(hidden)]
 pub fn damage_inbox(store: &Store, user: UserId, way: usize) -> Result<()> {
     store.write_arrivals()?;
-    let (family, key, mut batch) = (INBOXES, keys::id(user.get()), WriteBatch::default());
+    let (family, key, mut batch) = (&INBOXES, keys::id(user.get()), WriteBatch::default());
     let inbox = read_inbox(store, user, Tier::Disk)?;
     let (floor, entries) = inbox.read();
     let mut entries: Vec<_> = entries.map_while(Result::ok).take(way.saturating_sub(1)).collect();

@@ -11,13 +11,13 @@ use crate::items;
 use crate::rows::inbox::merge::{Change, Step};
 use crate::rows::inbox::packed;
 use crate::rows::tables::{FOLLOWING, JOBS};
+use crate::rows::values::Value;
 use crate::rows::walk::with_row;
-use crate::rows::{keys, values};
 use crate::store::Store;
 use kv::{Tier, WriteBatch};
 use model::error::{Error, Result};
 use model::failpoint::Write;
-use model::{Cursor, Entry, JobId, Progress, Reach, Span, UserId, Work};
+use model::{Cursor, Entry, Job, JobId, Progress, Reach, Span, UserId, Work};
 
 /// One step of a fan-out.
 #[derive(Debug, Clone, Copy)]
@@ -48,7 +48,7 @@ pub enum Then {
 pub fn begin_fan_out(store: &Store, job: JobId, entry: Entry, reach: Reach) -> Result<()> {
     let mut batch = WriteBatch::default();
     let progress = Some(Progress { reach, done_to: None });
-    batch.put(JOBS, keys::job(job), values::job(&Work::FanOut { entry }, progress)?);
+    JOBS.put(&mut batch, job, &Job { id: job, work: Work::FanOut { entry }, progress })?;
     let unpushed = put_unpushed(store, &mut batch, &[entry], reach)?;
     store.follow_up(Write::BeginFanOut, batch)?;
     unpushed.written();
@@ -67,7 +67,8 @@ pub fn deliver(store: &Store, delivery: &Delivery<'_>) -> Result<()> {
         Then::Nothing => {}
         Then::Progress(progress) => {
             let work = Work::FanOut { entry: delivery.entry };
-            store.memory.inboxes.arrivals.record(delivery.job, Some(values::job(&work, Some(progress))?));
+            let job = Job { id: delivery.job, work, progress: Some(progress) };
+            store.memory.inboxes.arrivals.record(delivery.job, Some(job.bytes()?));
         }
         Then::End => store.memory.inboxes.arrivals.record(delivery.job, None),
     }
@@ -88,7 +89,7 @@ pub fn settle(store: &Store, job: JobId, user: UserId, source: UserId, room: usi
         found = read_inbox(store, user, Tier::Disk)?.entries_of(source);
     }
     let (floor, present) = found.ok_or_else(|| Error::Corrupt(format!("the inbox of user {user}")))?;
-    let following = store.get(FOLLOWING, &keys::pair(user, source), Tier::Disk)?.is_some();
+    let following = FOLLOWING.has(store.now(Tier::Disk), (user, source))?;
     let (mut wanted, mut new_floor) = (Vec::new(), None);
     if following {
         let span = Span::ALL.newer_than(floor);
@@ -144,7 +145,7 @@ pub fn rebuild(store: &Store, job: JobId, user: UserId, authors: &[UserId], room
     };
     let _lock = store.memory.loaded.activity_locks.of(user.get()).lock();
     let mut batch = WriteBatch::default();
-    batch.delete(JOBS, keys::job(job));
+    JOBS.delete(&mut batch, job);
     let Some(rebuilt) = activity(store, user, Tier::Disk)?.rebuilt(job) else {
         drop_job(store, job)?;
         return Ok(0);
@@ -159,7 +160,7 @@ pub fn rebuild(store: &Store, job: JobId, user: UserId, authors: &[UserId], room
 
 /// The newest `most` entries that an inbox may have above its floor, of those of `authors` whom its user follows.
 fn newest_of(store: &Store, user: UserId, authors: &[UserId], most: usize) -> Result<(Option<Cursor>, Vec<Entry>)> {
-    let followed = with_row(store.now(Tier::Disk), FOLLOWING, user, authors.to_vec(), true)?;
+    let followed = with_row(store.now(Tier::Disk), &FOLLOWING, user, authors.to_vec(), true)?;
     let floor = floor(store, user)?;
     let newest = items::tables::outboxes(store, &followed, Span::ALL.newer_than(floor).newest(most), Tier::Disk)?;
     Ok((floor, newest))

@@ -1,7 +1,6 @@
 //! Jobs: a row for each that is under way.
 
 use crate::rows::tables::JOBS;
-use crate::rows::{keys, values};
 use crate::store::Store;
 use kv::WriteBatch;
 use model::error::Result;
@@ -10,7 +9,7 @@ use model::{Job, JobId, Work};
 /// Adds a new job to a change.
 pub(crate) fn put_job(store: &Store, change: &mut WriteBatch, work: Work) -> Result<Job> {
     let job = Job { id: store.memory.next_job.give(&work), work, progress: None };
-    change.put(JOBS, keys::job(job.id), values::job(&work, None)?);
+    JOBS.put(change, job.id, &job)?;
     Ok(job)
 }
 

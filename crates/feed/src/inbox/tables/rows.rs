@@ -112,7 +112,7 @@ pub fn raise_floor(store: &Store, user: UserId, floor: Cursor) -> Result<()> {
 pub(crate) fn read_inbox(store: &Store, user: UserId, tier: Tier) -> Result<Inbox> {
     loop {
         let copy = store.memory.inboxes.arrivals.copy(user);
-        let row = store.memory.inboxes.rows.get(user, || match store.get(INBOXES, &keys::id(user.get()), tier) {
+        let row = store.memory.inboxes.rows.get(user, || match store.get(&INBOXES, &keys::id(user.get()), tier) {
             Ok(row) => Ok(row.as_deref().unwrap_or_default().into()),
             Err(Error::NotCached) => Err(Error::NotCached),
             Err(error) => {
@@ -140,7 +140,7 @@ pub(crate) fn put_inbox(
     floor: Option<Cursor>,
     entries: &[Entry],
 ) -> Result<RowChange> {
-    batch.merge(INBOXES, keys::id(user.get()), packed::pack(floor, entries, &[]));
+    batch.merge(&INBOXES, keys::id(user.get()), packed::pack(floor, entries, &[]));
     Ok(store.memory.inboxes.rows.change(user))
 }
 

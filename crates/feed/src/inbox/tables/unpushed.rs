@@ -8,7 +8,6 @@ use parking_lot::Mutex;
 use crate::memory::mirror::Known;
 use crate::memory::unpushed::Raise;
 use crate::rows::tables::UNPUSHED;
-use crate::rows::{keys, values};
 use crate::store::Store;
 use kv::{MOST_KEYS, Tier, WriteBatch};
 use model::error::{Error, Result};
@@ -33,15 +32,14 @@ pub(crate) fn put_unpushed<'s>(
         *place = (*place).max(Some(*cursor));
     }
     for (author, unpushed) in &raised {
-        change.set(UNPUSHED, keys::id(author.get()), Some(values::unpushed(*unpushed)));
+        UNPUSHED.put(change, author, unpushed)?;
     }
     Ok(Raise { rows: &store.memory.loaded.unpushed, raised, _turns: turns })
 }
 
 /// An author's row that is not in memory.
 pub(crate) fn stored_unpushed(store: &Store, author: UserId, tier: Tier) -> Result<Unpushed> {
-    let row = store.read(UNPUSHED, &keys::id(author.get()), tier, values::read_unpushed)?;
-    Ok(row.unwrap_or_default())
+    Ok(UNPUSHED.get(store.now(tier), author)?.unwrap_or_default())
 }
 
 /// The author's newest items that did not reach every follower.

@@ -10,9 +10,8 @@ use crate::items::tables::{Batch, FINAL, Published, Push, Restored, is_deleted_b
 use crate::rows::mirrors::unlisted_purged;
 use crate::rows::tables::{COMMENTS, CONTENT, DELETED, ITEM_COUNTS, REACTIONS_BY_TIME, UNLISTED};
 use crate::rows::values::Stored;
-use crate::rows::values::deletions::Purged;
-use crate::rows::walk::{delete_partition, listed};
-use crate::rows::{keys, values};
+use crate::rows::values::deletions::{Deletion, Purged};
+use crate::rows::walk::delete_partition;
 use crate::store::Store;
 use crate::{events, inbox, notices};
 use kv::{Tier, WriteBatch};
@@ -54,7 +53,7 @@ pub fn publish(store: &Store, items: &[Publish], batch: Batch, push: Push) -> Re
             None if refused => Published::New(Vec::new()),
             None => {
                 let stored = Stored { content: item.content.clone(), deleted_at: None };
-                events::tables::put_event(&mut change, item.event.as_ref(), &stored.content);
+                events::tables::put_event(&mut change, item.event.as_ref(), &stored.content)?;
                 effects.extend(item.effect());
                 Published::New(put_live(store, &mut change, [None, Some(&stored)], &indexing, push)?)
             }
@@ -106,8 +105,8 @@ pub fn edit(store: &Store, id: ContentId, edit: &Edit, moment: Moment) -> Result
     }
     content.edited_at = Some(moment.at);
     let mut change = WriteBatch::default();
-    events::tables::put_event(&mut change, moment.event.as_ref(), content);
-    change.put(CONTENT, keys::id(id.get()), values::content(&stored)?);
+    events::tables::put_event(&mut change, moment.event.as_ref(), content)?;
+    CONTENT.put(&mut change, id, &stored)?;
     store.acknowledge(Write::Edit, change, Vec::new(), |_| ())?;
     Ok(Some(stored.content))
 }
@@ -157,9 +156,9 @@ pub fn purge(store: &Store, id: ContentId, deleted_before: Millis) -> Result<boo
     let purged = purged(store, content)?;
     let purged = (!store.memory.erasing.has(content.author)).then_some(purged);
     for row in purged.iter().flat_map(|purged| unlisted_purged(id, purged)) {
-        change.put(UNLISTED, row, values::EMPTY);
+        change.put(&UNLISTED, row, []);
     }
-    put_purged(store, &mut change, id, &values::deletions::deletion(deleted_at, purged.as_ref()))?;
+    put_purged(store, &mut change, id, &Deletion { at: deleted_at, purged })?;
     delete_paths_taken_off(store, &mut change, id)?;
     notices::tables::remove_published_notices(store, &mut change, content)?;
     store.follow_up(Write::Purge, change)?;
@@ -179,7 +178,7 @@ pub fn take_id(store: &Store, id: ContentId) -> Result<Option<bool>> {
     }
     let counts = store.memory.item_counts.change(id);
     let mut change = WriteBatch::default();
-    put_purged(store, &mut change, id, &values::deletions::deletion(FINAL, None))?;
+    put_purged(store, &mut change, id, &Deletion { at: FINAL, purged: None })?;
     store.memory.loaded.deleted.add(id.get());
     store.acknowledge(Write::Purge, change, Vec::new(), move |_| drop(counts))?;
     Ok(Some(true))
@@ -209,7 +208,7 @@ pub fn restore(
     }
     let indexing = indexing(store, [&stored.content])?;
     let mut change = WriteBatch::default();
-    events::tables::put_event(&mut change, event.as_ref(), &stored.content);
+    events::tables::put_event(&mut change, event.as_ref(), &stored.content)?;
     let jobs = put_live(store, &mut change, [Some(&deleted), Some(&stored)], &indexing, push)?;
     leave_out(store, push, [&stored.content])?;
     let changing = indexing.changing;
@@ -245,7 +244,7 @@ fn put_deletion(store: &Store, items: [&Stored; 2], event: Option<&Event>, effec
     let [Stored { content, .. }, _] = items;
     let indexing = indexing(store, [content])?;
     let mut change = WriteBatch::default();
-    events::tables::put_event(&mut change, event, content);
+    events::tables::put_event(&mut change, event, content)?;
     change_item(&mut change, items.map(Some), &indexing)?;
     // Before the row is visible: who asks after the change finds the item here, and looks up the row.
     store.memory.loaded.deleted.add(content.id.get());
@@ -285,19 +284,19 @@ fn forget_purged(store: &Store, id: ContentId) -> Result<bool> {
     }
     let mut change = WriteBatch::default();
     for row in unlisted_purged(id, &purged) {
-        change.delete(UNLISTED, row);
+        change.delete(&UNLISTED, row);
     }
-    change.put(DELETED, keys::id(id.get()), values::deletions::deletion(deleted_at, None));
+    DELETED.put(&mut change, id, &Deletion { at: deleted_at, purged: None })?;
     store.follow_up(Write::Purge, change)?;
     Ok(true)
 }
 
 /// Adds to a change that an id is that of a purged item, with its row of `deleted`: nobody can use it again, and nothing
 /// counts or lists what points at it.
-fn put_purged(store: &Store, change: &mut WriteBatch, id: ContentId, row: &[u8]) -> Result<()> {
-    change.put(DELETED, keys::id(id.get()), row);
-    change.delete(ITEM_COUNTS, keys::id(id.get()));
-    delete_partition(store, change, COMMENTS, id.get())
+fn put_purged(store: &Store, change: &mut WriteBatch, id: ContentId, row: &Deletion) -> Result<()> {
+    DELETED.put(change, id, row)?;
+    ITEM_COUNTS.delete(change, id);
+    delete_partition(store, change, &COMMENTS, id.get())
 }
 
 /// Whether a publish repeats the one that made the stored item.
@@ -310,7 +309,7 @@ pub(crate) fn has_reactions(store: &Store, id: ContentId) -> Result<bool> {
     let bytes = store.memory.kinds.reactions.known().bytes();
     for byte in bytes {
         let first = Span::<UserId>::ALL.newest(1);
-        if !listed(store.now(Tier::Disk), (REACTIONS_BY_TIME, (id.get(), byte)), first, |_, _| Ok(()))?.is_empty() {
+        if !REACTIONS_BY_TIME.places(store.now(Tier::Disk), (id, byte), first)?.is_empty() {
             return Ok(true);
         }
     }

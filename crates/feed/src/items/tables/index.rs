@@ -6,13 +6,13 @@ use crate::memory::outbox_parts::OutboxPartsChange;
 use crate::memory::topics::TopicEndsChange;
 use crate::rows::changes::count_row;
 use crate::rows::mirrors::{Fact, Facts, counted_on, subject};
-use crate::rows::tables::{CONTENT, FOLLOWING, ITEM_COUNTS, TOPIC_IDS, Table, mirrors_of};
-use crate::rows::values::{ItemSteps, Stored};
+use crate::rows::tables::{AnyTable, CONTENT, FOLLOWING, ITEM_COUNTS, TOPIC_IDS, mirrors_of};
+use crate::rows::values::{ItemSteps, Number, Stored};
 use crate::rows::{keys, values};
 use crate::store::Store;
 use kv::{Tier, WriteBatch};
 use model::cache::CacheChange;
-use model::error::Result;
+use model::error::{Error, Result};
 use model::{Content, ContentId, Entry, ItemCounter, ItemCounts, Millis};
 
 /// A change of some items. Until it is written, their outboxes, their topics and the counts of the items that they point at count
@@ -34,7 +34,7 @@ pub(crate) struct IndexChange {
 
 impl Indexing<'_> {
     /// Puts a row into a change, or removes it (`None`), in the table of its place if that has an archive.
-    fn set(&self, change: &mut WriteBatch, table: Table, key: &[u8], value: Option<&[u8]>) -> Result<()> {
+    fn set(&self, change: &mut WriteBatch, table: AnyTable, key: &[u8], value: Option<&[u8]>) -> Result<()> {
         match self.floors.iter().find(|floors| floors.table() == table) {
             Some(floors) => floors.set(self.store, change, key, value),
             None => {
@@ -79,7 +79,7 @@ pub(crate) fn indexing<'c>(
 /// Changes an item (`None` for no item), with all rows and counts that follow from it. If it is live before or afterwards, it is
 /// one of those given to [`indexing`].
 pub(crate) fn change_item(change: &mut WriteBatch, items: [Option<&Stored>; 2], indexing: &Indexing<'_>) -> Result<()> {
-    for (to, mirror) in mirrors_of(CONTENT) {
+    for (to, mirror) in mirrors_of(&CONTENT) {
         for difference in mirror.differences(indexing, items.map(|item| item.map(Fact::of_item)))? {
             indexing.set(change, to, &difference.key, difference.value.as_deref())?;
             count_row(change, to, &difference.key, [difference.was_there, difference.value.is_some()]);
@@ -87,7 +87,7 @@ pub(crate) fn change_item(change: &mut WriteBatch, items: [Option<&Stored>; 2], 
     }
     let [before, after] = items;
     if let Some(Stored { content, .. }) = after.or(before) {
-        change.set(CONTENT, keys::id(content.id.get()), after.map(values::content).transpose()?);
+        CONTENT.set(change, content.id, after)?;
         let is_live = |item: Option<&Stored>| i64::from(item.is_some_and(|item| item.deleted_at.is_none()));
         let step = is_live(after) - is_live(before);
         if step != 0
@@ -104,20 +104,27 @@ pub(crate) fn change_item(change: &mut WriteBatch, items: [Option<&Stored>; 2], 
 /// Adds steps of an item's counters to a change.
 pub(crate) fn count_item(change: &mut WriteBatch, id: ContentId, steps: &ItemSteps) {
     if *steps != ItemSteps::default() {
-        change.merge(ITEM_COUNTS, keys::id(id.get()), values::item_counts(steps));
+        change.merge(&ITEM_COUNTS, keys::id(id.get()), values::item_counts(steps));
+    }
+}
+
+/// A row, if there is one that can be read.
+fn readable<T>(row: Result<Option<T>>) -> Result<Option<T>> {
+    match row {
+        Err(Error::Corrupt(_)) => Ok(None),
+        row => row,
     }
 }
 
 /// As far as the rows can be read.
 impl Facts for Store {
     fn followed_since(&self, user: u64, target: u64) -> Result<Option<Millis>> {
-        let row = self.get(FOLLOWING, &keys::pair(user, target), Tier::Disk)?;
+        let row = self.get(&FOLLOWING, &keys::pair(user, target), Tier::Disk)?;
         Ok(row.and_then(|row| values::read_millis(&row).ok()))
     }
 
     fn entry(&self, item: ContentId) -> Result<Option<Entry>> {
-        let row = self.get(CONTENT, &keys::id(item.get()), Tier::Disk)?;
-        Ok(row.and_then(|row| values::read_content(item, &row).ok()).map(|stored| stored.content.entry()))
+        Ok(readable(CONTENT.get(self.now(Tier::Disk), item))?.map(|stored| stored.content.entry()))
     }
 
     fn has_purged(&self, item: ContentId) -> Result<bool> {
@@ -125,7 +132,6 @@ impl Facts for Store {
     }
 
     fn topic_id(&self, name: &str) -> Result<Option<u64>> {
-        let row = self.get(TOPIC_IDS, name.as_bytes(), Tier::Disk)?;
-        Ok(row.and_then(|row| values::read_given(&row).ok()))
+        Ok(readable(TOPIC_IDS.get(self.now(Tier::Disk), name))?.map(|Number(id)| id))
     }
 }

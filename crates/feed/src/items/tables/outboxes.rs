@@ -57,12 +57,12 @@ pub fn archive_outbox(store: &Store, source: UserId, newest: Cursor, most: usize
 
 /// Comments that point at an item. The item may be missing. A purged item has none.
 pub fn comments(store: &Store, subject: ContentId, scan: Scan<ContentId>, tier: Tier) -> Result<Vec<Entry>> {
-    listed(store.now(tier), (COMMENTS, subject.get()), scan, values::read_listed)
+    listed(store.now(tier), (COMMENTS.spec, subject.get()), scan, values::read_listed)
 }
 
 /// Comments of a user.
 pub fn user_comments(store: &Store, author: UserId, scan: Scan<ContentId>, tier: Tier) -> Result<Vec<Entry>> {
-    listed(store.now(tier), (USER_COMMENTS, author.get()), scan, |cursor, value| {
+    listed(store.now(tier), (USER_COMMENTS.spec, author.get()), scan, |cursor, value| {
         values::read_entry(cursor, author, value)
     })
 }
@@ -72,7 +72,7 @@ pub fn user_comments(store: &Store, author: UserId, scan: Scan<ContentId>, tier:
 /// such items that are purged, which [`kept`](crate::items::tables::kept) does not have. So the three lists have all items of
 /// the user; only comments that are broadcast are in two of them.
 pub fn unlisted(store: &Store, author: UserId, scan: Scan<ContentId>, tier: Tier) -> Result<Vec<Cursor>> {
-    listed(store.now(tier), (UNLISTED, author.get()), scan, |cursor, _| Ok(cursor))
+    UNLISTED.places(store.now(tier), author, scan)
 }
 
 /// Gives the rest of an outbox above `after` to `first`, and keeps it with some entries more.

@@ -2,10 +2,10 @@
 
 use super::index::{change_item, indexing};
 use super::rows::live;
-use crate::rows::tables::{EVENTS, TAKEN_OFF};
+use crate::events;
+use crate::rows::tables::TAKEN_OFF;
 use crate::rows::values::Stored;
 use crate::rows::walk::seconds;
-use crate::rows::{keys, values};
 use crate::store::Store;
 use kv::{Tier, WriteBatch};
 use model::error::Result;
@@ -23,8 +23,8 @@ pub fn take_off(store: &Store, id: ContentId, source: UserId, at: Millis, event:
     let mut change = WriteBatch::default();
     let left = Stored { content: stored.content.clone().without_path(source), ..stored };
     change_item(&mut change, [Some(&stored), Some(&left)], &indexing)?;
-    change.put(TAKEN_OFF, keys::pair(id, source), values::millis(at));
-    change.put(EVENTS, keys::id(event.number), values::events::event(event));
+    TAKEN_OFF.put(&mut change, (id, source), &at)?;
+    events::tables::put(&mut change, event.clone())?;
     // Before the row is visible: who asks after the change finds the item here, and looks up the row.
     store.memory.loaded.taken_off.add(id.get());
     let changing = indexing.changing;
@@ -35,7 +35,7 @@ pub fn take_off(store: &Store, id: ContentId, source: UserId, at: Millis, event:
 /// Removes the rows of an item in a change.
 pub(crate) fn delete_paths_taken_off(store: &Store, change: &mut WriteBatch, id: ContentId) -> Result<()> {
     for source in sources_taken_off(store, id)? {
-        change.delete(TAKEN_OFF, keys::pair(id, source));
+        TAKEN_OFF.delete(change, (id, source));
     }
     Ok(())
 }
@@ -43,7 +43,7 @@ pub(crate) fn delete_paths_taken_off(store: &Store, change: &mut WriteBatch, id:
 /// The sources of the paths that an item was taken off.
 pub(crate) fn sources_taken_off(store: &Store, id: ContentId) -> Result<Vec<UserId>> {
     match store.memory.loaded.taken_off.may_have(id.get()) {
-        true => seconds(store.now(Tier::Disk), TAKEN_OFF, id, None, usize::MAX),
+        true => seconds(store.now(Tier::Disk), &TAKEN_OFF, id, None, usize::MAX),
         false => Ok(Vec::new()),
     }
 }
@@ -58,8 +58,7 @@ pub fn taken_off(
         return Ok(Vec::new());
     }
     let mut asked: Vec<_> = paths.filter(|(id, _)| store.memory.loaded.taken_off.may_have(id.get())).collect();
-    let mut rows =
-        store.get_many(TAKEN_OFF, asked.iter().map(|(id, source)| keys::pair(*id, *source)), tier)?.into_iter();
-    asked.retain(|_| rows.next().flatten().is_some());
+    let mut rows = TAKEN_OFF.have(store.now(tier), &asked)?.into_iter();
+    asked.retain(|_| rows.next() == Some(true));
     Ok(asked)
 }

@@ -4,7 +4,6 @@ use crate::items::tables::Kept;
 use crate::rows::tables::{CONTENT, DELETED};
 use crate::rows::values::Stored;
 use crate::rows::values::deletions::Purged;
-use crate::rows::{keys, values};
 use crate::store::Store;
 use kv::Tier;
 use model::error::Result;
@@ -26,10 +25,10 @@ pub fn kept(store: &Store, ids: &[ContentId]) -> Result<Vec<Option<Kept>>> {
 pub fn deleted(store: &Store, ids: &[ContentId], tier: Tier) -> Result<Vec<bool>> {
     let mut deleted: Vec<_> = ids.iter().map(|id| store.memory.loaded.deleted.may_have(id.get())).collect();
     if deleted.contains(&true) {
-        let asked = ids.iter().zip(&deleted).filter(|(_, may)| **may).map(|(id, _)| keys::id(id.get()));
-        let rows = store.get_many(DELETED, asked, tier)?;
-        for (may, row) in deleted.iter_mut().filter(|may| **may).zip(rows) {
-            *may = row.is_some();
+        let asked = ids.iter().zip(&deleted).filter(|(_, may)| **may).map(|(id, _)| id);
+        let rows = DELETED.have(store.now(tier), asked)?;
+        for (may, has) in deleted.iter_mut().filter(|may| **may).zip(rows) {
+            *may = has;
         }
     }
     Ok(deleted)
@@ -42,27 +41,21 @@ pub(crate) fn live(store: &Store, id: ContentId) -> Result<Option<Stored>> {
 
 /// Items as they are stored.
 pub(crate) fn stored(store: &Store, ids: &[ContentId], tier: Tier) -> Result<Vec<Option<Stored>>> {
-    let rows = store.get_many(CONTENT, ids.iter().map(|id| keys::id(id.get())), tier)?;
-    ids.iter().zip(rows).map(|(id, row)| row.map(|bytes| values::read_content(*id, &bytes)).transpose()).collect()
+    CONTENT.get_many(store.now(tier), ids)
 }
 
 /// The rows of purged items that have an author.
 pub(crate) fn purged_among(store: &Store, ids: &[ContentId]) -> Result<Vec<(ContentId, Millis, Purged)>> {
-    let rows = store.get_many(DELETED, ids.iter().map(|id| keys::id(id.get())), Tier::Disk)?;
-    let mut found = Vec::new();
-    for (id, row) in ids.iter().zip(rows) {
-        if let Some((deleted_at, Some(purged))) = row.map(|row| values::deletions::read_deletion(&row)).transpose()? {
-            found.push((*id, deleted_at, purged));
-        }
-    }
-    Ok(found)
+    let deletions = DELETED.get_many(store.now(Tier::Disk), ids)?;
+    let found = ids.iter().zip(deletions).filter_map(|(id, row)| row.and_then(|row| Some((*id, row.at, row.purged?))));
+    Ok(found.collect())
 }
 
 pub(crate) fn is_deleted(store: &Store, id: ContentId, tier: Tier) -> Result<bool> {
-    Ok(store.memory.loaded.deleted.may_have(id.get()) && store.get(DELETED, &keys::id(id.get()), tier)?.is_some())
+    Ok(store.memory.loaded.deleted.may_have(id.get()) && DELETED.has(store.now(tier), id)?)
 }
 
 /// Whether an item is purged.
 pub(crate) fn is_purged(store: &Store, id: ContentId, tier: Tier) -> Result<bool> {
-    Ok(is_deleted(store, id, tier)? && store.get(CONTENT, &keys::id(id.get()), tier)?.is_none())
+    Ok(is_deleted(store, id, tier)? && !CONTENT.has(store.now(tier), id)?)
 }

@@ -20,7 +20,7 @@ fn unloaded(dir: &TempDir) -> Store {
         .expect("opens")
 }
 
-fn put(store: &Store, table: Table, rows: impl Iterator<Item = (u64, Vec<u8>)>) {
+fn put(store: &Store, table: AnyTable, rows: impl Iterator<Item = (u64, Vec<u8>)>) {
     for part in rows.collect::<Vec<_>>().chunks(1000) {
         let mut change = WriteBatch::default();
         part.iter().for_each(|(key, row)| change.put(table, keys::id(*key), row));
@@ -42,8 +42,8 @@ fn changes_during_a_walk_are_in_its_answers() {
     const ROWS: u64 = 20_000;
     let dir = tempfile::tempdir().expect("a directory");
     let store = unloaded(&dir);
-    put(&store, ACTIVITY, (1..=ROWS).map(|raw| (raw, values::activity(activity(raw)).to_vec())));
-    put(&store, DELETED, (1..=ROWS).filter(|raw| raw % 2 == 0).map(|raw| (raw, values::millis(7).to_vec())));
+    put(&store, &ACTIVITY, (1..=ROWS).map(|raw| (raw, activity(raw).bytes().expect("encodes"))));
+    put(&store, &DELETED, (1..=ROWS).filter(|raw| raw % 2 == 0).map(|raw| (raw, 7_u64.to_be_bytes().to_vec())));
     let (_stop, stopped) = channel();
     let mut loading = Loading::of(store.kv(), &store.memory.loaded, stopped);
     let mut expected: Vec<_> = (0..=ROWS).map(activity).collect();
@@ -91,13 +91,13 @@ fn changes_during_a_walk_are_in_its_answers() {
 fn a_stop_ends_all_walks_and_leaves_safe_answers() {
     let dir = tempfile::tempdir().expect("a directory");
     let store = unloaded(&dir);
-    for table in [SUSPENDED, DELETED] {
-        put(&store, table, (1..=10 * ROWS).map(|raw| (raw, values::millis(7).to_vec())));
+    for table in [SUSPENDED.spec, DELETED.spec] {
+        put(&store, table, (1..=10 * ROWS).map(|raw| (raw, 7_u64.to_be_bytes().to_vec())));
     }
     let (stop, stopped) = channel();
     drop(stop);
     let mut loading = Loading::of(store.kv(), &store.memory.loaded, stopped);
-    assert!(!loading.load_filter(SUSPENDED, &store.memory.loaded.suspended).expect("walks"));
+    assert!(!loading.load_filter(&SUSPENDED, &store.memory.loaded.suspended).expect("walks"));
     assert_eq!(loading.rows, ROWS);
     loading.run();
     assert_eq!(loading.rows, ROWS, "of the last table");
@@ -114,8 +114,8 @@ fn a_stop_ends_all_walks_and_leaves_safe_answers() {
 fn a_table_that_cannot_be_read_is_looked_up_row_by_row() {
     let dir = tempfile::tempdir().expect("a directory");
     let store = unloaded(&dir);
-    put(&store, ACTIVITY, (1..=3).map(|raw| (raw, values::activity(Activity::Evicted).to_vec())));
-    put(&store, ACTIVITY, [(2, vec![0xFF])].into_iter());
+    put(&store, &ACTIVITY, (1..=3).map(|raw| (raw, Activity::Evicted.bytes().expect("encodes"))));
+    put(&store, &ACTIVITY, [(2, vec![0xFF])].into_iter());
     drop(store);
     let store = Store::open(&Options::new(dir.path())).expect("opens");
     assert_eq!(inbox::tables::not_evicted(&store, [1, 3, 4].map(user).to_vec()).expect("reads"), [user(4)]);

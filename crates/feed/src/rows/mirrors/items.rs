@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 
 use super::{Facts, Mirror, Rows, Source, one};
 use crate::rows::values::Stored;
-use crate::rows::values::deletions::{Purged, read_deletion};
+use crate::rows::values::Value;
+use crate::rows::values::deletions::{Deletion, Purged};
 use crate::rows::{keys, values};
 use model::error::Result;
 use model::{COMMENT, Content, ContentId, Cursor, Entry, ItemCounter};
@@ -31,8 +32,10 @@ impl Mirror {
     pub(crate) const UNLISTED_PURGED: Self = Self {
         rows: |_, fact| {
             let id = keys::split_id(fact.key).and_then(|id| ContentId::new(id).ok());
-            let read = id.zip(read_deletion(fact.value).ok());
-            Ok(read.map(|(id, (_, purged))| places(purged.iter().flat_map(|purged| unlisted_purged(id, purged)))))
+            let read = id.zip(Deletion::read(fact.key, fact.value).ok());
+            Ok(read.map(|(id, Deletion { purged, .. })| {
+                places(purged.iter().flat_map(|purged| unlisted_purged(id, purged)))
+            }))
         },
         source: of_item,
     };

@@ -1,6 +1,6 @@
 //! Rows of deleted items.
 
-use super::corrupt;
+use super::{Value, corrupt};
 use crate::rows::keys::number;
 use model::error::Result;
 use model::{Millis, UserId};
@@ -14,27 +14,36 @@ pub(crate) struct Purged {
     pub(crate) sources: Vec<UserId>,
 }
 
-/// A row of `deleted`: the time of the deletion; of a purged item also author, time and sources, if they are known.
-pub(crate) fn deletion(deleted_at: Millis, purged: Option<&Purged>) -> Vec<u8> {
-    let numbers = purged.into_iter().flat_map(|Purged { author, published_at, sources }| {
-        [author.get(), *published_at].into_iter().chain(sources.iter().map(|source| source.get()))
-    });
-    [deleted_at].into_iter().chain(numbers).flat_map(u64::to_be_bytes).collect()
+/// The time of a deletion; of a purged item also author, time and sources, if they are known.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Deletion {
+    pub(crate) at: Millis,
+    pub(crate) purged: Option<Purged>,
 }
 
-/// Reads [`deletion`].
-pub(crate) fn read_deletion(bytes: &[u8]) -> Result<(Millis, Option<Purged>)> {
-    let mut numbers = bytes.chunks(8).map(|bytes| number(bytes).filter(|_| bytes.len() == 8));
-    let mut next = || numbers.next().map(|number| number.ok_or_else(|| corrupt("deletion"))).transpose();
-    let user = |raw| UserId::new(raw).map_err(|_| corrupt("deletion: user"));
-    let deleted_at = next()?.ok_or_else(|| corrupt("deletion"))?;
-    let Some(author) = next()? else { return Ok((deleted_at, None)) };
-    let published_at = next()?.ok_or_else(|| corrupt("deletion"))?;
-    let mut sources = Vec::new();
-    while let Some(source) = next()? {
-        sources.push(user(source)?);
+impl Value for Deletion {
+    const FORM: &'static str = "deleted_at, 8 bytes; of a purged item also [its author and sources](#purged-items)";
+
+    fn read(_: &[u8], bytes: &[u8]) -> Result<Self> {
+        let mut numbers = bytes.chunks(8).map(|bytes| number(bytes).filter(|_| bytes.len() == 8));
+        let mut next = || numbers.next().map(|number| number.ok_or_else(|| corrupt("deletion"))).transpose();
+        let user = |raw| UserId::new(raw).map_err(|_| corrupt("deletion: user"));
+        let at = next()?.ok_or_else(|| corrupt("deletion"))?;
+        let Some(author) = next()? else { return Ok(Self { at, purged: None }) };
+        let published_at = next()?.ok_or_else(|| corrupt("deletion"))?;
+        let mut sources = Vec::new();
+        while let Some(source) = next()? {
+            sources.push(user(source)?);
+        }
+        Ok(Self { at, purged: Some(Purged { author: user(author)?, published_at, sources }) })
     }
-    Ok((deleted_at, Some(Purged { author: user(author)?, published_at, sources })))
+
+    fn bytes(&self) -> Result<Vec<u8>> {
+        let numbers = self.purged.iter().flat_map(|Purged { author, published_at, sources }| {
+            [author.get(), *published_at].into_iter().chain(sources.iter().map(|source| source.get()))
+        });
+        Ok([self.at].into_iter().chain(numbers).flat_map(u64::to_be_bytes).collect())
+    }
 }
 
 #[cfg(test)]
@@ -43,17 +52,19 @@ mod tests {
 
     #[test]
     fn golden_deletions() {
-        assert_eq!(deletion(5, None), [0, 0, 0, 0, 0, 0, 0, 5]);
+        let bytes = |purged: Option<&Purged>| Deletion { at: 5, purged: purged.cloned() }.bytes().expect("bytes");
+        let read = |row: &[u8]| Deletion::read(&[], row);
+        assert_eq!(bytes(None), [0, 0, 0, 0, 0, 0, 0, 5]);
         let user = |raw| UserId::new(raw).expect("an id");
         let purged = Purged { author: user(3), published_at: 300, sources: vec![user(7)] };
-        let row = deletion(5, Some(&purged));
+        let row = bytes(Some(&purged));
         let eight = |number: u64| number.to_be_bytes();
         assert_eq!(row, [eight(5), eight(3), eight(300), eight(7)].concat());
-        assert_eq!(read_deletion(&row).expect("reads"), (5, Some(purged.clone())));
-        assert_eq!(read_deletion(&row[..24]).expect("reads"), (5, Some(Purged { sources: vec![], ..purged })));
-        assert_eq!(read_deletion(&row[..8]).expect("reads"), (5, None));
+        assert_eq!(read(&row).expect("reads"), Deletion { at: 5, purged: Some(purged.clone()) });
+        assert_eq!(read(&row[..24]).expect("reads").purged, Some(Purged { sources: vec![], ..purged }));
+        assert_eq!(read(&row[..8]).expect("reads"), Deletion { at: 5, purged: None });
         for short in [0, 7, 12, 16, 23, 31] {
-            assert!(read_deletion(&row[..short]).is_err(), "{short}");
+            assert!(read(&row[..short]).is_err(), "{short}");
         }
     }
 }

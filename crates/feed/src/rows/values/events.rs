@@ -1,7 +1,8 @@
 //! Rows of the log of events.
 
 use super::effects::{EFFECT, effect, read_effect};
-use super::{author, code, corrupt, cursor, millis, read_author, read_cursor, read_millis};
+use super::{Value, author, code, corrupt, cursor, millis, read_author, read_cursor, read_millis};
+use crate::rows::keys;
 use model::error::Result;
 use model::{Entry, Event, EventKind, KindId, Logged};
 
@@ -20,7 +21,7 @@ const KINDS: [EventKind; 8] = [
 ];
 
 /// Kind, flags, author, item, the two times, the kind of the item, and the further paths.
-pub(crate) fn event(event: &Event) -> Vec<u8> {
+fn event(event: &Event) -> Vec<u8> {
     let mut bytes = vec![0; FIELDS];
     bytes[0] = code(&KINDS, event.kind) + 1;
     bytes[1] = u8::from(event.broadcast) | u8::from(event.given) << 1;
@@ -33,17 +34,22 @@ pub(crate) fn event(event: &Event) -> Vec<u8> {
     bytes
 }
 
-pub(crate) fn logged(row: &Logged) -> Vec<u8> {
-    match row {
-        Logged::Event(row) => event(row),
-        Logged::Effect { changed, top } => effect(&changed.effect, changed.at, *top),
-    }
-}
+impl Value for Logged {
+    const FORM: &'static str = "of an event 43 bytes, and 8 for each further path, see [Events](#events); of an effect see [Effects](#effects)";
 
-pub(crate) fn read_logged(number: u64, bytes: &[u8]) -> Result<Logged> {
-    match bytes.first() {
-        Some(kind) if kind & EFFECT != 0 => read_effect(number, bytes),
-        _ => read_event(number, bytes).map(Logged::Event),
+    fn read(key: &[u8], bytes: &[u8]) -> Result<Self> {
+        let number = keys::split_id(key).ok_or_else(|| corrupt("a key in the log of events"))?;
+        match bytes.first() {
+            Some(kind) if kind & EFFECT != 0 => read_effect(number, bytes),
+            _ => read_event(number, bytes).map(Self::Event),
+        }
+    }
+
+    fn bytes(&self) -> Result<Vec<u8>> {
+        Ok(match self {
+            Self::Event(row) => event(row),
+            Self::Effect { changed, top } => effect(&changed.effect, changed.at, *top),
+        })
     }
 }
 

@@ -1,42 +1,61 @@
 //! Rows of notices and of their markers.
 
-use super::{author, corrupt, flags, millis, read_flags};
+use super::{Value, author, corrupt, flags, millis, read_flags};
+use crate::rows::keys;
 use crate::rows::keys::number;
 use model::error::Result;
-use model::{Audience, ContentId, NoticeCursor, NoticeId, NoticeKind, UserId};
+use model::{ContentId, Notice, NoticeCursor, NoticeId, NoticeKind, UserId};
 
-/// A notice of a publish: the flags of the item, then the item on which it is, if it is a comment or a repost.
-pub(crate) fn notice(on: Option<ContentId>, audience: Audience) -> Vec<u8> {
-    let on = on.map(|on| on.get().to_be_bytes());
-    [flags(audience)].into_iter().chain(on.into_iter().flatten()).collect()
-}
+/// But for the kind of its reaction, which only its number in the key tells.
+impl Value for Notice {
+    const FORM: &'static str =
+        "of a publish the flags of the item, then the item on which it is, if it is a comment or a repost";
 
-pub(crate) fn read_notice(bytes: &[u8]) -> Result<(Option<ContentId>, Audience)> {
-    let on = match bytes {
-        [_] => None,
-        [_, on @ ..] if on.len() == 8 => {
-            number(on).and_then(|on| ContentId::new(on).ok()).map(Some).unwrap_or_default()
+    fn read(key: &[u8], bytes: &[u8]) -> Result<Self> {
+        let corrupt = || corrupt("notice");
+        let (_, place) = keys::split_notice(key).ok_or_else(corrupt)?;
+        let notice = Self::plain(place);
+        let on = match bytes {
+            [] if !place.id.kind.is_published() => return Ok(notice),
+            [_] => None,
+            [_, on @ ..] if on.len() == 8 => number(on).and_then(|on| ContentId::new(on).ok()),
+            _ => return Err(corrupt()),
+        };
+        if !place.id.kind.is_published() || on.is_some() != (place.id.kind != NoticeKind::Mention) {
+            return Err(corrupt());
         }
-        _ => return Err(corrupt("notice")),
-    };
-    Ok((on, read_flags(bytes[0])?))
+        Ok(Self { on, audience: read_flags(bytes[0])?, ..notice })
+    }
+
+    fn bytes(&self) -> Result<Vec<u8>> {
+        if !self.place.id.kind.is_published() {
+            return Ok(Vec::new());
+        }
+        let on = self.on.map(|on| on.get().to_be_bytes());
+        Ok([flags(self.audience)].into_iter().chain(on.into_iter().flatten()).collect())
+    }
 }
 
-/// The marker of notices: time, code of the kind, byte of the reaction, actor, item or 0.
-pub(crate) fn notice_marker(NoticeCursor { at, id }: NoticeCursor) -> Vec<u8> {
-    let item = id.item.map_or(0, ContentId::get).to_be_bytes();
-    [&millis(at)[..], &[id.kind as u8, id.reaction], &author(id.actor), &item].concat()
-}
+/// Time, code of the kind, byte of the reaction, actor, item or 0.
+impl Value for NoticeCursor {
+    const FORM: &'static str = "the place up to which the user has read: time, kind, reaction, actor, item or 0";
 
-pub(crate) fn read_notice_marker(bytes: &[u8]) -> Result<NoticeCursor> {
-    let read = || {
-        let (at, rest) = bytes.split_first_chunk::<8>()?;
-        let [kind, reaction, ids @ ..] = rest else { return None };
-        let item = number(ids.get(8..).filter(|item| item.len() == 8)?)?;
-        let item = if item == 0 { None } else { Some(ContentId::new(item).ok()?) };
-        let actor = UserId::new(number(ids)?).ok()?;
-        let id = NoticeId { kind: NoticeKind::of(*kind)?, reaction: *reaction, actor, item };
-        Some(NoticeCursor { at: u64::from_be_bytes(*at), id })
-    };
-    read().ok_or_else(|| corrupt("marker of notices"))
+    fn read(_: &[u8], bytes: &[u8]) -> Result<Self> {
+        let read = || {
+            let (at, rest) = bytes.split_first_chunk::<8>()?;
+            let [kind, reaction, ids @ ..] = rest else { return None };
+            let item = number(ids.get(8..).filter(|item| item.len() == 8)?)?;
+            let item = if item == 0 { None } else { Some(ContentId::new(item).ok()?) };
+            let actor = UserId::new(number(ids)?).ok()?;
+            let id = NoticeId { kind: NoticeKind::of(*kind)?, reaction: *reaction, actor, item };
+            Some(Self { at: u64::from_be_bytes(*at), id })
+        };
+        read().ok_or_else(|| corrupt("marker of notices"))
+    }
+
+    fn bytes(&self) -> Result<Vec<u8>> {
+        let NoticeId { kind, reaction, actor, item } = self.id;
+        let item = item.map_or(0, ContentId::get).to_be_bytes();
+        Ok([&millis(self.at)[..], &[kind as u8, reaction], &author(actor), &item].concat())
+    }
 }
