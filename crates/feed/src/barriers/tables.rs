@@ -2,7 +2,8 @@
 
 use crate::follows;
 use crate::rows::mirrors::Given;
-use crate::rows::tables::{AnyTable, BLOCKED_BY, BLOCKS, HIDDEN_TO, MUTES, of_barrier};
+use crate::rows::table::AnyTable;
+use crate::rows::tables::{BLOCKED_BY, BLOCKS, HIDDEN_TO, MUTES, of_barrier};
 use crate::rows::walk::{have_rows, seconds, with_row};
 use crate::store::Store;
 use kv::{Tier, WriteBatch};

@@ -8,7 +8,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::rows::tables::AnyTable;
+use crate::rows::table::AnyTable;
 use crate::rows::values::read_floor;
 use crate::rows::walk::{Visit, Walk, go_on};
 use crate::rows::{keys, values};

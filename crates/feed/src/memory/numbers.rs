@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::rows::changes::change_row;
 use crate::rows::mirrors::Given;
-use crate::rows::tables::AnyTable;
+use crate::rows::table::AnyTable;
 use crate::rows::values::{self, Value};
 use kv::{Database, Tier, WriteBatch};
 use model::CacheUsage;

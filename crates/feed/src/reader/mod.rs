@@ -12,37 +12,12 @@ pub use self::rows::{
 use crate::ids;
 use crate::options::Options;
 use crate::rows::filter::Rules;
-use crate::rows::tables::{
-    self, AnyTable, BLOCKS, CONTENT, DELETED, ERASURES, FOLLOWING, HIDDEN, KINDS, LIST_MARKERS, LIST_MEMBERS, LISTS,
-    MARKERS, MUTES, NAMES_BY_NUMBER, NOTICE_MARKERS, PROFILES, REACTIONS, REQUESTS, SETTINGS, SUSPENDED,
-};
+use crate::rows::table::AnyTable;
+use crate::rows::tables::{self};
 use crate::store::Store;
 use kv::{ReadOnly, Schema, Scope, Tier};
 use model::error::{Error, Result};
 use model::{HostId, KindId, MAX_ID, Rule, RuleDraft, UserId};
-
-/// The tables from which all others follow: damage of the others stops no export.
-const READ: [AnyTable; 19] = [
-    BLOCKS.spec,
-    CONTENT.spec,
-    DELETED.spec,
-    ERASURES.spec,
-    FOLLOWING.spec,
-    HIDDEN.spec,
-    KINDS.spec,
-    LIST_MARKERS.spec,
-    LIST_MEMBERS.spec,
-    LISTS.spec,
-    MARKERS.spec,
-    MUTES.spec,
-    NAMES_BY_NUMBER.spec,
-    NOTICE_MARKERS.spec,
-    PROFILES.spec,
-    REACTIONS.spec,
-    REQUESTS.spec,
-    SETTINGS.spec,
-    SUSPENDED.spec,
-];
 
 /// An open directory that nothing changes.
 pub struct Reader {
@@ -61,7 +36,8 @@ impl Reader {
     pub fn open(options: &Options) -> Result<Self> {
         let rules = Arc::new(Rules::new(options));
         let schema: Arc<dyn Schema> = Arc::clone(&rules) as Arc<_>;
-        let tables: Vec<_> = READ.iter().map(|table| &***table).collect();
+        let tables = tables::ALL.iter().filter(|table| table.is_exported);
+        let tables: Vec<_> = tables.map(|table| &***table).collect();
         let engine = Arc::new(ReadOnly::open(&options.engine, &schema, &tables)?);
         Ok(Self { store: Store::on(engine, rules, &Options { loads: false, ..options.clone() })? })
     }

@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use super::{Reader, text, unreadable};
 use crate::items::tables::FINAL;
 use crate::rows::keys;
-use crate::rows::table::Table;
+use crate::rows::table::{AnyTable, Table};
 use crate::rows::tables::{
-    AnyTable, CONTENT, DELETED, FOLLOWING, LIST_MARKERS, LIST_MEMBERS, LISTS, MARKERS, NAMES_BY_NUMBER, NOTICE_MARKERS,
-    PROFILES, REACTIONS, REQUESTS, SETTINGS, SUSPENDED, of_barrier,
+    CONTENT, DELETED, FOLLOWING, LIST_MARKERS, LIST_MEMBERS, LISTS, MARKERS, NAMES_BY_NUMBER, NOTICE_MARKERS, PROFILES,
+    REACTIONS, REQUESTS, SETTINGS, SUSPENDED, of_barrier,
 };
 use crate::rows::values::deletions::Deletion;
 use crate::rows::values::{NumberedList, Stored, Value};

@@ -1,7 +1,10 @@
 //! Changes of rows, with all that follows from them.
 
+use super::key_types::Key;
 use super::mirrors::{Fact, Given};
-use super::tables::{AnyTable, COUNTS, mirrors_of};
+use super::table::{AnyTable, Table};
+use super::tables::{COUNTS, mirrors_of};
+use super::values::Value;
 use super::{keys, values};
 use kv::WriteBatch;
 use model::error::Result;
@@ -33,5 +36,19 @@ pub(crate) fn count_row(batch: &mut WriteBatch, table: AnyTable, key: &[u8], is_
     let [before, after] = is_there.map(i64::from);
     if let Some((counter, user)) = table.counter.zip(keys::number(key)).filter(|_| before != after) {
         batch.merge(&COUNTS, keys::count(user, counter), values::count(after - before));
+    }
+}
+
+impl<K, V: Value> Table<K, V> {
+    /// Changes a row from a value to another one (`None` for no row), with all rows and counts that follow from it.
+    pub(crate) fn change(
+        self,
+        change: &mut WriteBatch,
+        key: impl Key<K>,
+        [before, after]: [Option<&V>; 2],
+        given: &Given,
+    ) -> Result<()> {
+        let value = |value: Option<&V>| value.map(V::bytes).transpose();
+        change_row(change, self.spec, key.bytes(), [value(before)?, value(after)?], given)
     }
 }

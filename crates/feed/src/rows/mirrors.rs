@@ -11,7 +11,7 @@ use super::keys::Partition;
 use super::values;
 use super::values::{Number, Stored, Value};
 use model::error::{Error, Result};
-use model::{ContentId, Entry, MAX_ID, Membership, Millis, NoticeCursor, Profile, UserId};
+use model::{ContentId, Entry, MAX_ID, Millis, NoticeCursor, Profile, UserId};
 
 /// Rows of one table, each with its key and its value.
 pub(crate) type Rows = Vec<(Vec<u8>, Vec<u8>)>;
@@ -262,10 +262,10 @@ fn by_time(first: u64, since: Millis, second: u64) -> Rows {
     one(keys::row(first, since, second), [])
 }
 
-/// A pair, and its time, which a rule may follow.
+/// A pair, and its time, which the rest of the value may follow.
 fn edge(fact: Fact<'_>) -> Option<(u64, u64, Millis)> {
     let (first, second) = keys::split_pair(fact.key)?;
-    Some((first, second, Membership::read(fact.key, fact.value).ok()?.since))
+    Some((first, second, keys::number(fact.value)?))
 }
 
 fn of_pair(first: u64, second: u64) -> Source {

@@ -1,7 +1,8 @@
 //! The tables in words, by their declarations: a table of `docs/schema.md`.
 
 use super::key_types::Keys;
-use super::tables::{ALL, AnyTable};
+use super::table::AnyTable;
+use super::tables::ALL;
 
 /// A table in Markdown with a line for each table, in their order.
 pub fn described() -> String {

@@ -1,16 +1,175 @@
-//! Rows by their types: the keys and values of a table, and its rows read and changed by them.
+//! A table: its declaration, and its rows read and changed by the types of its keys and values.
 
 use std::fmt;
 use std::marker::PhantomData;
 use std::ops::Deref;
 
-use super::changes::change_row;
-use super::key_types::Key;
-use super::mirrors::Given;
-use super::tables::{AnyTable, Spec};
+use super::key_types::{Key, KeyType, Keys};
+use super::keys::Counter;
+use super::mirrors::Mirror;
 use super::values::Value;
-use kv::{At, WriteBatch};
+use kv::{Access, At, Compression, Family, Steps, WriteBatch};
 use model::error::Result;
+
+/// Any table.
+pub(crate) type AnyTable = &'static Spec;
+
+/// The declaration of a table, from which the engine's options, figures, `check` and comparisons of nodes follow.
+#[derive(Debug)]
+pub(crate) struct Spec {
+    /// Its name is as in `docs/schema.md`.
+    pub(super) family: Family,
+    /// The kind of its keys.
+    pub(crate) keys: Keys,
+    /// The rows that count in a comparison of nodes; `None` for a table that is each node's own.
+    pub(crate) counted: Option<Counted>,
+    /// Whether a value can be read, by its key.
+    pub(crate) is_readable: fn(&[u8], &[u8]) -> bool,
+    /// The form of its values, in words.
+    pub(crate) values: &'static str,
+    /// Its rows, in words.
+    pub(crate) about: &'static str,
+    /// The tables from whose rows its own follow, and how: changes write them, and an audit makes them anew.
+    pub(crate) follows: &'static [(AnyTable, Mirror)],
+    /// Whether an export reads it: damage of the others stops none.
+    pub(crate) is_exported: bool,
+    /// The count of a row's first user to which each row adds one.
+    pub(crate) counter: Option<Counter>,
+}
+
+impl Deref for Spec {
+    type Target = Family;
+
+    fn deref(&self) -> &Family {
+        &self.family
+    }
+}
+
+/// The rows of a table that count in a comparison of nodes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Counted {
+    All,
+    /// Rows of an item, whose id is the first in the key, unless its deletion is final.
+    OfItem,
+    /// Rows of an item, whose inverted id is the last in the key, unless its deletion is final.
+    ByItem,
+    /// Each deletion; if it is final without its time, which a purge changes.
+    Deletions,
+    /// Rows with another value than zero.
+    NotZero,
+    /// Those that are not zero, unless the deletion of their item is final.
+    OfItemNotZero,
+    /// Rows above the floor of their partition. Rows at or below it stay until a compaction.
+    Hot,
+    /// The rows of partitions. They count with the table before.
+    Archived,
+    /// All rows, without their values: what is counted in them differs between nodes.
+    Keys,
+    /// Notices of times that are kept, unless the deletion of their item is final.
+    Notices,
+    /// The newest events: each node forgets old ones at its own times.
+    Newest,
+}
+
+impl Spec {
+    /// A table of these keys and values, whose rows all count.
+    pub(super) const fn of<K: KeyType, V: Value>(name: &'static str) -> Self {
+        Self {
+            family: Family::new(name, K::ACCESS),
+            keys: K::FORM,
+            counted: Some(Counted::All),
+            is_readable: |key, value| V::read(key, value).is_ok(),
+            values: V::FORM,
+            about: "",
+            follows: &[],
+            counter: None,
+            is_exported: false,
+        }
+    }
+
+    /// Its rows follow from those of others.
+    pub(super) const fn follows(self, follows: &'static [(AnyTable, Mirror)]) -> Self {
+        Self { follows, ..self }
+    }
+
+    /// Each row adds one to a count of its first user.
+    pub(super) const fn counts(self, counter: Counter) -> Self {
+        Self { counter: Some(counter), ..self }
+    }
+
+    pub(super) const fn counting(self, counted: Counted) -> Self {
+        Self { counted: Some(counted), ..self }
+    }
+
+    /// Read in this way.
+    pub(super) const fn read_by(self, access: Access) -> Self {
+        let family = Family { access, ..self.family };
+        self.on(family)
+    }
+
+    /// With other engine options.
+    pub(super) const fn on(self, family: Family) -> Self {
+        Self { family, ..self }
+    }
+
+    /// Changes mostly look up new ids, which are above all of its keys.
+    pub(super) const fn rising(self) -> Self {
+        let family = Family { is_rising: true, ..self.family };
+        self.on(family)
+    }
+
+    /// Its rows take little room.
+    pub(super) const fn compressed(self, compression: Compression) -> Self {
+        let family = Family { compression, ..self.family };
+        self.on(family)
+    }
+
+    /// It takes many bytes a second.
+    pub(super) const fn large(self) -> Self {
+        let family = Family { is_large: true, ..self.family };
+        self.on(family)
+    }
+
+    /// Most look-ups that reach it are for new keys.
+    pub(super) const fn missing(self) -> Self {
+        let family = Family { misses: true, ..self.family };
+        self.on(family)
+    }
+
+    /// All of it follows from others, so that a damaged one is made anew.
+    pub(super) const fn rebuilt(self) -> Self {
+        let family = Family { can_be_dropped: true, ..self.family };
+        self.on(family)
+    }
+
+    pub(super) const fn exported(self) -> Self {
+        Self { is_exported: true, ..self }
+    }
+
+    /// Each node has its own.
+    pub(super) const fn own(self) -> Self {
+        Self { counted: None, ..self }
+    }
+
+    /// The engine merges steps into its rows.
+    pub(super) const fn taking(self, steps: Steps) -> Self {
+        let family = Family { steps, ..self.family };
+        self.on(family)
+    }
+}
+
+impl fmt::Display for Spec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.family.fmt(f)
+    }
+}
+
+// Places are unique.
+impl PartialEq for Spec {
+    fn eq(&self, other: &Self) -> bool {
+        self.family == other.family
+    }
+}
 
 /// A table with keys of `K` and values of `V`.
 pub(crate) struct Table<K, V> {
@@ -67,18 +226,6 @@ impl<K, V: Value> Table<K, V> {
     pub(crate) fn set(self, change: &mut WriteBatch, key: impl Key<K>, value: Option<&V>) -> Result<()> {
         change.set(self.spec, key.bytes(), value.map(V::bytes).transpose()?);
         Ok(())
-    }
-
-    /// Changes a row from a value to another one (`None` for no row), with all rows and counts that follow from it.
-    pub(crate) fn change(
-        self,
-        change: &mut WriteBatch,
-        key: impl Key<K>,
-        [before, after]: [Option<&V>; 2],
-        given: &Given,
-    ) -> Result<()> {
-        let value = |value: Option<&V>| value.map(V::bytes).transpose();
-        change_row(change, self.spec, key.bytes(), [value(before)?, value(after)?], given)
     }
 }
 

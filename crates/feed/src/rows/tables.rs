@@ -1,177 +1,21 @@
 //! The tables, one column family each, with their keys.
 
-use std::fmt;
-use std::ops::Deref;
 use std::sync::LazyLock;
 
 use super::key_types::{
-    Beginning, ByTime, ErasureHash, EventNumber, KeyType, Keys, ListName, Name, NameNumber, Note, OfKindByTime,
-    TopicName,
+    Beginning, ByTime, ErasureHash, EventNumber, ListName, Name, NameNumber, Note, OfKindByTime, TopicName,
 };
 use super::keys::Counter;
 use super::mirrors::Mirror;
-use super::table::Table;
+use super::table::{AnyTable, Counted, Spec, Table};
 use super::values;
 use super::values::deletions::Deletion;
-use super::values::{Count, ItemSteps, Listed, Number, NumberedList, PackedInbox, Stored, Text, Value};
+use super::values::{Count, ItemSteps, Listed, Number, NumberedList, PackedInbox, Stored, Text};
 use kv::{Access, Compression, Family, Steps};
 use model::{
     Activity, Barrier, ContentId, Cursor, Entry, ErasedUser, Erasure, Job, JobId, ListId, Logged, Membership, Millis,
     Notice, NoticeCursor, Profile, TopicId, Unpushed, UserId, UserSettings,
 };
-
-/// Any of the tables below.
-pub(crate) type AnyTable = &'static Spec;
-
-/// The declaration of a table, from which the engine's options, figures, `check` and comparisons of nodes follow.
-#[derive(Debug)]
-pub(crate) struct Spec {
-    /// Its name is as in `docs/schema.md`.
-    family: Family,
-    /// The kind of its keys.
-    pub(crate) keys: Keys,
-    /// The rows that count in a comparison of nodes; `None` for a table that is each node's own.
-    pub(crate) counted: Option<Counted>,
-    /// Whether a value can be read, by its key.
-    pub(crate) is_readable: fn(&[u8], &[u8]) -> bool,
-    /// The form of its values, in words.
-    pub(crate) values: &'static str,
-    /// Its rows, in words.
-    pub(crate) about: &'static str,
-    /// The tables from whose rows its own follow, and how: changes write them, and an audit makes them anew.
-    pub(crate) follows: &'static [(AnyTable, Mirror)],
-    /// The count of a row's first user to which each row adds one.
-    pub(crate) counter: Option<Counter>,
-}
-
-impl Deref for Spec {
-    type Target = Family;
-
-    fn deref(&self) -> &Family {
-        &self.family
-    }
-}
-
-/// The rows of a table that count in a comparison of nodes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Counted {
-    All,
-    /// Rows of an item, whose id is the first in the key, unless its deletion is final.
-    OfItem,
-    /// Rows of an item, whose inverted id is the last in the key, unless its deletion is final.
-    ByItem,
-    /// Each deletion; if it is final without its time, which a purge changes.
-    Deletions,
-    /// Rows with another value than zero.
-    NotZero,
-    /// Those that are not zero, unless the deletion of their item is final.
-    OfItemNotZero,
-    /// Rows above the floor of their partition. Rows at or below it stay until a compaction.
-    Hot,
-    /// The rows of partitions. They count with the table before.
-    Archived,
-    /// All rows, without their values: what is counted in them differs between nodes.
-    Keys,
-    /// Notices of times that are kept, unless the deletion of their item is final.
-    Notices,
-    /// The newest events: each node forgets old ones at its own times.
-    Newest,
-}
-
-impl Spec {
-    /// A table of these keys and values, whose rows all count.
-    const fn of<K: KeyType, V: Value>(name: &'static str) -> Self {
-        Self {
-            family: Family::new(name, K::ACCESS),
-            keys: K::FORM,
-            counted: Some(Counted::All),
-            is_readable: |key, value| V::read(key, value).is_ok(),
-            values: V::FORM,
-            about: "",
-            follows: &[],
-            counter: None,
-        }
-    }
-
-    /// Its rows follow from those of others.
-    const fn follows(self, follows: &'static [(AnyTable, Mirror)]) -> Self {
-        Self { follows, ..self }
-    }
-
-    /// Each row adds one to a count of its first user.
-    const fn counts(self, counter: Counter) -> Self {
-        Self { counter: Some(counter), ..self }
-    }
-
-    const fn counting(self, counted: Counted) -> Self {
-        Self { counted: Some(counted), ..self }
-    }
-
-    /// Read in this way.
-    const fn read_by(self, access: Access) -> Self {
-        let family = Family { access, ..self.family };
-        self.on(family)
-    }
-
-    /// With other engine options.
-    const fn on(self, family: Family) -> Self {
-        Self { family, ..self }
-    }
-
-    /// Changes mostly look up new ids, which are above all of its keys.
-    const fn rising(self) -> Self {
-        let family = Family { is_rising: true, ..self.family };
-        self.on(family)
-    }
-
-    /// Its rows take little room.
-    const fn compressed(self, compression: Compression) -> Self {
-        let family = Family { compression, ..self.family };
-        self.on(family)
-    }
-
-    /// It takes many bytes a second.
-    const fn large(self) -> Self {
-        let family = Family { is_large: true, ..self.family };
-        self.on(family)
-    }
-
-    /// Most look-ups that reach it are for new keys.
-    const fn missing(self) -> Self {
-        let family = Family { misses: true, ..self.family };
-        self.on(family)
-    }
-
-    /// All of it follows from others, so that a damaged one is made anew.
-    const fn rebuilt(self) -> Self {
-        let family = Family { can_be_dropped: true, ..self.family };
-        self.on(family)
-    }
-
-    /// Each node has its own.
-    const fn own(self) -> Self {
-        Self { counted: None, ..self }
-    }
-
-    /// The engine merges steps into its rows.
-    const fn taking(self, steps: Steps) -> Self {
-        let family = Family { steps, ..self.family };
-        self.on(family)
-    }
-}
-
-impl fmt::Display for Spec {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.family.fmt(f)
-    }
-}
-
-// Places are unique.
-impl PartialEq for Spec {
-    fn eq(&self, other: &Self) -> bool {
-        self.family == other.family
-    }
-}
 
 macro_rules! tables {
     ($($(#[doc = $about:literal])* $table:ident: $key:ty => $value:ty = $name:literal $([$($option:tt)*])?;)+) => {
@@ -192,9 +36,9 @@ macro_rules! tables {
 tables! {
     /// Items, also deleted ones until they are purged.
     CONTENT: ContentId => Stored = "content"
-        [.counting(Counted::OfItem).rising().large().compressed(Compression::ZstdAtBottom)];
+        [.exported().counting(Counted::OfItem).rising().large().compressed(Compression::ZstdAtBottom)];
     /// Deletions of items. A purged item keeps its row, so that its id is never used again.
-    DELETED: ContentId => Deletion = "deleted" [.counting(Counted::Deletions).follows(&[(CONTENT.spec, Mirror::DELETED)])];
+    DELETED: ContentId => Deletion = "deleted" [.exported().counting(Counted::Deletions).follows(&[(CONTENT.spec, Mirror::DELETED)])];
     /// Live items on each of their paths; first of a source its floor: rows at or below it are dropped at compaction.
     OUTBOX: ByTime<UserId, ContentId> => Entry = "outbox"
         [.counting(Counted::Hot).counts(Counter::Content).follows(&[(CONTENT.spec, Mirror::OUTBOX)])];
@@ -214,7 +58,7 @@ tables! {
     INBOXES: UserId => PackedInbox = "inboxes"
         [.own().large().taking(Steps::Merged).compressed(Compression::None).rebuilt()];
     /// Who follows whom.
-    FOLLOWING: (UserId, UserId) => Membership = "following" [.counts(Counter::Following)];
+    FOLLOWING: (UserId, UserId) => Membership = "following" [.exported().counts(Counter::Following)];
     /// Followees in the order of their follows.
     FOLLOWING_BY_TIME: ByTime<UserId, UserId> => () = "following_by_time" [.follows(&[(FOLLOWING.spec, Mirror::BY_TIME)])];
     /// Followers of a user, for fan-outs.
@@ -232,7 +76,7 @@ tables! {
     ITEM_COUNTS: ContentId => ItemSteps = "item_counts"
         [.counting(Counted::OfItemNotZero).rising().taking(Steps::ManySums(add_item_counts))];
     /// Reactions to items, also to deleted ones.
-    REACTIONS: (ContentId, u8, UserId) => Millis = "reactions" [.counting(Counted::OfItem)];
+    REACTIONS: (ContentId, u8, UserId) => Millis = "reactions" [.exported().counting(Counted::OfItem)];
     /// Reactions to an item in the order of their times.
     REACTIONS_BY_TIME: OfKindByTime<ContentId, UserId> => () = "reactions_by_time"
         [.counting(Counted::OfItem).follows(&[(REACTIONS.spec, Mirror::REACTIONS_BY_TIME)])];
@@ -240,21 +84,21 @@ tables! {
     REACTIONS_BY_USER: OfKindByTime<UserId, ContentId> => Listed = "reactions_by_user"
         [.counting(Counted::ByItem).follows(&[(REACTIONS.spec, Mirror::REACTIONS_BY_USER)])];
     /// Names of kinds: of content (0) or of reactions (1), by their numbers.
-    KINDS: [u8; 2] => Text = "kinds";
+    KINDS: [u8; 2] => Text = "kinds" [.exported()];
     /// Whom a user mutes.
-    MUTES: (UserId, UserId) => Millis = "mutes";
+    MUTES: (UserId, UserId) => Millis = "mutes" [.exported()];
     /// Mutes of a user in the order of their times.
     MUTES_BY_TIME: ByTime<UserId, UserId> => () = "mutes_by_time" [.follows(&[(MUTES.spec, Mirror::BY_TIME)])];
     /// Users who mute a user, for the erasure of that.
     MUTED_BY: (UserId, UserId) => () = "muted_by" [.follows(&[(MUTES.spec, Mirror::REVERSED)])];
     /// From whom a user hides.
-    HIDDEN: (UserId, UserId) => Millis = "hidden";
+    HIDDEN: (UserId, UserId) => Millis = "hidden" [.exported()];
     /// Those from whom a user hides in the order of their times.
     HIDDEN_BY_TIME: ByTime<UserId, UserId> => () = "hidden_by_time" [.follows(&[(HIDDEN.spec, Mirror::BY_TIME)])];
     /// Users who hide from a reader.
     HIDDEN_TO: (UserId, UserId) => () = "hidden_to" [.follows(&[(HIDDEN.spec, Mirror::REVERSED)])];
     /// Profiles of users.
-    PROFILES: UserId => Profile = "profiles";
+    PROFILES: UserId => Profile = "profiles" [.exported()];
     /// Beginnings of nicknames, for the search.
     NICKNAMES: Beginning => () = "nicknames" [.follows(&[(PROFILES.spec, Mirror::NICKNAMES)])];
     /// Ids of topics by their names; first, with an empty key, the highest id.
@@ -268,26 +112,26 @@ tables! {
     /// Numbers of the names that the application uses as ids.
     NAMES: Name => Number = "names" [.missing()];
     /// Names by their numbers; empty once the user is [erased](#parts-of-an-erasure).
-    NAMES_BY_NUMBER: NameNumber => Text = "names_by_number" [.follows(&[(NAMES.spec, Mirror::NAMES_BY_NUMBER)])];
+    NAMES_BY_NUMBER: NameNumber => Text = "names_by_number" [.exported().follows(&[(NAMES.spec, Mirror::NAMES_BY_NUMBER)])];
     /// Whether a user has an inbox, and when the user was last seen.
     ACTIVITY: UserId => Activity = "activity" [.own()];
     /// The newest items of a source that did not reach all followers.
     UNPUSHED: UserId => Unpushed = "unpushed" [.own()];
     /// Markers of home timelines.
-    MARKERS: UserId => Cursor = "markers";
+    MARKERS: UserId => Cursor = "markers" [.exported()];
     /// Suspended users, since when.
-    SUSPENDED: UserId => Millis = "suspended";
+    SUSPENDED: UserId => Millis = "suspended" [.exported()];
     /// Lists of users; first, with an empty key, the highest number of any list.
-    LISTS: ListName => NumberedList = "lists";
+    LISTS: ListName => NumberedList = "lists" [.exported()];
     /// Members of a list.
-    LIST_MEMBERS: (ListId, UserId) => Membership = "list_members";
+    LIST_MEMBERS: (ListId, UserId) => Membership = "list_members" [.exported()];
     /// Members of a list in the order of their times.
     LIST_MEMBERS_BY_TIME: ByTime<ListId, UserId> => () = "list_members_by_time"
         [.follows(&[(LIST_MEMBERS.spec, Mirror::BY_TIME)])];
     /// Lists in which a user is, for the erasure of the user.
     MEMBER_OF: (UserId, ListId) => () = "member_of" [.follows(&[(LIST_MEMBERS.spec, Mirror::REVERSED)])];
     /// Markers of lists.
-    LIST_MARKERS: ListId => Cursor = "list_markers";
+    LIST_MARKERS: ListId => Cursor = "list_markers" [.exported()];
     /// Work that is under way.
     JOBS: JobId => Job = "jobs" [.own()];
     /// The log of changes. A start, streams that resume and the feed of changes read it.
@@ -295,7 +139,7 @@ tables! {
     /// Notes of the server: see [Notes](#notes).
     REPLICA: Note => Vec<u8> = "replica" [.own()];
     /// Whom a user blocks.
-    BLOCKS: (UserId, UserId) => Millis = "blocks";
+    BLOCKS: (UserId, UserId) => Millis = "blocks" [.exported()];
     /// Blocks of a user in the order of their times.
     BLOCKS_BY_TIME: ByTime<UserId, UserId> => () = "blocks_by_time" [.follows(&[(BLOCKS.spec, Mirror::BY_TIME)])];
     /// Users who block a user.
@@ -303,22 +147,22 @@ tables! {
     /// Paths that an item was taken off, by their sources.
     TAKEN_OFF: (ContentId, UserId) => Millis = "taken_off" [.counting(Counted::OfItem)];
     /// Settings of users.
-    SETTINGS: UserId => UserSettings = "settings";
+    SETTINGS: UserId => UserSettings = "settings" [.exported()];
     /// Who has asked to follow whom.
-    REQUESTS: (UserId, UserId) => Membership = "requests";
+    REQUESTS: (UserId, UserId) => Membership = "requests" [.exported()];
     /// Requests of a user in the order of their times.
     SENT_REQUESTS: ByTime<UserId, UserId> => () = "sent_requests" [.follows(&[(REQUESTS.spec, Mirror::BY_TIME)])];
     /// Requests to a user in the order of their times.
     FOLLOW_REQUESTS: ByTime<UserId, UserId> => () = "follow_requests"
         [.follows(&[(REQUESTS.spec, Mirror::BY_TIME_FOR_SECOND)])];
     /// Erasures under way.
-    ERASURES: UserId => Erasure = "erasures" [.counting(Counted::Keys)];
+    ERASURES: UserId => Erasure = "erasures" [.exported().counting(Counted::Keys)];
     /// Erasures that are over, for 90 days, by [hashes of their users](#parts-of-an-erasure).
     ERASED: ErasureHash => ErasedUser = "erased" [.counting(Counted::Keys)];
     /// Notices of a user: see [Rows of notices](#rows-of-notices). Older ones are dropped at compaction.
     NOTICES: (UserId, NoticeCursor) => Notice = "notices" [.counting(Counted::Notices)];
     /// Markers of notices.
-    NOTICE_MARKERS: UserId => NoticeCursor = "notice_markers";
+    NOTICE_MARKERS: UserId => NoticeCursor = "notice_markers" [.exported()];
     /// Users whose marker is at a notice of an actor, for the erasure of the actor.
     NOTICE_MARKERS_AT: (UserId, UserId) => () = "notice_markers_at"
         [.follows(&[(NOTICE_MARKERS.spec, Mirror::ACTORS_OF_MARKERS)])];

@@ -4,8 +4,8 @@ use std::ops::ControlFlow;
 
 use crate::rows::key_types::Ordered;
 use crate::rows::keys::Partition;
-use crate::rows::table::Table;
-use crate::rows::tables::{AnyTable, COUNTS, INBOXES};
+use crate::rows::table::{AnyTable, Table};
+use crate::rows::tables::{COUNTS, INBOXES};
 use crate::rows::{inbox, keys, values};
 use kv::{At, Database, MOST_ROWS, Rows, Scope, Tier, WriteBatch};
 use model::error::{Error, Result};

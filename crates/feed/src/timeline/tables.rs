@@ -2,7 +2,8 @@
 
 use crate::barriers::tables::AGAINST_READER;
 use crate::lists::tables::exclusive_lists;
-use crate::rows::tables::{AnyTable, FOLLOWING, LIST_MEMBERS};
+use crate::rows::table::AnyTable;
+use crate::rows::tables::{FOLLOWING, LIST_MEMBERS};
 use crate::rows::values;
 use crate::rows::walk::{seconds, seconds_with, with_row};
 use crate::store::Store;

@@ -3,7 +3,7 @@
 use super::names::named;
 use crate::check::Watch;
 use crate::ids;
-use crate::rows::tables::AnyTable;
+use crate::rows::table::AnyTable;
 use crate::store::Store;
 
 pub(super) struct Findings<'a> {

@@ -7,7 +7,7 @@ use crate::memory::kinds::Sort;
 use crate::rows::key_types::Keys;
 use crate::rows::keys;
 use crate::rows::keys::{Counter, Partition};
-use crate::rows::tables::AnyTable;
+use crate::rows::table::AnyTable;
 use model::{NoticeCursor, NoticeId, NoticeKind};
 
 /// The owner of a row, and the row among theirs. `id` shows the id of a user or an item, `kind` a kind of reactions. A

@@ -7,9 +7,10 @@ use super::{Audit, Row};
 use crate::memory::kinds::Sort;
 use crate::rows::keys;
 use crate::rows::mirrors::Facts;
+use crate::rows::table::AnyTable;
 use crate::rows::tables::{
-    AnyTable, BLOCKS, CONTENT, DELETED, EVENTS, FOLLOWING, KINDS, LIST_MARKERS, LIST_MEMBERS, LISTS, NOTICES,
-    REACTIONS, REQUESTS, TOPIC_IDS,
+    BLOCKS, CONTENT, DELETED, EVENTS, FOLLOWING, KINDS, LIST_MARKERS, LIST_MEMBERS, LISTS, NOTICES, REACTIONS,
+    REQUESTS, TOPIC_IDS,
 };
 use crate::rows::values::{self, Number, NumberedList, Stored, Value};
 use kv::Tier;

@@ -4,13 +4,12 @@ use std::sync::Arc;
 
 use crate::memory::archived::Walks;
 use crate::notices::tables::put_notice_marker;
-use crate::rows::key_types::NameNumber;
+use crate::rows::key_types::{Keys, NameNumber};
 use crate::rows::keys;
+use crate::rows::table::AnyTable;
 use crate::rows::tables::{
-    ACTIVITY, AnyTable, BLOCKED_BY, BLOCKS, CONTENT, COUNTS, DELETED, ERASED, ERASURES, EVENTS, FOLLOW_REQUESTS,
-    FOLLOWERS, FOLLOWING, HIDDEN, HIDDEN_TO, INBOXES, MARKERS, MEMBER_OF, MENTIONED_IN, MUTED_BY, MUTES, NAMES,
-    NAMES_BY_NUMBER, NOTICE_MARKERS_AT, OUTBOX, REACTIONS_BY_USER, REQUESTS, SETTINGS, SUSPENDED, TAKEN_OFF, UNLISTED,
-    UNPUSHED, USER_COMMENTS,
+    ALL, CONTENT, COUNTS, DELETED, ERASED, ERASURES, EVENTS, NAMES, NAMES_BY_NUMBER, NOTICE_MARKERS_AT, OUTBOX,
+    OUTBOX_ARCHIVE, REACTIONS_BY_USER, TAKEN_OFF,
 };
 use crate::rows::values::{Text, Value};
 use crate::rows::walk::{go_on, listed, seconds};
@@ -49,29 +48,29 @@ enum Search {
 /// Makes a part of ids.
 type MakePart = fn(Vec<u64>) -> ErasedPart;
 
-/// In an order in which no search finds what a later part adds: items that are erased become unlisted.
-const SEARCHES: [Search; 20] = [
-    Search::Outbox,
-    Search::Rows(USER_COMMENTS.spec, ErasedPart::Items),
-    Search::Rows(UNLISTED.spec, ErasedPart::Items),
-    Search::Rows(MENTIONED_IN.spec, ErasedPart::Items),
-    Search::Pairs(FOLLOWERS.spec, ErasedPart::Others),
-    Search::Pairs(FOLLOWING.spec, ErasedPart::Others),
-    Search::Pairs(REQUESTS.spec, ErasedPart::Others),
-    Search::Rows(FOLLOW_REQUESTS.spec, ErasedPart::Others),
-    Search::Pairs(MUTES.spec, ErasedPart::Others),
-    Search::Pairs(MUTED_BY.spec, ErasedPart::Others),
-    Search::Pairs(HIDDEN.spec, ErasedPart::Others),
-    Search::Pairs(HIDDEN_TO.spec, ErasedPart::Others),
-    Search::Pairs(BLOCKS.spec, ErasedPart::Others),
-    Search::Pairs(BLOCKED_BY.spec, ErasedPart::Others),
-    Search::Pairs(NOTICE_MARKERS_AT.spec, ErasedPart::Others),
-    Search::Reactions,
-    Search::Lists,
-    Search::Pairs(MEMBER_OF.spec, ErasedPart::Memberships),
-    Search::TakenOff,
-    Search::Log,
-];
+impl Search {
+    /// That of the rows of a table; `None` for a table without rows that name a user, or whose rows go with those of another.
+    fn of(table: AnyTable) -> Option<Self> {
+        Some(match table.keys {
+            _ if table == OUTBOX => Self::Outbox,
+            _ if table == OUTBOX_ARCHIVE => return None,
+            _ if table == EVENTS => Self::Log,
+            Keys::Row("user", "content") => Self::Rows(table, ErasedPart::Items),
+            Keys::Row("user", "user") => Self::Rows(table, ErasedPart::Others),
+            Keys::Pair("user", "user") => Self::Pairs(table, ErasedPart::Others),
+            Keys::Pair("user", "list") => Self::Pairs(table, ErasedPart::Memberships),
+            Keys::Pair("content", "user") => Self::TakenOff,
+            Keys::KindRow("user", _) => Self::Reactions,
+            Keys::OfUser(_) => Self::Lists,
+            _ => return None,
+        })
+    }
+
+    /// All of them, in an order in which none finds what a later part adds: items that are erased become unlisted.
+    fn all() -> impl Iterator<Item = Self> {
+        ALL.iter().filter_map(|table| Self::of(table))
+    }
+}
 
 /// Begins the erasure of a user, with the event and the effect, which has the hash as its name, in the same change; without
 /// an event it is not told. False, and nothing written, if it is under way already. Acknowledges.
@@ -117,8 +116,8 @@ pub fn is_erasing(store: &Store, user: UserId) -> bool {
 /// The next rows that name a user who is erased, about `most`; none where none were found yet. `None` at the end, when only
 /// those are left that [`end_erasure`] removes. Moves the place, which is the default one at first.
 pub fn to_erase(store: &Store, user: UserId, place: &mut ErasurePlace, most: usize) -> Result<Option<ErasedPart>> {
-    while let Some(search) = SEARCHES.get(place.table) {
-        let (part, last) = rows_of(store, *search, user, place.after, most)?;
+    while let Some(search) = Search::all().nth(place.table) {
+        let (part, last) = rows_of(store, search, user, place.after, most)?;
         match last {
             Some(last) => place.after = Some(last),
             None => *place = ErasurePlace { table: place.table + 1, after: None },
@@ -158,18 +157,17 @@ pub fn end_erasure(store: &Store, user: UserId, at: Millis, forgotten: Millis) -
     let _activity = store.memory.loaded.activity_locks.of(user.get()).lock();
     let Some(Erasure { hash, since, rows, .. }) = erasure(store, user)? else { return Ok(false) };
     let mut change = WriteBatch::default();
-    let own = [SETTINGS.spec, MARKERS.spec, SUSPENDED.spec, ACTIVITY.spec, UNPUSHED.spec, INBOXES.spec, ERASURES.spec];
-    for table in own {
-        change.delete(table, keys::id(user.get()));
-    }
     let profile = users::tables::profiles(store, &[user], Tier::Disk)?.pop().flatten();
     set_profile(&mut change, user, [profile.as_ref(), None])?;
+    put_notice_marker(&mut change, user, [notices::tables::notice_marker(store, user, Tier::Disk)?, None])?;
+    for table in ALL.iter().filter(|table| table.keys == Keys::One("user")) {
+        change.delete(table, keys::id(user.get()));
+    }
     for what in keys::Counter::ALL {
         COUNTS.delete(&mut change, (user, what));
     }
     change.delete(&OUTBOX, keys::head(user.get()));
     notices::tables::remove_notices_of(store, &mut change, user)?;
-    put_notice_marker(&mut change, user, [notices::tables::notice_marker(store, user, Tier::Disk)?, None])?;
     for erased in self::erased(store)?.iter().filter(|erased| erased.over < forgotten).take(FORGOTTEN) {
         ERASED.delete(&mut change, erased.hash.as_str());
     }

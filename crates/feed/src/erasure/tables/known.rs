@@ -4,7 +4,8 @@ use std::path::Path;
 
 use crate::ids;
 use crate::rows::key_types::Keys;
-use crate::rows::tables::{self, AnyTable, ERASED, ERASURES};
+use crate::rows::table::AnyTable;
+use crate::rows::tables::{self, ERASED, ERASURES};
 use crate::rows::values::Value;
 use crate::rows::walk::partitions_after;
 use crate::store::Store;

@@ -1,7 +1,11 @@
 //! The bytes of values, and damaged bytes.
 
 use super::*;
-use model::{JobId, Lane};
+use crate::rows::keys;
+use model::{
+    Activity, Content, ContentId, Entry, Job, JobId, KindId, Lane, ListId, ListSettings, Profile, Progress, Reach,
+    Unpushed, UserSettings, Work,
+};
 
 fn bytes_of(value: &impl Value) -> Vec<u8> {
     value.bytes().expect("encodes")
@@ -47,7 +51,7 @@ fn stored() -> Stored {
 #[test]
 fn golden_content() {
     let bytes = bytes_of(&stored());
-    let mut expected = vec![CONTENT, 2, 3, 1, 4, 0, 4];
+    let mut expected = vec![1, 2, 3, 1, 4, 0, 4];
     expected.extend(b"note");
     expected.extend([1, 2]);
     expected.extend(b"hi");
@@ -58,15 +62,15 @@ fn golden_content() {
     expected.extend([1, 253, 255, 255, 255, 255, 255, 255, 255, 255]);
     expected.extend([0, 1, 251, 255, 0, 9, 2, 3, 4, 1]);
     assert_eq!(bytes, expected);
-    assert_eq!(read_content(ContentId::MIN, &bytes).expect("decodes"), stored());
+    assert_eq!(Stored::read(&keys::id(1), &bytes).expect("decodes"), stored());
     assert_eq!(read_deleted_at(&bytes), None);
     // With mentions they are at the end of another version.
     let mut mentioning = Stored { deleted_at: Some(5), ..stored() };
     mentioning.content.mentions = vec![user(7), user(8)];
     let with_mentions = bytes_of(&mentioning);
     let rest = [&[1, 5][..], &expected[6..], &[2, 7, 8]].concat();
-    assert_eq!(with_mentions, [&[CONTENT_WITH_MENTIONS, 2, 3, 1, 4][..], &rest].concat());
-    assert_eq!(read_content(ContentId::MIN, &with_mentions).expect("decodes"), mentioning);
+    assert_eq!(with_mentions, [&[2, 2, 3, 1, 4][..], &rest].concat());
+    assert_eq!(Stored::read(&keys::id(1), &with_mentions).expect("decodes"), mentioning);
     assert_eq!(read_deleted_at(&with_mentions), Some(5));
     for edited_at in [None, Some(Millis::MAX)] {
         let content_of = Content { edited_at, ..stored().content };
@@ -111,10 +115,10 @@ fn golden_jobs() {
     let fan_out = Work::FanOut { entry: entries()[3] };
     let progress = Some(Progress { reach: Reach::Active, done_to: Some(user(8)) });
     for (work, progress, golden) in [
-        (fan_out, None, vec![JOB, 0, 7, 5, 6, 9, 2, 1, 0]),
-        (fan_out, progress, vec![JOB, 0, 7, 5, 6, 9, 2, 1, 1, 1, 1, 8]),
-        (Work::Settle { user: user(1), source: user(2) }, None, vec![JOB, 1, 1, 2]),
-        (Work::Rebuild { user: user(3) }, None, vec![JOB, 2, 3]),
+        (fan_out, None, vec![1, 0, 7, 5, 6, 9, 2, 1, 0]),
+        (fan_out, progress, vec![1, 0, 7, 5, 6, 9, 2, 1, 1, 1, 1, 8]),
+        (Work::Settle { user: user(1), source: user(2) }, None, vec![1, 1, 1, 2]),
+        (Work::Rebuild { user: user(3) }, None, vec![1, 2, 3]),
     ] {
         let job = Job { id, work, progress };
         assert_eq!(bytes_of(&job), golden);
@@ -126,7 +130,7 @@ fn golden_jobs() {
 fn golden_profile() {
     let stored = Profile { nickname: Some("é".to_owned()), avatar: None, extra: Some("{}".to_owned()) };
     let bytes = bytes_of(&stored);
-    assert_eq!(bytes, [&[PROFILE, 1, 2], "é".as_bytes(), &[0, 1, 2], b"{}"].concat());
+    assert_eq!(bytes, [&[1, 1, 2], "é".as_bytes(), &[0, 1, 2], b"{}"].concat());
     assert_eq!(read::<Profile>(&bytes).expect("decodes"), stored);
 }
 
@@ -136,9 +140,9 @@ fn golden_lists() {
     let settings = ListSettings { title: Some("é".to_owned()), exclusive: true };
     let list = (id, settings);
     let bytes = bytes_of(&list);
-    assert_eq!(bytes, [&[LIST, 5, 1, 2], "é".as_bytes(), &[1]].concat());
+    assert_eq!(bytes, [&[1, 5, 1, 2], "é".as_bytes(), &[1]].concat());
     assert_eq!(read::<NumberedList>(&bytes).expect("decodes"), list);
-    assert!(read::<NumberedList>(&[LIST]).is_err() && read::<NumberedList>(&[]).is_err());
+    assert!(read::<NumberedList>(&[1]).is_err() && read::<NumberedList>(&[]).is_err());
 }
 
 #[test]
@@ -164,19 +168,19 @@ fn golden_fixed_rows() {
 #[test]
 fn a_damaged_length_asks_for_no_memory() {
     for length in [&[253, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF][..], &[252, 0xFF, 0xFF, 0xFF, 0x7F]] {
-        for fields_before in [&[PROFILE, 1][..], &[PROFILE, 0, 1], &[PROFILE, 0, 0, 1]] {
+        for fields_before in [&[1, 1][..], &[1, 0, 1], &[1, 0, 0, 1]] {
             let bytes = [fields_before, length].concat();
             assert!(matches!(read::<Profile>(&bytes), Err(Error::Corrupt(_))), "{bytes:?}");
         }
-        let bytes = [&[CONTENT, 2, 3, 0, 0][..], length].concat();
-        assert!(matches!(read_content(ContentId::MIN, &bytes), Err(Error::Corrupt(_))), "{bytes:?}");
+        let bytes = [&[1, 2, 3, 0, 0][..], length].concat();
+        assert!(matches!(Stored::read(&keys::id(1), &bytes), Err(Error::Corrupt(_))), "{bytes:?}");
     }
 }
 
 #[test]
 fn golden_settings() {
     let private = UserSettings { approve_followers: true, default_audience: Audience::Followers };
-    for (stored, golden) in [(UserSettings::default(), [SETTINGS, 0, 0]), (private, [SETTINGS, 1, 1])] {
+    for (stored, golden) in [(UserSettings::default(), [1, 0, 0]), (private, [1, 1, 1])] {
         assert_eq!(bytes_of(&stored), golden);
         assert_eq!(read::<UserSettings>(&golden).expect("decodes"), stored);
     }

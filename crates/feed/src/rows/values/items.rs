@@ -1,0 +1,168 @@
+//! Rows of items, and of lists of items.
+
+use super::{Value, author, corrupt, decode, encode, flags, id_of, number, read_author, read_flags};
+use crate::rows::keys;
+use model::error::Result;
+use model::{Content, ContentId, Cursor, Entry, KindId, Millis, UserId};
+
+const CONTENT: u8 = 1;
+/// That of an item with mentions.
+const CONTENT_WITH_MENTIONS: u8 = 2;
+
+/// Content as it is stored; also deleted content, until it is purged.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Stored {
+    pub(crate) content: Content,
+    pub(crate) deleted_at: Option<Millis>,
+}
+
+impl Value for Stored {
+    const FORM: &'static str = "version 1 or 2, then the [fields of the item](#items)";
+
+    fn read(key: &[u8], bytes: &[u8]) -> Result<Self> {
+        read_content(id_of(key, "content: id")?, bytes)
+    }
+
+    fn bytes(&self) -> Result<Vec<u8>> {
+        let Self { content, deleted_at } = self;
+        // In the order of `read_content`.
+        let fields = (
+            content.author.get(),
+            content.published_at,
+            content.edited_at,
+            deleted_at,
+            &content.kind,
+            &content.text,
+            &content.media,
+            &content.topics,
+            content.ref_id.map(ContentId::get),
+            &content.extra,
+            content.broadcast,
+            content.fingerprint,
+        );
+        let to = content.to.iter().map(|source| source.get()).collect::<Vec<_>>();
+        let paths = (content.kind_id.0, to, flags(content.audience));
+        if content.mentions.is_empty() {
+            return encode(CONTENT, &(fields, paths));
+        }
+        let mentions: Vec<_> = content.mentions.iter().map(|user| user.get()).collect();
+        encode(CONTENT_WITH_MENTIONS, &(fields, paths, mentions))
+    }
+}
+
+/// The version of the value of an item.
+fn content_version(bytes: &[u8]) -> u8 {
+    if bytes.first() == Some(&CONTENT_WITH_MENTIONS) { CONTENT_WITH_MENTIONS } else { CONTENT }
+}
+
+/// The fields of an item, and its mentions.
+type Fields<F> = (F, (u8, Vec<u64>, u8));
+
+fn read_content(id: ContentId, bytes: &[u8]) -> Result<Stored> {
+    let ((fields, (kind_id, to, audience)), mentions): (Fields<_>, Vec<u64>) = match content_version(bytes) {
+        CONTENT => (decode("content", CONTENT, bytes)?, Vec::new()),
+        version => {
+            let (fields, paths, mentions) = decode("content", version, bytes)?;
+            ((fields, paths), mentions)
+        }
+    };
+    let (author, published_at, edited_at, deleted_at, kind, text, media, topics, ref_id, extra, broadcast, fingerprint) =
+        fields;
+    let author = UserId::new(author).map_err(|_| corrupt("content: author"))?;
+    let users = |ids: Vec<u64>| ids.into_iter().map(UserId::new).collect::<Result<Vec<_>, _>>();
+    let ref_id = Option::map(ref_id, ContentId::new).transpose().map_err(|_| corrupt("content: ref_id"))?;
+    let content = Content {
+        id,
+        author,
+        published_at,
+        edited_at,
+        kind,
+        kind_id: KindId(kind_id),
+        text,
+        media,
+        topics,
+        ref_id,
+        extra,
+        broadcast,
+        to: users(to).map_err(|_| corrupt("content: to"))?,
+        audience: read_flags(audience)?,
+        mentions: users(mentions).map_err(|_| corrupt("content: mentions"))?,
+        fingerprint,
+    };
+    Ok(Stored { content, deleted_at })
+}
+
+/// The time of an item's deletion, from the row's first fields; `None` also for a row that cannot be read.
+pub(crate) fn read_deleted_at(bytes: &[u8]) -> Option<Millis> {
+    let (_author, _published_at, _edited_at, deleted_at): (u64, u64, Option<u64>, Option<u64>) =
+        decode("content", content_version(bytes), bytes).ok()?;
+    deleted_at
+}
+
+/// In an outbox, or in another list of its author's: kind, flags and another author, without defaults. Empty for a plain entry.
+impl Value for Entry {
+    const FORM: &'static str = "an [entry](#entries)";
+
+    fn read(key: &[u8], bytes: &[u8]) -> Result<Self> {
+        let (partition, at, id) = keys::split_row(key).ok_or_else(|| corrupt("entry: key"))?;
+        let cursor = keys::cursor(at, id).ok_or_else(|| corrupt("entry: item"))?;
+        read_entry(cursor, UserId::new(partition).map_err(|_| corrupt("entry: source"))?, bytes)
+    }
+
+    fn bytes(&self) -> Result<Vec<u8>> {
+        Ok(entry(self))
+    }
+}
+
+pub(crate) fn entry(entry: &Entry) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    if !entry.is_plain() {
+        bytes.extend([entry.kind.0, flags(entry.audience)]);
+    }
+    if entry.author != entry.source {
+        bytes.extend(author(entry.author));
+    }
+    bytes
+}
+
+pub(crate) fn read_entry(cursor: Cursor, source: UserId, bytes: &[u8]) -> Result<Entry> {
+    let (kind, flags, author) = match bytes {
+        [] => return Ok(Entry::plain(cursor, source)),
+        [kind, flags] => (*kind, *flags, source),
+        [kind, flags, author @ ..] => (*kind, *flags, read_author(author)?),
+        _ => return Err(corrupt("entry")),
+    };
+    Ok(Entry { cursor, source, author, kind: KindId(kind), audience: read_flags(flags)? })
+}
+
+/// An entry in a list of items of any authors: the author, then kind and flags unless they are defaults.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Listed(pub(crate) Entry);
+
+impl Value for Listed {
+    const FORM: &'static str = "author id, 8 bytes; then an [entry](#entries)";
+
+    fn read(key: &[u8], bytes: &[u8]) -> Result<Self> {
+        let id = keys::last_id(key).and_then(|id| ContentId::new(id).ok());
+        let at = key.len().checked_sub(2 * keys::ID).and_then(|place| number(&key[place..]));
+        let (id, at) = id.zip(at).ok_or_else(|| corrupt("entry: key"))?;
+        read_listed(Cursor { at: !at, id }, bytes).map(Self)
+    }
+
+    fn bytes(&self) -> Result<Vec<u8>> {
+        Ok(listed(&self.0))
+    }
+}
+
+pub(crate) fn listed(listed: &Entry) -> Vec<u8> {
+    [&author(listed.author)[..], &entry(&listed.on(listed.author))].concat()
+}
+
+pub(crate) fn read_listed(cursor: Cursor, bytes: &[u8]) -> Result<Entry> {
+    let (author, rest) = bytes.split_at_checked(8).ok_or_else(|| corrupt("author"))?;
+    let author = read_author(author)?;
+    read_entry(cursor, author, rest).and_then(|entry| match entry.author == author {
+        true => Ok(entry),
+        false => Err(corrupt("entry")),
+    })
+}
