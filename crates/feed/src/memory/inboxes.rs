@@ -1,10 +1,9 @@
 //! Rows of inboxes in memory, and their changes that are not written yet.
 
 use std::collections::HashMap;
-use std::collections::hash_map::Entry as Slot;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
+use crossbeam_channel::{Receiver, Sender, unbounded};
 use parking_lot::{Mutex, MutexGuard};
 
 use super::activities::{self, Activities};
@@ -20,7 +19,7 @@ use model::error::Result;
 use model::failpoint::Write;
 use model::priority::Pace;
 use model::stripes::Striped;
-use model::{JobId, UserId};
+use model::{Count, JobId, UserId};
 
 /// A usual row: 300 entries.
 const ROW_BYTES: u64 = 1600;
@@ -52,15 +51,20 @@ pub(crate) struct Inboxes {
     /// The activities of their users.
     pub(crate) activities: Activities,
     /// For settles and rebuilds of one inbox, one after the other.
-    pub(crate) locks: Striped<Mutex<()>>,
+    turns: Striped<Mutex<()>>,
 }
 
 impl Inboxes {
     /// Empty ones. `arrivals` is the memory for changes, bytes.
     pub(crate) fn new(memory: CacheMemory, arrivals: usize) -> Self {
-        let (damaged, locks) = Default::default();
+        let (damaged, turns) = Default::default();
         let activities = activities::activities(memory);
-        Self { arrivals: Arrivals::new(arrivals), rows: rows(memory), damaged, activities, locks }
+        Self { arrivals: Arrivals::new(arrivals), rows: rows(memory), damaged, activities, turns }
+    }
+
+    /// Lets an inbox be settled or rebuilt by one thread at a time, until the result is dropped.
+    pub(crate) fn change(&self, user: UserId) -> MutexGuard<'_, ()> {
+        self.turns.of(user.get()).lock()
     }
 
     /// Writes changes in memory, and the records of their jobs. After an error the next call, or a delivery, tries it again.
@@ -148,26 +152,31 @@ impl Inboxes {
 }
 
 /// Users whose inboxes reads found damaged, until they are dropped.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct DamagedInboxes {
-    /// With the cause, if the engine told one.
-    pub(crate) noted: Mutex<HashMap<UserId, String>>,
-    pub(crate) dropped: AtomicU64,
+    /// Each with the cause, once for each read that found it.
+    note: Sender<(UserId, String)>,
+    noted: Receiver<(UserId, String)>,
+    pub(crate) dropped: Count,
+}
+
+impl Default for DamagedInboxes {
+    fn default() -> Self {
+        let (note, noted) = unbounded();
+        Self { note, noted, dropped: Count::default() }
+    }
 }
 
 impl DamagedInboxes {
     pub(crate) fn note(&self, user: UserId, cause: &str) {
-        let mut noted = self.noted.lock();
-        let is_full = noted.len() >= MOST_NOTED;
-        if let Slot::Vacant(slot) = noted.entry(user)
-            && !is_full
-        {
-            slot.insert(cause.to_owned());
+        if self.noted.len() < MOST_NOTED {
+            // The receiver is here.
+            let _ = self.note.send((user, cause.to_owned()));
         }
     }
 
-    /// How many inboxes were dropped.
-    pub(crate) fn dropped(&self) -> u64 {
-        self.dropped.load(Ordering::Relaxed)
+    /// Those noted so far, which are noted no more.
+    pub(crate) fn take(&self) -> impl Iterator<Item = (UserId, String)> {
+        self.noted.try_iter().take(self.noted.len())
     }
 }

@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::rows::tables::JOBS;
+use crate::rows::walk::go_on;
 use crate::rows::{keys, values};
 use kv::{Database, Scope, Tier};
 use model::error::{Error, Result};
@@ -14,7 +15,11 @@ pub(crate) struct NextJob(AtomicU64);
 impl NextJob {
     /// Goes on behind the jobs of a directory.
     pub(crate) fn load(database: &Database) -> Result<Self> {
-        let newest = all(database)?.iter().map(|job| job.id.seq).max().unwrap_or_default();
+        let mut newest = 0;
+        database.now(Tier::Disk).each_row(JOBS, &[], |key, _| {
+            newest = id(key)?.seq.max(newest);
+            go_on(true)
+        })?;
         Ok(Self(AtomicU64::new(newest + 1)))
     }
 
@@ -27,6 +32,10 @@ impl NextJob {
 /// All jobs that are written, by lane, then by age, oldest first.
 pub(crate) fn all(database: &Database) -> Result<Vec<Job>> {
     database.now(Tier::Disk).beginning((JOBS, Scope::Table), &[], &[], usize::MAX, |key, value| {
-        values::read_job(keys::split_job(key).ok_or_else(|| Error::Corrupt("a key in jobs".to_owned()))?, value)
+        values::read_job(id(key)?, value)
     })
+}
+
+fn id(key: &[u8]) -> Result<JobId> {
+    keys::split_job(key).ok_or_else(|| Error::Corrupt("a key in jobs".to_owned()))
 }

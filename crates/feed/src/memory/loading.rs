@@ -6,9 +6,10 @@
 //! disk: whatever ends the server does no harm.
 
 use std::sync::Arc;
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender, TryRecvError};
-use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
+
+use crossbeam_channel::{Receiver, TryRecvError, bounded, never};
+use parking_lot::{Mutex, MutexGuard};
 
 use super::activities::{MOST_RECIPIENTS, PartialPushRecipients};
 use super::key_filter::KeyFilter;
@@ -16,12 +17,12 @@ use super::unpushed::UnpushedRows;
 use crate::memory::key_filter::FilterUsage;
 use crate::rows::tables::{ACTIVITY, DELETED, SETTINGS, SUSPENDED, TAKEN_OFF, Table, UNPUSHED};
 use crate::rows::{keys, values};
+use crate::threads::Threads;
 use kv::{Kv, Scope, Tier};
 use model::error::{Error, Result};
-use model::priority::{self, Pace};
+use model::priority::Pace;
 use model::stripes::Striped;
 use model::{Activity, UserId};
-use parking_lot::Mutex;
 
 /// How long a start waits for the thread: the first answers of a small directory then need no look at the tables.
 const WAIT: Duration = Duration::from_millis(200);
@@ -29,18 +30,8 @@ const WAIT: Duration = Duration::from_millis(200);
 const FEW: u64 = 10_000;
 /// How often it tells its progress.
 const TELL_EVERY: Duration = Duration::from_secs(5);
-/// The pause between walks that look for users who get partial pushes and did not fit into memory.
-const LOOK_EVERY: Duration = Duration::from_secs(3600);
 /// Rows between two looks whether to stop.
 const ROWS: u64 = 256;
-
-/// The thread, while the engine is open.
-#[derive(Debug)]
-pub(crate) struct Loader {
-    /// Its end stops all walks.
-    stop: Option<Sender<()>>,
-    thread: Option<JoinHandle<()>>,
-}
 
 /// Filters and copies of whole tables, in memory.
 pub(crate) struct Loaded {
@@ -59,7 +50,7 @@ pub(crate) struct Loaded {
     /// Users who get partial pushes.
     pub(crate) partial_push_recipients: PartialPushRecipients,
     /// For changes of an activity, one after the other. Reads take no lock.
-    pub(crate) activity_locks: Striped<Mutex<()>>,
+    activities: Striped<Mutex<()>>,
 }
 
 /// The filters and mirrors to fill, and how far the thread is.
@@ -84,8 +75,13 @@ impl Loaded {
             evicted: filter(ACTIVITY)?,
             unpushed: UnpushedRows::default(),
             partial_push_recipients: PartialPushRecipients::new(MOST_RECIPIENTS),
-            activity_locks: Striped::default(),
+            activities: Striped::default(),
         })
+    }
+
+    /// Lets the activity of a user be changed by one thread at a time, until the result is dropped.
+    pub(crate) fn change_activity(&self, user: UserId) -> MutexGuard<'_, ()> {
+        self.activities.of(user.get()).lock()
     }
 
     /// The filters in figures.
@@ -100,41 +96,24 @@ impl Loaded {
     }
 }
 
-impl Loader {
-    /// Starts the thread, and waits for it a moment. Loads few rows itself: a thread may come late on a busy machine.
-    pub(crate) fn start(kv: &Arc<dyn Kv>, loaded: &Arc<Loaded>) -> Result<Self> {
-        let (stop, stopped) = mpsc::channel();
-        let (tell, told) = mpsc::channel();
-        let mut loading = Loading::of(kv, loaded, stopped);
-        let tables = [UNPUSHED, SUSPENDED, TAKEN_OFF, SETTINGS, ACTIVITY, DELETED].into_iter();
-        let sizes = tables.map(|table| Ok(kv.size(table)?.rows)).collect::<Result<Vec<_>>>()?;
-        let are_few = sizes.into_iter().sum::<u64>() <= FEW;
-        if are_few {
-            loading.run();
-        }
-        let thread = std::thread::Builder::new().name("load".to_owned()).spawn(move || {
-            priority::lower(priority::JOBS);
-            if !are_few {
-                loading.run();
-            }
-            // The start may not have waited.
-            let _ = tell.send(());
-            loading.go_on();
-        });
-        let thread = thread.map_err(|e| Error::Setup(format!("cannot start a thread: {e}")))?;
-        if !are_few {
-            let _ = told.recv_timeout(WAIT);
-        }
-        Ok(Self { stop: Some(stop), thread: Some(thread) })
+/// Fills all, by a thread that ends when the result is dropped, for which it waits a moment. Loads few rows at once: a thread
+/// may come late on a busy machine.
+pub(crate) fn load(kv: &Arc<dyn Kv>, loaded: &Arc<Loaded>) -> Result<Threads> {
+    let mut threads = Threads::default();
+    let tables = [UNPUSHED, SUSPENDED, TAKEN_OFF, SETTINGS, ACTIVITY, DELETED].into_iter();
+    let sizes = tables.map(|table| Ok(kv.size(table)?.rows)).collect::<Result<Vec<_>>>()?;
+    if sizes.into_iter().sum::<u64>() <= FEW {
+        Loading::of(kv, loaded, never()).run();
+        return Ok(threads);
     }
-
-    /// Ends the thread, which releases the engine.
-    pub(crate) fn stop(&mut self) {
-        drop(self.stop.take());
-        if let Some(thread) = self.thread.take() {
-            let _ = thread.join();
-        }
-    }
+    let (kv, loaded) = (Arc::clone(kv), Arc::clone(loaded));
+    let (at_work, ended) = bounded::<()>(0);
+    threads.start("load".to_owned(), move |stopped| {
+        Loading::of(&kv, &loaded, stopped.clone()).run();
+        drop(at_work);
+    })?;
+    let _ = ended.recv_timeout(WAIT);
+    Ok(threads)
 }
 
 impl Loading {
@@ -170,15 +149,6 @@ impl Loading {
         }
     }
 
-    /// From time to time brings those users in for whom there is room by then.
-    fn go_on(&mut self) {
-        while self.stopped.recv_timeout(LOOK_EVERY) == Err(RecvTimeoutError::Timeout) {
-            if self.loaded.partial_push_recipients.leaves_out() {
-                self.load(ACTIVITY, Self::load_activities);
-            }
-        }
-    }
-
     /// Returns how many rows there were. `None` if it ended before: then whoever asks goes on looking at the table.
     fn load(&mut self, table: Table, walk: impl FnOnce(&mut Self) -> Result<bool>) -> Option<u64> {
         self.rows = 0;
@@ -206,14 +176,13 @@ impl Loading {
     fn load_unpushed(&mut self) -> Result<bool> {
         let loaded = Arc::clone(&self.loaded);
         let unpushed = &loaded.unpushed;
-        unpushed.rows.begin_walk();
         let ended = self.each_row(UNPUSHED, |key, row| {
             unpushed.rows.load(user(UNPUSHED, key)?, values::read_unpushed(row)?);
             unpushed.rows.passed(key);
             Ok(())
         })?;
         if ended {
-            unpushed.rows.end_walk();
+            unpushed.rows.loaded();
         }
         Ok(ended)
     }
@@ -223,27 +192,21 @@ impl Loading {
     fn load_activities(&mut self) -> Result<bool> {
         let loaded = Arc::clone(&self.loaded);
         let (evicted, recipients) = (&loaded.evicted, &loaded.partial_push_recipients);
-        recipients.begin_walk();
-        // Users come in before their rows are written: the walk must see the rows of those who came in before it.
-        loaded.activity_locks.all().for_each(|lock| drop(lock.lock()));
-        let is_first = !evicted.is_loaded();
         let ended = self.each_row(ACTIVITY, |key, row| {
             let (user, activity) = (user(ACTIVITY, key)?, values::read_activity(row)?);
             if let Some(seen) = activity.seen() {
                 recipients.load(user, seen);
             }
-            if is_first {
-                if activity == Activity::Evicted {
-                    evicted.add(key);
-                }
-                evicted.passed(key);
-                recipients.passed(key);
+            if activity == Activity::Evicted {
+                evicted.add(key);
             }
+            evicted.passed(key);
+            recipients.passed(key);
             Ok(())
         })?;
         if ended {
             evicted.loaded();
-            recipients.end_walk();
+            recipients.loaded();
         }
         Ok(ended)
     }
