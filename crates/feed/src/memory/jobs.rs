@@ -31,9 +31,9 @@ impl NextJob {
 
 /// All jobs that are written, by lane, then by age, oldest first.
 pub(crate) fn all(database: &Database) -> Result<Vec<Job>> {
-    database.now(Tier::Disk).beginning((JOBS, Scope::Table), &[], &[], usize::MAX, |key, value| {
-        values::read_job(id(key)?, value)
-    })
+    database
+        .now(Tier::Disk)
+        .beginning((JOBS, Scope::Table), &[], &[], usize::MAX, |key, value| values::read_job(id(key)?, value))
 }
 
 fn id(key: &[u8]) -> Result<JobId> {

@@ -55,7 +55,7 @@ pub use model::{Event, EventKind as Kind};
 pub struct Streaming {
     presence: Arc<Presence>,
     sequencer: Arc<Sequencer>,
-    streams: Streams,
+    streams: Arc<Streams>,
     waiting: personal::Waiting,
     hint: Sender<()>,
     hints: Receiver<()>,
@@ -72,7 +72,7 @@ impl Streaming {
         let (hint, hints) = bounded(1);
         let presence = Arc::new(Presence::new(ttl));
         let sequencer = Arc::new(Sequencer::new(hint.clone()));
-        let streams = Streams::new(Arc::clone(&sequencer), Arc::clone(&presence));
+        let streams = Arc::new(Streams::new(Arc::clone(&sequencer), Arc::clone(&presence)));
         let (waiting, log_time, final_before) = (personal::Waiting::default(), AtomicU64::new(0), AtomicU64::new(0));
         let changes = ReentrantMutex::default();
         Self { presence, sequencer, streams, waiting, hint, hints, changes, log_time, final_before }
@@ -95,7 +95,7 @@ impl Streaming {
     }
 
     /// The open streams.
-    pub fn streams(&self) -> &Streams {
+    pub fn streams(&self) -> &Arc<Streams> {
         &self.streams
     }
 

@@ -1,7 +1,7 @@
 //! One reader with all its open streams.
 
 use std::collections::HashMap;
-use std::task::Waker;
+use std::task::{Context, Poll, Waker};
 
 use super::frame::Item;
 use super::memory::Memory;
@@ -31,7 +31,7 @@ impl Reader {
         memory: &Memory,
         restart: Restart<'_>,
         wakers: &mut Vec<Waker>,
-    ) -> u64 {
+    ) -> usize {
         let mut put = 0;
         for queue in self.queues.values_mut().filter(|queue| queue.wants(position)) {
             if !queue.put(item, memory, &self.shown) {
@@ -51,8 +51,14 @@ impl Reader {
         }
     }
 
-    /// The tasks that wait for the next item of a stream.
-    pub(super) fn wakers(&mut self) -> impl Iterator<Item = Waker> {
-        self.queues.values_mut().filter_map(Queue::waker)
+    /// Ends every stream.
+    pub(super) fn end(&mut self, wakers: &mut Vec<Waker>) {
+        wakers.extend(self.queues.drain().filter_map(|(_, mut queue)| queue.waker()));
+    }
+
+    /// The next item of a stream; `None` once it has ended.
+    pub(super) fn poll(&mut self, stream: Id, context: &mut Context<'_>) -> Poll<Option<Item>> {
+        let Self { shown, queues } = self;
+        queues.get_mut(&stream).map_or(Poll::Ready(None), |queue| queue.poll(context, shown))
     }
 }

@@ -4,6 +4,7 @@
 //! lack ([`Backlog::pending`], [`Backlog::unsettled`]), gives workers their next jobs ([`Backlog::lanes`]), and bounds
 //! how many may wait.
 
+mod held;
 mod lanes;
 mod pending;
 mod room;
@@ -36,6 +37,8 @@ pub struct Backlog {
     put_off: Count,
     /// Items left out of the fan-out for lack of room.
     left_out: Count,
+    /// Settle jobs that a newer one of the same pair made needless.
+    coalesced: Count,
 }
 
 impl Backlog {
@@ -51,6 +54,7 @@ impl Backlog {
             refused: Count::default(),
             put_off: Count::default(),
             left_out: Count::default(),
+            coalesced: Count::default(),
         }
     }
 
@@ -93,8 +97,8 @@ impl Backlog {
         room.use_one();
         self.tally.added.add(&job.work);
         match job.work {
-            Work::FanOut { entry } => self.pending.add(entry),
-            Work::Settle { user, source } => self.unsettled.hold(user, source, Some(job.id)),
+            Work::FanOut { entry } => self.pending.hold(entry.source, entry.cursor, entry),
+            Work::Settle { user, source } => self.unsettled.hold(user, source, Some(job.id.seq)),
             Work::Rebuild { .. } => {}
         }
         self.lanes.push(job);
@@ -104,8 +108,8 @@ impl Backlog {
     pub fn finish(&self, job: &Job) {
         let is_fan_out = matches!(job.work, Work::FanOut { .. });
         match job.work {
-            Work::FanOut { entry } => self.pending.remove(entry),
-            Work::Settle { user, source } => self.unsettled.release(user, source),
+            Work::FanOut { entry } => self.pending.release(entry.source, &entry.cursor),
+            Work::Settle { user, source } => self.unsettled.release(user, &source),
             Work::Rebuild { .. } => {}
         }
         self.tally.done.add(&job.work);

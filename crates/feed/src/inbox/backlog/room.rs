@@ -41,19 +41,36 @@ impl Counter {
         used == 0 || n == 0 || used.saturating_add(n) <= capacity
     }
 
+    fn used(&self) -> MutexGuard<'_, usize> {
+        self.used.lock()
+    }
+
+    /// Waits until there is room for `n` more, at most for a time.
+    fn wait(&self, n: usize, timeout: Option<Duration>) -> MutexGuard<'_, usize> {
+        let mut used = self.used();
+        let is_full = |used: &mut usize| !self.fits(*used, n, self.capacity);
+        self.waiting.fetch_add(1, Ordering::Relaxed);
+        match timeout {
+            Some(timeout) => _ = self.freed.wait_while_for(&mut used, is_full, timeout),
+            None => self.freed.wait_while(&mut used, is_full),
+        }
+        self.waiting.fetch_sub(1, Ordering::Relaxed);
+        used
+    }
+
     fn room(&self, mut used: MutexGuard<'_, usize>, n: usize) -> JobReservation<'_> {
         *used += n;
         JobReservation { counter: self, left: n }
     }
 
     pub(super) fn try_take(&self, n: usize) -> Option<JobReservation<'_>> {
-        let used = self.used.lock();
+        let used = self.used();
         self.fits(*used, n, self.capacity).then(|| self.room(used, n))
     }
 
     /// None while others wait for room: else it could take all that comes free.
     pub(super) fn try_take_low(&self, n: usize) -> Option<JobReservation<'_>> {
-        let used = self.used.lock();
+        let used = self.used();
         if self.waiting.load(Ordering::Relaxed) > 0 {
             return None;
         }
@@ -62,11 +79,11 @@ impl Counter {
 
     /// Takes room even if there is none: for jobs that exist already.
     pub(super) fn force(&self, n: usize) -> JobReservation<'_> {
-        self.room(self.used.lock(), n)
+        self.room(self.used(), n)
     }
 
     pub(super) fn give_back(&self, n: usize) {
-        let mut used = self.used.lock();
+        let mut used = self.used();
         *used = used.saturating_sub(n);
         // Not for each place: waiting threads are woken only while an eighth of the capacity is free.
         if *used <= self.capacity - self.capacity / 8 {
@@ -78,19 +95,14 @@ impl Counter {
     }
 
     pub(super) fn fill(&self) -> Fill {
-        Fill::of(*self.used.lock(), self.capacity)
+        Fill::of(*self.used(), self.capacity)
     }
 }
 
 impl Backlog {
     /// Room for `n` more jobs; waits for it.
     pub fn reserve_waiting(&self, n: usize) -> JobReservation<'_> {
-        let room = &self.room;
-        let mut used = room.used.lock();
-        room.waiting.fetch_add(1, Ordering::Relaxed);
-        room.freed.wait_while(&mut used, |used| !room.fits(*used, n, room.capacity));
-        room.waiting.fetch_sub(1, Ordering::Relaxed);
-        room.room(used, n)
+        self.room.room(self.room.wait(n, None), n)
     }
 
     /// Room for `n` more jobs, even if there is none: for a caller that has waited for it before, or needs none.
@@ -100,22 +112,18 @@ impl Backlog {
 
     /// Waits until there is room for `n` more jobs, at most for `timeout`. Returns whether there was.
     pub fn wait_for_room(&self, n: usize, timeout: Duration) -> bool {
-        let room = &self.room;
-        let mut used = room.used.lock();
-        room.waiting.fetch_add(1, Ordering::Relaxed);
-        room.freed.wait_while_for(&mut used, |used| !room.fits(*used, n, room.capacity), timeout);
-        room.waiting.fetch_sub(1, Ordering::Relaxed);
-        room.fits(*used, n, room.capacity)
+        let used = self.room.wait(n, Some(timeout));
+        self.room.fits(*used, n, self.room.capacity)
     }
 
     /// Jobs under way, also those for which room is reserved.
     pub fn len(&self) -> usize {
-        *self.room.used.lock()
+        *self.room.used()
     }
 
     /// Waits until nothing is under way, at most for `timeout`. Returns whether that is so.
     pub fn wait_until_empty(&self, timeout: Duration) -> bool {
-        let mut used = self.room.used.lock();
+        let mut used = self.room.used();
         self.room.emptied.wait_while_for(&mut used, |used| *used > 0, timeout);
         *used == 0
     }

@@ -55,7 +55,7 @@ pub fn damage_inbox(store: &Store, user: UserId, way: usize) -> Result<()> {
     store.write_arrivals()?;
     let (family, key, mut batch) = (INBOXES, keys::id(user.get()), WriteBatch::default());
     let inbox = read_inbox(store, user, Tier::Disk)?;
-    let (floor, entries) = inbox.read();
+    let (floor, entries) = inbox.contents();
     let mut entries: Vec<_> = entries.map_while(Result::ok).take(way.saturating_sub(1)).collect();
     match entries.last().copied() {
         // One place twice.

@@ -113,7 +113,7 @@ pub(crate) fn forget_author(store: &Store, user: UserId, author: UserId) -> Resu
     store.memory.inboxes.make_room(store)?;
     let _user = store.memory.inboxes.change(user);
     let inbox = read_inbox(store, user, Tier::Disk)?;
-    let (floor, entries) = inbox.read();
+    let (floor, entries) = inbox.contents();
     let mut removed = Vec::new();
     for entry in entries {
         // A damaged inbox is dropped as a whole.
