@@ -36,6 +36,7 @@ mod threads;
 pub mod timeline;
 pub mod topics;
 pub mod users;
+mod waiting;
 mod warm;
 mod writer;
 

@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crossbeam_channel::{Receiver, Sender, unbounded};
 use parking_lot::{Mutex, MutexGuard};
 
 use super::activities::{self, Activities};
@@ -12,6 +11,7 @@ use super::arrivals::{Arrivals, DEEP, Record};
 use crate::rows::inbox::merge::Change;
 use crate::rows::keys;
 use crate::rows::tables::{INBOXES, JOBS};
+use crate::waiting::Waiting;
 use kv::{Database, WriteBatch};
 use model::cache::memory::{CacheMemory, Share};
 use model::cache::{CacheChange, ReadThrough};
@@ -155,28 +155,24 @@ impl Inboxes {
 #[derive(Debug)]
 pub(crate) struct DamagedInboxes {
     /// Each with the cause, once for each read that found it.
-    note: Sender<(UserId, String)>,
-    noted: Receiver<(UserId, String)>,
+    noted: Waiting<(UserId, String)>,
     pub(crate) dropped: Count,
 }
 
 impl Default for DamagedInboxes {
     fn default() -> Self {
-        let (note, noted) = unbounded();
-        Self { note, noted, dropped: Count::default() }
+        Self { noted: Waiting::new(MOST_NOTED), dropped: Count::default() }
     }
 }
 
 impl DamagedInboxes {
     pub(crate) fn note(&self, user: UserId, cause: &str) {
-        if self.noted.len() < MOST_NOTED {
-            // The receiver is here.
-            let _ = self.note.send((user, cause.to_owned()));
-        }
+        // A later read notes it else.
+        let _ = self.noted.push((user, cause.to_owned()));
     }
 
-    /// Those noted so far, which are noted no more.
-    pub(crate) fn take(&self) -> impl Iterator<Item = (UserId, String)> {
-        self.noted.try_iter().take(self.noted.len())
+    /// One of those noted, which is noted no more.
+    pub(crate) fn take(&self) -> Option<(UserId, String)> {
+        self.noted.take(1).pop()
     }
 }

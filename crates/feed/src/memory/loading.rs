@@ -12,7 +12,7 @@ use crossbeam_channel::{Receiver, TryRecvError, bounded, never};
 use parking_lot::{Mutex, MutexGuard};
 
 use super::activities::{MOST_RECIPIENTS, PartialPushRecipients};
-use super::key_filter::KeyFilter;
+use super::key_filter::{Filled, KeyFilter};
 use super::unpushed::UnpushedRows;
 use crate::memory::key_filter::FilterUsage;
 use crate::rows::tables::{ACTIVITY, DELETED, SETTINGS, SUSPENDED, TAKEN_OFF, Table, UNPUSHED};
@@ -131,13 +131,27 @@ impl Loading {
     /// Fills all, first what costs pages most while it is missing, and last what may take longest.
     fn run(&mut self) {
         let loaded = Arc::clone(&self.loaded);
+        // A filter of the evicted users is what [`not_evicted`](crate::inbox::tables::not_evicted) asks first.
+        let (unpushed, recipients, evicted) = (&loaded.unpushed.rows, &loaded.partial_push_recipients, &loaded.evicted);
         let rows = [
-            self.load(UNPUSHED, Self::load_unpushed),
-            self.load(SUSPENDED, |loading| loading.load_filter(SUSPENDED, &loaded.suspended)),
-            self.load(TAKEN_OFF, |loading| loading.load_filter(TAKEN_OFF, &loaded.taken_off)),
-            self.load(SETTINGS, |loading| loading.load_filter(SETTINGS, &loaded.with_settings)),
-            self.load(ACTIVITY, Self::load_activities),
-            self.load(DELETED, |loading| loading.load_filter(DELETED, &loaded.deleted)),
+            self.load(UNPUSHED, &[unpushed], |key, row| {
+                unpushed.load(user(UNPUSHED, key)?, values::read_unpushed(row)?);
+                Ok(())
+            }),
+            self.load_filter(SUSPENDED, &loaded.suspended),
+            self.load_filter(TAKEN_OFF, &loaded.taken_off),
+            self.load_filter(SETTINGS, &loaded.with_settings),
+            self.load(ACTIVITY, &[recipients, evicted], |key, row| {
+                let (user, activity) = (user(ACTIVITY, key)?, values::read_activity(row)?);
+                if let Some(seen) = activity.seen() {
+                    recipients.load(user, seen);
+                }
+                if activity == Activity::Evicted {
+                    evicted.add(key);
+                }
+                Ok(())
+            }),
+            self.load_filter(DELETED, &loaded.deleted),
         ];
         let took = self.began.elapsed();
         if took > WAIT && rows.iter().all(Option::is_some) {
@@ -149,11 +163,26 @@ impl Loading {
         }
     }
 
-    /// Returns how many rows there were. `None` if it ended before: then whoever asks goes on looking at the table.
-    fn load(&mut self, table: Table, walk: impl FnOnce(&mut Self) -> Result<bool>) -> Option<u64> {
+    /// Fills these with the rows of a table, each of which `add` adds. Returns how many rows there were; `None` if it ended
+    /// before: then whoever asks goes on looking at the table.
+    fn load(
+        &mut self,
+        table: Table,
+        filled: &[&dyn Filled],
+        mut add: impl FnMut(u64, &[u8]) -> Result<()>,
+    ) -> Option<u64> {
         self.rows = 0;
-        match walk(self) {
-            Ok(ended) => ended.then_some(self.rows),
+        let ended = self.each_row(table, |key, row| {
+            add(key, row)?;
+            filled.iter().for_each(|filled| filled.passed(key));
+            Ok(())
+        });
+        match ended {
+            Ok(true) => {
+                filled.iter().for_each(|filled| filled.loaded());
+                Some(self.rows)
+            }
+            Ok(false) => None,
             Err(error) => {
                 tracing::warn!(%table, %error, "a table could not be loaded into memory; reads look it up row by row");
                 None
@@ -161,54 +190,11 @@ impl Loading {
         }
     }
 
-    fn load_filter(&mut self, table: Table, filter: &KeyFilter) -> Result<bool> {
-        let ended = self.each_row(table, |key, _| {
+    fn load_filter(&mut self, table: Table, filter: &KeyFilter) -> Option<u64> {
+        self.load(table, &[filter], |key, _| {
             filter.add(key);
-            filter.passed(key);
             Ok(())
-        })?;
-        if ended {
-            filter.loaded();
-        }
-        Ok(ended)
-    }
-
-    fn load_unpushed(&mut self) -> Result<bool> {
-        let loaded = Arc::clone(&self.loaded);
-        let unpushed = &loaded.unpushed;
-        let ended = self.each_row(UNPUSHED, |key, row| {
-            unpushed.rows.load(user(UNPUSHED, key)?, values::read_unpushed(row)?);
-            unpushed.rows.passed(key);
-            Ok(())
-        })?;
-        if ended {
-            unpushed.rows.loaded();
-        }
-        Ok(ended)
-    }
-
-    /// A filter with all evicted users, which [`not_evicted`](crate::inbox::tables::not_evicted) asks first, and all
-    /// users who get partial pushes.
-    fn load_activities(&mut self) -> Result<bool> {
-        let loaded = Arc::clone(&self.loaded);
-        let (evicted, recipients) = (&loaded.evicted, &loaded.partial_push_recipients);
-        let ended = self.each_row(ACTIVITY, |key, row| {
-            let (user, activity) = (user(ACTIVITY, key)?, values::read_activity(row)?);
-            if let Some(seen) = activity.seen() {
-                recipients.load(user, seen);
-            }
-            if activity == Activity::Evicted {
-                evicted.add(key);
-            }
-            evicted.passed(key);
-            recipients.passed(key);
-            Ok(())
-        })?;
-        if ended {
-            evicted.loaded();
-            recipients.loaded();
-        }
-        Ok(ended)
+        })
     }
 
     /// Visits the rows of a table as they are when this begins, ascending, each with the first number of its key. Returns

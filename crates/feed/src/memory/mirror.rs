@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use foldhash::HashMap;
 use parking_lot::RwLock;
 
-use crate::memory::key_filter::KeyFilter;
+use crate::memory::key_filter::{Filled, KeyFilter};
 use model::{Fill, UserId};
 
 /// Users with neighbouring ids share a shard, so that a look at many users who ascend locks few of them.
@@ -137,20 +137,20 @@ impl<V: Copy, const SHARDS: usize> Mirror<V, SHARDS> {
         self.enter(&mut shard, user, row);
     }
 
-    /// The walk has passed all users up to this one.
-    pub(crate) fn passed(&self, user: u64) {
-        self.beyond.passed(user);
-    }
-
-    /// The walk is over.
-    pub(crate) fn loaded(&self) {
-        self.beyond.loaded();
-        self.version.fetch_add(1, Ordering::Release);
-    }
-
     /// The number of users here, and how often one did not fit.
     pub(crate) fn usage(&self) -> (Fill, u64) {
         let len = self.len.load(Ordering::Relaxed).min(self.capacity);
         (Fill::of(len, self.capacity), self.left_out.load(Ordering::Relaxed))
+    }
+}
+
+impl<V, const SHARDS: usize> Filled for Mirror<V, SHARDS> {
+    fn passed(&self, user: u64) {
+        self.beyond.passed(user);
+    }
+
+    fn loaded(&self) {
+        self.beyond.loaded();
+        self.version.fetch_add(1, Ordering::Release);
     }
 }

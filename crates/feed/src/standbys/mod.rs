@@ -22,7 +22,7 @@ use config::Config;
 use kv::{LogFacts, LogReader};
 use model::clock::now;
 use model::error::{Code, Error, Result};
-use model::{Millis, Time, is_topic, private};
+use model::{Millis, Time, is_topic, private, threads};
 
 pub use self::copies::StandbyCopy;
 pub use self::wire::{CopyFile, CopyPlan, CopyRequest, End, Frame, Head, PLAN};
@@ -135,8 +135,7 @@ impl Standbys {
                 std::thread::sleep(TEND_EVERY);
             }
         };
-        let thread = std::thread::Builder::new().name("standbys".to_owned()).spawn(tend);
-        thread.map(drop).map_err(|e| Error::Setup(format!("cannot start a thread: {e}")))
+        threads::start("standbys", tend).map(drop)
     }
 
     /// Ends the thread soon. Does not wait.

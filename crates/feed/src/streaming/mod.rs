@@ -31,6 +31,7 @@ use std::time::Duration;
 use crossbeam_channel::{Receiver, Sender, bounded};
 use parking_lot::{ReentrantMutex, ReentrantMutexGuard};
 
+use crate::waiting::Waiting;
 use model::clock::now;
 use model::sync::atomic::{AtomicU64, Ordering};
 use model::{Millis, UserId};
@@ -56,7 +57,7 @@ pub struct Streaming {
     presence: Arc<Presence>,
     sequencer: Arc<Sequencer>,
     streams: Arc<Streams>,
-    waiting: personal::Waiting,
+    waiting: Waiting<(UserId, Personal)>,
     hint: Sender<()>,
     hints: Receiver<()>,
     changes: ReentrantMutex<()>,
@@ -73,7 +74,8 @@ impl Streaming {
         let presence = Arc::new(Presence::new(ttl));
         let sequencer = Arc::new(Sequencer::new(hint.clone()));
         let streams = Arc::new(Streams::new(Arc::clone(&sequencer), Arc::clone(&presence)));
-        let (waiting, log_time, final_before) = (personal::Waiting::default(), AtomicU64::new(0), AtomicU64::new(0));
+        let (waiting, log_time, final_before) =
+            (Waiting::new(personal::MOST_WAITING), AtomicU64::new(0), AtomicU64::new(0));
         let changes = ReentrantMutex::default();
         Self { presence, sequencer, streams, waiting, hint, hints, changes, log_time, final_before }
     }
@@ -105,7 +107,7 @@ impl Streaming {
         if !self.streams.is_open(user) {
             return;
         }
-        if !self.waiting.push(user, what) {
+        if !self.waiting.push((user, what)) {
             self.streams.reset(user);
         }
         self.wake();

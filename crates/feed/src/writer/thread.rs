@@ -6,7 +6,7 @@ use std::iter::Peekable;
 use std::ops::RangeInclusive;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::thread::{Builder, JoinHandle};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
@@ -18,7 +18,7 @@ use crate::writer::command::{Command, Made};
 use crate::writer::group::Group;
 use model::error::{Code, Error, Result};
 use model::sync::atomic::{AtomicU64, Ordering};
-use model::{Fill, priority};
+use model::{Fill, priority, threads};
 
 /// Most changes that wait. The HTTP side lets fewer wait.
 const MOST_WAITING: usize = 4096;
@@ -88,9 +88,7 @@ impl Writer {
             priority::lower(priority::CALLS);
             Groups { feed: &feed, counts: &of_writer, works, crowded: Vec::new(), tried: Instant::now() }.run();
         };
-        let thread = Builder::new().name("writer".to_owned()).spawn(run);
-        let thread = thread.map_err(|e| Error::Setup(format!("cannot start a thread: {e}")))?;
-        Ok(Self { queue: Some(queue), thread: Some(thread), counts })
+        Ok(Self { queue: Some(queue), thread: Some(threads::start("writer", run)?), counts })
     }
 
     pub(crate) fn usage(&self) -> ChangesUsage {

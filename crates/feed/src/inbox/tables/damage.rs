@@ -18,7 +18,7 @@ use model::{Activity, UserId};
 /// Drops the inboxes that reads found damaged, and evicts their users, so that their next reads rebuild the inboxes.
 /// After an error the next call, or another read, goes on.
 pub fn drop_damaged_inboxes(store: &Store) -> Result<()> {
-    for (user, cause) in store.memory.inboxes.damaged.take() {
+    while let Some((user, cause)) = store.memory.inboxes.damaged.take() {
         let _user = store.memory.inboxes.change(user);
         drop_if_damaged(store, user, Some(&cause)).inspect_err(|error| {
             if error.is_unavailable() {
