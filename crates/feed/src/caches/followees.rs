@@ -38,10 +38,12 @@ impl From<ShownSources> for List {
     }
 }
 
+/// The suspended ones among the sources, ascending, with the version of which they are.
+pub(crate) type Suspended = (Dependencies, Vec<UserId>);
+
 #[derive(Debug, Default)]
 pub(crate) struct SourceFlags {
-    /// The suspended ones, ascending, with the version of which they are.
-    pub(crate) suspended: Latest<Option<Arc<(Dependencies, Vec<UserId>)>>>,
+    pub(crate) suspended: Latest<Option<Arc<Suspended>>>,
     /// Those who may have unpushed items, with the version of the store.
     pub(crate) unpushed: Latest<Option<(u64, Few)>>,
 }

@@ -80,7 +80,7 @@ impl<'f> Group<'f> {
 
     fn finish(&mut self) -> Result<()> {
         let Some(txn) = self.txn.take() else { return Err(over()) };
-        or_abort(|| txn.write())
+        or_abort(|| txn.commit())
     }
 }
 
