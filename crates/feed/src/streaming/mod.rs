@@ -17,7 +17,6 @@ pub(crate) mod on_disk;
 mod personal;
 mod presence;
 mod queue;
-mod reader;
 mod sequence_state;
 mod sequencer;
 mod sequencer_state;

@@ -14,13 +14,23 @@ use super::memory::Memory;
 use super::personal::Note;
 use super::presence::Presence;
 use super::queue::Queue;
-use super::reader::{Id, Reader};
 use super::sequencer::Sequencer;
 use super::shown::{Shown, ShownChange};
 use model::error::{Code, Error, Result};
 use model::sync::atomic::{AtomicU64, Ordering, fence};
 use model::sync::{Mutex, MutexGuard};
 use model::{Count, Cursor, Event, Fill, ShownSources, UserId};
+
+/// Identifies a stream; never reused.
+type Id = u64;
+
+/// The sources of one reader, and the queues of its streams. A change of that applies to all streams at once, and costs the
+/// same however many there are.
+#[derive(Debug, Default)]
+struct Reader {
+    shown: Shown,
+    queues: HashMap<Id, Queue>,
+}
 
 /// Which readers there are. Locked before a reader, and that before the sequencer.
 #[derive(Debug, Default)]
@@ -180,7 +190,7 @@ impl Streams {
     /// Ends all streams of a user whose authors are not known any more, or who is erased; its clients may reconnect.
     pub fn end(&self, user: UserId) {
         let reader = self.state().forget(user);
-        self.change_each(reader, Reader::end);
+        self.end_each(reader);
     }
 
     /// Whether any reader is shown one of these sources.
@@ -232,33 +242,47 @@ impl Streams {
         self.change_each(reader, |reader, wakers| self.put(reader, u64::MAX, &note, wakers));
     }
 
+    /// Puts an item into the queues that want it. A full queue loses all that waits.
     fn put(&self, reader: &mut Reader, position: u64, item: &Item, wakers: &mut Vec<Waker>) {
-        let put = reader.put((position, item), &self.memory, &mut || self.restart(), wakers);
-        self.events.add(put);
+        for queue in reader.queues.values_mut().filter(|queue| queue.wants(position)) {
+            self.events.add(1);
+            if !queue.put(item, &self.memory, &reader.shown) {
+                self.resets.add(1);
+                queue.reset();
+            }
+            wakers.extend(queue.waker());
+        }
     }
 
     /// Resets the streams of a user.
     pub fn reset(&self, user: UserId) {
         let reader = self.state().readers.get(&user).cloned();
-        self.change_each(reader, |reader, wakers| reader.reset(&mut || self.restart(), wakers));
+        self.reset_each(reader);
     }
 
     /// Resets every stream.
     pub fn reset_all(&self) {
-        self.change_each(self.all(), |reader, wakers| reader.reset(&mut || self.restart(), wakers));
+        self.reset_each(self.all());
     }
 
-    /// Events in the log by now are left out, too. So this stream and one that is opened there continue from the same
-    /// place.
-    fn restart(&self) -> (u64, Cursor) {
-        self.resets.add(1);
-        self.sequencer.mark()
+    fn reset_each(&self, readers: impl IntoIterator<Item = Arc<Mutex<Reader>>>) {
+        self.change_each(readers, |reader, wakers| {
+            self.resets.add(reader.queues.len());
+            reader.queues.values_mut().for_each(Queue::reset);
+            wakers.extend(reader.queues.values_mut().filter_map(Queue::waker));
+        });
+    }
+
+    fn end_each(&self, readers: impl IntoIterator<Item = Arc<Mutex<Reader>>>) {
+        self.change_each(readers, |reader, wakers| {
+            wakers.extend(reader.queues.drain().filter_map(|(_, mut queue)| queue.waker()));
+        });
     }
 
     /// Ends all streams, and allows no more.
     pub fn close(&self) {
         self.state().closed = true;
-        self.change_each(self.all(), Reader::end);
+        self.end_each(self.all());
     }
 
     fn all(&self) -> Vec<Arc<Mutex<Reader>>> {
@@ -320,7 +344,9 @@ impl Stream {
 
     /// The next item; `None` once the stream is to end.
     pub fn poll(&self, context: &mut Context<'_>) -> Poll<Option<Item>> {
-        self.reader.lock().poll(self.id, context)
+        let Reader { shown, queues } = &mut *self.reader.lock();
+        let queue = queues.get_mut(&self.id);
+        queue.map_or(Poll::Ready(None), |queue| queue.poll(context, shown, || self.streams.sequencer.mark()))
     }
 }
 
