@@ -27,6 +27,7 @@ mod pages;
 pub mod reactions;
 mod read;
 pub mod reader;
+mod room;
 mod rows;
 pub mod sight;
 pub mod standbys;

@@ -13,18 +13,19 @@ mod usage;
 
 use std::time::Instant;
 
+use crate::room::Room;
 use model::error::{Code, Error, Result};
 use model::{Count, Histogram, Job, JobId, Work};
 
+pub use crate::room::Reservation as JobReservation;
 pub use lanes::{Failed, Lanes, Retry};
-pub use room::JobReservation;
 pub use unsettled::Unsettling;
 pub use usage::{Kinds, Usage};
 
 /// All jobs under way.
 #[derive(Debug)]
 pub struct Backlog {
-    room: room::Counter,
+    room: Room,
     pending: pending::Pending,
     unsettled: unsettled::Unsettled,
     lanes: Lanes,
@@ -45,7 +46,8 @@ impl Backlog {
     /// An empty backlog for at most `capacity` jobs.
     pub fn new(capacity: usize) -> Self {
         Self {
-            room: room::Counter::new(capacity),
+            // Not for each place: waiting threads are woken only while an eighth of the capacity is free.
+            room: Room::new(capacity, capacity / 8),
             pending: pending::Pending::default(),
             unsettled: unsettled::Unsettled::default(),
             lanes: Lanes::new(capacity),
