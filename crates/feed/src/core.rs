@@ -4,9 +4,9 @@ use std::ops::Deref;
 use std::sync::Arc;
 
 use crate::caches::followees::{Followees, followees};
-use crate::caches::rows::RowsAtOnce;
-use crate::caches::{Cards, ContentCache};
+use crate::caches::{Cards, ContentCache, ROWS_AT_ONCE};
 use crate::inbox::backlog::Backlog;
+use crate::room::Room;
 use crate::store::Store;
 use crate::streaming::on_disk::OnDisk;
 use crate::streaming::{ChangeTime, Streaming};
@@ -53,7 +53,8 @@ pub struct Shared {
     pub(crate) contents: ContentCache,
     pub(crate) cards: Cards,
     reaction_kinds: ReactionKinds,
-    pub(crate) rows_at_once: RowsAtOnce,
+    /// For the rows of contents and profiles that all threads together read from the disk, before anybody counts their bytes.
+    pub(crate) rows_at_once: Room,
     pub(crate) events_on_disk: OnDisk,
     figures: Figures,
 }
@@ -101,7 +102,7 @@ impl Core {
             cards: crate::caches::cards(memory),
             streaming,
             reaction_kinds,
-            rows_at_once: RowsAtOnce::default(),
+            rows_at_once: Room::new(ROWS_AT_ONCE, 1),
             events_on_disk,
             figures,
         });

@@ -15,8 +15,8 @@ use model::error::Result;
 /// The service, for HTTP and for commands.
 #[derive(Debug)]
 pub struct Feed {
-    core: Core,
     writer: Writer,
+    core: Core,
     /// Takes changes to the command log, on a node of a cluster.
     proposer: OnceLock<Arc<dyn Propose>>,
 }
@@ -29,22 +29,14 @@ impl Deref for Feed {
     }
 }
 
-impl Drop for Feed {
-    fn drop(&mut self) {
-        self.writer.stop();
-    }
-}
-
 impl Feed {
     /// A feed over a store and its backlog, which must have been filled from the store's jobs. Its log of events
     /// continues that of the store.
     pub fn new(store: Arc<Store>, backlog: Arc<Backlog>, streaming: Arc<Streaming>, config: &Config) -> Result<Self> {
         let core = Core::new(store, backlog, streaming, config)?;
-        let writer = Writer::default();
         // On a node, the thread that applies the log makes the changes.
-        if !config.cluster.is_on() {
-            writer.start(core.for_changes())?;
-        }
+        let is_node = config.cluster.is_on();
+        let writer = if is_node { Writer::default() } else { Writer::start(core.for_changes())? };
         Ok(Self { core, writer, proposer: OnceLock::new() })
     }
 

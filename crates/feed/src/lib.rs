@@ -27,6 +27,7 @@ mod pages;
 pub mod reactions;
 mod read;
 pub mod reader;
+mod room;
 mod rows;
 pub mod sight;
 pub mod standbys;
@@ -36,6 +37,7 @@ mod threads;
 pub mod timeline;
 pub mod topics;
 pub mod users;
+mod waiting;
 mod warm;
 mod writer;
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::caches::rows::PART;
+use crate::caches::PART;
 use crate::core::Core;
 use crate::items;
 use crate::streaming::ReadPlace;

@@ -31,8 +31,9 @@ pub const MARK: &str = "mark";
 
 /// A view of an open store. All views of one store share all but the changes that are not written yet.
 pub struct Store {
-    rows: Database,
+    /// Ends its threads before the engine is closed.
     pub(crate) memory: Arc<Memory>,
+    rows: Database,
     /// Of the view of the thread that makes changes: those of the present change.
     effects: Option<Mutex<Vec<Effect>>>,
 }
@@ -112,8 +113,8 @@ impl Store {
 
     /// Ends a change of a group: see [`Database::end_change`].
     pub fn end_change(&self, is_made: bool) {
-        if let Some(effects) = self.effects.as_ref().filter(|_| !is_made) {
-            effects.lock().clear();
+        if !is_made {
+            drop(self.effects());
         }
         self.rows.end_change(is_made);
     }
@@ -176,7 +177,6 @@ impl Drop for Store {
         if Arc::strong_count(&self.memory) > 1 {
             return;
         }
-        self.memory.stop();
         if let Err(error) = self.write_arrivals() {
             tracing::warn!(%error, "the inboxes could not be written; the next start delivers their entries again");
         }

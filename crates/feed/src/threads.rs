@@ -1,11 +1,11 @@
 //! Threads that work until they are to stop.
 
-use std::thread::{Builder, JoinHandle};
+use std::thread::JoinHandle;
 
 use crossbeam_channel::{Receiver, Sender, bounded};
 
-use model::error::{Error, Result};
-use model::priority;
+use model::error::Result;
+use model::{priority, threads};
 
 /// Running threads. When this is dropped, each ends after the step under way.
 #[derive(Debug)]
@@ -30,8 +30,7 @@ impl Threads {
             priority::lower(priority::JOBS);
             work(&stopped);
         };
-        let thread = Builder::new().name(name).spawn(run);
-        self.running.push(thread.map_err(|e| Error::Setup(format!("cannot start a thread: {e}")))?);
+        self.running.push(threads::start(&name, run)?);
         Ok(())
     }
 }

@@ -3,10 +3,10 @@
 use std::fmt;
 use std::sync::Arc;
 
-use parking_lot::Mutex;
+use parking_lot::{Mutex, MutexGuard};
 
 use crate::access::at::At;
-use crate::access::group::{After, Group, end};
+use crate::access::group::{After, Group, Rest, end};
 use crate::access::highest::Highest;
 use crate::batch::WriteBatch;
 use crate::engine::disk::Disk;
@@ -152,6 +152,11 @@ impl Database {
 
 /// Changes.
 impl Database {
+    /// The changes that are not written yet. Only the thread that makes changes has any, so nobody waits.
+    fn group(&self) -> Option<MutexGuard<'_, Group>> {
+        self.group.as_ref().map(Mutex::lock)
+    }
+
     /// Writes a change that acknowledges, or puts it into the group; without `what`, the first rows of the present change. `after`
     /// gets to know whether it is written.
     pub fn acknowledge(
@@ -190,10 +195,11 @@ impl Database {
 
     fn put(&self, what: Option<Write>, change: WriteBatch, sync: bool, after: After) -> Result<()> {
         let begun = what.map_or(Ok(()), |what| failpoint::begin(what).map_err(|cause| self.inner.kv.refused(cause)));
-        if let (Ok(()), Some(group)) = (&begun, &self.group) {
+        if let (Ok(()), Some(mut group)) = (&begun, self.group()) {
             self.inner.highest.raise(&change);
-            // Without the lock: `after` may read.
-            let added = group.lock().add(what, change, sync, after);
+            let added = group.add(what, change, sync, after);
+            // `after` may read.
+            drop(group);
             return added.map_err(|(error, after)| {
                 end(what, after, false);
                 error
@@ -206,34 +212,31 @@ impl Database {
 
     /// Adds rows that are written with the changes of the group, and dropped if there are none.
     pub fn add_to_group(&self, rows: WriteBatch) -> Result<()> {
-        self.group.as_ref().map_or(Ok(()), |group| group.lock().staged.add(rows))
+        self.group().map_or(Ok(()), |mut group| group.staged.add(rows))
     }
 
     /// Lets [`Database::write_group`] write nothing and return this error.
     pub fn fail_group(&self, why: Error) {
-        if let Some(group) = &self.group {
-            group.lock().failed = Some(why);
+        if let Some(mut group) = self.group() {
+            group.failed = Some(why);
         }
     }
 
     /// Whether the present change of a group has changed a row.
     pub fn has_changed(&self) -> bool {
-        self.group.as_ref().is_some_and(|group| group.lock().staged.has_steps_back())
+        self.group().is_some_and(|group| group.staged.has_steps_back())
     }
 
     /// Ends a change of a group. Nothing stays of one that fails: a later one may get the numbers that it gave.
     pub fn end_change(&self, is_made: bool) {
-        if let Some(group) = &self.group {
-            let rest = group.lock().end_change(is_made);
-            rest.give_up();
-        }
+        let rest = self.group().map(|mut group| group.end_change(is_made));
+        rest.into_iter().for_each(Rest::give_up);
     }
 
     /// Writes the changes of a group at once, as one that acknowledges. On an error none of them is made. Without a group, each
     /// change is written already.
     pub fn write_group(&self) -> Result<()> {
-        let Some(group) = &self.group else { return Ok(()) };
-        let mut group = std::mem::take(&mut *group.lock());
+        let Some(mut group) = self.group().map(|mut group| std::mem::take(&mut *group)) else { return Ok(()) };
         if group.is_empty() {
             return Ok(());
         }

@@ -52,7 +52,14 @@ impl Thing {
 pub struct Versions {
     /// The number of the last group that concerned each.
     last: Box<[AtomicU64]>,
-    /// The number of the last group, and of the last one that is seen everywhere.
+    groups: Groups,
+}
+
+/// The number of the last group, and of the last one that is seen everywhere. Apart from what only readers need: each group
+/// writes them.
+#[derive(Debug, Default)]
+#[repr(align(128))]
+struct Groups {
     begun: AtomicU64,
     ended: AtomicU64,
 }
@@ -60,7 +67,7 @@ pub struct Versions {
 impl Default for Versions {
     fn default() -> Self {
         let last = (0..COUNTS).map(|_| AtomicU64::new(0)).collect();
-        Self { last, begun: AtomicU64::new(0), ended: AtomicU64::new(0) }
+        Self { last, groups: Groups::default() }
     }
 }
 
@@ -71,7 +78,8 @@ pub struct Changing<'a>(&'a Versions);
 
 impl Drop for Changing<'_> {
     fn drop(&mut self) {
-        self.0.ended.store(self.0.begun.load(Ordering::Acquire), Ordering::Release);
+        let Groups { begun, ended } = &self.0.groups;
+        ended.store(begun.load(Ordering::Acquire), Ordering::Release);
     }
 }
 
@@ -109,7 +117,7 @@ impl Versions {
     /// Begins a group of changes of things; only one at a time. To be called before the first write of it; it ends when the result
     /// is dropped, which must come after the last write and before the answer.
     pub fn change(&self, things: impl IntoIterator<Item = Thing>) -> Changing<'_> {
-        let number = self.begun.fetch_add(1, Ordering::AcqRel) + 1;
+        let number = self.groups.begun.fetch_add(1, Ordering::AcqRel) + 1;
         for thing in things {
             self.last[Self::index(thing.place())].store(number, Ordering::Release);
         }
@@ -121,7 +129,7 @@ impl Versions {
     pub fn depend(&self, on: &mut Dependencies, thing: Thing) {
         let place = thing.place();
         // In this order: if the last change of it is not later, it was not under way between the two.
-        let ended = self.ended.load(Ordering::Acquire);
+        let ended = self.groups.ended.load(Ordering::Acquire);
         let last = self.last[Self::index(place)].load(Ordering::Acquire);
         on.is_changing |= last > ended || on.places.len() >= MOST || thing == Thing::User(UserId::UNKNOWN);
         if on.is_changing {

@@ -119,7 +119,7 @@ impl Backups {
     /// All backups, newest first.
     pub fn list(&self) -> Result<Vec<Backup>> {
         let mut backups = self.shelf.list()?;
-        let verifying = self.now.lock().verifying.clone();
+        let verifying = self.now().verifying.clone();
         let is_verifying = |of: &&mut Backup| of.state == State::Unverified && verifying.as_ref() == Some(of.name());
         backups.iter_mut().filter(is_verifying).for_each(|of| of.state = State::Verifying);
         Ok(backups)
@@ -160,14 +160,18 @@ impl Backups {
 
     /// Ends a verification soon, and refuses new backups. Does not wait.
     pub fn stop(&self) {
-        self.now.lock().is_stopping = true;
+        self.now().is_stopping = true;
     }
 
     /// Waits until no verification is under way, for at most this long; whether none is.
     pub fn rest(&self, time_limit: Duration) -> bool {
-        let mut now = self.now.lock();
+        let mut now = self.now();
         let _ = self.rested.wait_while_for(&mut now, |now| now.is_verifying, time_limit);
         !now.is_verifying
+    }
+
+    fn now(&self) -> MutexGuard<'_, Now> {
+        self.now.lock()
     }
 
     /// The figures, which go on changing.
@@ -178,7 +182,7 @@ impl Backups {
     /// The right to take a backup.
     fn begin_taking(&self) -> Result<MutexGuard<'_, ()>> {
         let waiting = self.shelf.list()?.iter().filter(|kept| kept.state == State::Unverified).count();
-        if self.now.lock().is_stopping {
+        if self.now().is_stopping {
             return Err(Code::Stopping.into());
         }
         let taking = self.taking.try_lock().ok_or(Error::from(Code::BackupBusy))?;
@@ -191,7 +195,7 @@ impl Backups {
 
     /// The folder of a backup, which is not removed while the other value exists.
     fn hold(&self, name: &str) -> Result<(PathBuf, Arc<()>)> {
-        let mut now = self.now.lock();
+        let mut now = self.now();
         let place = self.shelf.find(name)?;
         let reads = now.reading.entry(name.to_owned()).or_default();
         let held = reads.upgrade().unwrap_or_default();
@@ -228,7 +232,7 @@ impl Backups {
 
     fn remove_unread(&self, name: &str) -> Result<()> {
         // Held meanwhile, so that nobody begins to read it.
-        let mut now = self.now.lock();
+        let mut now = self.now();
         if now.reading.get(name).is_some_and(|reads| reads.strong_count() > 0) {
             return Err(Error::refused(Code::BackupBusy, "this backup is being read. Send the request again later"));
         }

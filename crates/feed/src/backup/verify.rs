@@ -19,7 +19,7 @@ const TELL_EVERY: Duration = Duration::from_secs(10);
 impl Backups {
     /// Lets a thread verify, unless one does.
     pub(super) fn verify(self: &Arc<Self>) {
-        let mut now = self.now.lock();
+        let mut now = self.now();
         if now.is_verifying || now.is_stopping {
             return;
         }
@@ -43,7 +43,7 @@ impl Backups {
                 failpoint::pass(Failpoint::BackupJudged);
                 Ok(verdict)
             });
-            self.now.lock().verifying = None;
+            self.now().verifying = None;
             match judged {
                 Ok(verdict) if verdict.total == 0 => {
                     tracing::info!(name, "a backup was verified");
@@ -58,7 +58,7 @@ impl Backups {
                 }
                 Err(error) => {
                     let code = error.code();
-                    self.now.lock().put_off.insert(name.clone());
+                    self.now().put_off.insert(name.clone());
                     if code == Some(Code::Stopping) || code == Some(Code::BackupNotFound) {
                         continue;
                     }
@@ -71,7 +71,7 @@ impl Backups {
     /// The newest backup without a verdict.
     fn next_to_verify(&self) -> Option<String> {
         // Held during the look, so that a backup that is finished meanwhile starts a new thread.
-        let mut now = self.now.lock();
+        let mut now = self.now();
         let kept = self.shelf.list().inspect_err(|error| tracing::error!(%error, "backups cannot be listed")).ok();
         let is_next = |kept: &Backup| kept.state == State::Unverified && !now.put_off.contains(kept.name());
         let next = kept.unwrap_or_default().into_iter().find(is_next).filter(|_| !now.is_stopping);
@@ -140,7 +140,7 @@ struct Ended<'a>(&'a Backups);
 impl Drop for Ended<'_> {
     fn drop(&mut self) {
         if std::thread::panicking() {
-            let mut now = self.0.now.lock();
+            let mut now = self.0.now();
             (now.is_verifying, now.verifying) = (false, None);
         }
         self.0.rested.notify_all();
@@ -161,7 +161,7 @@ impl Watch for Watched<'_> {
     }
 
     fn looked_at(&mut self, table: &'static str, rows: u64) -> Result<()> {
-        if self.backups.now.lock().is_stopping {
+        if self.backups.now().is_stopping {
             return Err(Code::Stopping.into());
         }
         if self.told.elapsed() >= TELL_EVERY {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use model::cache::ReadThrough;
 use model::cache::memory::{CacheMemory, Share};
-use model::sync::Mutex;
+use model::sync::Latest;
 use model::versions::Dependencies;
 use model::{Rule, ShownSources, UserId};
 
@@ -38,12 +38,14 @@ impl From<ShownSources> for List {
     }
 }
 
+/// The suspended ones among the sources, ascending, with the version of which they are.
+pub(crate) type Suspended = (Dependencies, Vec<UserId>);
+
 #[derive(Debug, Default)]
 pub(crate) struct SourceFlags {
-    /// The suspended ones, ascending, with the version of which they are.
-    pub(crate) suspended: Mutex<Option<(Dependencies, Vec<UserId>)>>,
+    pub(crate) suspended: Latest<Option<Arc<Suspended>>>,
     /// Those who may have unpushed items, with the version of the store.
-    pub(crate) unpushed: Mutex<Option<(u64, Few)>>,
+    pub(crate) unpushed: Latest<Option<(u64, Few)>>,
 }
 
 /// Some of the sources.

@@ -1,13 +1,18 @@
 //! Caches of what pages show: content, and the cards of authors.
 
 pub(crate) mod followees;
-pub(crate) mod rows;
 
 use std::sync::Arc;
 
 use model::cache::ReadThrough;
 use model::cache::memory::{CacheMemory, Share};
 use model::{Card, Content, ContentId, MOST_KEPT, SharedContent, UserId};
+
+/// Most rows of contents and profiles that all threads together read from the disk at once. Each may be as large as the
+/// body of a change.
+pub(crate) const ROWS_AT_ONCE: usize = 512;
+/// Most rows of one call. Bytes are counted after each call.
+pub(crate) const PART: usize = 16;
 
 /// Approximate bytes of an item and of a card without their texts: the fields, and the reference counts.
 const CONTENT_FIELDS: u64 = 16 + size_of::<SharedContent>() as u64;

@@ -69,7 +69,7 @@ pub fn digest(
     // A compaction drops moved rows even if an older snapshot needs them. So no row moves until the files of the
     // snapshot are held, by an iterator over each table.
     let notices_since = store.memory.rules.notices_since.load(Ordering::Relaxed);
-    let floors = [store.memory.outboxes.rows.hold_all(), store.memory.topics.lists.hold_all()];
+    let floors = [store.memory.outboxes.rows.hold(), store.memory.topics.lists.hold()];
     let snapshot = store.kv().snapshot();
     let at = store.at(&*snapshot, Tier::Disk);
     let walks = replicated().map(|(table, _)| at.rows(table, Scope::Once)).collect::<Result<Vec<_>>>()?;

@@ -126,7 +126,7 @@ fn place_of_changes(feed: &Core, after: ChangesAfter, oldest: Millis) -> Result<
     if feed.config.changes.keep.as_millis() == 0 {
         return Err(Error::refused(Code::ChangesGone, "the server keeps no changes (changes.keep)"));
     }
-    let histories = feed.events_on_disk.histories.lock().all.clone();
+    let histories = feed.events_on_disk.histories().all.clone();
     let history = *histories.last().ok_or_else(|| Error::Corrupt("a directory without a history".to_owned()))?;
     let end = feed.streaming.sequencer().end();
     let wrong = |what: &str| Error::refused(Code::InvalidParameter, format_args!("the position is {what}"));
@@ -191,7 +191,7 @@ pub fn begin_receiver(feed: &Core, name: &str, start: ChangesAfter) -> Result<Re
 
 /// Whether a history is one of this directory.
 fn knows_history(feed: &Core, id: u64) -> bool {
-    feed.events_on_disk.histories.lock().all.iter().any(|history| history.id == id)
+    feed.events_on_disk.histories().all.iter().any(|history| history.id == id)
 }
 
 #[cfg(test)]

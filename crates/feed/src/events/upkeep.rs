@@ -19,7 +19,7 @@ const LOOK_EVERY: u64 = 1 << 12;
 /// be called regularly; cheap if there is nothing to do.
 pub fn tend(feed: &Core) -> Result<()> {
     feed.end_notices();
-    feed.events_on_disk.histories.lock().save(&feed.store)?;
+    feed.events_on_disk.histories().save(&feed.store)?;
     // It warns of a clock that is behind.
     let now = now();
     let end = feed.streaming.sequencer().end();
@@ -89,7 +89,7 @@ pub fn reset_time(feed: &Core) -> Result<Option<Millis>> {
     // The events before it have the wrong times.
     feed.events_on_disk.remove_below(number);
     tables::trim_events(&feed.store, number)?;
-    let mut histories = feed.events_on_disk.histories.lock();
+    let mut histories = feed.events_on_disk.histories();
     histories.begin(None, number);
     histories.save(&feed.store)?;
     feed.store.sync()?;

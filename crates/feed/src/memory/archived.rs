@@ -15,7 +15,6 @@ use crate::rows::{keys, values};
 use kv::{At, Database, Tier, WriteBatch};
 use model::error::Result;
 use model::failpoint::Write;
-use model::stripes::Striped;
 use model::{ContentId, Cursor, Order, Span};
 use parking_lot::{RwLock, RwLockReadGuard};
 
@@ -30,9 +29,8 @@ pub(crate) struct Archived {
     moving: Write,
     /// Whether any partition has a floor. If not, no floor is looked up.
     any: AtomicBool,
-    /// Exclusive for moving rows of a partition, shared while none may be moved. Changes need none: rows are moved between
-    /// them.
-    locks: Striped<RwLock<()>>,
+    /// Exclusive for moving rows, shared while none may be moved. Changes need none: rows are moved between them.
+    still: RwLock<()>,
 }
 
 /// Floors of partitions, for a change of their rows.
@@ -53,7 +51,7 @@ pub(crate) struct Walks<'a> {
 
 impl Archived {
     pub(crate) fn new(hot: AnyTable, archive: AnyTable, moving: Write) -> Self {
-        Self { hot, archive, moving, any: AtomicBool::new(false), locks: Striped::default() }
+        Self { hot, archive, moving, any: AtomicBool::new(false), still: RwLock::default() }
     }
 
     /// Whether any partition has a floor.
@@ -82,14 +80,14 @@ impl Archived {
     }
 
     /// Keeps all rows from being moved.
-    pub(crate) fn hold_all(&self) -> Vec<RwLockReadGuard<'_, ()>> {
-        self.locks.all().map(RwLock::read).collect()
+    pub(crate) fn hold(&self) -> RwLockReadGuard<'_, ()> {
+        self.still.read()
     }
 
     /// Moves rows of a partition to the archive, oldest first, up to and including `newest`, at most `most`, in one
     /// write. Returns how many. No change may be under way.
     pub(crate) fn move_rows(&self, database: &Database, partition: u64, newest: Cursor, most: usize) -> Result<usize> {
-        let _lock = self.locks.of(partition).write();
+        let _moving = self.still.write();
         // Before the floor is visible: a reader that sees a floor looks into the archive.
         self.any.store(true, Ordering::SeqCst);
         let mut walk = Walk::new(database.now(Tier::Disk), self.hot)?;

@@ -10,6 +10,7 @@
 //! again. If not, the row lacks no change that the copy lacks, too; changes in both do no harm.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry as Slot;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 
@@ -49,7 +50,6 @@ pub(crate) type Record = Option<Vec<u8>>;
 #[derive(Debug, Default)]
 struct Records {
     filling: HashMap<JobId, Record>,
-    leaving: HashMap<JobId, Record>,
     /// The steps of items of the sets that take changes.
     items: Arc<Steps>,
     /// Bytes of the steps of items of the leaving sets. They stay until the last of these sets is let go.
@@ -93,12 +93,20 @@ impl Arrivals {
         }
     }
 
+    fn part(&self, user: UserId) -> MutexGuard<'_, Part> {
+        self.parts.of(user.get()).lock()
+    }
+
+    fn records(&self) -> MutexGuard<'_, Records> {
+        self.records.lock()
+    }
+
     /// Adds a step for each of these users; returns the users whose inboxes are deep now. The record of their job, if any, must
     /// come after.
     pub(crate) fn add(&self, users: &[UserId], step: Step) -> Vec<UserId> {
         let (mut more, mut deep, mut shared) = (0, Vec::new(), Shared::new(step));
         for user in users {
-            let mut part = self.parts.of(user.get()).lock();
+            let mut part = self.part(*user);
             let before = part.filling.bytes();
             let steps = part.filling.add(*user, &mut shared);
             if self.is_deep(steps) {
@@ -112,7 +120,7 @@ impl Arrivals {
 
     /// Adds all steps of a change of one user at once; returns whether the inbox is deep now.
     pub(crate) fn change(&self, user: UserId, change: Change) -> bool {
-        let mut part = self.parts.of(user.get()).lock();
+        let mut part = self.part(user);
         let before = part.filling.bytes();
         let steps = part.filling.add_change(user, change);
         self.filling.fetch_add(part.filling.bytes() as i64 - before as i64, Ordering::Relaxed);
@@ -129,7 +137,7 @@ impl Arrivals {
 
     /// Records a job after the changes that it made so far.
     pub(crate) fn record(&self, job: JobId, record: Record) {
-        let mut records = self.records.lock();
+        let mut records = self.records();
         if records.filling.insert(job, record).is_none() {
             self.filling.fetch_add(RECORD as i64, Ordering::Relaxed);
         }
@@ -140,16 +148,12 @@ impl Arrivals {
 
     /// Whether a change removes an entry of this inbox.
     pub(crate) fn removes(&self, user: UserId) -> bool {
-        let part = self.parts.of(user.get()).lock();
-        let mut steps = Vec::new();
-        part.filling.copy(user, &mut steps);
-        part.leaving.iter().for_each(|leaving| _ = leaving.copy(user, &mut steps));
-        steps.iter().any(|step| matches!(step, Step::Remove(_)))
+        self.copy(user).change.steps.iter().any(|step| matches!(step, Step::Remove(_)))
     }
 
     /// The changes of one inbox.
     pub(crate) fn copy(&self, user: UserId) -> Copy {
-        let part = self.parts.of(user.get()).lock();
+        let part = self.part(user);
         let mut steps = Vec::new();
         let floor = part.filling.copy(user, &mut steps);
         let older = part.leaving.as_ref().and_then(|leaving| leaving.copy(user, &mut steps));
@@ -160,7 +164,7 @@ impl Arrivals {
 
     /// Whether a row of this user that was read since then goes with the copy.
     pub(crate) fn goes_with(&self, user: UserId, copy: &Copy) -> bool {
-        self.parts.of(user.get()).lock().let_go == copy.let_go
+        self.part(user).let_go == copy.let_go
     }
 
     /// The sets are half full, slow to read, or of too many jobs: they should be written.
@@ -191,10 +195,23 @@ impl Arrivals {
         mut write_set: impl FnMut(&Set) -> Result<()>,
         write_records: impl Fn(&HashMap<JobId, Record>) -> Result<()>,
     ) -> Result<()> {
-        while !self.begin_to_leave() {
-            self.write_leaving(&mut write_set, &write_records)?;
+        // Those of an attempt before.
+        self.write_leaving(&mut write_set)?;
+        let records = self.begin_to_leave();
+        let written = self.write_leaving(&mut write_set);
+        let written = written.and_then(|()| if records.is_empty() { Ok(()) } else { write_records(&records) });
+        self.leaving.fetch_sub((RECORD * records.len()) as i64, Ordering::Relaxed);
+        if written.is_err() {
+            let mut present = self.records();
+            for (job, record) in records {
+                // A newer one goes beyond it.
+                if let Slot::Vacant(slot) = present.filling.entry(job) {
+                    slot.insert(record);
+                    self.filling.fetch_add(RECORD as i64, Ordering::Relaxed);
+                }
+            }
         }
-        self.write_leaving(&mut write_set, &write_records)
+        written
     }
 
     /// Adds a change to each of some inboxes, and writes all changes of these. They stay where changes of an earlier attempt must
@@ -250,42 +267,24 @@ impl Arrivals {
         Ok(())
     }
 
-    fn write_leaving(
-        &self,
-        write_set: &mut impl FnMut(&Set) -> Result<()>,
-        write_records: &impl Fn(&HashMap<JobId, Record>) -> Result<()>,
-    ) -> Result<()> {
+    /// Writes the sets that leave, and lets them go.
+    fn write_leaving(&self, write_set: &mut impl FnMut(&Set) -> Result<()>) -> Result<()> {
         self.parts.all().try_for_each(|part| self.write_part(part, &mut *write_set))?;
-        let mut held = self.records.lock();
-        self.leaving.fetch_sub(std::mem::take(&mut held.items_leaving) as i64, Ordering::Relaxed);
-        let records = std::mem::take(&mut held.leaving);
-        drop(held);
-        if records.is_empty() {
-            return Ok(());
-        }
-        let written = write_records(&records);
-        match written {
-            Ok(()) => {
-                self.leaving.fetch_sub((RECORD * records.len()) as i64, Ordering::Relaxed);
-            }
-            Err(_) => self.records.lock().leaving = records,
-        }
-        written
+        let items = std::mem::take(&mut self.records().items_leaving);
+        self.leaving.fetch_sub(items as i64, Ordering::Relaxed);
+        Ok(())
     }
 
-    /// Exchanges the sets; false if some are left from an attempt before, which must be written first.
-    fn begin_to_leave(&self) -> bool {
-        let mut records = self.records.lock();
-        if !records.leaving.is_empty() || self.parts.all().any(|part| part.lock().leaving.is_some()) {
-            return false;
-        }
+    /// Exchanges the sets, of which none is left from an attempt before. Returns the records of jobs to write after them.
+    fn begin_to_leave(&self) -> HashMap<JobId, Record> {
         self.is_due.store(false, Ordering::Relaxed);
+        let mut present = self.records();
         // First the records: all changes of a job that has one here are in the sets that leave now.
-        records.leaving = std::mem::take(&mut records.filling);
-        let mut bytes = RECORD * records.leaving.len();
+        let records = std::mem::take(&mut present.filling);
+        let mut bytes = RECORD * records.len();
         let items = Arc::<Steps>::default();
-        let items_leaving = std::mem::replace(&mut records.items, Arc::clone(&items));
-        drop(records);
+        let items_leaving = std::mem::replace(&mut present.items, Arc::clone(&items));
+        drop(present);
         for part in self.parts.all() {
             let mut part = part.lock();
             let leaving = std::mem::replace(&mut part.filling, Set::with(Arc::clone(&items)));
@@ -296,11 +295,11 @@ impl Arrivals {
         }
         // No set adds to the old steps any more.
         let items_leaving = items_leaving.bytes();
-        self.records.lock().items_leaving = items_leaving;
+        self.records().items_leaving = items_leaving;
         bytes += items_leaving;
         self.leaving.fetch_add(bytes as i64, Ordering::Relaxed);
         self.filling.fetch_sub(bytes as i64, Ordering::Relaxed);
-        true
+        records
     }
 
     fn used(&self) -> usize {

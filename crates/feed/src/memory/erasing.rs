@@ -1,7 +1,7 @@
 //! The users who are being erased.
 
 use std::collections::HashSet;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use parking_lot::RwLock;
 
@@ -16,7 +16,8 @@ use model::error::{Error, Result};
 #[derive(Default)]
 pub(crate) struct Erasing {
     users: RwLock<HashSet<UserId>>,
-    any: AtomicBool,
+    /// How many they are: mostly none, and then no look-up takes the lock.
+    count: AtomicUsize,
 }
 
 impl Erasing {
@@ -36,16 +37,16 @@ impl Erasing {
         } else {
             users.remove(&user)
         };
-        self.any.store(!users.is_empty(), Ordering::SeqCst);
+        self.count.store(users.len(), Ordering::SeqCst);
     }
 
     /// How many they are.
     pub(crate) fn count(&self) -> usize {
-        self.users.read().len()
+        self.count.load(Ordering::SeqCst)
     }
 
     pub(crate) fn any(&self) -> bool {
-        self.any.load(Ordering::SeqCst)
+        self.count() > 0
     }
 
     pub(crate) fn has(&self, user: UserId) -> bool {

@@ -1,9 +1,7 @@
 //! Rows of inboxes in memory, and their changes that are not written yet.
 
 use std::collections::HashMap;
-use std::collections::hash_map::Entry as Slot;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use parking_lot::{Mutex, MutexGuard};
 
@@ -13,6 +11,7 @@ use super::arrivals::{Arrivals, DEEP, Record};
 use crate::rows::inbox::merge::Change;
 use crate::rows::keys;
 use crate::rows::tables::{INBOXES, JOBS};
+use crate::waiting::Waiting;
 use kv::{Database, WriteBatch};
 use model::cache::memory::{CacheMemory, Share};
 use model::cache::{CacheChange, ReadThrough};
@@ -20,7 +19,7 @@ use model::error::Result;
 use model::failpoint::Write;
 use model::priority::Pace;
 use model::stripes::Striped;
-use model::{JobId, UserId};
+use model::{Count, JobId, UserId};
 
 /// A usual row: 300 entries.
 const ROW_BYTES: u64 = 1600;
@@ -52,15 +51,20 @@ pub(crate) struct Inboxes {
     /// The activities of their users.
     pub(crate) activities: Activities,
     /// For settles and rebuilds of one inbox, one after the other.
-    pub(crate) locks: Striped<Mutex<()>>,
+    turns: Striped<Mutex<()>>,
 }
 
 impl Inboxes {
     /// Empty ones. `arrivals` is the memory for changes, bytes.
     pub(crate) fn new(memory: CacheMemory, arrivals: usize) -> Self {
-        let (damaged, locks) = Default::default();
+        let (damaged, turns) = Default::default();
         let activities = activities::activities(memory);
-        Self { arrivals: Arrivals::new(arrivals), rows: rows(memory), damaged, activities, locks }
+        Self { arrivals: Arrivals::new(arrivals), rows: rows(memory), damaged, activities, turns }
+    }
+
+    /// Lets an inbox be settled or rebuilt by one thread at a time, until the result is dropped.
+    pub(crate) fn change(&self, user: UserId) -> MutexGuard<'_, ()> {
+        self.turns.of(user.get()).lock()
     }
 
     /// Writes changes in memory, and the records of their jobs. After an error the next call, or a delivery, tries it again.
@@ -148,26 +152,27 @@ impl Inboxes {
 }
 
 /// Users whose inboxes reads found damaged, until they are dropped.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct DamagedInboxes {
-    /// With the cause, if the engine told one.
-    pub(crate) noted: Mutex<HashMap<UserId, String>>,
-    pub(crate) dropped: AtomicU64,
+    /// Each with the cause, once for each read that found it.
+    noted: Waiting<(UserId, String)>,
+    pub(crate) dropped: Count,
+}
+
+impl Default for DamagedInboxes {
+    fn default() -> Self {
+        Self { noted: Waiting::new(MOST_NOTED), dropped: Count::default() }
+    }
 }
 
 impl DamagedInboxes {
     pub(crate) fn note(&self, user: UserId, cause: &str) {
-        let mut noted = self.noted.lock();
-        let is_full = noted.len() >= MOST_NOTED;
-        if let Slot::Vacant(slot) = noted.entry(user)
-            && !is_full
-        {
-            slot.insert(cause.to_owned());
-        }
+        // A later read notes it else.
+        let _ = self.noted.push((user, cause.to_owned()));
     }
 
-    /// How many inboxes were dropped.
-    pub(crate) fn dropped(&self) -> u64 {
-        self.dropped.load(Ordering::Relaxed)
+    /// One of those noted, which is noted no more.
+    pub(crate) fn take(&self) -> Option<(UserId, String)> {
+        self.noted.take(1).pop()
     }
 }

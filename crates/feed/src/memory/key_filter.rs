@@ -35,6 +35,15 @@ pub(crate) struct KeyFilter {
     loaded_to: AtomicU64,
 }
 
+/// Something that is filled by a walk over a table, ascending.
+pub(crate) trait Filled {
+    /// All rows up to this key are there.
+    fn passed(&self, key: u64);
+
+    /// All rows are there.
+    fn loaded(&self);
+}
+
 struct Part {
     filter: AtomicBloomFilter,
     /// The number of keys that it is for.
@@ -106,16 +115,6 @@ impl KeyFilter {
         self.parts.iter().map_while(OnceLock::get)
     }
 
-    /// All keys of the table up to this one are added.
-    pub(crate) fn passed(&self, key: u64) {
-        self.loaded_to.store(key.saturating_add(1), Ordering::Release);
-    }
-
-    /// All keys of the table are added.
-    pub(crate) fn loaded(&self) {
-        self.loaded_to.store(ALL, Ordering::Release);
-    }
-
     /// The filter in figures. `name` is the kind of its keys.
     pub(crate) fn usage(&self, name: &'static str) -> FilterUsage {
         let room: u64 = self.parts().map(|part| part.room).sum();
@@ -149,5 +148,15 @@ impl KeyFilter {
         let Some(first) = self.parts[0].get() else { return false };
         let hash = first.filter.source_hash(&key);
         self.parts().any(|part| part.filter.contains_hash(hash))
+    }
+}
+
+impl Filled for KeyFilter {
+    fn passed(&self, key: u64) {
+        self.loaded_to.store(key.saturating_add(1), Ordering::Release);
+    }
+
+    fn loaded(&self) {
+        self.loaded_to.store(ALL, Ordering::Release);
     }
 }

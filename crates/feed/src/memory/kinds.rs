@@ -5,13 +5,12 @@
 
 use std::sync::Arc;
 
-use parking_lot::{RwLock, RwLockReadGuard};
-
 use crate::rows::tables::KINDS;
 use crate::rows::values::Text;
 use crate::rows::walk::go_on;
 use kv::{Database, Tier, WriteBatch};
 use model::error::{Code, Error, Result};
+use model::sync::Latest;
 use model::{BUILT_IN_KINDS, MOST_KINDS, ReactionKind, ReactionKinds};
 
 /// The error for a kind of content for which there is no number left.
@@ -57,10 +56,10 @@ impl AllKinds {
 
 /// All names of one sort.
 #[derive(Debug)]
-pub(crate) struct Kinds(Sort, RwLock<Known>);
+pub(crate) struct Kinds(Sort, Latest<Arc<Known>>);
 
 /// The names at one time.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Known {
     /// Those of reactions that are taken and shown; none of content.
     named: ReactionKinds,
@@ -117,21 +116,29 @@ impl Kinds {
             Sort::Content => (reactions.only(|_| false), BUILT_IN_KINDS.map(str::to_owned).into()),
             Sort::Reactions => (reactions, Vec::new()),
         };
-        Self(sort, RwLock::new(Known { named, given }))
+        Self(sort, Latest::new(Arc::new(Known { named, given })))
     }
 
-    pub(crate) fn known(&self) -> RwLockReadGuard<'_, Known> {
-        self.1.read()
+    pub(crate) fn known(&self) -> Arc<Known> {
+        self.1.get()
+    }
+
+    /// Changes the names. There is one change at a time.
+    fn change(&self, change: impl FnOnce(&mut Known)) {
+        let mut known = (*self.known()).clone();
+        change(&mut known);
+        self.1.set(Arc::new(known));
     }
 
     /// Names the kinds of reactions; see [`name_reactions`](crate::reactions::tables::name_reactions). Names without
     /// room are the last ones, so the answer is the same before and after others of them get their numbers.
     pub(crate) fn name(&self, kinds: &ReactionKinds) -> ReactionKinds {
-        let mut known = self.1.write();
+        let known = self.known();
         let new = kinds.iter().filter(|(_, name)| known.number(name).is_none()).map(|(_, name)| name);
         let beyond: Vec<_> = new.skip(MOST_KINDS.saturating_sub(known.given.len())).collect();
-        known.named = kinds.only(|name| !beyond.contains(&name));
-        known.named.clone()
+        let named = kinds.only(|name| !beyond.contains(&name));
+        self.change(|known| known.named = named.clone());
+        named
     }
 
     /// The number of each name once those without one get the next ones, and these new names in their order;
@@ -166,25 +173,27 @@ impl Kinds {
             KINDS.put(&mut rows, [self.0 as u8, number as u8], &Text((*name).to_owned()))?;
         }
         // At once: a reader of an item or a reaction knows its kind.
-        self.1.write().given.extend(new.iter().map(|name| (*name).to_owned()));
+        self.change(|known| known.given.extend(new.iter().map(|name| (*name).to_owned())));
         let kinds = Arc::clone(self);
         database.acknowledge(None, rows, move |is_written| {
             if !is_written {
-                kinds.1.write().given.truncate(before);
+                kinds.change(|known| known.given.truncate(before));
             }
         })
     }
 
     /// Reads the names of a directory.
     fn load(&self, database: &Database) -> Result<()> {
-        let mut known = self.1.write();
+        let (before, mut names) = (self.known().given.len(), Vec::new());
         database.now(Tier::Disk).each_row(&KINDS, &[self.0 as u8], |key, name| {
             if key.first() != Some(&(self.0 as u8)) {
                 return go_on(false);
             }
-            let name = std::str::from_utf8(name).ok().filter(|_| key[1..] == [known.given.len() as u8]);
-            known.given.push(name.ok_or_else(|| Error::Corrupt("the names of kinds".to_owned()))?.to_owned());
+            let name = std::str::from_utf8(name).ok().filter(|_| key[1..] == [(before + names.len()) as u8]);
+            names.push(name.ok_or_else(|| Error::Corrupt("the names of kinds".to_owned()))?.to_owned());
             go_on(true)
-        })
+        })?;
+        self.change(|known| known.given.append(&mut names));
+        Ok(())
     }
 }

@@ -6,24 +6,25 @@
 //! disk: whatever ends the server does no harm.
 
 use std::sync::Arc;
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender, TryRecvError};
-use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use crossbeam_channel::{Receiver, TryRecvError, bounded, never};
+use parking_lot::{Mutex, MutexGuard};
+
 use super::activities::{MOST_RECIPIENTS, PartialPushRecipients};
-use super::key_filter::KeyFilter;
+use super::key_filter::{Filled, KeyFilter};
 use super::unpushed::UnpushedRows;
 use crate::memory::key_filter::FilterUsage;
 use crate::rows::keys;
 use crate::rows::table::AnyTable;
 use crate::rows::tables::{ACTIVITY, DELETED, SETTINGS, SUSPENDED, TAKEN_OFF, UNPUSHED};
 use crate::rows::values::Value;
+use crate::threads::Threads;
 use kv::{Kv, Scope, Tier};
 use model::error::{Error, Result};
-use model::priority::{self, Pace};
+use model::priority::Pace;
 use model::stripes::Striped;
 use model::{Activity, Unpushed, UserId};
-use parking_lot::Mutex;
 
 /// How long a start waits for the thread: the first answers of a small directory then need no look at the tables.
 const WAIT: Duration = Duration::from_millis(200);
@@ -31,18 +32,8 @@ const WAIT: Duration = Duration::from_millis(200);
 const FEW: u64 = 10_000;
 /// How often it tells its progress.
 const TELL_EVERY: Duration = Duration::from_secs(5);
-/// The pause between walks that look for users who get partial pushes and did not fit into memory.
-const LOOK_EVERY: Duration = Duration::from_secs(3600);
 /// Rows between two looks whether to stop.
 const ROWS: u64 = 256;
-
-/// The thread, while the engine is open.
-#[derive(Debug)]
-pub(crate) struct Loader {
-    /// Its end stops all walks.
-    stop: Option<Sender<()>>,
-    thread: Option<JoinHandle<()>>,
-}
 
 /// Filters and copies of whole tables, in memory.
 pub(crate) struct Loaded {
@@ -61,7 +52,7 @@ pub(crate) struct Loaded {
     /// Users who get partial pushes.
     pub(crate) partial_push_recipients: PartialPushRecipients,
     /// For changes of an activity, one after the other. Reads take no lock.
-    pub(crate) activity_locks: Striped<Mutex<()>>,
+    activities: Striped<Mutex<()>>,
 }
 
 /// The filters and mirrors to fill, and how far the thread is.
@@ -86,8 +77,13 @@ impl Loaded {
             evicted: filter(ACTIVITY.spec)?,
             unpushed: UnpushedRows::default(),
             partial_push_recipients: PartialPushRecipients::new(MOST_RECIPIENTS),
-            activity_locks: Striped::default(),
+            activities: Striped::default(),
         })
+    }
+
+    /// Lets the activity of a user be changed by one thread at a time, until the result is dropped.
+    pub(crate) fn change_activity(&self, user: UserId) -> MutexGuard<'_, ()> {
+        self.activities.of(user.get()).lock()
     }
 
     /// The filters in figures.
@@ -102,42 +98,25 @@ impl Loaded {
     }
 }
 
-impl Loader {
-    /// Starts the thread, and waits for it a moment. Loads few rows itself: a thread may come late on a busy machine.
-    pub(crate) fn start(kv: &Arc<dyn Kv>, loaded: &Arc<Loaded>) -> Result<Self> {
-        let (stop, stopped) = mpsc::channel();
-        let (tell, told) = mpsc::channel();
-        let mut loading = Loading::of(kv, loaded, stopped);
-        let tables =
-            [UNPUSHED.spec, SUSPENDED.spec, TAKEN_OFF.spec, SETTINGS.spec, ACTIVITY.spec, DELETED.spec].into_iter();
-        let sizes = tables.map(|table| Ok(kv.size(table)?.rows)).collect::<Result<Vec<_>>>()?;
-        let are_few = sizes.into_iter().sum::<u64>() <= FEW;
-        if are_few {
-            loading.run();
-        }
-        let thread = std::thread::Builder::new().name("load".to_owned()).spawn(move || {
-            priority::lower(priority::JOBS);
-            if !are_few {
-                loading.run();
-            }
-            // The start may not have waited.
-            let _ = tell.send(());
-            loading.go_on();
-        });
-        let thread = thread.map_err(|e| Error::Setup(format!("cannot start a thread: {e}")))?;
-        if !are_few {
-            let _ = told.recv_timeout(WAIT);
-        }
-        Ok(Self { stop: Some(stop), thread: Some(thread) })
+/// Fills all, by a thread that ends when the result is dropped, for which it waits a moment. Loads few rows at once: a thread
+/// may come late on a busy machine.
+pub(crate) fn load(kv: &Arc<dyn Kv>, loaded: &Arc<Loaded>) -> Result<Threads> {
+    let mut threads = Threads::default();
+    let tables =
+        [UNPUSHED.spec, SUSPENDED.spec, TAKEN_OFF.spec, SETTINGS.spec, ACTIVITY.spec, DELETED.spec].into_iter();
+    let sizes = tables.map(|table| Ok(kv.size(table)?.rows)).collect::<Result<Vec<_>>>()?;
+    if sizes.into_iter().sum::<u64>() <= FEW {
+        Loading::of(kv, loaded, never()).run();
+        return Ok(threads);
     }
-
-    /// Ends the thread, which releases the engine.
-    pub(crate) fn stop(&mut self) {
-        drop(self.stop.take());
-        if let Some(thread) = self.thread.take() {
-            let _ = thread.join();
-        }
-    }
+    let (kv, loaded) = (Arc::clone(kv), Arc::clone(loaded));
+    let (at_work, ended) = bounded::<()>(0);
+    threads.start("load".to_owned(), move |stopped| {
+        Loading::of(&kv, &loaded, stopped.clone()).run();
+        drop(at_work);
+    })?;
+    let _ = ended.recv_timeout(WAIT);
+    Ok(threads)
 }
 
 impl Loading {
@@ -155,13 +134,27 @@ impl Loading {
     /// Fills all, first what costs pages most while it is missing, and last what may take longest.
     fn run(&mut self) {
         let loaded = Arc::clone(&self.loaded);
+        // A filter of the evicted users is what [`not_evicted`](crate::inbox::tables::not_evicted) asks first.
+        let (unpushed, recipients, evicted) = (&loaded.unpushed.rows, &loaded.partial_push_recipients, &loaded.evicted);
         let rows = [
-            self.load(&UNPUSHED, Self::load_unpushed),
-            self.load(&SUSPENDED, |loading| loading.load_filter(&SUSPENDED, &loaded.suspended)),
-            self.load(&TAKEN_OFF, |loading| loading.load_filter(&TAKEN_OFF, &loaded.taken_off)),
-            self.load(&SETTINGS, |loading| loading.load_filter(&SETTINGS, &loaded.with_settings)),
-            self.load(&ACTIVITY, Self::load_activities),
-            self.load(&DELETED, |loading| loading.load_filter(&DELETED, &loaded.deleted)),
+            self.load(&UNPUSHED, &[unpushed], |key, row| {
+                unpushed.load(user(&UNPUSHED, key)?, Unpushed::read(&[], row)?);
+                Ok(())
+            }),
+            self.load_filter(&SUSPENDED, &loaded.suspended),
+            self.load_filter(&TAKEN_OFF, &loaded.taken_off),
+            self.load_filter(&SETTINGS, &loaded.with_settings),
+            self.load(&ACTIVITY, &[recipients, evicted], |key, row| {
+                let (user, activity) = (user(&ACTIVITY, key)?, Activity::read(&[], row)?);
+                if let Some(seen) = activity.seen() {
+                    recipients.load(user, seen);
+                }
+                if activity == Activity::Evicted {
+                    evicted.add(key);
+                }
+                Ok(())
+            }),
+            self.load_filter(&DELETED, &loaded.deleted),
         ];
         let took = self.began.elapsed();
         if took > WAIT && rows.iter().all(Option::is_some) {
@@ -173,20 +166,26 @@ impl Loading {
         }
     }
 
-    /// From time to time brings those users in for whom there is room by then.
-    fn go_on(&mut self) {
-        while self.stopped.recv_timeout(LOOK_EVERY) == Err(RecvTimeoutError::Timeout) {
-            if self.loaded.partial_push_recipients.leaves_out() {
-                self.load(&ACTIVITY, Self::load_activities);
-            }
-        }
-    }
-
-    /// Returns how many rows there were. `None` if it ended before: then whoever asks goes on looking at the table.
-    fn load(&mut self, table: AnyTable, walk: impl FnOnce(&mut Self) -> Result<bool>) -> Option<u64> {
+    /// Fills these with the rows of a table, each of which `add` adds. Returns how many rows there were; `None` if it ended
+    /// before: then whoever asks goes on looking at the table.
+    fn load(
+        &mut self,
+        table: AnyTable,
+        filled: &[&dyn Filled],
+        mut add: impl FnMut(u64, &[u8]) -> Result<()>,
+    ) -> Option<u64> {
         self.rows = 0;
-        match walk(self) {
-            Ok(ended) => ended.then_some(self.rows),
+        let ended = self.each_row(table, |key, row| {
+            add(key, row)?;
+            filled.iter().for_each(|filled| filled.passed(key));
+            Ok(())
+        });
+        match ended {
+            Ok(true) => {
+                filled.iter().for_each(|filled| filled.loaded());
+                Some(self.rows)
+            }
+            Ok(false) => None,
             Err(error) => {
                 tracing::warn!(%table, %error, "a table could not be loaded into memory; reads look it up row by row");
                 None
@@ -194,61 +193,11 @@ impl Loading {
         }
     }
 
-    fn load_filter(&mut self, table: AnyTable, filter: &KeyFilter) -> Result<bool> {
-        let ended = self.each_row(table, |key, _| {
+    fn load_filter(&mut self, table: AnyTable, filter: &KeyFilter) -> Option<u64> {
+        self.load(table, &[filter], |key, _| {
             filter.add(key);
-            filter.passed(key);
             Ok(())
-        })?;
-        if ended {
-            filter.loaded();
-        }
-        Ok(ended)
-    }
-
-    fn load_unpushed(&mut self) -> Result<bool> {
-        let loaded = Arc::clone(&self.loaded);
-        let unpushed = &loaded.unpushed;
-        unpushed.rows.begin_walk();
-        let ended = self.each_row(&UNPUSHED, |key, row| {
-            unpushed.rows.load(user(&UNPUSHED, key)?, Unpushed::read(&[], row)?);
-            unpushed.rows.passed(key);
-            Ok(())
-        })?;
-        if ended {
-            unpushed.rows.end_walk();
-        }
-        Ok(ended)
-    }
-
-    /// A filter with all evicted users, which [`not_evicted`](crate::inbox::tables::not_evicted) asks first, and all
-    /// users who get partial pushes.
-    fn load_activities(&mut self) -> Result<bool> {
-        let loaded = Arc::clone(&self.loaded);
-        let (evicted, recipients) = (&loaded.evicted, &loaded.partial_push_recipients);
-        recipients.begin_walk();
-        // Users come in before their rows are written: the walk must see the rows of those who came in before it.
-        loaded.activity_locks.all().for_each(|lock| drop(lock.lock()));
-        let is_first = !evicted.is_loaded();
-        let ended = self.each_row(&ACTIVITY, |key, row| {
-            let (user, activity) = (user(&ACTIVITY, key)?, Activity::read(&[], row)?);
-            if let Some(seen) = activity.seen() {
-                recipients.load(user, seen);
-            }
-            if is_first {
-                if activity == Activity::Evicted {
-                    evicted.add(key);
-                }
-                evicted.passed(key);
-                recipients.passed(key);
-            }
-            Ok(())
-        })?;
-        if ended {
-            evicted.loaded();
-            recipients.end_walk();
-        }
-        Ok(ended)
+        })
     }
 
     /// Visits the rows of a table as they are when this begins, ascending, each with the first number of its key. Returns

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use foldhash::HashMap;
 use parking_lot::RwLock;
 
-use crate::memory::key_filter::KeyFilter;
+use crate::memory::key_filter::{Filled, KeyFilter};
 use model::{Fill, UserId};
 
 /// Users with neighbouring ids share a shard, so that a look at many users who ascend locks few of them.
@@ -36,13 +36,12 @@ impl<V> Known<V> {
 ///
 /// The writer keeps it true: each change of a row is made here, too, by one writer of the user at a time. A walk over the
 /// table, ascending, brings the rows from before. Until it has passed a user, a user who is missing here is unknown.
-///
-/// Users leave, but not the filter. So a later walk, while others write, makes a new one, and brings those users in for
-/// whom there is room by then. Whoever begins it first waits for the writers that are under way.
 pub(crate) struct Mirror<V, const SHARDS: usize> {
-    /// Locked before a shard.
-    beyond: RwLock<Beyond>,
     shards: Box<[RwLock<HashMap<UserId, V>>]>,
+    /// Users who did not fit, and those of whom nothing is known yet.
+    beyond: KeyFilter,
+    /// Users who have lost their row before the walk has ended: it may be at a row from before.
+    removed: KeyFilter,
     capacity: usize,
     len: AtomicUsize,
     /// How often a user did not fit.
@@ -51,37 +50,14 @@ pub(crate) struct Mirror<V, const SHARDS: usize> {
     version: AtomicU64,
 }
 
-/// Users who did not fit, and those of whom nothing is known yet.
-struct Beyond {
-    present: KeyFilter,
-    /// Takes the place of `present` after the walk that is under way.
-    next: Option<KeyFilter>,
-    /// Users who have lost their row since the walk began that is under way.
-    removed: Option<KeyFilter>,
-}
-
-impl Beyond {
-    fn add(&self, user: UserId) {
-        self.present.add(user.get());
-        self.next.iter().for_each(|next| next.add(user.get()));
-    }
-
-    /// Whether a user may not have fitted since the present walk began.
-    fn may_have_of_late(&self, user: UserId) -> bool {
-        match &self.next {
-            Some(next) => next.may_have(user.get()),
-            None => self.present.had(user.get()),
-        }
-    }
-}
-
 impl<V: Copy, const SHARDS: usize> Mirror<V, SHARDS> {
     /// A mirror for the rows of so many users, none of which is loaded yet.
     pub(crate) fn new(capacity: usize) -> Self {
         let shards = (0..SHARDS).map(|_| RwLock::default()).collect();
         Self {
-            beyond: RwLock::new(Beyond { present: KeyFilter::to_load(0), next: None, removed: None }),
             shards,
+            beyond: KeyFilter::to_load(0),
+            removed: KeyFilter::default(),
             capacity,
             len: AtomicUsize::new(0),
             left_out: AtomicU64::new(0),
@@ -96,31 +72,31 @@ impl<V: Copy, const SHARDS: usize> Mirror<V, SHARDS> {
 
     /// A user has this row.
     pub(crate) fn set(&self, user: UserId, row: V) {
-        let beyond = self.beyond.read();
         let mut shard = self.shards[Self::shard(user)].write();
         if let Some(place) = shard.get_mut(&user) {
             *place = row;
         } else {
-            self.enter(&beyond, &mut shard, user, row);
+            self.enter(&mut shard, user, row);
         }
     }
 
-    fn enter(&self, beyond: &Beyond, shard: &mut HashMap<UserId, V>, user: UserId, row: V) {
+    fn enter(&self, shard: &mut HashMap<UserId, V>, user: UserId, row: V) {
         if self.len.fetch_add(1, Ordering::Relaxed) < self.capacity {
             shard.insert(user, row);
         } else {
             self.len.fetch_sub(1, Ordering::Relaxed);
             self.left_out.fetch_add(1, Ordering::Relaxed);
-            beyond.add(user);
+            self.beyond.add(user.get());
         }
         self.version.fetch_add(1, Ordering::Release);
     }
 
     /// A user has no row any more.
     pub(crate) fn remove(&self, user: UserId) {
-        let beyond = self.beyond.read();
         let mut shard = self.shards[Self::shard(user)].write();
-        beyond.removed.iter().for_each(|removed| removed.add(user.get()));
+        if !self.beyond.is_loaded() {
+            self.removed.add(user.get());
+        }
         if shard.remove(&user).is_some() {
             self.len.fetch_sub(1, Ordering::Relaxed);
         }
@@ -128,15 +104,11 @@ impl<V: Copy, const SHARDS: usize> Mirror<V, SHARDS> {
 
     /// Gives `visit` what is known of each of `users`, in their order. A lock is held meanwhile. Quickest if they ascend.
     pub(crate) fn look(&self, users: &[UserId], mut visit: impl FnMut(UserId, Known<V>)) {
-        if users.is_empty() {
-            return;
-        }
-        let beyond = self.beyond.read();
         for part in users.chunk_by(|a, b| Self::shard(*a) == Self::shard(*b)) {
             let Some(first) = part.first() else { continue };
             let shard = self.shards[Self::shard(*first)].read();
             // Asked under the lock: a user who was left out before is in the filter.
-            let missing = |user: UserId| match beyond.present.may_have(user.get()) {
+            let missing = |user: UserId| match self.beyond.may_have(user.get()) {
                 true => Known::Unknown,
                 false => Known::NoRow,
             };
@@ -151,59 +123,34 @@ impl<V: Copy, const SHARDS: usize> Mirror<V, SHARDS> {
         self.version.load(Ordering::Acquire)
     }
 
-    /// Whether a user did not fit since the last walk.
-    pub(crate) fn leaves_out(&self) -> bool {
-        !self.beyond.read().present.is_empty()
-    }
-
-    /// Begins a walk over the table. The caller then waits for writers that began before, and opens the table after that.
-    pub(crate) fn begin_walk(&self) {
-        let mut beyond = self.beyond.write();
-        // The first one brings the rows of before, and needs no other filter.
-        if beyond.present.is_loaded() {
-            beyond.next = Some(KeyFilter::default());
-        }
-        beyond.removed = Some(KeyFilter::default());
-    }
-
-    /// The walk is at the row of a user, and there is none between it and the one before. What was written since the walk
-    /// began is newer, and stays.
+    /// The walk over the table is at the row of a user, and there is none between it and the one before. What was written
+    /// since the walk began is newer, and stays.
     pub(crate) fn load(&self, user: UserId, row: V) {
-        let beyond = self.beyond.read();
         let mut shard = self.shards[Self::shard(user)].write();
-        if shard.contains_key(&user) || beyond.may_have_of_late(user) {
+        if shard.contains_key(&user) || self.beyond.had(user.get()) {
             return;
         }
         // The filter may be wrong about that, so the table has the answer.
-        if beyond.removed.as_ref().is_some_and(|removed| removed.may_have(user.get())) {
-            return beyond.add(user);
+        if self.removed.may_have(user.get()) {
+            return self.beyond.add(user.get());
         }
-        self.enter(&beyond, &mut shard, user, row);
-    }
-
-    /// The walk has passed all users up to this one.
-    pub(crate) fn passed(&self, user: u64) {
-        let beyond = self.beyond.read();
-        if !beyond.present.is_loaded() {
-            beyond.present.passed(user);
-        }
-    }
-
-    /// The walk is over.
-    pub(crate) fn end_walk(&self) {
-        let mut beyond = self.beyond.write();
-        beyond.removed = None;
-        match beyond.next.take() {
-            Some(next) => beyond.present = next,
-            None => beyond.present.loaded(),
-        }
-        drop(beyond);
-        self.version.fetch_add(1, Ordering::Release);
+        self.enter(&mut shard, user, row);
     }
 
     /// The number of users here, and how often one did not fit.
     pub(crate) fn usage(&self) -> (Fill, u64) {
         let len = self.len.load(Ordering::Relaxed).min(self.capacity);
         (Fill::of(len, self.capacity), self.left_out.load(Ordering::Relaxed))
+    }
+}
+
+impl<V, const SHARDS: usize> Filled for Mirror<V, SHARDS> {
+    fn passed(&self, user: u64) {
+        self.beyond.passed(user);
+    }
+
+    fn loaded(&self) {
+        self.beyond.loaded();
+        self.version.fetch_add(1, Ordering::Release);
     }
 }

@@ -22,21 +22,20 @@ pub(crate) mod unpushed;
 
 use std::sync::Arc;
 
-use parking_lot::Mutex;
-
 use self::erasing::Erasing;
 use self::inboxes::Inboxes;
 use self::item_counts::ItemCountsCache;
 use self::jobs::NextJob;
 use self::key_filter::FilterUsage;
 use self::kinds::AllKinds;
-use self::loading::{Loaded, Loader};
+use self::loading::Loaded;
 use self::names::Names;
 use self::newest_reactions::NewestReactionsCache;
 use self::outbox_parts::Outboxes;
 use self::topics::Topics;
 use crate::options::Options;
 use crate::rows::filter::Rules;
+use crate::threads::Threads;
 use kv::Database;
 use model::error::Result;
 use model::{CacheUsage, Fill};
@@ -68,8 +67,8 @@ pub(crate) struct Memory {
     pub(crate) rules: Arc<Rules>,
     /// Filters and copies of whole tables.
     pub(crate) loaded: Arc<Loaded>,
-    /// Fills them.
-    loader: Mutex<Option<Loader>>,
+    /// Those that fill them.
+    _threads: Threads,
     pub(crate) erasing: Arc<Erasing>,
     pub(crate) names: Arc<Names>,
     pub(crate) topics: Topics,
@@ -84,11 +83,13 @@ impl Memory {
     /// Begins with what a directory has.
     pub(crate) fn load(database: &Database, rules: Arc<Rules>, options: &Options) -> Result<Self> {
         let cache_memory = options.engine.cache_memory;
+        let loaded = Arc::new(Loaded::new(&**database.kv())?);
+        let threads = if options.loads { loading::load(database.kv(), &loaded)? } else { Threads::default() };
         let memory = Self {
             next_job: NextJob::load(database)?,
             rules,
-            loaded: Arc::new(Loaded::new(&**database.kv())?),
-            loader: Mutex::default(),
+            loaded,
+            _threads: threads,
             erasing: Arc::default(),
             names: Arc::new(Names::new(cache_memory)),
             topics: Topics::new(cache_memory),
@@ -103,17 +104,7 @@ impl Memory {
         memory.topics.load(database)?;
         memory.erasing.load(database)?;
         memory.outboxes.rows.look_for_floors(database)?;
-        if options.loads {
-            *memory.loader.lock() = Some(Loader::start(database.kv(), &memory.loaded)?);
-        }
         Ok(memory)
-    }
-
-    /// Ends the thread that fills filters and copies.
-    pub(crate) fn stop(&self) {
-        if let Some(loader) = &mut *self.loader.lock() {
-            loader.stop();
-        }
     }
 
     /// The memory now.
@@ -123,7 +114,7 @@ impl Memory {
         MemoryUsage {
             arrivals: self.inboxes.arrivals.usage(),
             caches: self.caches(),
-            damaged_inboxes: self.inboxes.damaged.dropped(),
+            damaged_inboxes: self.inboxes.damaged.dropped.get(),
             unpushed,
             unpushed_left_out,
             partial_push_recipients,

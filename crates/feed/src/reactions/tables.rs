@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::ops::ControlFlow;
 
 use crate::items::tables::{FINAL, is_deleted_before};
+use crate::memory::kinds::Known;
 use crate::memory::newest_reactions;
 use crate::rows::mirrors::Given;
 use crate::rows::tables::{REACTIONS, REACTIONS_BY_TIME, REACTIONS_BY_USER};
@@ -76,7 +77,8 @@ pub fn number_reactions(store: &Store, kinds: &[String]) -> Result<Vec<Result<bo
 pub fn react(store: &Store, id: ContentId, requests: &[Reaction]) -> Result<Vec<Reacted>> {
     let stored = items::tables::live(store, id)?.ok_or_else(Error::content_not_found)?;
     let mut counts = items::tables::item_counts(store, &[id], Tier::Disk)?.pop().unwrap_or_default();
-    let mut pairs = present(store, id, requests)?;
+    let kinds = store.memory.kinds.reactions.known();
+    let mut pairs = present(store, &kinds, id, requests)?;
     let reacted = requests.iter().map(|request| apply(request, &mut pairs, &mut counts)).collect();
     let mut change = WriteBatch::default();
     let (mut steps, mut changing, mut effects) = (ItemSteps::default(), Vec::new(), Vec::new());
@@ -89,7 +91,7 @@ pub fn react(store: &Store, id: ContentId, requests: &[Reaction]) -> Result<Vec<
             put_reaction(store, &mut change, stored.content.entry(), (user, byte, since), true)?;
         }
         if let Some(effect) = effect_of(before, after) {
-            let name = store.memory.kinds.reactions.known().name(byte).unwrap_or_default().to_owned();
+            let name = kinds.name_of(kind).unwrap_or_default().to_owned();
             effects.push(Effect::on(effect, user).target(stored.content.author).item(id).named(name));
         }
         *steps.reactions.entry(byte).or_default() += i64::from(after.is_some()) - i64::from(before.is_some());
@@ -207,21 +209,18 @@ fn byte_of(store: &Store, kind: ReactionKind) -> Result<u8> {
         return Ok(byte);
     }
     let name = known.name_of(kind).ok_or_else(|| Error::Corrupt("a kind of reactions without a name".to_owned()))?;
-    let (name, byte) = (name.to_owned(), known.names().len() as u8);
-    drop(known);
-    store.memory.kinds.reactions.give(store, &[&name])?;
+    let byte = known.names().len() as u8;
+    store.memory.kinds.reactions.give(store, &[name])?;
     Ok(byte)
 }
 
 /// The present state of the reactions in `requests`.
-fn present(store: &Store, id: ContentId, requests: &[Reaction]) -> Result<Pairs> {
+fn present(store: &Store, kinds: &Known, id: ContentId, requests: &[Reaction]) -> Result<Pairs> {
     let mut pairs: Pairs = requests.iter().map(|request| ((request.kind, request.user), (None, None))).collect();
-    let known = store.memory.kinds.reactions.known();
     // No row has the byte of a kind that was never used.
-    let key = |kind, user| Some((id, known.byte(kind)?, user));
+    let key = |kind, user| Some((id, kinds.byte(kind)?, user));
     let used = pairs.iter_mut().filter_map(|((kind, user), pair)| Some((key(*kind, *user)?, pair)));
     let used: Vec<_> = used.collect();
-    drop(known);
     let times = REACTIONS.get_many(store.now(Tier::Disk), used.iter().map(|(key, _)| key))?;
     used.into_iter().zip(times).for_each(|((_, pair), since)| *pair = (since, since));
     Ok(pairs)

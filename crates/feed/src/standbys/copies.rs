@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use parking_lot::Mutex;
+use parking_lot::{Mutex, MutexGuard};
 
 use super::Standbys;
 use super::wire::{CopyFile, CopyPlan, CopyRequest, PLAN};
@@ -50,7 +50,7 @@ impl StandbyCopy {
 
 impl Read for StandbyCopy {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        match self.place.copies.present.lock().get_mut(&self.place.path) {
+        match self.place.copies.present().get_mut(&self.place.path) {
             Some(Some(read_at)) => *read_at = Instant::now(),
             _ => return Err(io::Error::other("the copy of a standby was removed before it was read")),
         }
@@ -96,7 +96,7 @@ impl Standbys {
             Ok(Archive::new(sent.map(|(name, bytes)| (place.path.join(&name), name, bytes)).collect(), now()))
         };
         let archive = archive().map_err(|e: io::Error| failed(&place.path, &e))?;
-        self.copies.present.lock().insert(place.path.clone(), Some(Instant::now()));
+        self.copies.present().insert(place.path.clone(), Some(Instant::now()));
         Ok(StandbyCopy { archive, place })
     }
 }
@@ -104,7 +104,7 @@ impl Standbys {
 impl Place {
     fn new(copies: &Arc<Copies>) -> Result<Self> {
         private::make_dirs(&copies.folder).map_err(|e| failed(&copies.folder, &e))?;
-        let mut present = copies.present.lock();
+        let mut present = copies.present();
         if present.len() >= MOST {
             let detail = "other standbys are taking copies. Send the request again later";
             return Err(Error::refused(Code::BackupBusy, detail));
@@ -120,6 +120,10 @@ impl Copies {
         Self { folder: data.join(FOLDER), present: Mutex::default() }
     }
 
+    fn present(&self) -> MutexGuard<'_, BTreeMap<PathBuf, Option<Instant>>> {
+        self.present.lock()
+    }
+
     /// Removes the copies of an earlier run.
     pub(super) fn tidy(&self) -> Result<()> {
         fs::remove_dir_all(&self.folder).or_else(unless_missing).map_err(|e| failed(&self.folder, &e))
@@ -128,7 +132,7 @@ impl Copies {
     /// Removes the copies that are not read for long; all of them if the device has no room for them.
     pub(super) fn end_old(&self, has_room: bool) {
         let is_over = |read_at: &mut Instant| !has_room || read_at.elapsed() > LIVES;
-        let mut present = self.present.lock();
+        let mut present = self.present();
         let over = present.iter_mut().filter_map(|(path, read_at)| read_at.take_if(is_over).map(|_| path.clone()));
         let over: Vec<_> = over.collect();
         drop(present);
@@ -147,7 +151,7 @@ impl Copies {
         if let Err(error) = fs::remove_dir_all(path).or_else(unless_missing) {
             tracing::error!(%error, "a copy for a standby could not be removed");
         }
-        self.present.lock().remove(path);
+        self.present().remove(path);
     }
 }
 

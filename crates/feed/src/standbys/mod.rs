@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant, SystemTime};
 
-use parking_lot::Mutex;
+use parking_lot::{Mutex, MutexGuard};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -22,7 +22,7 @@ use config::Config;
 use kv::{LogFacts, LogReader};
 use model::clock::now;
 use model::error::{Code, Error, Result};
-use model::{Millis, Time, is_topic, private};
+use model::{Millis, Time, is_topic, private, threads};
 
 pub use self::copies::StandbyCopy;
 pub use self::wire::{CopyFile, CopyPlan, CopyRequest, End, Frame, Head, PLAN};
@@ -76,6 +76,14 @@ struct Seen {
     whole_at: Instant,
 }
 
+#[derive(Debug, Default)]
+struct Calls {
+    known: BTreeMap<String, Seen>,
+    /// When a standby last called, and when that was last written down.
+    last: Option<Instant>,
+    written: Option<Instant>,
+}
+
 /// The standbys of this server.
 #[derive(Debug)]
 pub struct Standbys {
@@ -83,10 +91,8 @@ pub struct Standbys {
     keep: u64,
     keep_for: Duration,
     copies: Arc<Copies>,
-    known: Mutex<BTreeMap<String, Seen>>,
+    calls: Mutex<Calls>,
     switch: Switch,
-    /// When a standby last called, and when that was last written down.
-    called: Mutex<(Option<Instant>, Option<Instant>)>,
     started: Instant,
     stopping: AtomicBool,
     /// The number of the next stream of the log.
@@ -102,9 +108,8 @@ impl Standbys {
             data,
             keep: (config.standby.keep_mb as u64) << 20,
             keep_for: config.standby.keep_for.get(),
-            known: Mutex::default(),
+            calls: Mutex::default(),
             switch: Switch::default(),
-            called: Mutex::default(),
             started: Instant::now(),
             stopping: AtomicBool::new(false),
             next: AtomicU64::new(0),
@@ -117,7 +122,7 @@ impl Standbys {
         // A standby called within this time before the start.
         let seen = fs::metadata(self.data.join(SEEN)).and_then(|found| found.modified()).ok();
         let ago = seen.and_then(|at| SystemTime::now().duration_since(at).ok());
-        self.called.lock().0 = ago.filter(|ago| *ago < self.keep_for).and_then(|ago| Instant::now().checked_sub(ago));
+        self.calls().last = ago.filter(|ago| *ago < self.keep_for).and_then(|ago| Instant::now().checked_sub(ago));
         self.keep_log(store);
         let (standbys, store): (_, Weak<Store>) = (Arc::downgrade(self), Arc::downgrade(store));
         let tend = move || {
@@ -130,13 +135,16 @@ impl Standbys {
                 std::thread::sleep(TEND_EVERY);
             }
         };
-        let thread = std::thread::Builder::new().name("standbys".to_owned()).spawn(tend);
-        thread.map(drop).map_err(|e| Error::Setup(format!("cannot start a thread: {e}")))
+        threads::start("standbys", tend).map(drop)
     }
 
     /// Ends the thread soon. Does not wait.
     pub fn stop(&self) {
         self.stopping.store(true, Ordering::Relaxed);
+    }
+
+    fn calls(&self) -> MutexGuard<'_, Calls> {
+        self.calls.lock()
     }
 
     fn tend(&self, store: &Store) {
@@ -147,21 +155,24 @@ impl Standbys {
 
     /// Whether the device has room for what is kept for standbys.
     fn keep_log(&self, store: &Store) -> bool {
-        let called = self.called.lock().0.is_some_and(|at| at.elapsed() < self.keep_for);
+        let called = self.calls().last.is_some_and(|at| at.elapsed() < self.keep_for);
         let bytes = if called || self.started.elapsed() < AFTER_START { self.keep } else { 0 };
         store.disk().map_or(true, |disk| disk.keep_log(bytes))
     }
 
     /// Notes that a standby has called, for the next start, too.
     fn note_call(&self, store: &Store) {
-        let mut called = self.called.lock();
-        let is_first = called.0.replace(Instant::now()).is_none();
-        if called.1.is_none_or(|written| written.elapsed() > SEE_EVERY) {
-            called.1 = Some(Instant::now());
+        let mut calls = self.calls();
+        let is_first = calls.last.replace(Instant::now()).is_none();
+        let is_due = calls.written.is_none_or(|written| written.elapsed() > SEE_EVERY);
+        if is_due {
+            calls.written = Some(Instant::now());
+        }
+        drop(calls);
+        if is_due {
             // Without it the next start keeps log for a shorter time.
             let _ = private::replace_file(&self.data.join(SEEN), b"");
         }
-        drop(called);
         if is_first {
             self.keep_log(store);
         }
@@ -178,13 +189,14 @@ impl Standbys {
         }
         let reader = store.disk()?.read_log(after)?;
         self.note_call(store);
-        let mut known = self.known.lock();
+        let mut calls = self.calls();
+        let known = &mut calls.known;
         // Its connection before may be lost without this server's knowledge.
         let others = known.iter().filter(|(other, seen)| *other != name && seen.following.is_some());
         if others.count() >= MOST_FOLLOWING {
             return Err(Code::Overloaded.into());
         }
-        let seen = see(&mut known, name)?;
+        let seen = see(known, name)?;
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         (seen.following, seen.applied) = (Some((number, now())), after);
         tracing::info!(standby = name, row = after, "a standby follows");
@@ -195,8 +207,9 @@ impl Standbys {
     pub fn report(&self, store: &Store, name: &str, applied: u64) -> Result<u64> {
         self.note_call(store);
         let flushed = store.disk()?.log_facts()?.flushed;
-        let mut known = self.known.lock();
-        let seen = see(&mut known, name)?;
+        let mut calls = self.calls();
+        let known = &mut calls.known;
+        let seen = see(known, name)?;
         (seen.applied, seen.seen_at) = (applied, now());
         if applied >= flushed {
             (seen.whole_at, seen.bytes_behind) = (Instant::now(), 0);
@@ -206,7 +219,8 @@ impl Standbys {
 
     /// All standbys that have called lately.
     pub fn list(&self, store: &Store) -> Result<Vec<KnownStandby>> {
-        let mut known = self.known.lock();
+        let mut calls = self.calls();
+        let known = &mut calls.known;
         if known.is_empty() {
             return Ok(Vec::new());
         }
@@ -271,7 +285,7 @@ impl Following {
     /// A frame that tells how much there is, also when nothing is new.
     pub fn head(&mut self) -> Result<Vec<u8>> {
         let head = Head { flushed: self.reader.flushed(), bytes: self.reader.left() };
-        if let Some(seen) = self.standbys.known.lock().get_mut(&self.name) {
+        if let Some(seen) = self.standbys.calls().known.get_mut(&self.name) {
             seen.bytes_behind = head.bytes;
         }
         let mut frame = Vec::new();
@@ -282,7 +296,7 @@ impl Following {
 
 impl Drop for Following {
     fn drop(&mut self) {
-        if let Some(seen) = self.standbys.known.lock().get_mut(&self.name)
+        if let Some(seen) = self.standbys.calls().known.get_mut(&self.name)
             && seen.following.is_some_and(|(number, _)| number == self.number)
         {
             (seen.following, seen.seen_at) = (None, now());

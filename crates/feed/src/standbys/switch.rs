@@ -5,7 +5,7 @@ use std::fs;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use parking_lot::Mutex;
+use parking_lot::{Mutex, MutexGuard};
 
 use super::Standbys;
 use crate::store::Store;
@@ -31,11 +31,17 @@ struct Sealed {
     row: u64,
 }
 
+impl Switch {
+    fn sealed(&self) -> MutexGuard<'_, Option<Sealed>> {
+        self.sealed.lock()
+    }
+}
+
 impl Standbys {
     /// Takes no changes from now on, for a standby that is to take over within a minute. Returns the last row, and a ticket
     /// for the hand-over. A second seal of a standby ends its first.
     pub fn seal(&self, store: &Store, standby: &str) -> Result<(u64, u64)> {
-        let mut present = self.switch.sealed.lock();
+        let mut present = self.switch.sealed();
         if self.has_handed_over() {
             return Err(Code::HandingOver.into());
         }
@@ -57,7 +63,7 @@ impl Standbys {
     }
 
     fn unseal_if(&self, store: &Store, is_meant: impl Fn(&Sealed) -> bool) -> Result<()> {
-        let mut present = self.switch.sealed.lock();
+        let mut present = self.switch.sealed();
         if self.has_handed_over() || !present.as_ref().is_some_and(is_meant) {
             return Err(Code::NotHandingOver.into());
         }
@@ -76,7 +82,7 @@ impl Standbys {
     /// Ends this server's part: the standby at `url`, which has the ticket of the present seal and all rows up to this one,
     /// takes over. From now on the data directory is that of a standby, and all calls of applications are refused.
     pub fn hand_over(&self, store: &Store, ticket: u64, url: &str, row: u64) -> Result<()> {
-        let present = self.switch.sealed.lock();
+        let present = self.switch.sealed();
         let sealed = present.as_ref().filter(|sealed| sealed.ticket == ticket && sealed.row == row);
         let Some(Sealed { standby, .. }) = sealed else { return Err(Code::NotHandingOver.into()) };
         // Told twice, the answer to the first may be lost.

@@ -17,7 +17,6 @@ pub(crate) mod on_disk;
 mod personal;
 mod presence;
 mod queue;
-mod reader;
 mod sequence_state;
 mod sequencer;
 mod sequencer_state;
@@ -31,6 +30,7 @@ use std::time::Duration;
 use crossbeam_channel::{Receiver, Sender, bounded};
 use parking_lot::{ReentrantMutex, ReentrantMutexGuard};
 
+use crate::waiting::Waiting;
 use model::clock::now;
 use model::sync::atomic::{AtomicU64, Ordering};
 use model::{Millis, UserId};
@@ -55,8 +55,8 @@ pub use model::{Event, EventKind as Kind};
 pub struct Streaming {
     presence: Arc<Presence>,
     sequencer: Arc<Sequencer>,
-    streams: Streams,
-    waiting: personal::Waiting,
+    streams: Arc<Streams>,
+    waiting: Waiting<(UserId, Personal)>,
     hint: Sender<()>,
     hints: Receiver<()>,
     changes: ReentrantMutex<()>,
@@ -72,8 +72,9 @@ impl Streaming {
         let (hint, hints) = bounded(1);
         let presence = Arc::new(Presence::new(ttl));
         let sequencer = Arc::new(Sequencer::new(hint.clone()));
-        let streams = Streams::new(Arc::clone(&sequencer), Arc::clone(&presence));
-        let (waiting, log_time, final_before) = (personal::Waiting::default(), AtomicU64::new(0), AtomicU64::new(0));
+        let streams = Arc::new(Streams::new(Arc::clone(&sequencer), Arc::clone(&presence)));
+        let (waiting, log_time, final_before) =
+            (Waiting::new(personal::MOST_WAITING), AtomicU64::new(0), AtomicU64::new(0));
         let changes = ReentrantMutex::default();
         Self { presence, sequencer, streams, waiting, hint, hints, changes, log_time, final_before }
     }
@@ -95,7 +96,7 @@ impl Streaming {
     }
 
     /// The open streams.
-    pub fn streams(&self) -> &Streams {
+    pub fn streams(&self) -> &Arc<Streams> {
         &self.streams
     }
 
@@ -105,7 +106,7 @@ impl Streaming {
         if !self.streams.is_open(user) {
             return;
         }
-        if !self.waiting.push(user, what) {
+        if !self.waiting.push((user, what)) {
             self.streams.reset(user);
         }
         self.wake();

@@ -8,8 +8,8 @@ use crate::store::{EVENTS_FROM, MARK, Store};
 use crate::streaming::histories::Histories;
 use crate::streaming::{Kind, Streaming};
 use model::error::Result;
-use model::sync::Mutex;
 use model::sync::atomic::{AtomicU64, Ordering};
+use model::sync::{Mutex, MutexGuard};
 
 /// The number of the first change of all.
 pub(crate) const FIRST: u64 = 1;
@@ -23,7 +23,7 @@ pub(crate) struct OnDisk {
     removed: AtomicU64,
     /// The end of the log at which it is next looked for some to remove.
     pub(crate) look_at: AtomicU64,
-    pub(crate) histories: Mutex<Histories>,
+    histories: Mutex<Histories>,
 }
 
 impl OnDisk {
@@ -62,6 +62,10 @@ impl OnDisk {
 }
 
 impl OnDisk {
+    pub(crate) fn histories(&self) -> MutexGuard<'_, Histories> {
+        self.histories.lock()
+    }
+
     /// The number from which on all events and effects are kept.
     pub(crate) fn first(&self) -> u64 {
         self.trimmed.load(Ordering::SeqCst)

@@ -43,9 +43,13 @@ impl Presence {
         Self { ttl, state: Mutex::default() }
     }
 
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock()
+    }
+
     /// The state at an instant: without the heartbeats that ran out.
     fn at(&self, now: Millis) -> MutexGuard<'_, State> {
-        let mut state = self.state.lock();
+        let mut state = self.state();
         while let Some((_, user)) = state.ends.first().copied().filter(|(end, _)| *end <= now) {
             state.end(user);
         }
@@ -79,12 +83,12 @@ impl Presence {
     }
 
     pub(super) fn connect(&self, user: UserId) {
-        let mut state = self.state.lock();
+        let mut state = self.state();
         state.users.entry(user).or_default().streams += 1;
     }
 
     pub(super) fn disconnect(&self, user: UserId) {
-        let mut state = self.state.lock();
+        let mut state = self.state();
         if let Some(online) = state.users.get_mut(&user) {
             online.streams = online.streams.saturating_sub(1);
             if !online.is_online() {

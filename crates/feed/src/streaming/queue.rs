@@ -19,18 +19,20 @@ pub(super) struct Queue {
     items: VecDeque<Item>,
     /// The position of the first event that is the stream's.
     from: u64,
+    /// Whether events were left out: then nothing waits, and a reset comes next.
+    is_reset: bool,
     waker: Option<Waker>,
 }
 
 impl Queue {
     /// For the events from this position on.
     pub(super) fn new(from: u64) -> Self {
-        Self { items: VecDeque::new(), from, waker: None }
+        Self { items: VecDeque::new(), from, is_reset: false, waker: None }
     }
 
-    /// Whether the event at this position is one of the stream's.
+    /// Whether the event at this position is one of the stream's. The next reset stands for all before it.
     pub(super) fn wants(&self, position: u64) -> bool {
-        self.from <= position
+        !self.is_reset && self.from <= position
     }
 
     /// Adds an item that counts in this memory, for a reader who is shown this. False if there is no room: a reset is needed.
@@ -47,10 +49,10 @@ impl Queue {
         has_room
     }
 
-    /// Replaces all items by a reset, and takes no event before this position.
-    pub(super) fn reset(&mut self, (from, cursor): (u64, Cursor)) {
-        self.from = from;
-        self.items = VecDeque::from([Item::Reset(cursor)]);
+    /// Leaves all items out.
+    pub(super) fn reset(&mut self) {
+        self.items = VecDeque::new();
+        self.is_reset = true;
     }
 
     /// The task that waits for the next item.
@@ -58,8 +60,19 @@ impl Queue {
         self.waker.take()
     }
 
-    /// The next item for a reader who is shown this.
-    pub(super) fn poll(&mut self, context: &mut Context<'_>, shown: &Shown) -> Poll<Option<Item>> {
+    /// The next item for a reader who is shown this. A reset leads to the end of the log, which `mark` returns with a cursor: events
+    /// in the log by now are left out, too. So this stream and one that is opened there continue from the same place.
+    pub(super) fn poll(
+        &mut self,
+        context: &mut Context<'_>,
+        shown: &Shown,
+        mark: impl FnOnce() -> (u64, Cursor),
+    ) -> Poll<Option<Item>> {
+        if std::mem::take(&mut self.is_reset) {
+            let (from, cursor) = mark();
+            self.from = from;
+            return Poll::Ready(Some(Item::Reset(cursor)));
+        }
         while let Some(item) = self.items.pop_front() {
             if item.is_for(shown) {
                 return Poll::Ready(Some(item));

@@ -23,8 +23,8 @@ use super::sequence_state::SequenceState;
 use super::sequencer_state::{ReadPlace, State};
 use super::times::Crowded;
 use model::clock::now;
-use model::sync::Mutex;
 use model::sync::atomic::{AtomicU64, Ordering};
+use model::sync::{Mutex, MutexGuard};
 use model::{Changed, ContentId, Cursor, Effect, Event, EventKind, Logged, Millis, Publish};
 
 /// Gives times, ids and numbers to changes, and events to streams.
@@ -53,7 +53,7 @@ impl Sequencer {
 
     /// All that the next times, ids and numbers of events depend on.
     pub fn sequence(&self) -> SequenceState {
-        self.state.lock().sequence
+        self.state().sequence
     }
 
     /// Goes on from a state, also back. No change may be under way.
@@ -89,9 +89,14 @@ impl Sequencer {
         }
     }
 
+    /// The state, for reads and for changes after which its figures are the same.
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock()
+    }
+
     /// Changes the state. Then its figures are shown, and streams are woken if the log has grown.
     fn change<T>(&self, change: impl FnOnce(&mut State) -> T) -> T {
-        let mut state = self.state.lock();
+        let mut state = self.state();
         let changed = change(&mut state);
         let end = state.log.end();
         let before = self.end.swap(end, Ordering::SeqCst);
@@ -105,7 +110,7 @@ impl Sequencer {
     /// Sets ids that the server with this number has never given. At a further attempt, because some were taken all the same,
     /// it skips the more ids the more attempts there were.
     pub fn make_ids<'i>(&self, ids: impl IntoIterator<Item = &'i mut ContentId>, server: u16, attempt: u32) {
-        let mut state = self.state.lock();
+        let mut state = self.state();
         if attempt > 0 {
             state.sequence.skip_ids(attempt - 1);
         }
@@ -115,7 +120,7 @@ impl Sequencer {
     /// Sets missing times, and takes a number for each item, in the order of their ids. One call gives one time, and cursors with
     /// given times rise from call to call. Fails, and takes no number, while the times given are too far ahead of the clock.
     pub fn begin(&self, items: &mut [Publish]) -> Result<(), Crowded> {
-        let mut state = self.state.lock();
+        let mut state = self.state();
         state.time(items)?;
         let mut order: Vec<usize> = (0..items.len()).collect();
         order.sort_unstable_by_key(|index| items[*index].content.id);
@@ -132,13 +137,13 @@ impl Sequencer {
 
     /// Takes a number for a change of an item.
     pub fn take(&self, kind: EventKind) -> Event {
-        self.state.lock().take(kind, false, 0)
+        self.state().take(kind, false, 0)
     }
 
     /// Sets missing times as [`Sequencer::begin`] does, and takes one number for all items: that of a gap, a change
     /// without events. Returns the event for the log in memory: it has the smallest cursor given.
     pub fn gap(&self, items: &mut [Publish]) -> Result<Event, Crowded> {
-        let mut state = self.state.lock();
+        let mut state = self.state();
         state.time(items)?;
         items.iter().filter(|item| item.time_given).for_each(|item| state.sequence.pass(item.content.cursor()));
         let given = items.iter().filter(|item| !item.time_given).map(|item| item.content.cursor()).min();
@@ -154,7 +159,7 @@ impl Sequencer {
 
     /// The group is written now, with these events, ascending: reads leave its items out until they are in the log.
     pub fn write_group(&self, events: Vec<Event>) {
-        self.state.lock().coming = events;
+        self.state().coming = events;
     }
 
     /// Ends a group of changes. If they are on disk, all their events and effects are in the log.
@@ -164,7 +169,7 @@ impl Sequencer {
 
     /// Gives numbers to the effects of a change.
     pub(crate) fn number(&self, effects: Vec<Effect>) -> Vec<Logged> {
-        let mut state = self.state.lock();
+        let mut state = self.state();
         let (first, at) = (state.take_row(effects.len() as u64), state.sequence.at);
         state.sequence.top = state.sequence.top.max(at);
         let top = state.sequence.top;
@@ -176,14 +181,14 @@ impl Sequencer {
     /// The time from which on notices may still come: those before it are visible, but for ones with a time of the host. Also
     /// whether a group of changes under way decides it.
     pub(crate) fn complete(&self) -> (Millis, bool) {
-        let state = self.state.lock();
+        let state = self.state();
         let now = now();
         state.group.filter(|group| group.at <= now).map_or((now, false), |group| (group.at, true))
     }
 
     /// Whether an item with this id gets no time at present: those given are too far ahead of the clock.
     pub fn is_crowded(&self, id: u64) -> bool {
-        self.state.lock().sequence.is_crowded(id)
+        self.state().sequence.is_crowded(id)
     }
 
     /// The place of a read that begins now.
@@ -199,7 +204,7 @@ impl Sequencer {
     pub fn later_than(&self, cursors: impl Iterator<Item = Cursor>, place: ReadPlace) -> Option<HashSet<Cursor>> {
         let mut recent = cursors.filter(|cursor| !place.is_above(*cursor)).peekable();
         recent.peek()?;
-        let state = self.state.lock();
+        let state = self.state();
         let published = state.coming.iter().filter(|event| event.given || event.kind == EventKind::Publish);
         let coming: HashSet<_> = published.map(|event| event.entry.cursor).collect();
         let new: HashSet<_> = recent.filter(|cursor| state.is_later(*cursor, place, &coming)).collect();
@@ -215,12 +220,12 @@ impl Sequencer {
 
     /// The latest time given here, which may be ahead of the clock.
     pub fn latest_given(&self) -> Millis {
-        self.state.lock().sequence.at
+        self.state().sequence.at
     }
 
     /// The end of the log: a number above those of all events so far, and a cursor that leads back to it.
     pub fn mark(&self) -> (u64, Cursor) {
-        let state = self.state.lock();
+        let state = self.state();
         let last = state.log.last();
         (state.log.end(), last.map_or(Cursor::OLDEST, Event::place))
     }
@@ -232,12 +237,12 @@ impl Sequencer {
 
     /// At most `most` events from a number on, up to and without `end`.
     pub fn slice(&self, from: u64, end: u64, most: usize) -> Slice {
-        self.state.lock().log.slice(from, end, most)
+        self.state().log.slice(from, end, most)
     }
 
     /// The number of the event to which this cursor leads: the publish of its item, or the event of which it is the
     /// place. Only of events in memory.
     pub fn place(&self, cursor: Cursor) -> Option<u64> {
-        self.state.lock().log.place(cursor)
+        self.state().log.place(cursor)
     }
 }

@@ -14,25 +14,32 @@ use super::memory::Memory;
 use super::personal::Note;
 use super::presence::Presence;
 use super::queue::Queue;
-use super::reader::{Id, Reader};
 use super::sequencer::Sequencer;
 use super::shown::{Shown, ShownChange};
 use model::error::{Code, Error, Result};
-use model::sync::Mutex;
-use model::{Cursor, Event, Fill, ShownSources, UserId};
+use model::sync::atomic::{AtomicU64, Ordering, fence};
+use model::sync::{Mutex, MutexGuard};
+use model::{Count, Cursor, Event, Fill, ShownSources, UserId};
 
-/// Readers who get an event under one lock.
-const AT_ONCE: usize = 256;
+/// Identifies a stream; never reused.
+type Id = u64;
 
-/// Locked before the sequencer.
+/// The sources of one reader, and the queues of its streams. A change of that applies to all streams at once, and costs the
+/// same however many there are.
+#[derive(Debug, Default)]
+struct Reader {
+    shown: Shown,
+    queues: HashMap<Id, Queue>,
+}
+
+/// Which readers there are. Locked before a reader, and that before the sequencer.
 #[derive(Debug, Default)]
 struct State {
     next: Id,
-    readers: HashMap<UserId, Reader>,
+    readers: HashMap<UserId, Arc<Mutex<Reader>>>,
     /// Readers, not streams: all streams of one reader show the same authors.
     by_source: HashMap<UserId, HashSet<UserId>>,
     closed: bool,
-    usage: StreamsUsage,
 }
 
 /// The streams in figures.
@@ -55,10 +62,15 @@ pub struct StreamsUsage {
 /// All open streams.
 #[derive(Debug)]
 pub struct Streams {
-    state: Arc<Mutex<State>>,
+    state: Mutex<State>,
     sequencer: Arc<Sequencer>,
     presence: Arc<Presence>,
     memory: Memory,
+    open: AtomicU64,
+    opening: AtomicU64,
+    events: Count,
+    resets: Count,
+    refused: Count,
 }
 
 /// One open stream. Its reader is online until it is dropped.
@@ -67,30 +79,42 @@ pub struct Stream {
     id: Id,
     user: UserId,
     start: (u64, Cursor),
-    state: Arc<Mutex<State>>,
-    presence: Arc<Presence>,
-}
-
-/// Clients to wake. Declared before a lock is taken, so that they are woken after it is released.
-#[derive(Default)]
-struct Wakers(Vec<Waker>);
-
-impl Drop for Wakers {
-    fn drop(&mut self) {
-        self.0.drain(..).for_each(Waker::wake);
-    }
+    reader: Arc<Mutex<Reader>>,
+    streams: Arc<Streams>,
 }
 
 impl Streams {
     pub(super) fn new(sequencer: Arc<Sequencer>, presence: Arc<Presence>) -> Self {
-        Self { state: Arc::default(), sequencer, presence, memory: Memory::default() }
+        let (state, memory, open, opening) = Default::default();
+        let (events, resets, refused) = Default::default();
+        Self { state, sequencer, presence, memory, open, opening, events, resets, refused }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock()
+    }
+
+    /// Changes some readers one after the other, and wakes their clients.
+    fn change_each(
+        &self,
+        readers: impl IntoIterator<Item = Arc<Mutex<Reader>>>,
+        mut change: impl FnMut(&mut Reader, &mut Vec<Waker>),
+    ) {
+        let mut wakers = Vec::new();
+        for reader in readers {
+            change(&mut reader.lock(), &mut wakers);
+            // Without the lock.
+            wakers.drain(..).for_each(Waker::wake);
+        }
     }
 
     /// Counts a user whose stream is being opened.
     pub(crate) fn opening<T>(&self, open: impl FnOnce() -> T) -> T {
-        self.state.lock().usage.opening += 1;
+        self.opening.fetch_add(1, Ordering::Relaxed);
+        // Before the look whether the authors are the present ones: whoever changes them looks for streams after that.
+        fence(Ordering::SeqCst);
         let opened = open();
-        self.state.lock().usage.opening -= 1;
+        self.opening.fetch_sub(1, Ordering::Release);
         opened
     }
 
@@ -98,73 +122,80 @@ impl Streams {
     /// enters the log from here on, and none before. The first stream of a user needs the sources that the user is shown now;
     /// `None` without them. While `sources` returns them, no change of them is put into the lists.
     pub fn open<'s>(
-        &self,
+        self: &Arc<Self>,
         user: UserId,
         most: usize,
         sources: impl FnOnce() -> Option<&'s ShownSources>,
     ) -> Result<Option<Stream>> {
-        let mut state = self.state.lock();
+        let mut guard = self.state();
+        let state = &mut *guard;
         if state.closed {
             return Err(Code::Stopping.into());
         }
-        if state.readers.get(&user).is_some_and(|reader| reader.queues.len() >= most) {
-            state.usage.refused += 1;
-            let detail = format_args!("a user cannot have more than {most} open streams (server.max_streams_per_user)");
-            return Err(Error::refused(Code::StreamLimit, detail));
-        }
-        if !state.readers.contains_key(&user) {
-            let Some(sources) = sources() else { return Ok(None) };
-            for source in sources.iter() {
-                state.by_source.entry(*source).or_default().insert(user);
+        let reader = match state.readers.get(&user) {
+            Some(reader) if reader.lock().queues.len() >= most => {
+                self.refused.add(1);
+                let detail =
+                    format_args!("a user cannot have more than {most} open streams (server.max_streams_per_user)");
+                return Err(Error::refused(Code::StreamLimit, detail));
             }
-            state.readers.insert(user, Reader { shown: Shown::of(sources), ..Reader::default() });
-        }
+            Some(reader) => Arc::clone(reader),
+            None => {
+                let Some(sources) = sources() else { return Ok(None) };
+                for source in sources.iter() {
+                    state.by_source.entry(*source).or_default().insert(user);
+                }
+                let reader = Arc::new(Mutex::new(Reader { shown: Shown::of(sources), ..Reader::default() }));
+                state.readers.insert(user, Arc::clone(&reader));
+                reader
+            }
+        };
         // Under the lock, so that the delivery of events after this place waits.
         let (id, start) = (state.next, self.sequencer.mark());
         state.next += 1;
-        state.usage.open += 1;
-        state.readers.entry(user).or_default().queues.insert(id, Queue::new(start.0));
-        drop(state);
+        reader.lock().queues.insert(id, Queue::new(start.0));
+        self.open.fetch_add(1, Ordering::Relaxed);
+        drop(guard);
         self.presence.connect(user);
-        Ok(Some(Stream { id, user, start, state: Arc::clone(&self.state), presence: Arc::clone(&self.presence) }))
+        Ok(Some(Stream { id, user, start, reader, streams: Arc::clone(self) }))
     }
 
-    /// Whether no stream is open.
+    /// Whether no stream is open or being opened.
     pub fn is_idle(&self) -> bool {
-        self.state.lock().readers.is_empty()
+        fence(Ordering::SeqCst);
+        self.opening.load(Ordering::Acquire) == 0 && self.open.load(Ordering::Relaxed) == 0
     }
 
     /// Whether a user has an open stream.
     pub fn is_open(&self, user: UserId) -> bool {
-        self.state.lock().readers.contains_key(&user)
+        !self.is_idle() && self.state().readers.contains_key(&user)
     }
 
     /// Changes what a reader is shown. Must come after the change is written and before it is acknowledged. Calls for one
     /// source must be in the order of its changes.
     pub fn change(&self, user: UserId, changes: &[ShownChange]) {
-        let mut guard = self.state.lock();
-        let state = &mut *guard;
-        let Some(reader) = state.readers.get_mut(&user) else { return };
+        let mut guard = self.state();
+        let State { readers, by_source, .. } = &mut *guard;
+        let Some(mut reader) = readers.get(&user).map(|reader| reader.lock()) else { return };
         for change in changes {
             reader.shown.apply(change);
             if change.is_shown {
-                state.by_source.entry(change.source).or_default().insert(user);
+                by_source.entry(change.source).or_default().insert(user);
             } else {
-                unlist(&mut state.by_source, user, change.source);
+                unlist(by_source, user, change.source);
             }
         }
     }
 
     /// Ends all streams of a user whose authors are not known any more, or who is erased; its clients may reconnect.
     pub fn end(&self, user: UserId) {
-        let mut wakers = Wakers::default();
-        let reader = self.state.lock().forget(user);
-        wakers.0.extend(reader.into_iter().flat_map(|mut reader| reader.wakers().collect::<Vec<_>>()));
+        let reader = self.state().forget(user);
+        self.end_each(reader);
     }
 
     /// Whether any reader is shown one of these sources.
     pub fn has_listeners(&self, sources: impl IntoIterator<Item = UserId>) -> bool {
-        let state = self.state.lock();
+        let state = self.state();
         sources.into_iter().any(|source| state.by_source.contains_key(&source))
     }
 
@@ -180,7 +211,7 @@ impl Streams {
 
     /// The readers who are shown a path of an event, each once.
     pub fn listeners(&self, frame: &Frame) -> Vec<UserId> {
-        listed(&self.state.lock().by_source, frame)
+        listed(&self.state().by_source, frame)
     }
 
     /// Puts an event of the log into the queues of the streams that show one of its paths. Events must come in the order
@@ -193,71 +224,86 @@ impl Streams {
         };
         let frame = frame.ready(viewers.unwrap_or_default(), &self.memory);
         let item = Item::Frame(Arc::clone(&frame));
-        // Streams are read between the parts.
-        for part in to.chunks(AT_ONCE) {
-            let mut wakers = Wakers::default();
-            let mut guard = self.state.lock();
-            let State { readers, usage, .. } = &mut *guard;
-            for user in part {
-                if let Some(reader) = readers.get_mut(user).filter(|reader| frame.comes(&reader.shown)) {
-                    let restart = &mut || self.restart(&mut usage.resets);
-                    usage.events += reader.put((position, &item), &self.memory, restart, &mut wakers.0);
-                }
+        let state = self.state();
+        let readers: Vec<_> = to.iter().filter_map(|user| state.readers.get(user).cloned()).collect();
+        drop(state);
+        self.change_each(readers, |reader, wakers| {
+            if frame.comes(&reader.shown) {
+                self.put(reader, position, &item, wakers);
             }
-        }
+        });
     }
 
     /// Puts a text into the queues of a user's streams, which `actor` caused.
     pub fn tell(&self, user: UserId, actor: Option<UserId>, text: String) {
-        let mut wakers = Wakers::default();
-        let mut guard = self.state.lock();
-        let State { readers, usage, .. } = &mut *guard;
-        let Some(reader) = readers.get_mut(&user) else { return };
+        let reader = self.state().readers.get(&user).cloned();
+        let note = Item::Note(Arc::new(Note::new(text, actor, &self.memory)));
         // No stream began after it.
-        let note = (u64::MAX, &Item::Note(Arc::new(Note::new(text, actor, &self.memory))));
-        usage.events += reader.put(note, &self.memory, &mut || self.restart(&mut usage.resets), &mut wakers.0);
+        self.change_each(reader, |reader, wakers| self.put(reader, u64::MAX, &note, wakers));
+    }
+
+    /// Puts an item into the queues that want it. A full queue loses all that waits.
+    fn put(&self, reader: &mut Reader, position: u64, item: &Item, wakers: &mut Vec<Waker>) {
+        for queue in reader.queues.values_mut().filter(|queue| queue.wants(position)) {
+            self.events.add(1);
+            if !queue.put(item, &self.memory, &reader.shown) {
+                self.resets.add(1);
+                queue.reset();
+            }
+            wakers.extend(queue.waker());
+        }
     }
 
     /// Resets the streams of a user.
     pub fn reset(&self, user: UserId) {
-        self.reset_those(|readers, reset| _ = readers.get_mut(&user).map(reset));
+        let reader = self.state().readers.get(&user).cloned();
+        self.reset_each(reader);
     }
 
     /// Resets every stream.
     pub fn reset_all(&self) {
-        self.reset_those(|readers, reset| readers.values_mut().for_each(reset));
+        self.reset_each(self.all());
     }
 
-    fn reset_those(&self, visit: impl FnOnce(&mut HashMap<UserId, Reader>, &mut dyn FnMut(&mut Reader))) {
-        let mut wakers = Wakers::default();
-        let mut guard = self.state.lock();
-        let State { readers, usage, .. } = &mut *guard;
-        visit(readers, &mut |reader| reader.reset(&mut || self.restart(&mut usage.resets), &mut wakers.0));
+    fn reset_each(&self, readers: impl IntoIterator<Item = Arc<Mutex<Reader>>>) {
+        self.change_each(readers, |reader, wakers| {
+            self.resets.add(reader.queues.len());
+            reader.queues.values_mut().for_each(Queue::reset);
+            wakers.extend(reader.queues.values_mut().filter_map(Queue::waker));
+        });
     }
 
-    /// Events in the log by now are left out, too. So this stream and one that is opened there continue from the same
-    /// place.
-    fn restart(&self, resets: &mut u64) -> (u64, Cursor) {
-        *resets += 1;
-        self.sequencer.mark()
+    fn end_each(&self, readers: impl IntoIterator<Item = Arc<Mutex<Reader>>>) {
+        self.change_each(readers, |reader, wakers| {
+            wakers.extend(reader.queues.drain().filter_map(|(_, mut queue)| queue.waker()));
+        });
     }
 
     /// Ends all streams, and allows no more.
     pub fn close(&self) {
-        let mut wakers = Wakers::default();
-        let mut state = self.state.lock();
-        state.closed = true;
-        wakers.0.extend(state.readers.values_mut().flat_map(Reader::wakers));
+        self.state().closed = true;
+        self.end_each(self.all());
+    }
+
+    fn all(&self) -> Vec<Arc<Mutex<Reader>>> {
+        self.state().readers.values().cloned().collect()
     }
 
     /// Readers with an open stream, each once.
     pub fn readers(&self) -> Vec<UserId> {
-        self.state.lock().readers.keys().copied().collect()
+        self.state().readers.keys().copied().collect()
     }
 
     /// The streams in figures.
     pub fn usage(&self) -> StreamsUsage {
-        StreamsUsage { memory: self.memory.fill(), ..self.state.lock().usage }
+        StreamsUsage {
+            open: self.open.load(Ordering::Relaxed),
+            opening: self.opening.load(Ordering::Relaxed),
+            events: self.events.get(),
+            resets: self.resets.get(),
+            refused: self.refused.get(),
+            memory: self.memory.fill(),
+        }
     }
 }
 
@@ -283,9 +329,9 @@ fn listed(by_source: &HashMap<UserId, HashSet<UserId>>, frame: &Frame) -> Vec<Us
 
 impl State {
     /// Forgets a reader.
-    fn forget(&mut self, user: UserId) -> Option<Reader> {
+    fn forget(&mut self, user: UserId) -> Option<Arc<Mutex<Reader>>> {
         let reader = self.readers.remove(&user)?;
-        reader.shown.sources.iter().for_each(|author| unlist(&mut self.by_source, user, *author));
+        reader.lock().shown.sources.iter().for_each(|author| unlist(&mut self.by_source, user, *author));
         Some(reader)
     }
 }
@@ -298,28 +344,25 @@ impl Stream {
 
     /// The next item; `None` once the stream is to end.
     pub fn poll(&self, context: &mut Context<'_>) -> Poll<Option<Item>> {
-        let mut state = self.state.lock();
-        if state.closed {
-            return Poll::Ready(None);
-        }
-        let Some(Reader { shown, queues }) = state.readers.get_mut(&self.user) else { return Poll::Ready(None) };
-        queues.get_mut(&self.id).map_or(Poll::Ready(None), |queue| queue.poll(context, shown))
+        let Reader { shown, queues } = &mut *self.reader.lock();
+        let queue = queues.get_mut(&self.id);
+        queue.map_or(Poll::Ready(None), |queue| queue.poll(context, shown, || self.streams.sequencer.mark()))
     }
 }
 
 impl Drop for Stream {
     fn drop(&mut self) {
-        let mut state = self.state.lock();
-        state.usage.open -= 1;
+        let mut state = self.streams.state();
+        let mut reader = self.reader.lock();
+        reader.queues.remove(&self.id);
+        let is_last = reader.queues.is_empty();
+        drop(reader);
         // The reader may have been forgotten, and replaced by another, which has other streams.
-        let is_last = state
-            .readers
-            .get_mut(&self.user)
-            .is_some_and(|reader| reader.queues.remove(&self.id).is_some() && reader.queues.is_empty());
-        if is_last {
+        if is_last && state.readers.get(&self.user).is_some_and(|present| Arc::ptr_eq(present, &self.reader)) {
             state.forget(self.user);
         }
         drop(state);
-        self.presence.disconnect(self.user);
+        self.streams.open.fetch_sub(1, Ordering::Relaxed);
+        self.streams.presence.disconnect(self.user);
     }
 }

@@ -27,16 +27,14 @@ pub(super) fn listed_authors(read: Read<'_>, user: UserId) -> Result<List> {
 /// The suspended ones among the sources of a list, and those who are being erased, ascending.
 pub(crate) fn suspended_sources(read: Read<'_>, list: &List) -> Result<Vec<UserId>> {
     let kept = &list.flags.suspended;
-    if let Some((since, found)) = &*kept.lock()
-        && read.feed.versions.are_unchanged(since)
-    {
-        return Ok(found.clone());
+    if let Some(kept) = kept.get().filter(|kept| read.feed.versions.are_unchanged(&kept.0)) {
+        return Ok(kept.1.clone());
     }
     // Before the look: a suspension that begins later is seen by the next page.
     let present = read.feed.versions.now([Thing::Suspended]);
     let found = read.suspended_among(list.sources.iter().copied())?;
     if present.are_settled() && is_few(&found, list) {
-        *kept.lock() = Some((present, found.clone()));
+        kept.set(Some(Arc::new((present, found.clone()))));
     }
     Ok(found)
 }
@@ -45,16 +43,14 @@ pub(crate) fn suspended_sources(read: Read<'_>, list: &List) -> Result<Vec<UserI
 pub(crate) fn unpushed_sources(read: Read<'_>, list: &List) -> Few {
     let kept = &list.flags.unpushed;
     let version = inbox::tables::unpushed_version(&read.feed.store);
-    if let Some((since, found)) = &*kept.lock()
-        && *since == version
-    {
-        return Arc::clone(found);
+    if let Some((_, found)) = kept.get().filter(|(since, _)| *since == version) {
+        return found;
     }
     let (version, found) = inbox::tables::may_have_unpushed(&read.feed.store, &list.sources);
     let is_few = is_few(&found, list);
     let found = Few::from(found);
     if is_few {
-        *kept.lock() = Some((version, Arc::clone(&found)));
+        kept.set(Some((version, Arc::clone(&found))));
     }
     found
 }

@@ -75,12 +75,12 @@ impl<'f> Group<'f> {
 
     /// Writes the changes, and takes the steps that others see. If that fails, none is made.
     pub fn end(mut self) -> Result<()> {
-        self.write()
+        self.finish()
     }
 
-    fn write(&mut self) -> Result<()> {
+    fn finish(&mut self) -> Result<()> {
         let Some(txn) = self.txn.take() else { return Err(over()) };
-        or_abort(|| txn.write())
+        or_abort(|| txn.commit())
     }
 }
 
@@ -89,7 +89,7 @@ impl Drop for Group<'_> {
         if self.txn.is_some() {
             self.feed.store.fail_group(over());
             // It is known to have failed.
-            let _ = self.write();
+            let _ = self.finish();
         }
     }
 }

@@ -6,11 +6,10 @@ use std::iter::Peekable;
 use std::ops::RangeInclusive;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::thread::{Builder, JoinHandle};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
-use parking_lot::Mutex;
 
 use crate::core::Core;
 use crate::deadline::answer_due;
@@ -19,7 +18,7 @@ use crate::writer::command::{Command, Made};
 use crate::writer::group::Group;
 use model::error::{Code, Error, Result};
 use model::sync::atomic::{AtomicU64, Ordering};
-use model::{Fill, priority};
+use model::{Fill, priority, threads};
 
 /// Most changes that wait. The HTTP side lets fewer wait.
 const MOST_WAITING: usize = 4096;
@@ -57,11 +56,11 @@ struct Waiter {
     crowded_since: Option<Instant>,
 }
 
-/// The way to the thread, and its figures.
+/// The way to the thread, if there is one, and its figures. The thread ends with it.
 #[derive(Default)]
 pub(crate) struct Writer {
-    queue: Mutex<Option<Sender<Waiter>>>,
-    thread: Mutex<Option<JoinHandle<()>>>,
+    queue: Option<Sender<Waiter>>,
+    thread: Option<JoinHandle<()>>,
     counts: Arc<Counts>,
 }
 
@@ -81,27 +80,15 @@ impl fmt::Debug for Writer {
 
 impl Writer {
     /// Starts the thread, which makes changes of this core: its store groups them.
-    pub(crate) fn start(&self, feed: Core) -> Result<()> {
+    pub(crate) fn start(feed: Core) -> Result<Self> {
         let (queue, works) = bounded(MOST_WAITING);
-        let counts = Arc::clone(&self.counts);
+        let counts = Arc::<Counts>::default();
+        let of_writer = Arc::clone(&counts);
         let run = move || {
             priority::lower(priority::CALLS);
-            Groups { feed: &feed, counts: &counts, works, crowded: Vec::new(), tried: Instant::now() }.run();
+            Groups { feed: &feed, counts: &of_writer, works, crowded: Vec::new(), tried: Instant::now() }.run();
         };
-        let thread = Builder::new().name("writer".to_owned()).spawn(run);
-        *self.thread.lock() = Some(thread.map_err(|e| Error::Setup(format!("cannot start a thread: {e}")))?);
-        *self.queue.lock() = Some(queue);
-        Ok(())
-    }
-
-    /// Ends the thread once it has made the changes that wait.
-    pub(crate) fn stop(&self) {
-        drop(self.queue.lock().take());
-        // The last answer may be the last to hold the service.
-        let thread = self.thread.lock().take().filter(|thread| thread.thread().id() != std::thread::current().id());
-        if let Some(thread) = thread {
-            let _ = thread.join();
-        }
+        Ok(Self { queue: Some(queue), thread: Some(threads::start("writer", run)?), counts })
     }
 
     pub(crate) fn usage(&self) -> ChangesUsage {
@@ -114,8 +101,8 @@ impl Writer {
         }
     }
 
-    fn queue(&self) -> Result<Sender<Waiter>> {
-        self.queue.lock().clone().ok_or_else(|| Code::Stopping.into())
+    fn queue(&self) -> Result<&Sender<Waiter>> {
+        self.queue.as_ref().ok_or_else(|| Code::Stopping.into())
     }
 
     /// Hands over a change; `reply` gets the result. Does not block; `overloaded` if too many wait.
@@ -146,13 +133,25 @@ impl Writer {
             let waiter = Waiter { command: Box::new(command), reply, due: answer_due(), crowded_since: None };
             queue.send(waiter).map_err(|_| Error::from(Code::Stopping))?;
         }
-        drop((tell, queue));
+        drop(tell);
         made.extend(results.into_iter().take(number - made.len()));
         made.sort_unstable_by_key(|(place, _)| *place);
         if made.len() < number {
             return Err(Error::Panicked("in the thread that makes changes".to_owned()));
         }
         Ok(made.into_iter().map(|(_, made)| made).collect())
+    }
+}
+
+impl Drop for Writer {
+    /// Ends the thread once it has made the changes that wait.
+    fn drop(&mut self) {
+        drop(self.queue.take());
+        // The last answer may be the last to hold the service.
+        let thread = self.thread.take().filter(|thread| thread.thread().id() != std::thread::current().id());
+        if let Some(thread) = thread {
+            let _ = thread.join();
+        }
     }
 }
 

@@ -166,7 +166,7 @@ impl<'f> Txn<'f> {
     }
 
     /// Writes the rows; then the steps come in order. If it fails, they are taken back.
-    pub(crate) fn write(self) -> Result<()> {
+    pub(crate) fn commit(self) -> Result<()> {
         let (feed, sequencer) = (self.feed, self.feed.streaming.sequencer());
         let _changing = feed.versions.change(self.things);
         sequencer.write_group(self.events);

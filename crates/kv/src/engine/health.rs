@@ -10,7 +10,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use parking_lot::Mutex;
+use parking_lot::{Mutex, MutexGuard};
 use rocksdb::ErrorKind;
 use rustix::fs::{AtFlags, StatVfs};
 use rustix::io::Errno;
@@ -46,11 +46,7 @@ pub struct Health {
     dir: Option<File>,
     /// Least free bytes, from the settings.
     pub(crate) min_free: u64,
-    look: Mutex<Look>,
-    /// The free and the needed bytes, while changes wait until the room that a start on a full device has used is reserved again.
-    owed: Mutex<Option<(u64, u64)>>,
-    /// Set while writes fail.
-    failure: Mutex<Option<Failure>>,
+    state: Mutex<State>,
     /// The engine takes no writes until it is opened again.
     ended: AtomicBool,
     /// The directory was removed: the engine writes into files that nobody finds again.
@@ -58,6 +54,15 @@ pub struct Health {
     /// No writes are taken, because a standby takes over.
     sealed: AtomicBool,
     pub(crate) writes: Writes,
+}
+
+/// Never locked during a call of the system: the device may be frozen.
+struct State {
+    look: Look,
+    /// The free and the needed bytes, while changes wait until the room that a start on a full device has used is reserved again.
+    owed: Option<(u64, u64)>,
+    /// Set while writes fail.
+    failure: Option<Failure>,
 }
 
 /// The result of the last look at the file system.
@@ -97,10 +102,10 @@ impl Admitted<'_> {
         if !self.tries {
             return;
         }
-        let mut failure = self.health.failure.lock();
-        let ended = failure.take();
+        let mut state = self.health.state();
+        let ended = state.failure.take();
         self.health.ended.store(false, Ordering::Release);
-        drop(failure);
+        drop(state);
         if let Some(Failure { since, refused, .. }) = ended {
             let seconds = since.elapsed().as_secs();
             tracing::info!(seconds, refused, "the storage accepts writes again");
@@ -111,11 +116,16 @@ impl Admitted<'_> {
 impl Health {
     /// For a data directory. Changes are refused while less than `min_free` bytes are free; 0 for never.
     pub(crate) fn new(dir: &Path, min_free: u64) -> Self {
-        let (owed, failure, ended, removed, sealed) = Default::default();
+        let (ended, removed, sealed) = Default::default();
         let look = Look { next: None, free: u64::MAX, least: min_free, is_scarce: false, was_there: false };
         // An error is ignored: it shows in plainer places.
         let dir = File::open(dir).ok();
-        Self { dir, min_free, look: Mutex::new(look), owed, failure, ended, removed, sealed, writes: Writes::new() }
+        let state = Mutex::new(State { look, owed: None, failure: None });
+        Self { dir, min_free, state, ended, removed, sealed, writes: Writes::new() }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock()
     }
 
     /// Refuses all writes from now on, and waits for those under way; false if one does not end for long.
@@ -158,12 +168,12 @@ impl Health {
 
     /// Changes wait for the room of a start from now on, with the free and the needed bytes; no more if there are none.
     pub(crate) fn set_owed(&self, owed: Option<(u64, u64)>) {
-        *self.owed.lock() = owed;
+        self.state().owed = owed;
     }
 
     /// The reason, if changes wait for the room of a start.
     pub(crate) fn owed(&self) -> Option<String> {
-        let (free, needed) = (*self.owed.lock())?;
+        let (free, needed) = self.state().owed?;
         let (free, needed) = (free >> 20, needed.div_ceil(1 << 20));
         Some(format!(
             "{free} MiB are free; {needed} MiB must be free to create the file RESERVE, the reserved space for a start \
@@ -173,7 +183,7 @@ impl Health {
 
     /// Looks whether too little is free, and whether the directory is still there, unless the last look was just now.
     pub(super) fn look(&self) -> Look {
-        let (now, last) = (Instant::now(), *self.look.lock());
+        let (now, last) = (Instant::now(), self.state().look);
         let Some(dir) = self.dir.as_ref().filter(|_| last.next.is_none_or(|next| next <= now)) else { return last };
         let mut look = last;
         // The engine replaces this file, but never removes it.
@@ -191,14 +201,14 @@ impl Health {
             look.is_scarce = is_scarce(free, look.least, last.is_scarce);
             look.next = (free >= look.least.saturating_add(NEAR)).then(|| now + LOOK_EVERY);
         }
-        *self.look.lock() = look;
+        self.state().look = look;
         look
     }
 
     /// Whether a write would reach the engine, and the last one succeeded.
     pub(crate) fn takes_writes(&self) -> bool {
         !self.is_failing()
-            && self.owed.lock().is_none()
+            && self.state().owed.is_none()
             && !self.look().is_scarce
             && !self.removed.load(Ordering::Acquire)
             && !self.sealed.load(Ordering::SeqCst)
@@ -206,12 +216,12 @@ impl Health {
 
     /// Whether the last write was refused.
     pub(crate) fn is_failing(&self) -> bool {
-        self.failure.lock().is_some()
+        self.state().failure.is_some()
     }
 
     /// Why the last write was refused; `None` if it was not.
     pub fn refusal(&self) -> Option<String> {
-        self.failure.lock().as_ref().map(|failure| failure.cause.clone())
+        self.state().failure.as_ref().map(|failure| failure.cause.clone())
     }
 
     /// Whether the engine takes no writes until it is opened again, as a change or a sample of figures has found. Does not wait.
@@ -244,8 +254,8 @@ impl Health {
 
     /// Counts a refused write. Logs the first one. If little room was its cause, the first refusal by the engine is news.
     fn count(&self, cause: &str, by_engine: bool) -> Error {
-        let mut failure = self.failure.lock();
-        match failure.as_ref() {
+        let mut state = self.state();
+        match state.failure.as_ref() {
             None => {
                 tracing::error!(
                     cause,
@@ -258,11 +268,11 @@ impl Health {
             Some(_) => {}
         }
         let first = || Failure { since: Instant::now(), refused: 0, by_engine, cause: String::new() };
-        let present = failure.get_or_insert_with(first);
+        let present = state.failure.get_or_insert_with(first);
         present.refused += 1;
         cause.clone_into(&mut present.cause);
         present.by_engine |= by_engine;
-        drop(failure);
+        drop(state);
         unavailable()
     }
 }

@@ -153,8 +153,8 @@ pub fn clear_inboxes(store: &Store, readers: &[UserId], author: UserId) -> Resul
 /// if it is not under way. Acknowledges.
 pub fn end_erasure(store: &Store, user: UserId, at: Millis, forgotten: Millis) -> Result<bool> {
     store.write_arrivals()?;
-    let _user = store.memory.inboxes.locks.of(user.get()).lock();
-    let _activity = store.memory.loaded.activity_locks.of(user.get()).lock();
+    let _user = store.memory.inboxes.change(user);
+    let _activity = store.memory.loaded.change_activity(user);
     let Some(Erasure { hash, since, rows, .. }) = erasure(store, user)? else { return Ok(false) };
     let mut change = WriteBatch::default();
     let profile = users::tables::profiles(store, &[user], Tier::Disk)?.pop().flatten();

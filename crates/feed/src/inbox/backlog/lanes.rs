@@ -44,6 +44,15 @@ struct Queue {
     parked: usize,
 }
 
+/// The jobs that wait.
+#[derive(Debug)]
+struct State {
+    /// By lane.
+    queues: Box<[Queue]>,
+    /// By the time of the next attempt.
+    parked: BTreeMap<(Instant, JobId), Waiting>,
+}
+
 /// The fate of a job that failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Failed {
@@ -68,9 +77,7 @@ pub struct Retry {
 /// Lanes of jobs. Jobs of one lane run one after the other; different lanes run side by side.
 #[derive(Debug)]
 pub struct Lanes {
-    queues: Box<[Mutex<Queue>]>,
-    /// By the time of the next attempt; at most so many.
-    parked: Mutex<BTreeMap<(Instant, JobId), Waiting>>,
+    state: Mutex<State>,
     most_parked: usize,
     hints: Sender<Lane>,
     inbox: Receiver<Lane>,
@@ -83,21 +90,22 @@ impl Lanes {
         // As many places as lanes: a hint always fits.
         let (hints, inbox) = bounded(usize::from(LANES));
         let (failed, retries) = bounded(usize::from(LANES));
-        let queues = (0..LANES).map(|_| Mutex::default()).collect();
-        Self { queues, parked: Mutex::default(), most_parked, hints, inbox, failed, retries }
+        let queues = (0..LANES).map(|_| Queue::default()).collect();
+        let state = Mutex::new(State { queues, parked: BTreeMap::new() });
+        Self { state, most_parked, hints, inbox, failed, retries }
     }
 
-    fn queue(&self, lane: Lane) -> MutexGuard<'_, Queue> {
-        self.queues[usize::from(lane.number())].lock()
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock()
     }
 
     pub(super) fn push(&self, job: Job) {
-        self.enter(Waiting { job, since: Instant::now(), parked: 0 });
+        self.enter(&mut self.state(), Waiting { job, since: Instant::now(), parked: 0 });
     }
 
-    fn enter(&self, waiting: Waiting) {
+    fn enter(&self, state: &mut State, waiting: Waiting) {
         let lane = waiting.job.id.lane;
-        let mut queue = self.queue(lane);
+        let queue = state.queue(lane);
         if waiting.parked > 0 {
             queue.parked = queue.parked.saturating_sub(1);
         }
@@ -116,7 +124,7 @@ impl Lanes {
 
     /// The first job of a lane; it stays there until it is finished.
     pub fn first(&self, lane: Lane) -> Option<Job> {
-        self.queue(lane).jobs.front().map(|first| first.job)
+        self.state().queue(lane).jobs.front().map(|first| first.job)
     }
 
     /// Tells workers of a lane with jobs; gives a lane back with its first job not done.
@@ -130,49 +138,36 @@ impl Lanes {
     /// (`is_own`). Otherwise the lane goes to [`Lanes::retries`], with a pause that doubles with each failure. No worker
     /// waits for it meanwhile.
     pub(super) fn failed(&self, lane: Lane, is_own: bool) -> Failed {
-        let mut queue = self.queue(lane);
+        let mut state = self.state();
+        let queue = state.queue(lane);
         let pause = doubled(PAUSE, queue.attempts);
         queue.attempts = queue.attempts.saturating_add(1);
         queue.failures += u32::from(is_own);
         let first = queue.jobs.front().copied();
         let is_new = queue.parked == 0 && first.is_none_or(|first| first.parked == 0);
         let stuck = first.filter(|_| is_own && (!is_new || queue.failures >= MOST_FAILURES));
-        if let Some(pause) = stuck.and_then(|stuck| self.park(stuck)) {
-            queue.parked += 1;
-            self.leave(&mut queue, lane);
+        let is_news = is_own && is_new && queue.failures == 1;
+        if let Some(pause) = stuck.and_then(|stuck| state.park(stuck, self.most_parked)) {
+            self.leave(&mut state, lane);
             return Failed { is_parked: true, pause, is_news: is_new };
         }
-        let is_news = is_own && is_new && queue.failures == 1;
-        drop(queue);
+        drop(state);
         if self.failed.try_send(Retry { at: Instant::now() + pause, lane }).is_err() {
             tracing::error!(lane = lane.number(), "a lane was given back for a retry twice");
         }
         Failed { is_parked: false, pause, is_news }
     }
 
-    /// Parks a job, unless too many are parked. Returns for how long.
-    fn park(&self, mut stuck: Waiting) -> Option<Duration> {
-        let mut parked = self.parked.lock();
-        if parked.len() >= self.most_parked {
-            return None;
-        }
-        let time = doubled(PARKED_FOR, stuck.parked);
-        stuck.parked = stuck.parked.saturating_add(1);
-        parked.insert((Instant::now() + time, stuck.job.id), stuck);
-        Some(time)
-    }
-
     /// Lets the parked job whose time has come first enter its lane again; false if there is none.
     pub(super) fn unpark(&self, now: Instant) -> bool {
-        let mut parked = self.parked.lock();
-        let due = parked.first_entry().filter(|first| first.key().0 <= now).map(|first| first.remove());
-        drop(parked);
-        due.map(|waiting| self.enter(waiting)).is_some()
+        let mut state = self.state();
+        let due = state.parked.first_entry().filter(|first| first.key().0 <= now).map(|first| first.remove());
+        due.map(|waiting| self.enter(&mut state, waiting)).is_some()
     }
 
     /// How many jobs are parked.
     pub(super) fn parked(&self) -> usize {
-        self.parked.lock().len()
+        self.state().parked.len()
     }
 
     /// The channel of lanes that [`Backlog::failed`](super::Backlog::failed) has given back. The receiver calls
@@ -183,15 +178,16 @@ impl Lanes {
 
     /// Since when the first job that waits longest has waited.
     pub(super) fn oldest(&self) -> Option<Instant> {
-        self.queues.iter().filter_map(|queue| queue.lock().jobs.front().map(|first| first.since)).min()
+        self.state().queues.iter().filter_map(|queue| queue.jobs.front().map(|first| first.since)).min()
     }
 
     /// Removes the first job of a lane. Returns since when it waited.
     pub(super) fn done(&self, lane: Lane) -> Option<Instant> {
-        self.leave(&mut self.queue(lane), lane).map(|done| done.since)
+        self.leave(&mut self.state(), lane).map(|done| done.since)
     }
 
-    fn leave(&self, queue: &mut Queue, lane: Lane) -> Option<Waiting> {
+    fn leave(&self, state: &mut State, lane: Lane) -> Option<Waiting> {
+        let queue = state.queue(lane);
         (queue.attempts, queue.failures) = (0, 0);
         let first = queue.jobs.pop_front();
         if queue.jobs.is_empty() {
@@ -203,6 +199,24 @@ impl Lanes {
             self.again(lane);
         }
         first
+    }
+}
+
+impl State {
+    fn queue(&mut self, lane: Lane) -> &mut Queue {
+        &mut self.queues[usize::from(lane.number())]
+    }
+
+    /// Parks a job, unless too many are parked. Returns for how long.
+    fn park(&mut self, mut stuck: Waiting, most: usize) -> Option<Duration> {
+        if self.parked.len() >= most {
+            return None;
+        }
+        let time = doubled(PARKED_FOR, stuck.parked);
+        stuck.parked = stuck.parked.saturating_add(1);
+        self.queue(stuck.job.id.lane).parked += 1;
+        self.parked.insert((Instant::now() + time, stuck.job.id), stuck);
+        Some(time)
     }
 }
 

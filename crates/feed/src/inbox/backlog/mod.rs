@@ -4,6 +4,7 @@
 //! lack ([`Backlog::pending`], [`Backlog::unsettled`]), gives workers their next jobs ([`Backlog::lanes`]), and bounds
 //! how many may wait.
 
+mod held;
 mod lanes;
 mod pending;
 mod room;
@@ -12,18 +13,19 @@ mod usage;
 
 use std::time::Instant;
 
+use crate::room::Room;
 use model::error::{Code, Error, Result};
 use model::{Count, Histogram, Job, JobId, Work};
 
+pub use crate::room::Reservation as JobReservation;
 pub use lanes::{Failed, Lanes, Retry};
-pub use room::JobReservation;
 pub use unsettled::Unsettling;
 pub use usage::{Kinds, Usage};
 
 /// All jobs under way.
 #[derive(Debug)]
 pub struct Backlog {
-    room: room::Counter,
+    room: Room,
     pending: pending::Pending,
     unsettled: unsettled::Unsettled,
     lanes: Lanes,
@@ -36,13 +38,16 @@ pub struct Backlog {
     put_off: Count,
     /// Items left out of the fan-out for lack of room.
     left_out: Count,
+    /// Settle jobs that a newer one of the same pair made needless.
+    coalesced: Count,
 }
 
 impl Backlog {
     /// An empty backlog for at most `capacity` jobs.
     pub fn new(capacity: usize) -> Self {
         Self {
-            room: room::Counter::new(capacity),
+            // Not for each place: waiting threads are woken only while an eighth of the capacity is free.
+            room: Room::new(capacity, capacity / 8),
             pending: pending::Pending::default(),
             unsettled: unsettled::Unsettled::default(),
             lanes: Lanes::new(capacity),
@@ -51,6 +56,7 @@ impl Backlog {
             refused: Count::default(),
             put_off: Count::default(),
             left_out: Count::default(),
+            coalesced: Count::default(),
         }
     }
 
@@ -93,8 +99,8 @@ impl Backlog {
         room.use_one();
         self.tally.added.add(&job.work);
         match job.work {
-            Work::FanOut { entry } => self.pending.add(entry),
-            Work::Settle { user, source } => self.unsettled.hold(user, source, Some(job.id)),
+            Work::FanOut { entry } => self.pending.hold(entry.source, entry.cursor, entry),
+            Work::Settle { user, source } => self.unsettled.hold(user, source, Some(job.id.seq)),
             Work::Rebuild { .. } => {}
         }
         self.lanes.push(job);
@@ -104,8 +110,8 @@ impl Backlog {
     pub fn finish(&self, job: &Job) {
         let is_fan_out = matches!(job.work, Work::FanOut { .. });
         match job.work {
-            Work::FanOut { entry } => self.pending.remove(entry),
-            Work::Settle { user, source } => self.unsettled.release(user, source),
+            Work::FanOut { entry } => self.pending.release(entry.source, &entry.cursor),
+            Work::Settle { user, source } => self.unsettled.release(user, &source),
             Work::Rebuild { .. } => {}
         }
         self.tally.done.add(&job.work);

@@ -1,79 +1,27 @@
 //! Pending items.
 
-use std::collections::BTreeMap;
 use std::ops::Bound::{Excluded, Unbounded};
 
-use foldhash::HashMap;
-
 use super::Backlog;
-use model::sync::RwLock;
-use model::sync::atomic::{AtomicU64, Ordering};
+use super::held::{Held, Keys};
 use model::{ContentId, Cursor, Entry, Order, Scan, UserId};
 
-/// The pending entries by source, each with the number of its jobs: that of an item that was deleted and restored during
-/// its first fan-out has two.
-///
-/// Bounded by the backlog's capacity: each entry belongs to a job.
-#[derive(Debug, Default)]
-pub(super) struct Pending {
-    by_source: RwLock<HashMap<UserId, Places>>,
-    /// How many entries.
-    len: AtomicU64,
-}
+/// The pending entries by source, each held by its jobs: that of an item that was deleted and restored during its first fan-out
+/// has two.
+pub(super) type Pending = Held<Cursor, Entry>;
 
-type Places = BTreeMap<Cursor, (Entry, usize)>;
-
-impl Pending {
-    pub(super) fn add(&self, entry: Entry) {
-        let mut map = self.by_source.write();
-        let (_, jobs) = map.entry(entry.source).or_default().entry(entry.cursor).or_insert((entry, 0));
-        *jobs += 1;
-        if *jobs == 1 {
-            self.len.fetch_add(1, Ordering::Relaxed);
-        }
-    }
-
-    pub(super) fn remove(&self, entry: Entry) {
-        let mut map = self.by_source.write();
-        if let Some(places) = map.get_mut(&entry.source) {
-            if let Some((_, jobs)) = places.get_mut(&entry.cursor) {
-                *jobs -= 1;
-                if *jobs == 0 {
-                    places.remove(&entry.cursor);
-                    self.len.fetch_sub(1, Ordering::Relaxed);
-                }
-            }
-            if places.is_empty() {
-                map.remove(&entry.source);
-            }
-        }
-    }
-
-    fn forget(&self, user: UserId) {
-        let mut map = self.by_source.write();
-        map.retain(|source, places| {
-            let before = places.len();
-            places.retain(|_, (entry, _)| *source != user && entry.author != user);
-            self.len.fetch_sub((before - places.len()) as u64, Ordering::Relaxed);
-            !places.is_empty()
-        });
-    }
-
-    pub(super) fn len(&self) -> u64 {
-        self.len.load(Ordering::Relaxed)
-    }
-}
+type Places = Keys<Cursor, Entry>;
 
 impl Backlog {
     /// Whether an item is pending on the path of an entry.
     pub fn is_pending(&self, entry: Entry) -> bool {
-        let map = self.pending.by_source.read();
+        let map = self.pending.by_user();
         map.get(&entry.source).is_some_and(|places| places.contains_key(&entry.cursor))
     }
 
     /// No entry of a source or an author is pending any more; jobs of these entries have nothing to do.
     pub fn forget_pending(&self, user: UserId) {
-        self.pending.forget(user);
+        self.pending.retain(|source, entry| source != user && entry.author != user);
     }
 
     /// The first entries of `scan` of `sources` (ascending) that are pending. `None` if more than `most` are found, for
@@ -81,7 +29,7 @@ impl Backlog {
     /// something pending.
     pub fn pending(&self, sources: &[UserId], scan: Scan<ContentId>, most: usize) -> Option<Vec<Entry>> {
         let Scan { span, order, limit } = scan;
-        let map = self.pending.by_source.read();
+        let map = self.pending.by_user();
         let mut found = Vec::new();
         // A `BTreeMap` panics on an empty range.
         if map.is_empty() || span.is_empty() {

@@ -72,16 +72,16 @@ impl KindCounts {
         self.0[kind].add(1);
     }
 
-    fn read(&self) -> [u64; 3] {
+    fn numbers(&self) -> [u64; 3] {
         self.0.each_ref().map(Count::get)
     }
 }
 
 impl Tally {
     /// Waiting and done. A job that ends meanwhile counts as waiting.
-    fn read(&self) -> (Kinds, Kinds) {
-        let done = self.done.read();
-        let added = self.added.read();
+    fn kinds(&self) -> (Kinds, Kinds) {
+        let done = self.done.numbers();
+        let added = self.added.numbers();
         let kinds = |[fan_out, settle, rebuild]: [u64; 3]| Kinds { fan_out, settle, rebuild };
         (kinds(std::array::from_fn(|i| added[i].saturating_sub(done[i]))), kinds(done))
     }
@@ -101,7 +101,7 @@ impl Backlog {
 
     /// The backlog in figures.
     pub fn usage(&self) -> Usage {
-        let (waiting, done) = self.tally.read();
+        let (waiting, done) = self.tally.kinds();
         Usage {
             places: self.room.fill(),
             waiting,
@@ -109,7 +109,7 @@ impl Backlog {
             done,
             pending_items: self.pending.len(),
             unsettled_pairs: self.unsettled.len(),
-            coalesced: self.unsettled.coalesced(),
+            coalesced: self.coalesced.get(),
             refused: self.refused.get(),
             put_off: self.put_off.get(),
             left_out: self.left_out.get(),

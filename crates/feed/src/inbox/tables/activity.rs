@@ -62,7 +62,7 @@ pub fn keep_no_inbox(store: &Store, user: UserId) -> Result<()> {
 pub fn touch(store: &Store, user: UserId, now: Millis) -> Result<Touched> {
     // A reader can do without this: at most some wait for a device that stalls, and none once the stall is known.
     let _turn = store.disk().ok().map(|disk| disk.health.begin_optional()).transpose()?;
-    let _lock = store.memory.loaded.activity_locks.of(user.get()).lock();
+    let _lock = store.memory.loaded.change_activity(user);
     let mut batch = WriteBatch::default();
     let present = activity(store, user, Tier::Disk)?;
     let (activity, job) = match present.seen_again(now) {
@@ -85,7 +85,7 @@ pub fn split_active(store: &Store, users: &[UserId], seen_since: Millis) -> Resu
             Some(seen) if seen >= seen_since => split.active.push(*user),
             Some(_) => {
                 // A read may have marked the user as seen meanwhile, so look again under the lock.
-                let _lock = store.memory.loaded.activity_locks.of(user.get()).lock();
+                let _lock = store.memory.loaded.change_activity(*user);
                 let activity = activity(store, *user, Tier::Disk)?;
                 if let Some(lapsed) = activity.lapsed(seen_since) {
                     write_activity(store, Write::Lapse, WriteBatch::default(), *user, lapsed)?;
@@ -131,7 +131,7 @@ pub fn idle(store: &Store, after: Option<UserId>, limit: usize, seen_before: Mil
 /// Evicts a user last seen before `seen_before` and raises the inbox's floor to `floor`, if any, in one change. False,
 /// and nothing changed, if the user was seen since or has no inbox.
 pub fn evict(store: &Store, user: UserId, seen_before: Millis, floor: Option<Cursor>) -> Result<bool> {
-    let _lock = store.memory.loaded.activity_locks.of(user.get()).lock();
+    let _lock = store.memory.loaded.change_activity(user);
     if !activity(store, user, Tier::Disk)?.is_idle(seen_before) {
         return Ok(false);
     }
@@ -146,7 +146,7 @@ fn write_first(store: &Store, user: UserId, first: Activity) -> Result<()> {
     if activity(store, user, Tier::Disk)? != Activity::default() {
         return Ok(());
     }
-    let _lock = store.memory.loaded.activity_locks.of(user.get()).lock();
+    let _lock = store.memory.loaded.change_activity(user);
     match activity(store, user, Tier::Disk)? {
         Activity::Dormant { seen: None } => write_activity(store, Write::Meet, WriteBatch::default(), user, first),
         _ => Ok(()),

@@ -3,8 +3,6 @@
 //!
 //! A merge that meets damage leaves such a floor too. No other change raises a floor to the top.
 
-use std::sync::atomic::Ordering;
-
 use super::activity::write_activity;
 use super::rows::read_inbox;
 use crate::ids::tables::shown;
@@ -13,40 +11,36 @@ use crate::rows::keys;
 use crate::rows::tables::INBOXES;
 use crate::store::Store;
 use kv::{Tier, WriteBatch};
-use model::error::{Error, Result};
+use model::error::Result;
 use model::failpoint::Write;
 use model::{Activity, UserId};
 
 /// Drops the inboxes that reads found damaged, and evicts their users, so that their next reads rebuild the inboxes.
 /// After an error the next call, or another read, goes on.
 pub fn drop_damaged_inboxes(store: &Store) -> Result<()> {
-    let noted: Vec<_> = store.memory.inboxes.damaged.noted.lock().keys().copied().collect();
-    for user in noted {
-        let dropped = {
-            let _user = store.memory.inboxes.locks.of(user.get()).lock();
-            drop_if_damaged(store, user)
-        };
-        if !dropped.as_ref().is_err_and(Error::is_unavailable) {
-            store.memory.inboxes.damaged.noted.lock().remove(&user);
-        }
-        dropped?;
+    while let Some((user, cause)) = store.memory.inboxes.damaged.take() {
+        let _user = store.memory.inboxes.change(user);
+        drop_if_damaged(store, user, Some(&cause)).inspect_err(|error| {
+            if error.is_unavailable() {
+                store.memory.inboxes.damaged.note(user, &cause);
+            }
+        })?;
     }
     Ok(())
 }
 
-/// Drops the inbox of a user if it is damaged. The caller holds the user's lock, so no settle or rebuild comes
+/// Drops the inbox of a user if it is damaged, for a cause that is logged if it is known. The caller holds the user's lock, so no settle or rebuild comes
 /// between.
-pub(crate) fn drop_if_damaged(store: &Store, user: UserId) -> Result<()> {
+pub(crate) fn drop_if_damaged(store: &Store, user: UserId, cause: Option<&str>) -> Result<()> {
     if !read_inbox(store, user, Tier::Disk)?.is_damaged() {
         return Ok(());
     }
-    let _lock = store.memory.loaded.activity_locks.of(user.get()).lock();
+    let _lock = store.memory.loaded.change_activity(user);
     let mut batch = WriteBatch::default();
     INBOXES.delete(&mut batch, user);
     let _announced = store.memory.inboxes.rows.change(user);
     write_activity(store, Write::Evict, batch, user, Activity::Evicted)?;
-    store.memory.inboxes.damaged.dropped.fetch_add(1, Ordering::Relaxed);
-    let cause = store.memory.inboxes.damaged.noted.lock().remove(&user);
+    store.memory.inboxes.damaged.dropped.add(1);
     tracing::warn!(
         user = %shown(store, user.get()),
         cause,
@@ -61,7 +55,7 @@ pub fn damage_inbox(store: &Store, user: UserId, way: usize) -> Result<()> {
     store.write_arrivals()?;
     let (family, key, mut batch) = (&INBOXES, keys::id(user.get()), WriteBatch::default());
     let inbox = read_inbox(store, user, Tier::Disk)?;
-    let (floor, entries) = inbox.read();
+    let (floor, entries) = inbox.contents();
     let mut entries: Vec<_> = entries.map_while(Result::ok).take(way.saturating_sub(1)).collect();
     match entries.last().copied() {
         // One place twice.

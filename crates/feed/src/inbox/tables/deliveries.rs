@@ -82,10 +82,10 @@ pub fn deliver(store: &Store, delivery: &Delivery<'_>) -> Result<()> {
 pub fn settle(store: &Store, job: JobId, user: UserId, source: UserId, room: usize) -> Result<usize> {
     store.memory.inboxes.make_room(store)?;
     // A rebuild comes before the look at the outbox, or after the steps.
-    let _user = store.memory.inboxes.locks.of(user.get()).lock();
+    let _user = store.memory.inboxes.change(user);
     let mut found = read_inbox(store, user, Tier::Disk)?.entries_of(source);
     if found.is_none() {
-        drop_if_damaged(store, user)?;
+        drop_if_damaged(store, user, None)?;
         found = read_inbox(store, user, Tier::Disk)?.entries_of(source);
     }
     let (floor, present) = found.ok_or_else(|| Error::Corrupt(format!("the inbox of user {user}")))?;
@@ -112,9 +112,9 @@ pub fn settle(store: &Store, job: JobId, user: UserId, source: UserId, room: usi
 /// Removes all entries of an author from an inbox, on whatever paths they came.
 pub(crate) fn forget_author(store: &Store, user: UserId, author: UserId) -> Result<()> {
     store.memory.inboxes.make_room(store)?;
-    let _user = store.memory.inboxes.locks.of(user.get()).lock();
+    let _user = store.memory.inboxes.change(user);
     let inbox = read_inbox(store, user, Tier::Disk)?;
-    let (floor, entries) = inbox.read();
+    let (floor, entries) = inbox.contents();
     let mut removed = Vec::new();
     for entry in entries {
         // A damaged inbox is dropped as a whole.
@@ -136,14 +136,14 @@ pub(crate) fn forget_author(store: &Store, user: UserId, author: UserId) -> Resu
 /// takes effect meanwhile. Returns how many entries were put in, or were there already.
 pub fn rebuild(store: &Store, job: JobId, user: UserId, authors: &[UserId], room: usize) -> Result<usize> {
     // An unfollow comes before the look at the follows, or after the entries: then its settle job removes them.
-    let _user = store.memory.inboxes.locks.of(user.get()).lock();
-    drop_if_damaged(store, user)?;
+    let _user = store.memory.inboxes.change(user);
+    drop_if_damaged(store, user, None)?;
     write_removals(store, user)?;
     let (floor, newest) = match activity(store, user, Tier::Disk)?.rebuilt(job) {
         Some(_) => newest_of(store, user, authors, room.saturating_add(1))?,
         None => (None, Vec::new()),
     };
-    let _lock = store.memory.loaded.activity_locks.of(user.get()).lock();
+    let _lock = store.memory.loaded.change_activity(user);
     let mut batch = WriteBatch::default();
     JOBS.delete(&mut batch, job);
     let Some(rebuilt) = activity(store, user, Tier::Disk)?.rebuilt(job) else {

@@ -26,7 +26,7 @@ pub(crate) struct Inbox {
 
 impl Inbox {
     /// The floor, and the entries above it, newest first.
-    pub(crate) fn read(&self) -> (Option<Cursor>, impl Iterator<Item = Result<Entry, Damaged>>) {
+    pub(crate) fn contents(&self) -> (Option<Cursor>, impl Iterator<Item = Result<Entry, Damaged>>) {
         let row = match &*self.row {
             [] => Packed::default(),
             row => Packed::read(row).unwrap_or(Packed { floor: Some(TOP), ..Packed::default() }),
@@ -38,7 +38,7 @@ impl Inbox {
 
     /// The floor, and the entries of a source; `None` if the inbox is damaged.
     pub(crate) fn entries_of(&self, source: UserId) -> Option<(Option<Cursor>, HashSet<Entry>)> {
-        let (floor, entries) = self.read();
+        let (floor, entries) = self.contents();
         let mut of_source = HashSet::new();
         for entry in entries {
             let entry = entry.ok()?;
@@ -51,7 +51,7 @@ impl Inbox {
 
     /// Whether it claims nothing for good, because something of it cannot be read.
     pub(crate) fn is_damaged(&self) -> bool {
-        let (floor, mut entries) = self.read();
+        let (floor, mut entries) = self.contents();
         floor == Some(TOP) || entries.any(|entry| entry.is_err())
     }
 }
@@ -71,7 +71,7 @@ pub fn inbox(
     visit: &mut dyn FnMut(Entry) -> ControlFlow<()>,
 ) -> Result<Option<Cursor>> {
     let inbox = read_inbox(store, user, tier)?;
-    let (mut floor, entries) = inbox.read();
+    let (mut floor, entries) = inbox.contents();
     let most = if tier == Tier::Memory { MOST_ENTRIES } else { usize::MAX };
     let span = span.newer_than(floor);
     let mut newest_first = Vec::new();
@@ -128,7 +128,7 @@ pub(crate) fn read_inbox(store: &Store, user: UserId, tier: Tier) -> Result<Inbo
 
 /// The floor of an inbox.
 pub(crate) fn floor(store: &Store, user: UserId) -> Result<Option<Cursor>> {
-    Ok(read_inbox(store, user, Tier::Disk)?.read().0)
+    Ok(read_inbox(store, user, Tier::Disk)?.contents().0)
 }
 
 /// Merges entries (newest first, all above the floor) into an inbox in a change, and raises the floor. The result is

@@ -50,6 +50,12 @@ struct State {
     running: BTreeSet<Option<UserId>>,
 }
 
+impl FanOut {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock()
+    }
+}
+
 struct Chunk {
     start: Option<UserId>,
     followers: Vec<UserId>,
@@ -113,7 +119,7 @@ impl Context {
 
     /// Goes on with a fan-out from the queue.
     pub(super) fn go_on(&self, fan_out: &Arc<FanOut>, stopped: &Receiver<()>) {
-        fan_out.state.lock().queued = false;
+        fan_out.state().queued = false;
         self.fan_out(fan_out, stopped);
     }
 
@@ -124,7 +130,7 @@ impl Context {
             return self.close(&fan_out.job, guarded(|| tables::drop_job(&self.store, fan_out.job.id)));
         }
         loop {
-            let mut state = fan_out.state.lock();
+            let mut state = fan_out.state();
             if state.closed || state.queued {
                 return;
             }
@@ -148,7 +154,7 @@ impl Context {
 
     /// Gives back a fan-out that no worker goes on with.
     pub(super) fn leave(&self, fan_out: &FanOut) {
-        let mut state = fan_out.state.lock();
+        let mut state = fan_out.state();
         if !state.closed {
             state.fail(None);
             self.end_failed(fan_out, state);
@@ -189,13 +195,13 @@ impl Context {
             let mut followers = chunk.followers;
             followers.retain(|follower| fan_out.early.binary_search(follower).is_err());
             let recipients = self.recipients(fan_out.reach, followers)?;
-            let then = fan_out.state.lock().plan(chunk.start, fan_out.reach);
+            let then = fan_out.state().plan(chunk.start, fan_out.reach);
             let delivery = Delivery { job: fan_out.job.id, entry: fan_out.entry, recipients: &recipients, then };
             tables::deliver(&self.store, &delivery)?;
             self.tally.chunk(recipients.len());
             Ok(then)
         });
-        let mut state = fan_out.state.lock();
+        let mut state = fan_out.state();
         state.running.remove(&chunk.start);
         let then = match written {
             Ok(then) => then,

@@ -18,7 +18,7 @@ fn step(at: u64, author: Option<u64>) -> Step {
 
 /// The bytes of all that takes changes.
 fn sum(arrivals: &Arrivals) -> usize {
-    let items = arrivals.records.lock().items.bytes();
+    let items = arrivals.records().items.bytes();
     items + arrivals.parts.all().map(|part| part.lock().filling.bytes()).sum::<usize>()
 }
 
@@ -38,7 +38,7 @@ fn memory_is_counted_and_given_back() {
     let fails = || Err(Error::Corrupt("on purpose".to_owned()));
     arrivals.write(&turn, |_| fails(), |_| Ok(())).expect_err("fails");
     assert_eq!(arrivals.used(), all);
-    let items = arrivals.records.lock().items_leaving;
+    let items = arrivals.records().items_leaving;
     assert!(items > 0);
     let mut rows = 0;
     let written = arrivals.write(

@@ -1,4 +1,3 @@
-use std::sync::mpsc::channel;
 use std::thread;
 
 use tempfile::TempDir;
@@ -44,8 +43,7 @@ fn changes_during_a_walk_are_in_its_answers() {
     let store = unloaded(&dir);
     put(&store, &ACTIVITY, (1..=ROWS).map(|raw| (raw, activity(raw).bytes().expect("encodes"))));
     put(&store, &DELETED, (1..=ROWS).filter(|raw| raw % 2 == 0).map(|raw| (raw, 7_u64.to_be_bytes().to_vec())));
-    let (_stop, stopped) = channel();
-    let mut loading = Loading::of(store.kv(), &store.memory.loaded, stopped);
+    let mut loading = Loading::of(store.kv(), &store.memory.loaded, never());
     let mut expected: Vec<_> = (0..=ROWS).map(activity).collect();
     let check = |expected: &[Activity], raw: u64| {
         let of = &[user(raw)];
@@ -94,15 +92,14 @@ fn a_stop_ends_all_walks_and_leaves_safe_answers() {
     for table in [SUSPENDED.spec, DELETED.spec] {
         put(&store, table, (1..=10 * ROWS).map(|raw| (raw, 7_u64.to_be_bytes().to_vec())));
     }
-    let (stop, stopped) = channel();
+    let (stop, stopped) = bounded::<()>(0);
     drop(stop);
     let mut loading = Loading::of(store.kv(), &store.memory.loaded, stopped);
-    assert!(!loading.load_filter(&SUSPENDED, &store.memory.loaded.suspended).expect("walks"));
+    assert_eq!(loading.load_filter(&SUSPENDED, &store.memory.loaded.suspended), None);
     assert_eq!(loading.rows, ROWS);
     loading.run();
     assert_eq!(loading.rows, ROWS, "of the last table");
     assert!(!store.memory.loaded.deleted.is_loaded());
-    loading.go_on();
     let suspended = |raw| users::tables::suspended_since(&store, user(raw), Tier::Disk).expect("reads");
     assert_eq!([1, 10 * ROWS, 10 * ROWS + 1].map(suspended), [Some(7), Some(7), None]);
     let event = Event::new(1, EventKind::Suspension, false, 1, 2).of_user(user(1));

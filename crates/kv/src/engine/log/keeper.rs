@@ -13,7 +13,8 @@ use super::files::trim_archive;
 use super::flushed::{Flushed, note};
 use crate::engine::health::{Health, is_tight};
 use crate::engine::reserve::Reserve;
-use model::error::{Error, Result};
+use model::error::Result;
+use model::threads;
 
 /// The interval of the thread. The newest change may be without a note of its flush for twice as long.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
@@ -40,7 +41,7 @@ impl Keeper {
         let (stop, stopped) = mpsc::channel();
         // The last row up to which a note of this thread vouches.
         let mut noted = flushed.through();
-        let thread = std::thread::Builder::new().name("log".to_owned()).spawn(move || {
+        let thread = threads::start("log", move || {
             let mut latest = db.latest_sequence_number();
             while stopped.recv_timeout(LOOK_EVERY) == Err(RecvTimeoutError::Timeout) {
                 let before = std::mem::replace(&mut latest, db.latest_sequence_number());
@@ -73,8 +74,7 @@ impl Keeper {
                     }
                 }
             }
-        });
-        let thread = thread.map_err(|e| Error::Setup(format!("cannot start a thread: {e}")))?;
+        })?;
         Ok(Self { stop, thread: Some(thread) })
     }
 
