@@ -24,6 +24,7 @@ use crate::nodes::consistency;
 use crate::nodes::peers::Peers;
 use crate::wire::kept_pages::KeptPages;
 use crate::wire::problem::Problem;
+use crate::wire::reply::Answer;
 use crate::wire::request_id::RequestId;
 use cluster::{Node, Status};
 use config::Config;
@@ -175,6 +176,14 @@ impl Api {
     /// Whether some requests concern other nodes of a cluster.
     pub(super) fn is_clustered(&self) -> bool {
         self.node.is_some() || self.peers.is_some()
+    }
+
+    /// The response of an answer. A problem is counted.
+    pub(super) fn respond(&self, request: &HttpRequest, id: &RequestId, answer: Answer) -> HttpResponse {
+        answer.unwrap_or_else(|problem| {
+            self.observed.requests.problem(problem.code());
+            problem.respond(request, id)
+        })
     }
 
     /// Adds the headers that all answers have: the id of the request, the order not to guess another type, the permission

@@ -172,10 +172,12 @@ impl Call {
         }
         // A body that cannot exceed a single change counts as a small body, for every call.
         let most = length.unwrap_or(limit);
-        let upload = self.upload.take().unwrap_or_default();
+        let memory = bodies.memory(most).none(self.caller.holder);
+        let Some(upload) = self.upload.take().filter(|_| announced != Some(0)) else {
+            return Ok(Body::new(memory, None));
+        };
         // The body is not read meanwhile, so its sender waits too. Time must be left for the rest.
         let turn = bodies.turn(self.caller.holder, most, *timeout / PART_FOR_TURN).await;
-        let memory = bodies.memory(most).none(self.caller.holder);
         self.in_time_or(Code::BodyTimeout, Body::read(upload, limit, announced, memory, turn)).await?
     }
 

@@ -5,29 +5,23 @@
 //! fails, is not ready, or takes too long, this node answers: a timeline that is pulled has the same items.
 
 use std::pin::pin;
-use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use actix_web::http::header::{
-    AUTHORIZATION, CACHE_CONTROL, CONTENT_TYPE, ETAG, HeaderName, IF_NONE_MATCH, LINK, RETRY_AFTER,
-};
-use actix_web::http::{Method, StatusCode};
+use actix_web::HttpMessage;
+use actix_web::http::Method;
+use actix_web::http::header::{AUTHORIZATION, CONTENT_TYPE, HeaderName, IF_NONE_MATCH};
 use actix_web::web::Bytes;
-use actix_web::{HttpMessage, HttpResponse};
 use http_body_util::Full;
 
-use crate::call::Call;
 use crate::connections::answer_memory;
 use crate::guards::address::X_FORWARDED_FOR;
 use crate::nodes::consistency::{self, POSITION, Wanted};
-use crate::nodes::peers::{Asked, FORWARDED, NodeAnswer, Peers};
-use crate::route_info::OfOwner;
-use crate::wire::problem::Problem;
-use crate::wire::query::{self, CONSISTENCY, MAX_LIMIT};
+use crate::nodes::peers::{FORWARDED, Lost, Peers};
+use crate::prelude::*;
+use crate::wire::query::{CONSISTENCY, MAX_LIMIT};
 use crate::wire::request_id::{RequestId, TRACEPARENT, X_REQUEST_ID};
 use cluster::{Health, SLOW};
 use model::UserId;
-use model::error::Code;
 
 const TRACESTATE: HeaderName = HeaderName::from_static("tracestate");
 /// The owner gets this fraction of the timeout of a request, and no more than so long. Time is left for an own answer.
@@ -116,9 +110,8 @@ pub(crate) async fn to_owner(call: &Call, user: UserId, body: Bytes) -> Option<H
         return None;
     }
     let told = told(call, peers, &owners, body).await;
-    let count = if told.is_some() { &peers.forwarded } else { &peers.answered_here };
-    count.fetch_add(1, Ordering::Relaxed);
-    told.and_then(answer)
+    if told.is_some() { &peers.forwarded } else { &peers.answered_here }.add(1);
+    told
 }
 
 /// The answer of another node to a read that waits for the log here; `None` if this node is to answer. The other one
@@ -126,12 +119,12 @@ pub(crate) async fn to_owner(call: &Call, user: UserId, body: Bytes) -> Option<H
 async fn elsewhere(call: &Call) -> Option<HttpResponse> {
     let peers = call.api.peers.as_ref().filter(|_| call.info.passes())?;
     let told = told(call, peers, &peers.all_well(), Bytes::new()).await?;
-    peers.forwarded.fetch_add(1, Ordering::Relaxed);
-    answer(told)
+    peers.forwarded.add(1);
+    Some(told)
 }
 
 /// Asks members, one after another, until one answers or fails.
-async fn told(call: &Call, peers: &Peers, owners: &[usize], body: Bytes) -> Option<NodeAnswer> {
+async fn told(call: &Call, peers: &Peers, owners: &[usize], body: Bytes) -> Option<HttpResponse> {
     if call.request.headers().contains_key(FORWARDED) {
         return None;
     }
@@ -143,9 +136,8 @@ async fn told(call: &Call, peers: &Peers, owners: &[usize], body: Bytes) -> Opti
     for owner in owners.iter().copied().filter(|owner| peers.is_well(*owner)) {
         let request = outgoing(call, peers, owner, body.clone())?;
         match peers.ask(owner, request, (timeout.saturating_sub(began.elapsed()), most), memory).await {
-            Asked::Answered(told) => return Some(told),
-            Asked::Left => {}
-            Asked::Nothing => return None,
+            Err(Lost::Left) => {}
+            told => return told.ok(),
         }
     }
     None
@@ -231,20 +223,6 @@ fn missing_parameter(call: &Call, wanted: Wanted) -> String {
     };
     let mark = if call.request.uri().query().is_some() { '&' } else { '?' };
     format!("{mark}{CONSISTENCY}={word}")
-}
-
-/// The answer of the owner as the client gets it.
-fn answer(told: NodeAnswer) -> Option<HttpResponse> {
-    let mut response = HttpResponse::build(StatusCode::from_u16(told.status).ok()?);
-    for name in [CONTENT_TYPE, LINK, RETRY_AFTER, POSITION, ETAG, CACHE_CONTROL] {
-        if let Some(value) = told.headers.get(name.as_str()) {
-            response.insert_header((name, value.as_bytes()));
-        }
-    }
-    Some(match told.memory {
-        Some(memory) => answer_memory::reserved(response, told.body, memory),
-        None => response.body(told.body),
-    })
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ pub(crate) use serde_json::json;
 pub(crate) use utoipa::ToSchema;
 
 pub(crate) use crate::call::Call;
-pub(crate) use crate::endpoint::{Endpoint, Shape, Takes, endpoints, example, parameters};
+pub(crate) use crate::endpoint::{Endpoint, Takes, endpoints, example, parameters, shape};
 pub(crate) use crate::guards::auth::TokenUse;
 pub(crate) use crate::pools::Wants;
 pub(crate) use crate::route_info::{BodyKind, OfOwner};

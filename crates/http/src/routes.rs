@@ -30,9 +30,9 @@ use model::error::Code;
 /// Adds all routes to the application of a thread.
 pub(super) fn configure(endpoints: &'static [Endpoint], api: &Arc<Api>, config: &mut ServiceConfig) {
     let routes = Rc::new(Routes::new(endpoints, api));
-    attend::serve(config, move |request, upload| {
+    attend::serve(config, move |request, upload, connection| {
         let routes = Rc::clone(&routes);
-        async move { routes.answer(&request, upload).await }
+        async move { routes.answer(&request, upload, connection.as_deref()).await }
     });
 }
 
@@ -89,37 +89,40 @@ impl Routes {
         self.paths.at(path).ok().map(|found| found.value)
     }
 
-    async fn answer(&self, request: &HttpRequest, upload: Option<Upload>) -> HttpResponse {
-        if let Some(connection) = Connection::of(request) {
+    async fn answer(
+        &self,
+        request: &HttpRequest,
+        upload: Option<Upload>,
+        connection: Option<&Connection>,
+    ) -> HttpResponse {
+        if let Some(connection) = connection {
             connection.flow.turn().await;
         }
-        match self.at(request.match_info().as_str()) {
-            Some(path) => match path.route(request.method()) {
-                Some(route) => route.answer(&self.api, request, upload).await,
-                None => self.refuse(request, || Problem::method_not_allowed(&path.methods)),
-            },
-            None => self.refuse(request, || self.nothing_there(request)),
+        let path = self.at(request.match_info().as_str());
+        match path.and_then(|path| path.route(request.method())) {
+            Some(route) => route.answer(&self.api, request, upload, connection).await,
+            None => self.refuse(request, path),
         }
     }
 
-    /// Answers a request without a route whose path is text with a problem.
-    fn refuse(&self, request: &HttpRequest, problem: impl FnOnce() -> Problem) -> HttpResponse {
+    /// Answers a request without a route with a problem.
+    fn refuse(&self, request: &HttpRequest, path: Option<&Path>) -> HttpResponse {
         let (api, began) = (&self.api, Instant::now());
         let id = RequestId::begin(request);
         let permit = Permit::for_keys(request.method().is_safe());
         // The question of a browser before a request is not counted: it costs little, and the request itself counts.
         let answer = match api.admission.access.preflight(request) {
             Some(answer) => api.admission.check_page(request).map(|()| answer),
-            None => {
-                api.admission.receive(request).and_then(|()| api.admission.admit(request, &id, permit)).and_then(|_| {
-                    Err(if query::text(request.path()).is_some() { problem() } else { Code::InvalidPath.into() })
+            None => api.admission.receive(request).and_then(|()| {
+                api.admission.admit(request, &id, permit)?;
+                Err(match path {
+                    _ if query::text(request.path()).is_none() => Code::InvalidPath.into(),
+                    Some(path) => Problem::method_not_allowed(&path.methods),
+                    None => self.nothing_there(request),
                 })
-            }
+            }),
         };
-        let mut response = answer.unwrap_or_else(|refused| {
-            api.observed.requests.problem(refused.code());
-            refused.respond(request, &id)
-        });
+        let mut response = api.respond(request, &id, answer);
         self.others.count(response.status(), began.elapsed());
         api.sign(request, id, &mut response);
         response
@@ -175,7 +178,7 @@ impl Route {
         api: &Api,
         request: &HttpRequest,
         id: &RequestId,
-        connection: Option<&Rc<Connection>>,
+        connection: Option<&Connection>,
     ) -> Result<Caller, Problem> {
         let info = &self.endpoint.info;
         // A standby has taken over, and may have changes that this server lacks.
@@ -195,11 +198,17 @@ impl Route {
         if info.writes() { refuse_condition(request).map(|()| caller) } else { Ok(caller) }
     }
 
-    async fn answer(&self, api: &Rc<ThreadApi>, request: &HttpRequest, upload: Option<Upload>) -> HttpResponse {
+    async fn answer(
+        &self,
+        api: &Rc<ThreadApi>,
+        request: &HttpRequest,
+        upload: Option<Upload>,
+        connection: Option<&Connection>,
+    ) -> HttpResponse {
         let Endpoint { info, handler, .. } = self.endpoint;
         let began = Instant::now();
         let id = RequestId::begin(request);
-        let connection = Connection::of(request).filter(|_| !info.answers_always);
+        let connection = connection.filter(|_| !info.answers_always);
         let surplus = connection.filter(|one| one.is_surplus());
         let admitted = self.admit(api, request, &id, connection);
         let caller = admitted.as_ref().ok().map(|caller| caller.who.clone());
@@ -225,10 +234,7 @@ impl Route {
             }
             answer => answer,
         };
-        let mut response = answer.unwrap_or_else(|problem| {
-            api.observed.requests.problem(problem.code());
-            problem.respond(request, &id)
-        });
+        let mut response = api.respond(request, &id, answer);
         // A client that sends its next request here, just when the connection ends, would not know what became of it.
         if surplus.is_some_and(|one| one.is_surplus()) || api.is_stopping() {
             response.head_mut().set_connection_type(ConnectionType::Close);

@@ -3,24 +3,22 @@
 use std::fmt;
 use std::sync::Arc;
 
+use actix_web::HttpRequest;
 use actix_web::http::header::{HeaderValue, X_CONTENT_TYPE_OPTIONS};
 use actix_web::web::ServiceConfig;
-use actix_web::{HttpRequest, HttpResponse};
-use serde_json::json;
 use tokio::sync::{mpsc, oneshot};
 
 use crate::connections::attend;
-use crate::figures::page::{self, Page, by, figures};
+use crate::figures::page::{Page, by, figures};
 use crate::figures::reloads::Reloads;
 use crate::guards::access::Access;
 use crate::guards::address;
 use crate::guards::auth::{Authenticator, Permit};
 use crate::limits::{Holder, Limits};
-use crate::wire::problem::Problem;
+use crate::prelude::*;
 use crate::wire::query::Query;
 use crate::wire::request_id::RequestId;
 use config::Config;
-use model::error::{Code, Result};
 
 /// The states of a standby.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -191,7 +189,7 @@ impl StandbyApi {
 /// Adds its routes to an application.
 pub fn configure(api: &Arc<StandbyApi>, config: &mut ServiceConfig) {
     let api = Arc::clone(api);
-    attend::serve(config, move |request, _| {
+    attend::serve(config, move |request, _, _| {
         let api = Arc::clone(&api);
         async move {
             let id = RequestId::begin(&request);
@@ -212,8 +210,10 @@ async fn answer(api: &StandbyApi, request: &HttpRequest, id: &RequestId) -> Resu
         ("GET" | "HEAD", "/standbyz") => api.health(),
         ("GET" | "HEAD", "/metrics") => {
             api.check(request, id, Permit { read: true, metrics: true, ..full })?;
-            let (status, reloads) = (api.status(), Arc::clone(&api.reloads));
-            page::answer(move |page| reloads.figures(page).and_then(|()| figures(page, &status)))
+            let mut page = Page::new();
+            api.reloads.figures(&mut page);
+            figures(&mut page, &api.status());
+            page.answer()
         }
         ("POST", "/v1/admin/promote") => {
             api.check(request, id, full)?;
@@ -223,7 +223,7 @@ async fn answer(api: &StandbyApi, request: &HttpRequest, id: &RequestId) -> Resu
     }
 }
 
-fn figures(page: &mut Page<'_>, status: &StandbyStatus) -> fmt::Result {
+fn figures(page: &mut Page, status: &StandbyStatus) {
     let states = StandbyState::ALL.map(|state| (state.as_str(), u64::from(state == status.state)));
     figures! { page =>
         /// 1 for the state of this standby.

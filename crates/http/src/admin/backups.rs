@@ -11,7 +11,7 @@ use feed::backup::Backup;
 const MEDIA_TYPE: &str = "application/x-tar";
 
 endpoints! { "operations", of_this_server:
-    let archive = Shape::named("BackupArchive", json!({"type": "string", "format": "binary"}));
+    let archive = shape::named("BackupArchive", json!({"type": "string", "format": "binary"}));
 
     /// Take a backup of all data
     ///

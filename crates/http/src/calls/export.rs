@@ -24,7 +24,7 @@ endpoints! { "users":
     /// answer is incomplete. What changes meanwhile may be in it or not.
     get("/v1/users/{uid}/export", export, "exportUser")
         .for_users(TokenUse::Own)
-        .answers_in(MEDIA_TYPE, 200, "The lines", Shape::named("UserExport", json!({"type": "string"})), example("UserExport"));
+        .answers_in(MEDIA_TYPE, 200, "The lines", shape::named("UserExport", json!({"type": "string"})), example("UserExport"));
 }
 
 /// `GET /v1/users/{uid}/export`

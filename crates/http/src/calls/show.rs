@@ -1,18 +1,14 @@
 //! The objects of the API as JSON that several files answer. The others are beside their handlers.
 
-use serde::{Serialize, Serializer};
+use serde::Serializer;
 use serde_json::value::RawValue;
 
-use crate::wire::answers::answers;
-use crate::wire::problem::Problem;
-use crate::wire::reply;
+use crate::prelude::*;
 use crate::wire::reply::Text;
-use feed::{Read, kinds};
-use model::error::{Error, Result};
+use feed::kinds;
 use model::{
-    Audience, Barrier, Card, Entry, HostId, HostIds, ItemCounts, ItemView, JsonObject, KindNames, MediaList, Millis,
-    ReactionCounts, ReactionKind, ReactionKinds, Reactions, Relation, RelationKind, RuleDraft, ShownId, Time,
-    UserCursor,
+    Audience, Barrier, Card, Entry, HostIds, ItemCounts, ItemView, JsonObject, KindNames, MediaList, ReactionCounts,
+    ReactionKind, ReactionKinds, Reactions, Relation, RelationKind, RuleDraft, ShownId, UserCursor,
 };
 
 answers! {

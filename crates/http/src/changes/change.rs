@@ -1,8 +1,8 @@
 //! A change as clients see it.
 
-use crate::wire::answers::answers;
+use crate::prelude::*;
 use feed::ChangesPage;
-use model::{Changed, EffectKind, HostId, HostIds, Millis, ShownId, Time, UserId};
+use model::{Changed, EffectKind, HostIds, ShownId, UserId};
 
 answers! {
     /// Changes, and the position from which to continue.

@@ -53,7 +53,7 @@ endpoints! { "changes":
             ),
         ])
         .answers::<Changes>(200, "The changes")
-        .answers_in(events::MEDIA_TYPE, 200, "Changes, without an end", Shape::of::<Change>(), json!({}))
+        .answers_in(events::MEDIA_TYPE, 200, "Changes, without an end", shape::of::<Change>(), json!({}))
         .refuses(&[Code::ChangesGone, Code::InvalidHeader, Code::Stopping]);
 }
 

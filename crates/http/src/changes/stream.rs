@@ -7,14 +7,11 @@ use tokio::time::{Instant, timeout_at};
 
 use super::change::Change;
 use crate::api::Api;
-use crate::call::Call;
 use crate::limits::Holder;
-use crate::pools::Wants;
+use crate::prelude::*;
 use crate::streams::events;
 use crate::streams::response::{self, Piece, Source};
-use crate::wire::problem::Problem;
-use crate::wire::reply::{self, Answer};
-use feed::{ChangePosition, ChangesAfter, Feed};
+use feed::{ChangePosition, ChangesAfter};
 use model::EffectKind;
 
 /// Changes that are sent at once, and the memory that is reserved for them, bytes.

@@ -101,7 +101,8 @@ impl Connection {
 
     /// The task of the context waits for bytes.
     pub(super) fn wait(&self, context: &Context<'_>) {
-        self.task.set(Some(context.waker().clone()));
+        let known = self.task.take().filter(|task| task.will_wake(context.waker()));
+        self.task.set(Some(known.unwrap_or_else(|| context.waker().clone())));
     }
 
     /// Whether another connection has its place. Nothing is read or written any more.

@@ -1,6 +1,5 @@
 //! Keys and the certificate, whose files are read again while the server runs.
 
-use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use crate::figures::page::{Page, by, figures};
@@ -44,7 +43,7 @@ impl Reloads {
     }
 
     /// Writes the figures.
-    pub(crate) fn figures(&self, page: &mut Page<'_>) -> fmt::Result {
+    pub(crate) fn figures(&self, page: &mut Page) {
         let files = [("keys", &self.keys), ("certificate", &self.certificate)];
         let failed = files.map(|(name, reload)| (name, u64::from(reload.has_failed())));
         figures! { page =>

@@ -5,16 +5,12 @@
 
 use std::sync::{LazyLock, OnceLock};
 
-use actix_web::HttpResponse;
 use actix_web::http::header::{CONTENT_SECURITY_POLICY, LOCATION, REFERRER_POLICY};
 use serde_json::Value;
 use xxhash_rust::xxh3::xxh3_128;
 
 use super::web_files::{WebFile, kept};
-use crate::call::Call;
-use crate::endpoint::{Endpoint, get, group};
-use crate::wire::problem::Problem;
-use crate::wire::reply::Answer;
+use crate::prelude::*;
 
 const PAGE: &str = include_str!("../../../../console/index.html");
 const STYLE: &str = include_str!("../../../../console/console.css");
@@ -41,10 +37,12 @@ const DOCS: &str = concat!(env!("CARGO_PKG_REPOSITORY"), "/blob/v", env!("CARGO_
 /// request. A process has one server, whose settings stay; only its keys may come and go.
 static PAGES: [OnceLock<WebFile>; 2] = [const { OnceLock::new() }; 2];
 
-/// The calls of this file. They have no description: they are parts of a page.
-pub(crate) fn endpoints() -> Vec<Endpoint> {
-    let calls = [get("/", start, "", ""), get("/console/{version}/{file}", part, "", "")];
-    group("operations", calls.map(Endpoint::open))
+endpoints! { "operations", open:
+    /// The console
+    get("/", start, "");
+
+    /// A part of the console
+    get("/console/{version}/{file}", part, "");
 }
 
 /// `GET /`: the page, or without the console a redirect to the description of the API.

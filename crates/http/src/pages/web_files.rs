@@ -2,20 +2,19 @@
 
 use std::io::Read;
 
-use actix_web::http::StatusCode;
 use actix_web::http::header::{
     ACCEPT_ENCODING, AcceptEncoding, CACHE_CONTROL, CONTENT_ENCODING, ETAG, Encoding, Header as _, HeaderValue,
     Preference, Quality, VARY,
 };
 use actix_web::web::Bytes;
-use actix_web::{HttpRequest, HttpResponse, HttpResponseBuilder};
+use actix_web::{HttpRequest, HttpResponseBuilder};
 use flate2::Compression;
 use flate2::read::{GzDecoder, GzEncoder};
 use xxhash_rust::xxh3::xxh3_128;
 
 use crate::connections::answer_memory;
-use crate::wire::problem::Problem;
-use crate::wire::reply::{Answer, is_known};
+use crate::prelude::*;
+use crate::wire::reply::is_known;
 
 /// A file that never changes while the server runs. All answers share its bytes.
 #[derive(Debug)]

@@ -8,10 +8,10 @@ use std::time::{Duration, Instant};
 
 use super::events;
 use crate::api::Api;
+use crate::prelude::*;
 use feed::streaming::{Event, Frame, Kind};
 use feed::{sight, timeline};
 use model::UserId;
-use model::error::Result;
 use model::threads;
 
 /// Most events read in one step.
@@ -83,7 +83,7 @@ impl State {
     }
 
     /// Delivers some events to their streams; false if there are none.
-    fn step(&mut self) -> Result<bool, crate::wire::problem::Problem> {
+    fn step(&mut self) -> Result<bool, Problem> {
         self.see();
         if let Err(error) = feed::events::tend(self.api.feed()) {
             tracing::debug!(%error, "the oldest events could not be removed; the next attempt follows");
@@ -108,7 +108,7 @@ impl State {
     }
 
     /// Tells some users what concerns them alone; false if there is nothing.
-    fn tell(&self) -> Result<bool, crate::wire::problem::Problem> {
+    fn tell(&self) -> Result<bool, Problem> {
         let (feed, streaming) = (self.api.feed(), self.api.feed().streaming());
         let waiting = streaming.take_personal(SLICE);
         for (user, what) in &waiting {

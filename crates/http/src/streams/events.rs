@@ -3,14 +3,12 @@
 use std::fmt::Display;
 
 use russe::{Event as Sse, Message};
-use serde::Serialize;
 
 use crate::calls::notices;
 use crate::calls::show::{self, ItemId, Viewer};
-use crate::wire::problem::Problem;
-use crate::wire::reply;
+use crate::prelude::*;
 use feed::streaming::{Event, Frame, Kind, Personal};
-use feed::{Feed, Happened, events};
+use feed::{Happened, events};
 use model::{Cursor, HostIds, ReactionKinds, Reactions, UserId};
 
 /// The media type `text/event-stream`.

@@ -5,20 +5,17 @@ use std::fmt::Display;
 use std::str::FromStr;
 use std::sync::Arc;
 
+use actix_web::HttpResponseBuilder;
 use actix_web::body::BodyStream;
 use actix_web::http::header::CACHE_CONTROL;
 use actix_web::http::{Method, Version};
 use actix_web::web::Bytes;
-use actix_web::{HttpResponse, HttpResponseBuilder};
 use futures_util::stream::{StreamExt as _, unfold};
 
-use crate::call::Call;
 use crate::connections::connection::Connection;
 use crate::limits::Places;
-use crate::wire::problem::Problem;
-use crate::wire::reply::Answer;
+use crate::prelude::*;
 use feed::streaming::Share;
-use model::error::Code;
 
 /// The bytes that a stream sends at once.
 pub(crate) struct Piece {

@@ -11,44 +11,21 @@ use tokio::time::timeout;
 use super::events;
 use super::response::{self, Piece, Source};
 use crate::api::Api;
-use crate::call::Call;
-use crate::endpoint::{Endpoint, Shape, example, get, group, parameters};
-use crate::guards::auth::TokenUse;
 use crate::limits::Holder;
-use crate::pools::Wants;
-use crate::wire::problem::Problem;
-use crate::wire::reply::Answer;
+use crate::prelude::*;
 use feed::streaming::{Event, Item, Stream};
-use feed::{Feed, Happened, sight, timeline};
+use feed::{Happened, sight, timeline};
 use kv::Tier;
-use model::error::Code;
-use model::{ShownSources, UserId, schemas};
+use model::{ShownSources, UserId};
 
 /// Items read at once for a client that catches up.
 const STEP: usize = 8;
 /// Bytes sent to the connection at once, unless one event alone is larger.
 const PIECE: usize = 16 << 10;
 
-const EVENTS: &str = "Each event has a name, and JSON in `data`:\n\n\
-    | event | meaning | data |\n\
-    |---|---|---|\n\
-    | `content` | an item was published or restored; `id` is its cursor | `Content`, with `viewer` |\n\
-    | `edit` | an item was edited | `Content`, with `viewer` |\n\
-    | `delete` | an item was deleted | `ContentRef` |\n\
-    | `notice` | a notice of the user came | `Notice` |\n\
-    | `marker` | a marker of the user moved, perhaps on another device | `{of, list?, cursor}`; `of` is `timeline`, `list` \
-    or `notices` |\n\
-    | `reset` | events were left out: load the timeline again, and keep the stream open | `{}` |\n\n\
-    An `id` without an event is a newer place to resume from. After some silence the server sends a comment line. The \
-    stream ends when the server stops, or when the client does not read. A user can have at most \
-    `server.max_streams_per_user` open streams. The schema describes the `data` of one event.\n\n\
-    The answer has no end. A generated client that reads each answer to its end would wait for ever: read the stream with an \
-    HTTP client that gives an answer as it arrives.";
-
-/// The calls of this file.
-pub(crate) fn endpoints() -> Vec<Endpoint> {
+endpoints! { "streams":
     let about = "The `data` of an event, as in the table of the call `listen`";
-    let data = Shape::named("EventData", schemas::any_object().description(Some(about)).build());
+    let data = shape::named("EventData", schemas::any_object().description(Some(about)).build());
     let last = parameters::header(
         "Last-Event-ID",
         "The cursor of an item, or another `id` of this stream: the stream begins with the events after it. It begins \
@@ -57,15 +34,33 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         schemas::text(&format!("^$|{}", schemas::cursor_pattern())),
         "1689089522000-32850",
     );
-    let call = get("/v1/users/{uid}/stream", listen, "listen", "Stream the changes of the home timeline")
-        .about(EVENTS)
+
+    /// Stream the changes of the home timeline
+    ///
+    /// Each event has a name, and JSON in `data`:
+    ///
+    /// | event | meaning | data |
+    /// |---|---|---|
+    /// | `content` | an item was published or restored; `id` is its cursor | `Content`, with `viewer` |
+    /// | `edit` | an item was edited | `Content`, with `viewer` |
+    /// | `delete` | an item was deleted | `ContentRef` |
+    /// | `notice` | a notice of the user came | `Notice` |
+    /// | `marker` | a marker of the user moved, perhaps on another device | `{of, list?, cursor}`; `of` is `timeline`, `list` or `notices` |
+    /// | `reset` | events were left out: load the timeline again, and keep the stream open | `{}` |
+    ///
+    /// An `id` without an event is a newer place to resume from. After some silence the server sends a comment line. The
+    /// stream ends when the server stops, or when the client does not read. A user can have at most
+    /// `server.max_streams_per_user` open streams. The schema describes the `data` of one event.
+    ///
+    /// The answer has no end. A generated client that reads each answer to its end would wait for ever: read the stream with an
+    /// HTTP client that gives an answer as it arrives.
+    get("/v1/users/{uid}/stream", listen, "listen")
         .for_users(TokenUse::Own)
         .with_token_in_query()
         .not_for_read_keys()
         .query([last])
         .answers_in(events::MEDIA_TYPE, 200, "Events, without an end", data, example("EventData"))
         .refuses(&[Code::InvalidHeader, Code::UnknownCursor, Code::CrossOrigin, Code::StreamLimit, Code::Stopping]);
-    group("streams", [call])
 }
 
 /// `GET /v1/users/{uid}/stream`

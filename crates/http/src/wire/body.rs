@@ -47,6 +47,11 @@ pub(crate) struct Body {
 }
 
 impl Body {
+    /// An empty body.
+    pub(crate) fn new(memory: Places, turn: Option<Places>) -> Self {
+        Self { pieces: Vec::new(), len: 0, memory, turn }
+    }
+
     /// Reads a body of at most `limit` bytes. It ends after `announced` bytes if the client announces its length, because
     /// the HTTP server finds no end if the client also offers another protocol. Memory is reserved as bytes arrive, so a
     /// client that only announces many bytes, or sends them slowly, takes no memory from others.
@@ -57,7 +62,7 @@ impl Body {
         memory: Places,
         turn: Option<Places>,
     ) -> Result<Self, Problem> {
-        let mut body = Self { pieces: Vec::new(), len: 0, memory, turn };
+        let mut body = Self::new(memory, turn);
         let mut late = pin!(tokio::time::sleep(SOON));
         let (mut since_others, mut expected) = (0, LEAST);
         while announced.is_none_or(|announced| body.len < announced) {

@@ -13,13 +13,11 @@ use crate::api::Api;
 use crate::changes::change::Change;
 use crate::figures::webhooks::WebhookFigures;
 use crate::limits::Holder;
-use crate::pools::Wants;
-use crate::wire::problem::Problem;
-use crate::wire::reply::{self, Items};
+use crate::prelude::*;
+use crate::wire::reply::Items;
 use config::{Webhook, WebhookSecret};
-use feed::{ChangePosition, ChangesAfter, Feed, ReceiverStart, events};
-use model::error::{Code, Error, Result};
-use model::{EffectKind, Millis};
+use feed::{ChangePosition, ChangesAfter, ReceiverStart, events};
+use model::EffectKind;
 
 /// Most changes of one request.
 const MOST: usize = 100;

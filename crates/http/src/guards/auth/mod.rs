@@ -89,7 +89,7 @@ impl Authenticator {
     /// A gate with the keys of the settings, and of the files that they name.
     pub fn new(auth: &Auth) -> Result<Self> {
         let ring = Ring::new(auth.credentials()?, auth);
-        let open = AtomicBool::new(ring.is_open());
+        let open = AtomicBool::new(ring.given.is_empty());
         Ok(Self { ring: RwLock::new(Arc::new(ring)), open, number: AtomicU64::new(0), audit: Audit::new() })
     }
 
@@ -102,9 +102,9 @@ impl Authenticator {
     pub fn replace(&self, keys: Credentials, auth: &Auth) -> bool {
         let ring = Ring::new(keys, auth);
         let mut current = self.ring.write();
-        let is_new = !current.is_like(&ring);
+        let is_new = (&current.given, &current.auth) != (&ring.given, &ring.auth);
         if is_new {
-            self.open.store(ring.is_open(), Ordering::Release);
+            self.open.store(ring.given.is_empty(), Ordering::Release);
             *current = Arc::new(ring);
             self.number.fetch_add(1, Ordering::Release);
         }
@@ -198,7 +198,7 @@ fn hindrance(who: &Who, request: &HttpRequest, permit: Permit, ring: &Ring) -> O
             let may = match permit.users {
                 None => false,
                 Some(TokenUse::Own) => is_own == Some(true),
-                Some(TokenUse::Visible) => is_own == Some(true) || ring.users_read == UsersRead::Visible,
+                Some(TokenUse::Visible) => is_own == Some(true) || ring.auth.users_read == UsersRead::Visible,
                 Some(TokenUse::Act(_)) => is_own.unwrap_or(true),
             };
             may && query::values(request.query_string(), "viewer").all(|viewer| is_it(&viewer))
@@ -206,7 +206,7 @@ fn hindrance(who: &Who, request: &HttpRequest, permit: Permit, ring: &Ring) -> O
     };
     match (who, permit.users) {
         _ if !may => Some("the key or token does not allow this call"),
-        (Who::User { .. }, Some(TokenUse::Act(act))) if !ring.users_act.contains(&act) => {
+        (Who::User { .. }, Some(TokenUse::Act(act))) if !ring.auth.users_act.contains(&act) => {
             Some("auth.users_act does not allow this call")
         }
         _ => None,

@@ -7,37 +7,22 @@ use serde_json::json;
 use super::credential::Credential;
 use super::tokens::Tokens;
 use super::{Refusal, Who};
-use config::{Act, Auth, Credentials, Duration, KeyHash, UsersRead};
+use config::{Auth, Credentials, KeyHash};
 use model::HostId;
 
 /// All keys, and the tokens that were verified with them.
 #[derive(Debug)]
 pub(super) struct Ring {
     pub(super) given: Credentials,
-    leeway: Duration,
-    /// The changes that tokens may make.
-    pub(super) users_act: Vec<Act>,
-    /// The reads that tokens may make.
-    pub(super) users_read: UsersRead,
+    /// The rules for tokens.
+    pub(super) auth: Auth,
     pub(super) tokens: Tokens,
 }
 
 impl Ring {
     /// With these keys, and the rules for tokens in the settings.
     pub(super) fn new(given: Credentials, auth: &Auth) -> Self {
-        let Auth { leeway, users_read, .. } = *auth;
-        Self { tokens: Tokens::new(&given, leeway), given, leeway, users_act: auth.users_act.clone(), users_read }
-    }
-
-    /// Whether there are no keys.
-    pub(super) fn is_open(&self) -> bool {
-        self.given.is_empty()
-    }
-
-    /// Whether another ring has the same keys and rules.
-    pub(super) fn is_like(&self, other: &Self) -> bool {
-        let rules = |ring: &Self| (ring.leeway, ring.users_read);
-        (&self.given, &self.users_act, rules(self)) == (&other.given, &other.users_act, rules(other))
+        Self { tokens: Tokens::new(&given, auth.leeway), given, auth: auth.clone() }
     }
 
     /// The owner of a credential.

@@ -27,14 +27,6 @@ pub(super) fn now() -> u64 {
     get_current_timestamp()
 }
 
-/// A token after its verification.
-#[derive(Debug, Clone)]
-struct Verified {
-    user: HostId,
-    /// The last second in which it is valid.
-    until: u64,
-}
-
 /// The claims that count. Others are ignored.
 #[derive(Debug, Deserialize)]
 struct Claims {
@@ -54,7 +46,8 @@ fn present<'de, D: Deserializer<'de>>(value: D) -> Result<bool, D::Error> {
 pub(super) struct Tokens {
     keys: Vec<(DecodingKey, Validation)>,
     leeway: u64,
-    verified: Cache<KeyHash, Verified>,
+    /// The users of verified tokens, each with the last second in which the token is valid.
+    verified: Cache<KeyHash, (HostId, u64)>,
 }
 
 impl Tokens {
@@ -71,14 +64,13 @@ impl Tokens {
         let public = given.public_keys.iter().map(|key| DecodingKey::from_ed_der(key.bytes()));
         let secrets = secrets.map(|key| (key, with(Algorithm::HS256)));
         let public = public.map(|key| (key, with(Algorithm::EdDSA)));
-        let bytes =
-            |token: &Verified| (2 * size_of::<KeyHash>() + token.user.name().map_or(0, |name| name.len())) as u64;
+        let bytes = |(user, _): &(HostId, u64)| (2 * size_of::<KeyHash>() + user.name().map_or(0, |name| name.len())) as u64;
         Self { keys: secrets.chain(public).collect(), leeway, verified: Cache::new(MEMORY, MAX_NAME as u64, bytes) }
     }
 
     /// The user of a token with this hash. The reason of a refusal is for the log.
     pub(super) fn verify(&self, token: &str, hash: KeyHash) -> Result<Who, Reason> {
-        let Verified { user, until } = match self.verified.get(&hash) {
+        let (id, until) = match self.verified.get(&hash) {
             Some(known) => known,
             None => {
                 let verified = self.decode(token)?;
@@ -87,11 +79,11 @@ impl Tokens {
             }
         };
         // From that second on (RFC 7519, section 4.1.4).
-        if now() >= until { Err(EXPIRED) } else { Ok(Who::User { id: user, until }) }
+        if now() >= until { Err(EXPIRED) } else { Ok(Who::User { id, until }) }
     }
 
     /// Tries each key. The reason is that of the key that verified the signature, if there is one.
-    fn decode(&self, token: &str) -> Result<Verified, Reason> {
+    fn decode(&self, token: &str) -> Result<(HostId, u64), Reason> {
         // A wrong key is no token at all.
         if token.bytes().filter(|b| *b == b'.').count() != 2 {
             return Err("neither a known key nor a token");
@@ -107,7 +99,7 @@ impl Tokens {
                     if exp > LATEST {
                         return Err("exp is not in seconds");
                     }
-                    return Ok(Verified { user: token.claims.sub, until: exp.saturating_add(self.leeway) });
+                    return Ok((token.claims.sub, exp.saturating_add(self.leeway)));
                 }
                 Err(refused) => refused,
             };
