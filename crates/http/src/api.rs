@@ -23,7 +23,7 @@ use crate::limits::{Holder, Limits};
 use crate::nodes::consistency;
 use crate::nodes::peers::Peers;
 use crate::wire::kept_pages::KeptPages;
-use crate::wire::problem::Problem;
+use crate::wire::problem;
 use crate::wire::reply::Answer;
 use crate::wire::request_id::RequestId;
 use cluster::{Node, Status};
@@ -33,6 +33,7 @@ use feed::backup::Backups;
 use feed::standbys::Standbys;
 use feed::worker::Figures;
 use kv::Usage;
+use model::error::Result;
 
 /// A request waits this long for fresh figures, then gets the last ones.
 const TIME_LIMIT: Duration = Duration::from_millis(500);
@@ -181,8 +182,8 @@ impl Api {
     /// The response of an answer. A problem is counted.
     pub(super) fn respond(&self, request: &HttpRequest, id: &RequestId, answer: Answer) -> HttpResponse {
         answer.unwrap_or_else(|problem| {
-            self.observed.requests.problem(problem.code());
-            problem.respond(request, id)
+            self.observed.requests.problem(problem::code(&problem));
+            problem::respond(&problem, request, id)
         })
     }
 
@@ -222,16 +223,12 @@ impl Api {
 
     /// Runs `work` for a holder on a thread that may block. The work goes on if the caller goes away, so the work itself holds
     /// its place in the limit of blocked requests.
-    pub(super) async fn run<T, E>(
+    pub(super) async fn run<T: Send + 'static>(
         self: &Arc<Self>,
         holder: Holder,
         wants: Wants,
-        work: impl FnOnce(&Feed) -> Result<T, E> + Send + 'static,
-    ) -> Result<T, Problem>
-    where
-        T: Send + 'static,
-        E: Into<Problem> + Send + 'static,
-    {
+        work: impl FnOnce(&Feed) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
         let places = match wants {
             Wants::Change => {
                 let (change, blocked) = self.limits.disk.of_change(holder)?;
@@ -246,7 +243,7 @@ impl Api {
             drop(places);
             answer
         };
-        self.pools.run(wants, work).await?.map_err(Into::into)
+        self.pools.run(wants, work).await?
     }
 
     /// Runs work on a thread that may block. For requests that hold a place of their own in a limit.
@@ -254,7 +251,7 @@ impl Api {
         &self,
         wants: Wants,
         work: impl FnOnce() -> T + Send + 'static,
-    ) -> Result<T, Problem> {
+    ) -> Result<T> {
         self.pools.run(wants, work).await
     }
 }

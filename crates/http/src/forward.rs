@@ -35,7 +35,7 @@ const BESIDE: usize = 16 << 10;
 
 /// The answer of another node to a request; `None` if this node is to answer, which then has the changes that a read
 /// must have.
-pub(crate) async fn answer_of_another(call: &Call, id: RequestId) -> Result<Option<HttpResponse>, Problem> {
+pub(crate) async fn answer_of_another(call: &Call, id: RequestId) -> Result<Option<HttpResponse>> {
     check(call)?;
     if call.info.reads_shared() {
         // A wrong parameter is not a matter of other nodes.
@@ -54,7 +54,7 @@ pub(crate) async fn answer_of_another(call: &Call, id: RequestId) -> Result<Opti
 }
 
 /// Waits until this node has the changes that a read must have.
-async fn has_changes(call: &Call) -> Result<(), Problem> {
+async fn has_changes(call: &Call) -> Result<()> {
     let Some(node) = &call.api.node else { return Ok(()) };
     match wanted(call)? {
         Wanted::All => Ok(call.in_time(node.read_index()).await??),
@@ -64,7 +64,7 @@ async fn has_changes(call: &Call) -> Result<(), Problem> {
 }
 
 /// Waits until this node has the changes that a read must have. If that takes too long, another node answers.
-async fn wait_or_pass_on(call: &Call) -> Result<Option<HttpResponse>, Problem> {
+async fn wait_or_pass_on(call: &Call) -> Result<Option<HttpResponse>> {
     let is_slow = call.api.node.as_ref().is_some_and(|node| node.is_slow());
     let mut waiting = pin!(has_changes(call));
     let early = tokio::time::timeout(if is_slow { Duration::ZERO } else { SLOW }, &mut waiting).await;
@@ -83,7 +83,7 @@ async fn wait_or_pass_on(call: &Call) -> Result<Option<HttpResponse>, Problem> {
     .map(|()| None)
 }
 
-fn wanted(call: &Call) -> Result<Wanted, Problem> {
+fn wanted(call: &Call) -> Result<Wanted> {
     consistency::of(&call.request, call.api.config().cluster.consistency)
 }
 
@@ -182,17 +182,17 @@ fn outgoing(call: &Call, peers: &Peers, owner: usize, body: Bytes) -> Option<hyp
 
 /// Refuses a request that a node with another command log has passed on: the members in its settings are out of date,
 /// and its client must not see timelines of another cluster.
-fn check(call: &Call) -> Result<(), Problem> {
+fn check(call: &Call) -> Result<()> {
     let (Some(log), Some(peers)) = (call.request.headers().get(FORWARDED), &call.api.peers) else { return Ok(()) };
     if log.as_bytes() == peers.log.as_bytes() {
         return Ok(());
     }
-    Err(Problem::new(Code::LogUnavailable, format_args!("{FORWARDED}: this node has another command log")))
+    Err(Error::refused(Code::LogUnavailable, format_args!("{FORWARDED}: this node has another command log")))
 }
 
 /// Whether this node leaves a read that another node has passed on to that node: it cannot answer a read that waits for
 /// the log, or one that does not would show less than the other node has.
-async fn is_left(call: &Call) -> Result<bool, Problem> {
+async fn is_left(call: &Call) -> Result<bool> {
     let Some(node) = call.api.node.as_ref().filter(|_| call.request.headers().contains_key(FORWARDED)) else {
         return Ok(false);
     };

@@ -12,7 +12,7 @@ pub(crate) use crate::guards::auth::TokenUse;
 pub(crate) use crate::pools::Wants;
 pub(crate) use crate::route_info::{BodyKind, OfOwner};
 pub(crate) use crate::wire::answers::answers;
-pub(crate) use crate::wire::problem::Problem;
+pub(crate) use crate::wire::problem::{invalid_body, invalid_parameter};
 pub(crate) use crate::wire::query;
 pub(crate) use crate::wire::reply::{self, Answer};
 pub(crate) use config::Act;

@@ -5,8 +5,8 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Instant;
 
-use actix_web::http::header::{IF_MATCH, IF_NONE_MATCH, IF_UNMODIFIED_SINCE};
-use actix_web::http::{ConnectionType, Method};
+use actix_web::http::header::{ALLOW, HeaderValue, IF_MATCH, IF_NONE_MATCH, IF_UNMODIFIED_SINCE};
+use actix_web::http::{ConnectionType, Method, StatusCode};
 use actix_web::web::ServiceConfig;
 use actix_web::{HttpRequest, HttpResponse};
 use matchit::Router;
@@ -21,11 +21,11 @@ use crate::figures::requests;
 use crate::forward;
 use crate::guards::auth::{self, Caller, Permit, Who};
 use crate::limits::Holder;
-use crate::wire::problem::Problem;
+use crate::wire::problem::route_not_found;
 use crate::wire::query;
 use crate::wire::reply::Answer;
 use crate::wire::request_id::RequestId;
-use model::error::Code;
+use model::error::{Code, Error, Result};
 
 /// Adds all routes to the application of a thread.
 pub(super) fn configure(endpoints: &'static [Endpoint], api: &Arc<Api>, config: &mut ServiceConfig) {
@@ -117,12 +117,18 @@ impl Routes {
                 api.admission.admit(request, &id, permit)?;
                 Err(match path {
                     _ if query::text(request.path()).is_none() => Code::InvalidPath.into(),
-                    Some(path) => Problem::method_not_allowed(&path.methods),
+                    Some(path) => {
+                        Error::refused(Code::MethodNotAllowed, format_args!("this path allows only {}", path.methods))
+                    }
                     None => self.nothing_there(request),
                 })
             }),
         };
         let mut response = api.respond(request, &id, answer);
+        let methods = path.and_then(|path| HeaderValue::from_str(&path.methods).ok());
+        if let Some(methods) = methods.filter(|_| response.status() == StatusCode::METHOD_NOT_ALLOWED) {
+            response.headers_mut().insert(ALLOW, methods);
+        }
         self.others.count(response.status(), began.elapsed());
         api.sign(request, id, &mut response);
         response
@@ -130,11 +136,11 @@ impl Routes {
 
     /// The problem of an unknown path. If only the slash at its end is wrong, the problem names the right path. Some
     /// clients would follow a redirect unnoticed with each request, and others not at all.
-    fn nothing_there(&self, request: &HttpRequest) -> Problem {
+    fn nothing_there(&self, request: &HttpRequest) -> Error {
         let path = request.path();
         let right = path.trim_end_matches('/');
         let is_near = right.len() < path.len() && self.at(right).is_some();
-        Problem::route_not_found(is_near.then_some(right))
+        route_not_found(is_near.then_some(right))
     }
 }
 
@@ -179,7 +185,7 @@ impl Route {
         request: &HttpRequest,
         id: &RequestId,
         connection: Option<&Connection>,
-    ) -> Result<Caller, Problem> {
+    ) -> Result<Caller> {
         let info = &self.endpoint.info;
         // A standby has taken over, and may have changes that this server lacks.
         if info.is_of_api() && !info.is_of_operators() && api.standbys.has_handed_over() {
@@ -229,9 +235,7 @@ impl Route {
             Err(problem) => Err(problem),
         };
         let answer = match answer {
-            Ok(response) if !info.answers_always => {
-                answer_memory::hold(request, response, holder, &api.limits.answers).map_err(Problem::from)
-            }
+            Ok(response) if !info.answers_always => answer_memory::hold(request, response, holder, &api.limits.answers),
             answer => answer,
         };
         let mut response = api.respond(request, &id, answer);
@@ -252,12 +256,12 @@ impl Route {
 
 /// Refuses a change under a condition. What changes has neither a tag nor a time of its last change, so no condition can be
 /// looked at, and a client that sends one relies on it.
-fn refuse_condition(request: &HttpRequest) -> Result<(), Problem> {
+fn refuse_condition(request: &HttpRequest) -> Result<()> {
     let sent =
         [IF_MATCH, IF_NONE_MATCH, IF_UNMODIFIED_SINCE].into_iter().find(|name| request.headers().contains_key(name));
     sent.map_or(Ok(()), |name| {
         let detail = format_args!("{name}: a change has no condition; leave this header out, and nothing has changed");
-        Err(Problem::new(Code::InvalidHeader, detail))
+        Err(Error::refused(Code::InvalidHeader, detail))
     })
 }
 

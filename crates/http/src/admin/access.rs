@@ -125,7 +125,7 @@ async fn make_token(mut call: Call) -> Answer {
     let NewToken { user_id, expires_in } = call.json().await?;
     let lasts = expires_in.map_or(USUAL, Duration::from_secs);
     if !(Duration::from_secs(1)..=LONGEST).contains(&lasts) {
-        return Err(Problem::invalid_body("expires_in: expected 1 to 86400 seconds"));
+        return Err(invalid_body("expires_in: expected 1 to 86400 seconds"));
     }
     let (token, until) = call.api.admission.gate.sign(&user_id, lasts).ok_or(Code::NoTokenSecret)?;
     reply::with(StatusCode::CREATED, &TokenBody { token, expires_at: until * 1000 })

@@ -260,12 +260,12 @@ impl Scrape<'_> {
 
     /// Refusals of limits of requests a second, and the senders in memory.
     fn rates(&self, page: &mut Page) {
-        let usage = self.api.admission.rates.usage();
+        let rates = &self.api.admission.rates;
         figures! { page =>
             /// Requests refused because their sender sent too many, by the limit.
-            tideline_rate_limited_total = by("of", usage.iter().map(|limit| (limit.of, limit.refused)));
+            tideline_rate_limited_total = by("of", rates.refused());
             /// Senders whose requests are counted, by the limit.
-            tideline_limited_senders = by("of", usage.iter().map(|limit| (limit.of, limit.buckets)));
+            tideline_limited_senders = by("of", rates.buckets());
         }
     }
 

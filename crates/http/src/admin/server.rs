@@ -109,7 +109,7 @@ pub(crate) async fn readyz(call: Call) -> Answer {
         let is_asked_by_another = call.request.headers().contains_key(FORWARDED);
         if health == cluster::Health::Slow && (is_asked_by_another || is_another_ready(&call).await) {
             let detail = "changes and strict reads wait for longer than a second at this node";
-            return Err(Problem::new(Code::LogUnavailable, detail));
+            return Err(Error::refused(Code::LogUnavailable, detail));
         }
     }
     reply::ok(&Health { status: "ready" })

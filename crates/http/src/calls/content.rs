@@ -11,6 +11,7 @@ use super::show::{self, Item, ItemId};
 use crate::connections::answer_memory;
 use crate::prelude::*;
 use crate::wire::body::{self, Body, UpTo};
+use crate::wire::problem::body_too_large;
 use crate::wire::query::{Ids, VIEWS, View};
 use crate::wire::reply::{Items, Text};
 use feed::{Change, DeleteItem, EditItem, PublishItems, PublishedItem, RestoreItem, TakeOff, items, sight};
@@ -139,7 +140,7 @@ async fn publish(mut call: Call) -> Answer {
 /// the address of the request, because a proxy may have removed a prefix from that.
 pub(crate) async fn answer_published(call: &Call, publish: PublishItems, folder: &str) -> Answer {
     let published = call.submit(publish).await?.pop();
-    let published = published.ok_or_else(|| Problem::internal("a publish returned no item"))?;
+    let published = published.ok_or_else(|| Error::internal("a publish returned no item"))?;
     let PublishedItem { shown, ids, is_new } =
         call.read_in_any_case(move |read| items::published(read, &published)).await?;
     let mut response = HttpResponseBuilder::new(status(is_new));
@@ -164,17 +165,17 @@ async fn publish_batch(mut call: Call) -> Answer {
 
 /// Publishes a batch. Returns whether any item is new, and the items as JSON. All of this runs on a thread that may
 /// block, because a batch is large. The answer takes over the memory of the body.
-fn publish_all(feed: &Feed, mut body: Body, limit: usize) -> Result<(bool, Text), Problem> {
+fn publish_all(feed: &Feed, mut body: Body, limit: usize) -> Result<(bool, Text)> {
     let bytes = body.len();
     let NewContentList { items: UpTo(items) } = body.json(false)?;
     if items.is_empty() {
-        return Err(Problem::invalid_body(format_args!("items: expected 1 to {MAX_BATCH} items")));
+        return Err(invalid_body(format_args!("items: expected 1 to {MAX_BATCH} items")));
     }
     let mut pace = Pace::default();
-    let draft = |(index, item): (usize, &&RawValue)| -> Result<Draft, Problem> {
+    let draft = |(index, item): (usize, &&RawValue)| -> Result<Draft> {
         pace.step();
         if item.get().len() > limit {
-            return Err(Problem::body_too_large(format_args!("items[{index}]"), limit));
+            return Err(body_too_large(format_args!("items[{index}]"), limit));
         }
         body::object(item.get()).map_err(|problem| problem.at(format_args!("items[{index}]")))
     };

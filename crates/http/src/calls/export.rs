@@ -53,7 +53,7 @@ fn lines(api: Arc<Api>, viewer: Option<HostId>, mut export: Export) -> NextPiece
     })
 }
 
-fn written(read: Read<'_>, part: ExportPart) -> Result<Vec<u8>, Problem> {
+fn written(read: Read<'_>, part: ExportPart) -> Result<Vec<u8>> {
     let mut text = Text::new(0, None);
     match part {
         ExportPart::Lines(lines) => {

@@ -202,7 +202,7 @@ impl ListMember {
 }
 
 /// The user and the name of the list in the path.
-fn path(call: &Call) -> Result<(HostId, String), Problem> {
+fn path(call: &Call) -> Result<(HostId, String)> {
     Ok((call.user()?, call.label("list", Code::InvalidList)?))
 }
 
@@ -216,7 +216,7 @@ async fn all(call: Call) -> Answer {
 async fn put_list(mut call: Call) -> Answer {
     let (user, list) = path(&call)?;
     let NewList { title, exclusive } = call.json().await?;
-    let settings = ListSettings::checked(title, exclusive).map_err(Problem::invalid_body)?;
+    let settings = ListSettings::checked(title, exclusive).map_err(invalid_body)?;
     reply::ok(&List::from(call.submit(PutList { user, list, settings }).await?))
 }
 
@@ -273,11 +273,11 @@ async fn change_one(call: &Call, added: bool, rule: Option<RuleDraft>) -> Answer
     let (add, remove) = if added { (one, none) } else { (none, one) };
     let change = ChangeMembers { user, list, add, remove, rule };
     let member = change_list(call, change, vec![source]).await?.pop();
-    reply::ok(&member.ok_or_else(|| Problem::internal("a change of a list returned no member"))?)
+    reply::ok(&member.ok_or_else(|| Error::internal("a change of a list returned no member"))?)
 }
 
 /// Changes the members of a list. Returns the state of each after that.
-async fn change_list(call: &Call, change: ChangeMembers, members: Vec<HostId>) -> Result<Vec<ListMember>, Problem> {
+async fn change_list(call: &Call, change: ChangeMembers, members: Vec<HostId>) -> Result<Vec<ListMember>> {
     let sight = call.sight();
     let change = move |feed: &Feed| -> Result<_> {
         ids::may_name(feed, &change.user, &members, sight)?;

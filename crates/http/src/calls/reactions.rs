@@ -81,11 +81,11 @@ struct NewSince {
 }
 
 /// The kind of reaction named in the path.
-fn kind(call: &Call) -> Result<ReactionKind, Problem> {
+fn kind(call: &Call) -> Result<ReactionKind> {
     let sent = call.segment("kind");
     let name = query::text(sent).ok_or_else(|| {
         let detail = format_args!("kind: expected a name, percent-encoded as UTF-8, not \"{sent}\"");
-        Problem::new(Code::InvalidKind, detail)
+        Error::refused(Code::InvalidKind, detail)
     })?;
     Ok(reactions::kind(call.api.feed(), &name)?)
 }
@@ -99,7 +99,7 @@ async fn set(mut call: Call, active: bool) -> Answer {
     let (item, sight) = (content_id.clone(), call.sight());
     let request = ReactionRequest { user: user_id.clone(), kind: kinds.name(kind).to_owned(), active, since, sight };
     let reacted = call.submit(React::one(item, request)).await?.pop();
-    let reacted = reacted.ok_or_else(|| Problem::internal("a reaction has no result"))??;
+    let reacted = reacted.ok_or_else(|| Error::internal("a reaction has no result"))??;
     reply::ok(&ReactionItem {
         content_id,
         user_id,

@@ -102,17 +102,12 @@ const NO_COUNTS: &str = r#"{"comments":0,"reposts":0,"reactions":{}}"#;
 pub(crate) const NO_REACTIONS: &str = r#"{"reactions":[]}"#;
 
 /// Adds a complete item. Its lasting part and its author are written once, and kept beside the cached values.
-pub(crate) fn write_item(
-    shown: &ItemView,
-    ids: &HostIds,
-    kinds: &ReactionKinds,
-    text: &mut Text,
-) -> Result<(), Problem> {
+pub(crate) fn write_item(shown: &ItemView, ids: &HostIds, kinds: &ReactionKinds, text: &mut Text) -> Result<()> {
     let lasting = shown.content.json.get(|| {
         let mut json = reply::text(&Item::lasting(shown, ids)?)?;
         // The other fields follow.
         json.pop();
-        Ok::<_, Problem>(json)
+        Ok::<_, Error>(json)
     })?;
     text.push(&lasting)?;
     text.push(r#","counts":"#)?;
@@ -138,7 +133,7 @@ pub(crate) fn write_item(
 }
 
 /// A complete item alone.
-pub(crate) fn item(shown: &ItemView, ids: &HostIds, kinds: &ReactionKinds) -> Result<Vec<u8>, Problem> {
+pub(crate) fn item(shown: &ItemView, ids: &HostIds, kinds: &ReactionKinds) -> Result<Vec<u8>> {
     let mut text = Text::new(0, None);
     write_item(shown, ids, kinds, &mut text)?;
     Ok(text.into_bytes())
@@ -150,7 +145,7 @@ pub(crate) fn write_items(
     ids: &HostIds,
     kinds: &ReactionKinds,
     text: &mut Text,
-) -> Result<(), Problem> {
+) -> Result<()> {
     text.push(r#"{"items":["#)?;
     text.each(items, |item, text| write_item(&item, ids, kinds, text))?;
     text.push("]}")

@@ -110,7 +110,7 @@ where
     // Users read their own timeline, and the server would take them for dormant.
     let peek = query.flag("peek")?;
     if peek && call.sight() == Visibility::User {
-        return Err(Problem::new(Code::NotPermitted, "peek: only a key may look without its user being seen"));
+        return Err(Error::refused(Code::NotPermitted, "peek: only a key may look without its user being seen"));
     }
     let is_home = call.info.path == HOME;
     let (request, kept) = query.page()?;
@@ -118,7 +118,7 @@ where
     if let (Some(reader), Some(asked)) = (&reader, &asked)
         && reader != asked
     {
-        return Err(Problem::invalid_parameter(format_args!("viewer: only its user {reader} sees this timeline")));
+        return Err(invalid_parameter(format_args!("viewer: only its user {reader} sees this timeline")));
     }
     let kinds = query.kinds()?;
     let view = query.choice("view", &VIEWS)?.unwrap_or(View::Full);

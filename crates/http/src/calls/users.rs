@@ -103,13 +103,13 @@ async fn search(call: Call) -> Answer {
     let text = query.text("search").map(str::to_owned);
     let order = query.choice("order", &ORDERS)?;
     if text.is_some() && order.is_some() {
-        return Err(Problem::invalid_parameter("order: not together with search"));
+        return Err(invalid_parameter("order: not together with search"));
     }
     let is_searchable =
         |text: &String| (1..=MAX_NICKNAME).contains(&text.chars().count()) && !text.chars().any(char::is_control);
     if text.as_ref().is_some_and(|text| !is_searchable(text)) {
         let expected = format_args!("search: expected 1 to {MAX_NICKNAME} characters without control characters");
-        return Err(Problem::invalid_parameter(expected));
+        return Err(invalid_parameter(expected));
     }
     let look = move |feed: &Feed| match &text {
         Some(text) => users::search(feed.read(), text, limit),

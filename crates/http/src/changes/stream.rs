@@ -33,7 +33,7 @@ pub(super) async fn follow(call: Call, after: ChangesAfter, kinds: Vec<EffectKin
 }
 
 /// The next changes behind a place, and the position behind them.
-fn read(feed: &Feed, after: ChangesAfter, kinds: &[EffectKind]) -> Result<(Piece, ChangePosition), Problem> {
+fn read(feed: &Feed, after: ChangesAfter, kinds: &[EffectKind]) -> Result<(Piece, ChangePosition)> {
     let memory = feed.streaming().streams().memory();
     let room = memory.reserve(PIECE_BYTES);
     let read = feed.read();
@@ -94,7 +94,7 @@ impl Source for Follower {
 }
 
 impl Follower {
-    async fn read_on(&self, at: ChangePosition) -> Result<(Piece, ChangePosition), Problem> {
+    async fn read_on(&self, at: ChangePosition) -> Result<(Piece, ChangePosition)> {
         let turn = self.api.limits.catching_up.wait_for(self.holder, 1).await;
         let kinds = Arc::clone(&self.kinds);
         let look = move |feed: &Feed| {

@@ -11,6 +11,7 @@ use xxhash_rust::xxh3::xxh3_128;
 
 use super::web_files::{WebFile, kept};
 use crate::prelude::*;
+use crate::wire::problem::route_not_found;
 
 const PAGE: &str = include_str!("../../../../console/index.html");
 const STYLE: &str = include_str!("../../../../console/console.css");
@@ -90,7 +91,7 @@ async fn part(call: Call) -> Answer {
     let part = match path {
         "main.js" if call.api.config().server.console => &SCRIPT_FILE,
         "console.css" if call.api.config().server.console => &STYLE_FILE,
-        _ => return Err(Problem::route_not_found(None)),
+        _ => return Err(route_not_found(None)),
     };
     let keep = if version == *VERSION { "public, max-age=31536000, immutable" } else { "no-cache" };
     part.answer(&call.request, kept(keep))

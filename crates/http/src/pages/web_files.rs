@@ -43,7 +43,7 @@ impl WebFile {
     pub(crate) fn answer(&self, request: &HttpRequest, mut response: HttpResponseBuilder) -> Answer {
         let gzip = takes_gzip(request);
         let tag = format!("\"{}{}\"", self.tag, if gzip { "-gzip" } else { "" });
-        let tag = HeaderValue::try_from(tag).map_err(Problem::internal)?;
+        let tag = HeaderValue::try_from(tag).map_err(Error::internal)?;
         response.insert_header((ETAG, tag.clone()));
         response.insert_header((VARY, HeaderValue::from(ACCEPT_ENCODING)));
         if is_known(request, &tag) {

@@ -83,7 +83,7 @@ impl State {
     }
 
     /// Delivers some events to their streams; false if there are none.
-    fn step(&mut self) -> Result<bool, Problem> {
+    fn step(&mut self) -> Result<bool> {
         self.see();
         if let Err(error) = feed::events::tend(self.api.feed()) {
             tracing::debug!(%error, "the oldest events could not be removed; the next attempt follows");
@@ -108,7 +108,7 @@ impl State {
     }
 
     /// Tells some users what concerns them alone; false if there is nothing.
-    fn tell(&self) -> Result<bool, Problem> {
+    fn tell(&self) -> Result<bool> {
         let (feed, streaming) = (self.api.feed(), self.api.feed().streaming());
         let waiting = streaming.take_personal(SLICE);
         for (user, what) in &waiting {

@@ -37,7 +37,7 @@ pub(crate) trait Source: 'static {
 }
 
 /// A place for a stream; `None` if the request is for the headers alone.
-pub(crate) fn place(call: &Call) -> Result<Option<Places>, Problem> {
+pub(crate) fn place(call: &Call) -> Result<Option<Places>> {
     if call.api.is_stopping() {
         return Err(Code::Stopping.into());
     }
@@ -49,8 +49,8 @@ pub(crate) fn place(call: &Call) -> Result<Option<Places>, Problem> {
 }
 
 /// The place after which a client resumes, by the header `Last-Event-ID`; `None` if that is missing or empty.
-pub(crate) fn last_event_id<T: FromStr<Err: Display>>(call: &Call) -> Result<Option<T>, Problem> {
-    let wrong = |what: &str| Problem::new(Code::InvalidHeader, format_args!("last-event-id: {what}"));
+pub(crate) fn last_event_id<T: FromStr<Err: Display>>(call: &Call) -> Result<Option<T>> {
+    let wrong = |what: &str| Error::refused(Code::InvalidHeader, format_args!("last-event-id: {what}"));
     let mut values = call.request.headers().get_all("last-event-id");
     let Some(value) = values.next() else { return Ok(None) };
     if values.next().is_some() {
@@ -74,7 +74,7 @@ pub(crate) fn answer(call: &Call, place: Places, media_type: &'static str, sourc
     let mut response = headers(media_type);
     response.force_close();
     let Some(connection) = Connection::of(&call.request) else {
-        return Err(Problem::internal("the connection is not registered"));
+        return Err(Error::internal("the connection is not registered"));
     };
     connection.begin_stream(place);
     if connection.flow.has_ended.get() {

@@ -83,7 +83,7 @@ pub(crate) async fn listen(call: Call) -> Answer {
             Some(None) => (events::reset(place)?, Vec::new()),
             Some(Some(missed)) => (events::COMMENT.to_owned(), missed),
         };
-        Ok::<_, Problem>(Events { api, holder, reader, stream, text, missed: missed.into(), reading: None })
+        Ok::<_, Error>(Events { api, holder, reader, stream, text, missed: missed.into(), reading: None })
     };
     let opened = call.run(Wants::Read, open).await?;
     response::answer(&call, place, events::MEDIA_TYPE, opened)
@@ -92,7 +92,7 @@ pub(crate) async fn listen(call: Call) -> Answer {
 /// A part of the missed events: the next piece, which is empty only at the end, and the events after it.
 type Part = (Piece, VecDeque<Event>);
 /// The next part, once it is read.
-type NextPart = Pin<Box<dyn Future<Output = Result<Part, Problem>> + Send>>;
+type NextPart = Pin<Box<dyn Future<Output = Result<Part>> + Send>>;
 
 /// The events of an open stream. All that were missed precede the new ones.
 struct Events {
@@ -165,7 +165,7 @@ impl Source for Events {
 }
 
 /// Waits for a turn to read missed events, because the read takes more memory than the part that is sent.
-async fn read_part(api: Arc<Api>, (user, holder): (UserId, Holder), missed: VecDeque<Event>) -> Result<Part, Problem> {
+async fn read_part(api: Arc<Api>, (user, holder): (UserId, Holder), missed: VecDeque<Event>) -> Result<Part> {
     let turn = api.limits.catching_up.wait_for(holder, 1).await;
     let read = move |feed: &Feed| {
         let part = part(feed, user, missed);
@@ -177,7 +177,7 @@ async fn read_part(api: Arc<Api>, (user, holder): (UserId, Holder), missed: VecD
 
 /// The next missed events by authors that the client is shown now, and the events after them: as many as fill a piece, or
 /// one event if memory is short. The piece is empty only at the end.
-fn part(feed: &Feed, user: UserId, mut rest: VecDeque<Event>) -> Result<Part, Problem> {
+fn part(feed: &Feed, user: UserId, mut rest: VecDeque<Event>) -> Result<Part> {
     let memory = feed.streaming().streams().memory();
     let room = memory.reserve(PIECE);
     let most = if room.is_some() { PIECE } else { 1 };
@@ -212,7 +212,7 @@ fn part(feed: &Feed, user: UserId, mut rest: VecDeque<Event>) -> Result<Part, Pr
 }
 
 /// Whether a user with these sources is shown an event now.
-fn is_shown(feed: &Feed, user: UserId, sources: &ShownSources, event: &Event) -> Result<bool, Problem> {
+fn is_shown(feed: &Feed, user: UserId, sources: &ShownSources, event: &Event) -> Result<bool> {
     let event = feed::events::on_present_paths(feed, event)?;
     let author = event.entry.author;
     let comes = event.paths().any(|path| sources.admits(path, event.entry.kind));

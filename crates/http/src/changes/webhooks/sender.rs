@@ -141,7 +141,7 @@ impl Sender {
         loop {
             let kinds = Arc::clone(&self.kinds);
             let look = move |feed: &Feed| match read(feed, from, &kinds) {
-                Err(problem) if problem.code() == Code::ChangesGone && from != ChangesAfter::Oldest => Ok(None),
+                Err(problem) if problem.code() == Some(Code::ChangesGone) && from != ChangesAfter::Oldest => Ok(None),
                 batch => batch.map(Some),
             };
             if let Some(batch) = self.until_done("changes for a webhook cannot be read", Wants::Read, look).await {
@@ -158,16 +158,12 @@ impl Sender {
     }
 
     /// Does work on a thread that may block, again until it succeeds. `failure` says what it means if it does not.
-    async fn until_done<T, E>(
+    async fn until_done<T: Send + 'static>(
         &self,
         failure: &str,
         wants: Wants,
-        work: impl Fn(&Feed) -> Result<T, E> + Clone + Send + 'static,
-    ) -> T
-    where
-        T: Send + 'static,
-        E: Into<Problem> + Send + 'static,
-    {
+        work: impl Fn(&Feed) -> Result<T> + Clone + Send + 'static,
+    ) -> T {
         loop {
             match self.api.run(Holder::Application, wants, work.clone()).await {
                 Ok(done) => return done,
@@ -224,7 +220,7 @@ impl Sender {
 }
 
 /// The changes behind a place.
-fn read(feed: &Feed, after: ChangesAfter, kinds: &[EffectKind]) -> Result<Batch, Problem> {
+fn read(feed: &Feed, after: ChangesAfter, kinds: &[EffectKind]) -> Result<Batch> {
     let read = feed.read();
     let (page, ids) = read.named(events::changes(read, after, MOST, kinds)?)?;
     let items: Vec<_> = page.changes.iter().map(|changed| Change::new(&page, changed, &ids)).collect();

@@ -26,11 +26,10 @@ use self::audit::Audit;
 use self::credential::Credential;
 use self::ring::Ring;
 use crate::limits::Holder;
-use crate::wire::problem::Problem;
 use crate::wire::query;
 use crate::wire::request_id::RequestId;
 use config::{Auth, Credentials, Key, KeyHash, KeyRole, UsersRead};
-use model::error::{Code, Result};
+use model::error::{Code, Error, Result};
 use model::{CacheUsage, HostId};
 
 /// The checked sender of a request.
@@ -120,9 +119,9 @@ impl Authenticator {
         id: &RequestId,
         address: Option<IpAddr>,
         permit: Permit,
-        count: impl FnOnce(&Who) -> Result<(), Problem>,
+        count: impl FnOnce(&Who) -> Result<()>,
         holder: impl FnOnce(&Who) -> Holder,
-    ) -> Result<Caller, Problem> {
+    ) -> Result<Caller> {
         // Before the ring: a caller who is checked while it is replaced is not admitted for long.
         let keys = self.number.load(Ordering::Acquire);
         if permit.open || self.is_open() {
@@ -133,7 +132,7 @@ impl Authenticator {
             if code != Code::NoCredentials {
                 self.audit.refused(request, id, address, code, reason);
             }
-            if reason == EXPIRED { Problem::new(code, EXPIRED) } else { code.into() }
+            if reason == EXPIRED { Error::refused(code, EXPIRED) } else { code.into() }
         };
         let owner = Credential::of(request, permit.in_query).and_then(|credential| ring.owner(&credential));
         let who = owner.map_err(refused)?;

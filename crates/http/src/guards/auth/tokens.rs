@@ -64,7 +64,8 @@ impl Tokens {
         let public = given.public_keys.iter().map(|key| DecodingKey::from_ed_der(key.bytes()));
         let secrets = secrets.map(|key| (key, with(Algorithm::HS256)));
         let public = public.map(|key| (key, with(Algorithm::EdDSA)));
-        let bytes = |(user, _): &(HostId, u64)| (2 * size_of::<KeyHash>() + user.name().map_or(0, |name| name.len())) as u64;
+        let bytes =
+            |(user, _): &(HostId, u64)| (2 * size_of::<KeyHash>() + user.name().map_or(0, |name| name.len())) as u64;
         Self { keys: secrets.chain(public).collect(), leeway, verified: Cache::new(MEMORY, MAX_NAME as u64, bytes) }
     }
 
