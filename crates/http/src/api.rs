@@ -52,8 +52,8 @@ pub struct Api {
     pub(super) admission: Admission,
     /// The limits of the HTTP side.
     pub(super) limits: Arc<Limits>,
-    /// Threads that may block.
-    pools: Pools,
+    /// Threads that may block, for [`Api::run`] and for requests that hold a place of their own in a limit.
+    pub(super) pools: Pools,
     /// Pages of home timelines.
     pub(super) kept_pages: KeptPages,
     /// Counts and times.
@@ -244,15 +244,6 @@ impl Api {
             answer
         };
         self.pools.run(wants, work).await?
-    }
-
-    /// Runs work on a thread that may block. For requests that hold a place of their own in a limit.
-    pub(super) async fn run_admitted<T: Send + 'static>(
-        &self,
-        wants: Wants,
-        work: impl FnOnce() -> T + Send + 'static,
-    ) -> Result<T> {
-        self.pools.run(wants, work).await
     }
 }
 

@@ -64,21 +64,11 @@ pub(super) struct Call {
     /// The sender, whose credentials allow the call.
     pub(super) caller: Caller,
     pub(super) info: &'static RouteInfo,
-    upload: Option<Upload>,
-    started: Instant,
+    pub(super) upload: Option<Upload>,
+    pub(super) started: Instant,
 }
 
 impl Call {
-    pub(super) fn new(
-        api: Rc<ThreadApi>,
-        info: &'static RouteInfo,
-        (request, upload): (HttpRequest, Option<Upload>),
-        caller: Caller,
-        started: Instant,
-    ) -> Self {
-        Self { request, api, caller, info, upload, started }
-    }
-
     /// The user named in the path as `{uid}`. A token that names another one does not learn which names exist.
     pub(super) fn user(&self) -> Result<HostId> {
         let named = self.id("uid")?;
@@ -219,7 +209,7 @@ impl Call {
         match look(self.api.feed().read().within(Tier::Memory)) {
             Err(Error::NotCached) => {
                 let api = Arc::clone(&self.api);
-                let read = self.api.run_admitted(Wants::Change, move || look(api.feed().read()));
+                let read = self.api.pools.run(Wants::Change, move || look(api.feed().read()));
                 Ok(Box::pin(self.in_time(read)).await???)
             }
             seen => Ok(seen?),

@@ -221,7 +221,7 @@ impl Route {
         let holder = admitted.as_ref().map_or(Holder::Operator, |caller| caller.holder);
         let answer = match admitted {
             Ok(caller) => {
-                let call = Call::new(Rc::clone(api), info, (request.clone(), upload), caller, began);
+                let call = Call { request: request.clone(), api: Rc::clone(api), caller, info, upload, started: began };
                 // A call with parameters reads them itself.
                 let query = if info.query.is_empty() { call.query().map(drop) } else { Ok(()) };
                 match query {

@@ -150,7 +150,7 @@ impl Log {
                 Ok::<_, Error>((following, frames))
             };
             let frames;
-            (following, frames) = self.api.run_admitted(Wants::Read, read).await??;
+            (following, frames) = self.api.pools.run(Wants::Read, read).await??;
             if is_due {
                 self.told = Instant::now();
             }

@@ -67,5 +67,5 @@ pub(crate) fn of(mut read: impl Read + Send + 'static) -> NextPiece {
 }
 
 async fn make(api: &Arc<Api>, mut next: NextPiece) -> Result<(NextPiece, Vec<u8>)> {
-    api.run_admitted(Wants::Read, move || next().map(|piece| (next, piece))).await?
+    api.pools.run(Wants::Read, move || next().map(|piece| (next, piece))).await?
 }

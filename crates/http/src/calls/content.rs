@@ -12,7 +12,7 @@ use crate::connections::answer_memory;
 use crate::prelude::*;
 use crate::wire::body::{self, Body, UpTo};
 use crate::wire::problem::body_too_large;
-use crate::wire::query::{Ids, VIEWS, View};
+use crate::wire::query::Ids;
 use crate::wire::reply::{Items, Text};
 use feed::{Change, DeleteItem, EditItem, PublishItems, PublishedItem, RestoreItem, TakeOff, items, sight};
 use model::priority::Pace;
@@ -208,18 +208,18 @@ fn status(new: bool) -> StatusCode {
 async fn list(call: Call) -> Answer {
     let query = call.query()?;
     let Ids(ids) = query.required("ids")?;
-    let view = query.choice("view", &VIEWS)?.unwrap_or(View::Full);
+    let ids_only = query.ids_only()?;
     let viewer = call.viewer(query.value("viewer")?);
     let find = move |read: Read<'_>| sight::contents(read, &read.find_all(&ids)?);
-    let ((), text) = match view {
-        View::Full => {
+    let ((), text) = match ids_only {
+        false => {
             let look = move |read: Read<'_>| {
                 let read = read.seen_by(viewer.as_ref())?;
                 read.named(sight::with_viewer(read, sight::listed(read, find(read)?)?)?)
             };
             call.show(look, |(items, ids), kinds, text| show::write_items(items, &ids, kinds, text)).await?
         }
-        View::Ids => {
+        true => {
             let look = move |read: Read<'_>| read.named(find(read.seen_by(viewer.as_ref())?)?);
             let write = |(contents, ids): (Vec<Arc<SharedContent>>, HostIds), _: &ReactionKinds, text: &mut Text| {
                 let items: Vec<_> = contents.iter().map(|content| ItemId::new(content.entry(), &ids)).collect();

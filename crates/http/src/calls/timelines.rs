@@ -6,7 +6,7 @@ use super::show::{self, Item, ItemId};
 use crate::nodes::consistency;
 use crate::prelude::*;
 use crate::wire::kept_pages::KeptPage;
-use crate::wire::query::{CONSISTENCY, VIEWS, View};
+use crate::wire::query::CONSISTENCY;
 use crate::wire::reply::Text;
 use feed::{Visibility, items, sight, timeline, topics};
 use model::versions::Dependencies;
@@ -121,7 +121,7 @@ where
         return Err(invalid_parameter(format_args!("viewer: only its user {reader} sees this timeline")));
     }
     let kinds = query.kinds()?;
-    let view = query.choice("view", &VIEWS)?.unwrap_or(View::Full);
+    let ids_only = query.ids_only()?;
     // A key that names a viewer learns no more than a token: no answer tells which names exist.
     let sight = if asked.is_some() { Visibility::User } else { call.sight() };
     let seen_by = if reader.is_some() { None } else { call.viewer(asked) };
@@ -137,11 +137,9 @@ where
         let read = read.noting(is_home.then_some(&noted));
         let reader = viewer.as_ref().map(|viewer| read.find(viewer)).transpose()?;
         let page = read_page(read)?;
-        let (page, ids) = match view {
-            View::Full => {
-                read.named(sight::hydrate(read, page, reader)?).map(|(page, ids)| (Seen::Items(page), ids))?
-            }
-            View::Ids => read.named(page).map(|(page, ids)| (Seen::Ids(page), ids))?,
+        let (page, ids) = match ids_only {
+            true => read.named(page).map(|(page, ids)| (Seen::Ids(page), ids))?,
+            false => read.named(sight::hydrate(read, page, reader)?).map(|(page, ids)| (Seen::Items(page), ids))?,
         };
         Ok((page, ids.with_unknown(after.as_ref()), reader, noted.take()))
     };

@@ -69,7 +69,9 @@ impl Source for Follower {
         while !self.api.is_stopping() {
             self.news.borrow_and_update();
             // The client reconnects; a problem that stays is its answer then.
-            let (piece, end) = self.read_on(at).await.ok()?;
+            let kinds = Arc::clone(&self.kinds);
+            let read_on = move |feed: &Feed| read(feed, ChangesAfter::Position(at), &kinds);
+            let (piece, end) = response::catch_up(&self.api, self.holder, read_on).await.ok()?;
             let is_end = end == at;
             at = end;
             if !piece.bytes.is_empty() {
@@ -90,18 +92,5 @@ impl Source for Follower {
             }
         }
         None
-    }
-}
-
-impl Follower {
-    async fn read_on(&self, at: ChangePosition) -> Result<(Piece, ChangePosition)> {
-        let turn = self.api.limits.catching_up.wait_for(self.holder, 1).await;
-        let kinds = Arc::clone(&self.kinds);
-        let look = move |feed: &Feed| {
-            let found = read(feed, ChangesAfter::Position(at), &kinds);
-            drop(turn);
-            found
-        };
-        self.api.run(self.holder, Wants::Read, look).await
     }
 }

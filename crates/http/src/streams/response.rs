@@ -12,8 +12,9 @@ use actix_web::http::{Method, Version};
 use actix_web::web::Bytes;
 use futures_util::stream::{StreamExt as _, unfold};
 
+use crate::api::Api;
 use crate::connections::connection::Connection;
-use crate::limits::Places;
+use crate::limits::{Holder, Places};
 use crate::prelude::*;
 use feed::streaming::Share;
 
@@ -61,6 +62,21 @@ pub(crate) fn last_event_id<T: FromStr<Err: Display>>(call: &Call) -> Result<Opt
     }
     let text = std::str::from_utf8(value.as_bytes()).map_err(|_| wrong("expected UTF-8"))?;
     text.parse().map(Some).map_err(|e| wrong(&format!("{e}, not \"{text}\"")))
+}
+
+/// Reads events or changes that a client has missed, in its turn: a read takes more memory than what is sent of it.
+pub(crate) async fn catch_up<T: Send + 'static>(
+    api: &Arc<Api>,
+    holder: Holder,
+    read: impl FnOnce(&Feed) -> Result<T> + Send + 'static,
+) -> Result<T> {
+    let turn = api.limits.catching_up.wait_for(holder, 1).await;
+    let read = move |feed: &Feed| {
+        let found = read(feed);
+        drop(turn);
+        found
+    };
+    api.run(holder, Wants::Read, read).await
 }
 
 /// The headers alone.

@@ -112,9 +112,13 @@ impl Events {
     /// The next events; `None` at the end. Nothing is lost if this is given up.
     async fn coming(&mut self) -> Option<Piece> {
         while self.reading.is_some() || !self.missed.is_empty() {
-            let (api, whose, missed) = (Arc::clone(&self.api), (self.reader, self.holder), &mut self.missed);
-            let part =
-                self.reading.get_or_insert_with(|| Box::pin(read_part(api, whose, std::mem::take(missed)))).await;
+            let (api, holder, reader) = (Arc::clone(&self.api), self.holder, self.reader);
+            let missed = &mut self.missed;
+            let reading = self.reading.get_or_insert_with(|| {
+                let missed = std::mem::take(missed);
+                Box::pin(async move { response::catch_up(&api, holder, move |feed| part(feed, reader, missed)).await })
+            });
+            let part = reading.await;
             self.reading = None;
             // If it cannot be read, the client reconnects, and resumes after its last event.
             let (piece, rest) = part.ok()?;
@@ -162,17 +166,6 @@ impl Source for Events {
         let comment = || Some(events::COMMENT.to_owned().into());
         timeout(heartbeat, self.coming()).await.unwrap_or_else(|_| comment())
     }
-}
-
-/// Waits for a turn to read missed events, because the read takes more memory than the part that is sent.
-async fn read_part(api: Arc<Api>, (user, holder): (UserId, Holder), missed: VecDeque<Event>) -> Result<Part> {
-    let turn = api.limits.catching_up.wait_for(holder, 1).await;
-    let read = move |feed: &Feed| {
-        let part = part(feed, user, missed);
-        drop(turn);
-        part
-    };
-    api.run(holder, Wants::Read, read).await
 }
 
 /// The next missed events by authors that the client is shown now, and the events after them: as many as fill a piece, or

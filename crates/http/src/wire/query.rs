@@ -88,6 +88,11 @@ impl<'a> Query<'a> {
         Ok(self.choice(name, &[("true", true), ("false", false)])?.unwrap_or(false))
     }
 
+    /// Whether a list of content shows only the id, the author and the time of each item.
+    pub(crate) fn ids_only(&self) -> Result<bool> {
+        Ok(self.choice("view", &[("full", false), ("ids", true)])?.unwrap_or(false))
+    }
+
     /// The kinds of content to show.
     pub(crate) fn kinds(&self) -> Result<RuleDraft> {
         let wrong = |why| invalid_parameter(format_args!("kinds and except_kinds: {why}"));
@@ -196,18 +201,6 @@ fn parts(text: &str) -> Vec<String> {
     parts.push(part);
     parts
 }
-
-/// How much of each item a list of content shows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum View {
-    /// Everything.
-    Full,
-    /// Id, author and time.
-    Ids,
-}
-
-/// The views by their words.
-pub(crate) const VIEWS: [(&str, View); 2] = [("full", View::Full), ("ids", View::Ids)];
 
 /// An id or a cursor, escaped for an address.
 pub(crate) fn escaped(id: &impl fmt::Display) -> String {

@@ -209,7 +209,7 @@ impl Sender {
     /// signature.
     async fn read_secrets(&mut self) -> Result<(), String> {
         let hook = self.hook.clone();
-        let read = self.api.run_admitted(Wants::Read, move || hook.secrets().map_err(|e| e.to_string())).await;
+        let read = self.api.pools.run(Wants::Read, move || hook.secrets().map_err(|e| e.to_string())).await;
         match read.map_err(|e| e.to_string()).flatten() {
             Ok(secrets) => self.secrets = secrets,
             Err(why) if self.secrets.is_empty() => return Err(why),
