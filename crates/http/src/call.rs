@@ -25,7 +25,7 @@ use super::route_info::{BodyKind, RouteInfo};
 use crate::connections::attend::Upload;
 use crate::guards::auth::{ACCESS_TOKEN, Caller, Who};
 use crate::limits::Limits;
-use crate::nodes::consistency;
+use crate::nodes::consistency::{self, Wanted};
 use crate::wire::body::{self, Body, Nothing};
 use crate::wire::problem::body_too_large;
 use crate::wire::query::{self, CONSISTENCY, Query};
@@ -141,9 +141,14 @@ impl Call {
         };
         let query = Query::parse(self.request.query_string(), &self.info.query, also)?;
         if shares {
-            consistency::check(&self.request, query.text(CONSISTENCY))?;
+            self.wanted()?;
         }
         Ok(query)
+    }
+
+    /// The changes that a read must have, by its consistency. Refuses a wrong one.
+    pub(super) fn wanted(&self) -> Result<Wanted> {
+        consistency::of(&self.request, self.api.config().cluster.consistency)
     }
 
     /// Reads the body. Refuses one announced as another type than plain JSON.

@@ -39,7 +39,7 @@ pub(crate) async fn answer_of_another(call: &Call, id: RequestId) -> Result<Opti
     check(call)?;
     if call.info.reads_shared() {
         // A wrong parameter is not a matter of other nodes.
-        wanted(call)?;
+        call.wanted()?;
     }
     if is_left(call).await? {
         return Ok(Some(HttpResponse::ServiceUnavailable().insert_header((FORWARDED, "left")).finish()));
@@ -56,7 +56,7 @@ pub(crate) async fn answer_of_another(call: &Call, id: RequestId) -> Result<Opti
 /// Waits until this node has the changes that a read must have.
 async fn has_changes(call: &Call) -> Result<()> {
     let Some(node) = &call.api.node else { return Ok(()) };
-    match wanted(call)? {
+    match call.wanted()? {
         Wanted::All => Ok(call.in_time(node.read_index()).await??),
         Wanted::Position(position) => Ok(call.in_time(node.come_to(position)).await??),
         Wanted::Nothing => Ok(()),
@@ -83,10 +83,6 @@ async fn wait_or_pass_on(call: &Call) -> Result<Option<HttpResponse>> {
     .map(|()| None)
 }
 
-fn wanted(call: &Call) -> Result<Wanted> {
-    consistency::of(&call.request, call.api.config().cluster.consistency)
-}
-
 /// The answer of an owner to a read; `None` if this node is to answer.
 async fn read(call: &Call) -> Option<HttpResponse> {
     call.info.kept.filter(|_| call.api.peers.is_some())?;
@@ -103,8 +99,9 @@ pub(crate) async fn to_owner(call: &Call, user: UserId, body: Bytes) -> Option<H
         return None;
     }
     let owners = match kept {
-        OfOwner::Inbox => peers.of_inbox(user),
-        OfOwner::Presence => peers.of_presence(user),
+        OfOwner::Inbox if peers.members.owns(user) => Vec::new(),
+        OfOwner::Inbox => peers.members.others(user),
+        OfOwner::Presence => peers.members.first_elsewhere(user).into_iter().collect(),
     };
     if owners.is_empty() {
         return None;
@@ -148,7 +145,7 @@ fn outgoing(call: &Call, peers: &Peers, owner: usize, body: Bytes) -> Option<hyp
     let mut path = call.request.uri().path_and_query()?.as_str().to_owned();
     let mut position = None;
     if call.info.reads_shared() {
-        let wanted = wanted(call).ok()?;
+        let wanted = call.wanted().ok()?;
         path.push_str(&missing_parameter(call, wanted));
         position = match wanted {
             Wanted::All => None,
@@ -200,7 +197,7 @@ async fn is_left(call: &Call) -> Result<bool> {
     if !call.info.passes() {
         return Ok(false);
     }
-    let is_local = wanted(call)? == Wanted::Nothing;
+    let is_local = call.wanted()? == Wanted::Nothing;
     let is_ready = node.health() == Health::Serving;
     if !is_local {
         return Ok(!is_ready);

@@ -63,7 +63,7 @@ impl Admission {
     /// For whom a sender at an address takes places.
     fn holder(&self, who: &Who, address: Option<IpAddr>, path: &str) -> Holder {
         match who {
-            Who::User { id, .. } => self.limits.callers.user(id),
+            Who::User { id, .. } => self.limits.callers.caller(id),
             Who::Anyone if !self.gate.is_open() => self.limits.callers.client(address),
             Who::Key(KeyRole::Metrics, _) => Holder::Operator,
             Who::Anyone | Who::Key(..) if path.starts_with(OPERATORS) => Holder::Operator,

@@ -3,10 +3,8 @@
 use std::cell::RefCell;
 
 use super::show::{self, Item, ItemId};
-use crate::nodes::consistency;
 use crate::prelude::*;
 use crate::wire::kept_pages::KeptPage;
-use crate::wire::query::CONSISTENCY;
 use crate::wire::reply::Text;
 use feed::{Visibility, items, sight, timeline, topics};
 use model::versions::Dependencies;
@@ -64,8 +62,7 @@ endpoints! { "timelines":
 
 /// `GET /v1/users/{uid}/timeline`
 async fn timeline(call: Call) -> Answer {
-    let asked = query::values(call.request.query_string(), CONSISTENCY).next();
-    consistency::check(&call.request, asked.as_deref())?;
+    call.wanted()?;
     let may_peek = call.sight() == Visibility::Application;
     if let Some(page) = call.api.kept_pages.get(call.api.feed(), &call.request, may_peek) {
         return Ok(page.answer(&call.request));

@@ -119,8 +119,9 @@ impl Connection {
 
     fn silence(&self) -> Option<Silence> {
         match self.holder.get() {
-            _ if !self.flow.is_waiting() => None,
-            _ if !self.flow.is_used() => Some(Silence::FromTheStart),
+            // Something else than the next request is waited for.
+            _ if !matches!(self.flow.wanted.get(), Wanted::Head(_)) => None,
+            _ if !self.flow.is_used.get() => Some(Silence::FromTheStart),
             Holder::Caller(_) => Some(Silence::Idle),
             Holder::Operator | Holder::Application => None,
         }

@@ -24,10 +24,6 @@ impl Reload {
     pub fn ended(&self, well: bool) {
         self.0.store(!well, Ordering::Relaxed);
     }
-
-    fn has_failed(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
-    }
 }
 
 impl Reloads {
@@ -45,7 +41,7 @@ impl Reloads {
     /// Writes the figures.
     pub(crate) fn figures(&self, page: &mut Page) {
         let files = [("keys", &self.keys), ("certificate", &self.certificate)];
-        let failed = files.map(|(name, reload)| (name, u64::from(reload.has_failed())));
+        let failed = files.map(|(name, reload)| (name, u64::from(reload.0.load(Ordering::Relaxed))));
         figures! { page =>
             /// 1 if changed files could not be used; those read before stay in force. The server log has the reason.
             tideline_reload_failed = by("of", failed);

@@ -25,12 +25,6 @@ const LONGEST: usize = 100;
 /// The form of one or several positions.
 pub(crate) const POSITION_PATTERN: &str = "^[0-9A-Za-z._~-]{1,100}(, ?[0-9A-Za-z._~-]{1,100}){0,99}$";
 
-/// Refuses a wrong header, and the parameter if it is given and wrong.
-pub(crate) fn check(request: &HttpRequest, parameter: Option<&str>) -> Result<()> {
-    let position = position(request)?;
-    parameter.map_or(Ok(()), |text| asked(text, position).map(drop))
-}
-
 /// The consistency that a read asks for: by its parameter, or else by the setting of the node. A client that names no position
 /// has not chosen `session` itself, and gets the stronger `strict`.
 pub(crate) fn of(request: &HttpRequest, setting: Consistency) -> Result<Wanted> {
@@ -113,11 +107,7 @@ mod tests {
         let request = positions
             .iter()
             .fold(TestRequest::with_uri(uri), |request, position| request.append_header((POSITION, *position)));
-        let request = request.to_http_request();
-        let wanted = of(&request, setting).ok();
-        let parameter = query::values(request.query_string(), CONSISTENCY).next();
-        assert_eq!(check(&request, parameter.as_deref()).is_ok(), wanted.is_some(), "{uri} {positions:?}");
-        wanted
+        of(&request.to_http_request(), setting).ok()
     }
 
     const AT: Position = Position { log: 0xA1, place: 7 };

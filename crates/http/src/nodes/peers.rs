@@ -19,7 +19,7 @@ use crate::connections::outgoing::{self, HttpClient, chain};
 use crate::limits::Places;
 use config::Cluster;
 use model::error::Result;
-use model::{Count, Members, UserId};
+use model::{Count, Members};
 
 /// In a request: the command log of the node that has passed it on. Such a request goes no further. In an answer: the
 /// owner is well, and leaves the request to the node that has passed it on.
@@ -85,16 +85,6 @@ impl Peers {
             forwarded: Count::default(),
             answered_here: Count::default(),
         })
-    }
-
-    /// The members that keep the inbox of a user, unless this node is one of them.
-    pub(crate) fn of_inbox(&self, user: UserId) -> Vec<usize> {
-        if self.members.owns(user) { Vec::new() } else { self.members.others(user) }
-    }
-
-    /// The member that keeps the presence of a user, unless this node is the one.
-    pub(crate) fn of_presence(&self, user: UserId) -> Vec<usize> {
-        self.members.first_elsewhere(user).into_iter().collect()
     }
 
     /// Whether a member has not failed just now.
