@@ -7,7 +7,6 @@ mod audit;
 mod credential;
 mod permit;
 mod ring;
-mod tokens;
 
 use std::fmt;
 use std::net::IpAddr;
@@ -147,7 +146,7 @@ impl Authenticator {
     /// expired.
     pub(crate) fn still_admits(&self, caller: &Caller) -> bool {
         let is_valid = match caller.who {
-            Who::User { until, .. } => tokens::now() < until,
+            Who::User { until, .. } => ring::now() < until,
             Who::Anyone | Who::Key(..) => true,
         };
         is_valid && caller.keys == self.number.load(Ordering::Acquire)
@@ -160,13 +159,13 @@ impl Authenticator {
 
     /// A token of a user, and the second since 1970 at which it ends; `None` without a secret for tokens.
     pub(crate) fn sign(&self, user: &HostId, lasts: Duration) -> Option<(String, u64)> {
-        let until = tokens::now() + lasts.as_secs();
+        let until = ring::now() + lasts.as_secs();
         Some((self.ring.read().sign(user, until)?, until))
     }
 
     /// The cache of verified tokens in figures.
     pub(crate) fn tokens(&self) -> CacheUsage {
-        self.ring.read().tokens.usage()
+        self.ring.read().verified.usage()
     }
 }
 
