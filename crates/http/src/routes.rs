@@ -15,7 +15,7 @@ use super::api::Api;
 use super::endpoint::{Endpoint, Handler};
 use crate::call::{Call, ThreadApi};
 use crate::connections::answer_memory;
-use crate::connections::attend::{self, Upload};
+use crate::connections::attend::{self, Arrived};
 use crate::connections::connection::Connection;
 use crate::figures::requests;
 use crate::forward;
@@ -30,9 +30,9 @@ use model::error::{Code, Error, Result};
 /// Adds all routes to the application of a thread.
 pub(super) fn configure(endpoints: &'static [Endpoint], api: &Arc<Api>, config: &mut ServiceConfig) {
     let routes = Rc::new(Routes::new(endpoints, api));
-    attend::serve(config, move |request, upload, connection| {
+    attend::serve(config, move |arrived| {
         let routes = Rc::clone(&routes);
-        async move { routes.answer(&request, upload, connection.as_deref()).await }
+        async move { routes.answer(arrived).await }
     });
 }
 
@@ -89,19 +89,14 @@ impl Routes {
         self.paths.at(path).ok().map(|found| found.value)
     }
 
-    async fn answer(
-        &self,
-        request: &HttpRequest,
-        upload: Option<Upload>,
-        connection: Option<&Connection>,
-    ) -> HttpResponse {
-        if let Some(connection) = connection {
+    async fn answer(&self, arrived: Arrived) -> HttpResponse {
+        if let Some(connection) = &arrived.connection {
             connection.flow.turn().await;
         }
-        let path = self.at(request.match_info().as_str());
-        match path.and_then(|path| path.route(request.method())) {
-            Some(route) => route.answer(&self.api, request, upload, connection).await,
-            None => self.refuse(request, path),
+        let path = self.at(arrived.request.match_info().as_str());
+        match path.and_then(|path| path.route(arrived.request.method())) {
+            Some(route) => route.answer(&self.api, arrived).await,
+            None => self.refuse(&arrived.request, path),
         }
     }
 
@@ -179,13 +174,7 @@ impl Route {
 
     /// The sender of a request that is served. On a connection beyond the limit, only one who has a place of its own. The
     /// connection of a key is the application's.
-    fn admit(
-        &self,
-        api: &Api,
-        request: &HttpRequest,
-        id: &RequestId,
-        connection: Option<&Connection>,
-    ) -> Result<Caller> {
+    fn admit(&self, api: &Api, request: &HttpRequest, id: &RequestId, on: Option<&Connection>) -> Result<Caller> {
         let info = &self.endpoint.info;
         // A standby has taken over, and may have changes that this server lacks.
         if info.is_of_api() && !info.is_of_operators() && api.standbys.has_handed_over() {
@@ -195,28 +184,23 @@ impl Route {
             api.admission.receive(request)?;
         }
         let caller = api.admission.admit(request, id, info.permit)?;
-        if let (Some(connection), Who::Key(..)) = (connection, &caller.who) {
+        if let (Some(connection), Who::Key(..)) = (on, &caller.who) {
             connection.is_of_key();
         }
-        if connection.is_some_and(|one| one.is_surplus() && !one.rise(&api.limits, caller.holder)) {
+        if on.is_some_and(|one| one.is_surplus() && !one.rise(&api.limits, caller.holder)) {
             return Err(Code::Overloaded.into());
         }
         if info.writes() { refuse_condition(request).map(|()| caller) } else { Ok(caller) }
     }
 
-    async fn answer(
-        &self,
-        api: &Rc<ThreadApi>,
-        request: &HttpRequest,
-        upload: Option<Upload>,
-        connection: Option<&Connection>,
-    ) -> HttpResponse {
+    async fn answer(&self, api: &Rc<ThreadApi>, arrived: Arrived) -> HttpResponse {
+        let Arrived { request, upload, connection } = arrived;
         let Endpoint { info, handler, .. } = self.endpoint;
         let began = Instant::now();
-        let id = RequestId::begin(request);
-        let connection = connection.filter(|_| !info.answers_always);
+        let id = RequestId::begin(&request);
+        let connection = connection.as_deref().filter(|_| !info.answers_always);
         let surplus = connection.filter(|one| one.is_surplus());
-        let admitted = self.admit(api, request, &id, connection);
+        let admitted = self.admit(api, &request, &id, connection);
         let caller = admitted.as_ref().ok().map(|caller| caller.who.clone());
         let holder = admitted.as_ref().map_or(Holder::Operator, |caller| caller.holder);
         let answer = match admitted {
@@ -235,10 +219,12 @@ impl Route {
             Err(problem) => Err(problem),
         };
         let answer = match answer {
-            Ok(response) if !info.answers_always => answer_memory::hold(request, response, holder, &api.limits.answers),
+            Ok(response) if !info.answers_always => {
+                answer_memory::hold(&request, response, holder, &api.limits.answers)
+            }
             answer => answer,
         };
-        let mut response = api.respond(request, &id, answer);
+        let mut response = api.respond(&request, &id, answer);
         // A client that sends its next request here, just when the connection ends, would not know what became of it.
         if surplus.is_some_and(|one| one.is_surplus()) || api.is_stopping() {
             response.head_mut().set_connection_type(ConnectionType::Close);
@@ -247,9 +233,9 @@ impl Route {
         self.counts.count(response.status(), took);
         api.observed.slow.note(&id, (info.method, info.path), caller.as_ref(), took, &response);
         if let Some(caller) = caller.filter(|_| info.is_audited()) {
-            auth::administered(request, &id, &caller, response.status());
+            auth::administered(&request, &id, &caller, response.status());
         }
-        api.sign(request, id, &mut response);
+        api.sign(&request, id, &mut response);
         response
     }
 }

@@ -8,7 +8,7 @@ use actix_web::http::header::{HeaderValue, X_CONTENT_TYPE_OPTIONS};
 use actix_web::web::ServiceConfig;
 use tokio::sync::{mpsc, oneshot};
 
-use crate::connections::attend;
+use crate::connections::attend::{self, Arrived};
 use crate::figures::page::{Page, by, figures};
 use crate::figures::reloads::Reloads;
 use crate::guards::access::Access;
@@ -190,7 +190,7 @@ impl StandbyApi {
 /// Adds its routes to an application.
 pub fn configure(api: &Arc<StandbyApi>, config: &mut ServiceConfig) {
     let api = Arc::clone(api);
-    attend::serve(config, move |request, _, _| {
+    attend::serve(config, move |Arrived { request, .. }| {
         let api = Arc::clone(&api);
         async move {
             let id = RequestId::begin(&request);

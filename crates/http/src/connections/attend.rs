@@ -52,6 +52,13 @@ impl Upload {
     }
 }
 
+/// A request with its body, as its connection brings it.
+pub(crate) struct Arrived {
+    pub(crate) request: HttpRequest,
+    pub(crate) upload: Option<Upload>,
+    pub(crate) connection: Option<Rc<Connection>>,
+}
+
 /// A request until its answer is complete.
 struct UnderWay {
     upload: Option<Upload>,
@@ -85,10 +92,8 @@ impl MessageBody for Answer {
 }
 
 /// Adds what answers all requests to an application.
-pub(crate) fn serve<F>(
-    config: &mut ServiceConfig,
-    answer: impl Fn(HttpRequest, Option<Upload>, Option<Rc<Connection>>) -> F + Clone + 'static,
-) where
+pub(crate) fn serve<F>(config: &mut ServiceConfig, answer: impl Fn(Arrived) -> F + Clone + 'static)
+where
     F: Future<Output = HttpResponse> + 'static,
 {
     config.default_service(fn_service(move |request: ServiceRequest| {
@@ -107,10 +112,11 @@ pub(crate) fn serve<F>(
                 Some(Upload { parts, connection: connection.clone() })
             }
         };
-        let under_way = UnderWay { upload: upload.clone(), connection };
+        let arrived = Arrived { request: request.clone(), upload: upload.clone(), connection: connection.clone() };
+        let under_way = UnderWay { upload, connection };
         let answer = answer.clone();
         async move {
-            let mut answer = answer(request.clone(), upload, under_way.connection.clone()).await;
+            let mut answer = answer(arrived).await;
             if let Some(connection) = &under_way.connection {
                 connection.pace.borrow_mut().places = answer.extensions_mut().remove();
             }
