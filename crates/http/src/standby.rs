@@ -1,7 +1,6 @@
 //! The HTTP side of a standby: health, figures and its promotion. It answers no calls of applications.
 
 use std::fmt;
-use std::sync::Arc;
 
 use actix_web::HttpRequest;
 use actix_web::http::header::{HeaderValue, X_CONTENT_TYPE_OPTIONS};
@@ -14,7 +13,7 @@ use crate::figures::reloads::Reloads;
 use crate::guards::access::Access;
 use crate::guards::address;
 use crate::guards::auth::{Authenticator, Permit};
-use crate::limits::{Holder, Limits};
+use crate::limits::Limits;
 use crate::prelude::*;
 use crate::wire::problem;
 use crate::wire::query::Query;

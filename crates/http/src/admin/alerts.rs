@@ -5,7 +5,6 @@ use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
 use super::metrics;
-use crate::api::Api;
 use crate::figures::firing::Firing;
 use crate::figures::reading::Reading;
 use crate::prelude::*;

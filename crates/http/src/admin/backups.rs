@@ -1,7 +1,5 @@
 //! `/v1/admin/backups`: copies of all data.
 
-use std::sync::Arc;
-
 use actix_web::http::header::CONTENT_DISPOSITION;
 
 use crate::call::pieces;

@@ -5,10 +5,8 @@
 mod cluster;
 mod storage;
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::api::Api;
 use crate::figures::disk::DiskFigures;
 use crate::figures::page::{Family, Page, by, figures};
 use crate::figures::reading::Reading;

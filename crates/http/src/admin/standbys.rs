@@ -1,11 +1,9 @@
 //! `/v1/admin/standby`: the calls of standbys, which `tideline standby` makes.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::time::{Instant, sleep};
 
-use crate::api::Api;
 use crate::call::pieces;
 use crate::prelude::*;
 use crate::streams::response::{self, Piece, Source};

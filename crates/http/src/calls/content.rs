@@ -1,8 +1,5 @@
 //! `/v1/content`: publish, read, edit, delete.
 
-use std::sync::Arc;
-
-use actix_web::HttpResponseBuilder;
 use actix_web::http::header::LOCATION;
 use serde_json::value::RawValue;
 use utoipa::openapi::schema::{Array, ArrayBuilder};
@@ -13,7 +10,7 @@ use crate::prelude::*;
 use crate::wire::body::{self, Body, UpTo};
 use crate::wire::problem::body_too_large;
 use crate::wire::query::Ids;
-use crate::wire::reply::{Items, Text};
+use crate::wire::reply::Items;
 use feed::{Change, DeleteItem, EditItem, PublishItems, PublishedItem, RestoreItem, TakeOff, items, sight};
 use model::priority::Pace;
 use model::{Content, Draft, EditDraft, HostIds, ItemView, ReactionKinds, SharedContent};

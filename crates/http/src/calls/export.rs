@@ -1,14 +1,10 @@
 //! `/v1/users/{uid}/export`: all that a user has.
 
-use std::sync::Arc;
-
 use actix_web::http::header::CONTENT_DISPOSITION;
 
 use super::show;
-use crate::api::Api;
 use crate::call::pieces::{self, NextPiece};
 use crate::prelude::*;
-use crate::wire::reply::Text;
 use feed::{Export, ExportPart};
 use model::UserId;
 

@@ -1,11 +1,8 @@
 //! `/v1/users/{uid}/notices`: what happened to a user.
 
-use std::sync::Arc;
-
 use serde::Serializer;
 
 use crate::prelude::*;
-use crate::wire::reply::Text;
 use feed::{MoveNoticeMarker, NoticeGroup, NoticePage, notices, sight};
 use model::{
     Card, ContentId, HostIds, HostNoticeId, NoticeCursor, NoticeKind, Page, Position, ReactionKinds, Unread, UserId,

@@ -4,7 +4,6 @@ use serde::Serializer;
 use serde_json::value::RawValue;
 
 use crate::prelude::*;
-use crate::wire::reply::Text;
 use feed::kinds;
 use model::{
     Audience, Barrier, Card, Entry, HostIds, ItemCounts, ItemView, JsonObject, KindNames, MediaList, ReactionCounts,

@@ -5,7 +5,6 @@ use std::cell::RefCell;
 use super::show::{self, Item, ItemId};
 use crate::prelude::*;
 use crate::wire::kept_pages::KeptPage;
-use crate::wire::reply::Text;
 use feed::{Visibility, items, sight, timeline, topics};
 use model::versions::Dependencies;
 use model::{ContentId, ContentPage, HostIds, ItemView, Page, PageRequest, ReactionKinds, UserId};

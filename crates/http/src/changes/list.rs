@@ -2,14 +2,12 @@
 
 use std::str::FromStr;
 
-use actix_web::HttpResponseBuilder;
 use actix_web::http::header::{Accept, Header};
 
 use super::change::{Change, Changes};
 use super::stream;
 use crate::prelude::*;
 use crate::streams::{events, response};
-use crate::wire::reply::Text;
 use feed::{ChangesAfter, ChangesPage};
 use model::{EffectKind, HostIds, ReactionKinds};
 

@@ -1,13 +1,9 @@
 //! The feed of changes as a stream of server-sent events.
 
-use std::sync::Arc;
-
 use tokio::sync::watch;
 use tokio::time::{Instant, timeout_at};
 
 use super::change::Change;
-use crate::api::Api;
-use crate::limits::Holder;
 use crate::prelude::*;
 use crate::streams::events;
 use crate::streams::response::{self, Piece, Source};

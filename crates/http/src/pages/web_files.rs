@@ -2,12 +2,12 @@
 
 use std::io::Read;
 
+use actix_web::HttpRequest;
 use actix_web::http::header::{
     ACCEPT_ENCODING, AcceptEncoding, CACHE_CONTROL, CONTENT_ENCODING, ETAG, Encoding, Header as _, HeaderValue,
     Preference, Quality, VARY,
 };
 use actix_web::web::Bytes;
-use actix_web::{HttpRequest, HttpResponseBuilder};
 use flate2::Compression;
 use flate2::read::{GzDecoder, GzEncoder};
 use xxhash_rust::xxh3::xxh3_128;

@@ -1,13 +1,11 @@
 //! The thread that delivers events to streams. It reads and formats each event once for all receivers.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use super::events;
-use crate::api::Api;
 use crate::prelude::*;
 use feed::streaming::{Event, Frame, Kind};
 use feed::{sight, timeline};

@@ -3,18 +3,15 @@
 use std::convert::Infallible;
 use std::fmt::Display;
 use std::str::FromStr;
-use std::sync::Arc;
 
-use actix_web::HttpResponseBuilder;
 use actix_web::body::BodyStream;
 use actix_web::http::header::CACHE_CONTROL;
 use actix_web::http::{Method, Version};
 use actix_web::web::Bytes;
 use futures_util::stream::{StreamExt as _, unfold};
 
-use crate::api::Api;
 use crate::connections::connection::Connection;
-use crate::limits::{Holder, Places};
+use crate::limits::Places;
 use crate::prelude::*;
 use feed::streaming::Share;
 

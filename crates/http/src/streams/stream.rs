@@ -3,15 +3,12 @@
 use std::collections::VecDeque;
 use std::future::poll_fn;
 use std::pin::Pin;
-use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use tokio::time::timeout;
 
 use super::events;
 use super::response::{self, Piece, Source};
-use crate::api::Api;
-use crate::limits::Holder;
 use crate::prelude::*;
 use feed::streaming::{Event, Item, Stream};
 use feed::{Happened, sight, timeline};

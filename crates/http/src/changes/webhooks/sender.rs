@@ -1,6 +1,5 @@
 //! Sends the feed of changes to one receiver: one request at a time, each until it is taken.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use backon::{BackoffBuilder, ExponentialBuilder};
@@ -9,10 +8,8 @@ use tokio::sync::watch;
 use tokio::time::sleep;
 
 use super::client::{Receiver, Refused};
-use crate::api::Api;
 use crate::changes::change::Change;
 use crate::figures::webhooks::WebhookFigures;
-use crate::limits::Holder;
 use crate::prelude::*;
 use crate::wire::reply::Items;
 use config::{Webhook, WebhookSecret};
