@@ -15,45 +15,50 @@ endpoints! { "operations":
 answers! {
     /// A node of a cluster.
     #[derive(Default)]
-    struct ClusterBody as ClusterNode {
+    struct ClusterBody as ClusterNode (cluster: &Cluster, status: Status) {
+        let member = |of: &config::Member| MemberBody {
+            name: of.name.to_string(),
+            url: of.url.clone(),
+            is_self: of.name == cluster.node,
+        };
         /// The name of this node; `null` without a cluster.
         #[schema(required)]
-        node: Option<String>,
+        (node: Option<String>) = Some(cluster.node.to_string());
         /// All nodes of the settings.
-        members: Vec<MemberBody>,
+        (members: Vec<MemberBody>) = cluster.members.iter().map(member).collect();
         /// The time of the last change.
-        time?: Time,
+        (time?: Time) = Some(Time(status.time));
         /// The id of the command log.
-        log?: String,
+        (log?: String) = Some(status.log);
         /// The number after the last record that is applied.
-        position?: u64,
+        (position?: u64) = Some(status.position);
         /// Records of the log that are not applied yet. Missing while the log does not answer.
-        lag?: u64,
+        (lag?: u64) = status.lag;
         /// Whether the log takes records and was read.
-        reachable?: bool,
+        (reachable?: bool) = Some(status.reachable);
         /// Whether the node answers strict reads and takes changes.
-        ready?: bool,
+        (ready?: bool) = Some(status.ready);
         /// Whether changes and strict reads take longer than a second.
-        slow?: bool,
+        (slow?: bool) = Some(status.slow);
         /// Whether all that was acknowledged before the start is applied.
-        caught_up?: bool,
+        (caught_up?: bool) = Some(status.caught_up);
         /// Why the node has stopped itself, if it has.
-        fault?: String,
+        (fault?: String) = status.fault;
         /// Changes applied since the start, of all nodes.
-        applied?: u64,
+        (applied?: u64) = Some(status.applied);
         /// Records appended since the start.
-        records?: u64,
+        (records?: u64) = Some(status.records);
         /// Changes in these records.
-        commands?: u64,
+        (commands?: u64) = Some(status.commands);
         /// Changes that wait for the log.
-        waiting?: usize,
+        (waiting?: usize) = Some(status.waiting);
         /// The level of the log in force: which kinds of changes it may have.
-        level?: u64,
+        (level?: u64) = Some(status.level);
         /// The highest level that this node reads.
-        newest_level?: u64,
+        (newest_level?: u64) = Some(status.newest_level);
         /// The number of the first record of this run of the node. Of two servers that run as one node, the one with the
         /// higher number is the newer. Missing until that record is applied.
-        incarnation?: u64,
+        (incarnation?: u64) = status.incarnation;
     }
 
     /// A node in the settings.
@@ -64,36 +69,6 @@ answers! {
         /// Whether it is the node that answers.
         #[serde(rename = "self")]
         is_self: bool,
-    }
-}
-
-impl ClusterBody {
-    fn new(cluster: &Cluster, status: Status) -> Self {
-        let members = cluster.members.iter().map(|member| MemberBody {
-            name: member.name.to_string(),
-            url: member.url.clone(),
-            is_self: member.name == cluster.node,
-        });
-        Self {
-            node: Some(cluster.node.to_string()),
-            members: members.collect(),
-            time: Some(Time(status.time)),
-            log: Some(status.log),
-            position: Some(status.position),
-            lag: status.lag,
-            reachable: Some(status.reachable),
-            ready: Some(status.ready),
-            slow: Some(status.slow),
-            caught_up: Some(status.caught_up),
-            fault: status.fault,
-            applied: Some(status.applied),
-            records: Some(status.records),
-            commands: Some(status.commands),
-            waiting: Some(status.waiting),
-            level: Some(status.level),
-            newest_level: Some(status.newest_level),
-            incarnation: status.incarnation,
-        }
     }
 }
 

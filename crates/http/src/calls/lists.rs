@@ -130,20 +130,14 @@ fn title() -> Object {
 
 answers! {
     /// A list of a user.
-    struct List as UserList {
+    struct List as UserList (of: UserList) {
         /// Its name.
-        list: String,
+        (list: String) = of.name;
         /// Its name for people; `null` if it has none.
         #[schema(required)]
-        title: Option<String>,
+        (title: Option<String>) = of.settings.title;
         /// Whether the home timeline leaves out the members.
-        exclusive: bool,
-    }
-}
-
-impl From<UserList> for List {
-    fn from(UserList { name, settings: ListSettings { title, exclusive }, .. }: UserList) -> Self {
-        Self { list: name, title, exclusive }
+        (exclusive: bool) = of.settings.exclusive;
     }
 }
 
@@ -209,7 +203,7 @@ fn path(call: &Call) -> Result<(HostId, String)> {
 /// `GET /v1/users/{uid}/lists`
 async fn all(call: Call) -> Answer {
     let lists = call.read_of(&call.user()?, lists::of_user).await?;
-    reply::items(&lists.into_iter().map(List::from).collect::<Vec<_>>())
+    reply::items(&lists.into_iter().map(List::new).collect::<Vec<_>>())
 }
 
 /// `PUT /v1/users/{uid}/lists/{list}`
@@ -217,14 +211,14 @@ async fn put_list(mut call: Call) -> Answer {
     let (user, list) = path(&call)?;
     let NewList { title, exclusive } = call.json().await?;
     let settings = ListSettings::checked(title, exclusive).map_err(invalid_body)?;
-    reply::ok(&List::from(call.submit(PutList { user, list, settings }).await?))
+    reply::ok(&List::new(call.submit(PutList { user, list, settings }).await?))
 }
 
 /// `GET /v1/users/{uid}/lists/{list}`
 async fn show(call: Call) -> Answer {
     let (user, name) = path(&call)?;
     let list = call.read_of(&user, move |read, user| lists::named(read, user, &name)).await?;
-    reply::ok(&List::from(list))
+    reply::ok(&List::new(list))
 }
 
 /// `DELETE /v1/users/{uid}/lists/{list}`

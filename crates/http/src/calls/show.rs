@@ -54,15 +54,9 @@ answers! {
 
 answers! {
     /// The reactions of the reader to an item of the reader's timeline.
-    pub(crate) struct Viewer<'a> {
+    pub(crate) struct Viewer<'a> (of: Reactions, kinds: &'a ReactionKinds) {
         /// The names of the kinds, in the order of `reactions.kinds`.
-        reactions: Vec<&'a str> as Vec<ReactionKind>,
-    }
-}
-
-impl<'a> Viewer<'a> {
-    pub(crate) fn new(reactions: Reactions, kinds: &'a ReactionKinds) -> Self {
-        Self { reactions: reactions.iter().map(|kind| kinds.name(kind)).collect() }
+        (reactions: Vec<&'a str> as Vec<ReactionKind>) = of.iter().map(|kind| kinds.name(kind)).collect();
     }
 }
 
@@ -152,34 +146,20 @@ pub(crate) fn write_items(
 
 answers! {
     /// An item in the form of `view=ids`.
-    pub(crate) struct ItemId<'a> as ContentRef {
-        content_id: ShownId<'a> as HostId,
-        author_id: ShownId<'a> as HostId,
-        published_at: Millis as Time,
-    }
-}
-
-impl<'a> ItemId<'a> {
-    pub(crate) fn new(entry: Entry, ids: &'a HostIds) -> Self {
-        let Entry { cursor, author, .. } = entry;
-        Self { content_id: ids.show(cursor.id), author_id: ids.show(author), published_at: cursor.at }
+    pub(crate) struct ItemId<'a> as ContentRef (entry: Entry, ids: &'a HostIds) {
+        (content_id: ShownId<'a> as HostId) = ids.show(entry.cursor.id);
+        (author_id: ShownId<'a> as HostId) = ids.show(entry.author);
+        (published_at: Millis as Time) = entry.cursor.at;
     }
 }
 
 answers! {
     /// The counts of an item.
-    pub(crate) struct Counts<'a> {
-        comments: u64,
-        reposts: u64,
+    pub(crate) struct Counts<'a> (of: &'a ItemCounts, kinds: &'a ReactionKinds) {
+        (comments: u64) = of.comments;
+        (reposts: u64) = of.reposts;
         /// How many users have each reaction to the item, by the name of the kind. A kind that nobody has is left out.
-        reactions: ByName<'a> as BTreeMap<String, u64>,
-    }
-}
-
-impl<'a> Counts<'a> {
-    pub(crate) fn new(counts: &'a ItemCounts, kinds: &'a ReactionKinds) -> Self {
-        let ItemCounts { comments, reposts, reactions: counts } = counts;
-        Self { comments: *comments, reposts: *reposts, reactions: ByName { counts, kinds } }
+        (reactions: ByName<'a> as BTreeMap<String, u64>) = ByName { counts: &of.reactions, kinds };
     }
 }
 
@@ -239,24 +219,17 @@ impl RelationItem {
 
 answers! {
     /// A user in a list of users.
-    pub(crate) struct Member {
-        user_id: HostId,
-        /// The time of the follow, the mute, the hide, the block, the request or the reaction.
-        since: Millis as Time,
-        /// The relation of `viewer` to this user.
-        relation?: &'static str as RelationKind,
-        /// In a list: the only kinds of items that it shows of this user.
-        only?: KindNames as Vec<String>,
-        /// In a list: the kinds of items that it does not show of this user.
-        except?: KindNames as Vec<String>,
-    }
-}
-
-impl Member {
-    /// A user of the list, with the viewer's relation to that user if requested, and with the rule of a member.
-    pub(crate) fn new(user: UserCursor, ids: &HostIds, relation: Option<RelationKind>, rule: RuleDraft) -> Self {
+    pub(crate) struct Member (user: UserCursor, ids: &HostIds, asked: Option<RelationKind>, rule: RuleDraft) {
         let (only, except) = rule.fields();
-        Self { user_id: ids.of(user.id), since: user.at, relation: relation.map(RelationKind::name), only, except }
+        (user_id: HostId) = ids.of(user.id);
+        /// The time of the follow, the mute, the hide, the block, the request or the reaction.
+        (since: Millis as Time) = user.at;
+        /// The relation of `viewer` to this user.
+        (relation?: &'static str as RelationKind) = asked.map(RelationKind::name);
+        /// In a list: the only kinds of items that it shows of this user.
+        (only?: KindNames as Vec<String>) = only;
+        /// In a list: the kinds of items that it does not show of this user.
+        (except?: KindNames as Vec<String>) = except;
     }
 }
 

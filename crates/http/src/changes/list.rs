@@ -81,8 +81,9 @@ pub(crate) async fn list(call: Call) -> Answer {
         return stream::follow(call, resumed.unwrap_or(after), types).await;
     }
     let look = move |read: Read<'_>| read.named(feed::events::changes(read, after, limit, &types)?);
-    let write =
-        |(page, ids): (ChangesPage, HostIds), _: &ReactionKinds, text: &mut Text| text.write(&Changes::of(&page, &ids));
+    let write = |(page, ids): (ChangesPage, HostIds), _: &ReactionKinds, text: &mut Text| {
+        text.write(&Changes::new(&page, &ids))
+    };
     let ((), text) = call.show(look, write).await?;
     Ok(text.answer(HttpResponseBuilder::new(StatusCode::OK)))
 }
