@@ -176,22 +176,15 @@ fn to_remove() -> Array {
 
 answers! {
     /// Whether a user is a member of a list, and since when.
-    struct ListMember {
-        user_id: HostId,
-        member: bool,
-        since?: Millis as Time,
+    struct ListMember (read: Read<'_>, user: HostId, of: Option<Membership>) -> Result {
+        let (only, except) = kinds::rule_names(read, of.and_then(|of| of.rule))?.fields();
+        (user_id: HostId) = user;
+        (member: bool) = of.is_some();
+        (since?: Millis as Time) = of.map(|of| of.since);
         /// The only kinds of its items that the list shows.
-        only?: KindNames as Vec<String>,
+        (only?: KindNames as Vec<String>) = only;
         /// The kinds of its items that the list does not show.
-        except?: KindNames as Vec<String>,
-    }
-}
-
-impl ListMember {
-    fn new(read: Read<'_>, user_id: HostId, membership: Option<Membership>) -> Result<Self> {
-        let (only, except) = kinds::rule_names(read, membership.and_then(|membership| membership.rule))?.fields();
-        let since = membership.map(|membership| membership.since);
-        Ok(Self { user_id, member: since.is_some(), since, only, except })
+        (except?: KindNames as Vec<String>) = except;
     }
 }
 

@@ -13,42 +13,47 @@ use model::{
 answers! {
     /// An item. With `view=ids` it has only `content_id`, `author_id` and `published_at`; otherwise also `kind`, `media`,
     /// `topics`, `broadcast`, `to`, `audience`, `counts`, and every other field that has a value.
-    pub(crate) struct Item<'a> as Content {
-        content_id: ShownId<'a> as HostId,
-        author_id: ShownId<'a> as HostId,
-        published_at: Millis as Time,
+    pub(crate) struct Item<'a> as Content (shown: &'a ItemView, ids: &'a HostIds) -> Result {
+        let content = &**shown.content;
+        let raw = |text: &'a str| {
+            serde_json::from_str(text).map_err(|e| Error::Corrupt(format!("content {}: {e}", content.id)))
+        };
+        // Only an edit changes these fields. The last four are written behind them, for each reader.
+        (content_id: ShownId<'a> as HostId) = ids.show(content.id);
+        (author_id: ShownId<'a> as HostId) = shown.author.as_deref().map_or_else(|| ids.show(content.author), |card| card.user.show());
+        (published_at: Millis as Time) = content.published_at;
         /// The time of the last edit.
-        edited_at?: Millis as Time,
+        (edited_at?: Millis as Time) = content.edited_at;
         #[schema(required = false)]
-        kind: &'a str,
-        text?: &'a str,
+        (kind: &'a str) = &content.kind;
+        (text?: &'a str) = content.text.as_deref();
         #[schema(value_type = MediaList, required = false)]
-        media: &'a RawValue,
+        (media: &'a RawValue) = raw(&content.media)?;
         #[schema(required = false)]
-        topics: &'a [String],
+        (topics: &'a [String]) = &content.topics;
         /// The id of another item: the original of a repost, the subject of a comment.
-        ref_id?: ShownId<'a> as HostId,
-        extra?: &'a RawValue as JsonObject,
+        (ref_id?: ShownId<'a> as HostId) = content.ref_id.and_then(|id| ids.show_if_named(id));
+        (extra?: &'a RawValue as JsonObject) = content.extra.as_deref().map(raw).transpose()?;
         /// Whether the item goes to the author's followers and appears on the author's own page.
         #[schema(required = false)]
-        broadcast: bool,
+        (broadcast: bool) = content.broadcast;
         /// Further sources to whose followers the item goes.
         #[schema(value_type = Vec<HostId>, required = false)]
-        to: Vec<ShownId<'a>>,
+        (to: Vec<ShownId<'a>>) = content.to.iter().map(|source| ids.show(*source)).collect();
         /// Who may see the item: everybody, or only its author and the followers of one of its paths.
         #[schema(value_type = Audience, required = false)]
-        audience: Audience,
+        (audience: Audience) = content.audience;
         /// Users whom the item mentions; left out if there are none.
         #[serde(skip_serializing_if = "Vec::is_empty")]
         #[schema(value_type = Vec<HostId>, required = false)]
-        mentions: Vec<ShownId<'a>>,
-        counts?: Counts<'a>,
+        (mentions: Vec<ShownId<'a>>) = content.mentions.iter().map(|user| ids.show(*user)).collect();
+        (counts?: Counts<'a>) = None;
         /// Only in lists and in streams.
-        author?: &'a Card as Card,
+        (author?: &'a Card as Card) = None;
         /// Only for a viewer: in the timelines and streams of a user, and where a call names the viewer or has a token.
-        viewer?: Viewer<'a>,
+        (viewer?: Viewer<'a>) = None;
         /// `true` if the author is suspended, otherwise missing. No list shows such an item.
-        suspended?: bool,
+        (suspended?: bool) = None;
     }
 }
 
@@ -60,36 +65,6 @@ answers! {
     }
 }
 
-impl<'a> Item<'a> {
-    /// The part of an item that only an edit changes.
-    fn lasting(shown: &'a ItemView, ids: &'a HostIds) -> Result<Self> {
-        let content = &**shown.content;
-        let raw = |text: &'a str| {
-            serde_json::from_str(text).map_err(|e| Error::Corrupt(format!("content {}: {e}", content.id)))
-        };
-        Ok(Self {
-            content_id: ids.show(content.id),
-            author_id: shown.author.as_deref().map_or_else(|| ids.show(content.author), |card| card.user.show()),
-            published_at: content.published_at,
-            edited_at: content.edited_at,
-            kind: &content.kind,
-            text: content.text.as_deref(),
-            media: raw(&content.media)?,
-            topics: &content.topics,
-            ref_id: content.ref_id.and_then(|id| ids.show_if_named(id)),
-            extra: content.extra.as_deref().map(raw).transpose()?,
-            broadcast: content.broadcast,
-            to: content.to.iter().map(|source| ids.show(*source)).collect(),
-            audience: content.audience,
-            mentions: content.mentions.iter().map(|user| ids.show(*user)).collect(),
-            counts: None,
-            author: None,
-            viewer: None,
-            suspended: None,
-        })
-    }
-}
-
 /// The counts and the reactions of most items.
 const NO_COUNTS: &str = r#"{"comments":0,"reposts":0,"reactions":{}}"#;
 pub(crate) const NO_REACTIONS: &str = r#"{"reactions":[]}"#;
@@ -97,7 +72,7 @@ pub(crate) const NO_REACTIONS: &str = r#"{"reactions":[]}"#;
 /// Adds a complete item. Its lasting part and its author are written once, and kept beside the cached values.
 pub(crate) fn write_item(shown: &ItemView, ids: &HostIds, kinds: &ReactionKinds, text: &mut Text) -> Result<()> {
     let lasting = shown.content.json.get(|| {
-        let mut json = reply::text(&Item::lasting(shown, ids)?)?;
+        let mut json = reply::text(&Item::new(shown, ids)?)?;
         // The other fields follow.
         json.pop();
         Ok::<_, Error>(json)
@@ -178,42 +153,24 @@ impl Serialize for ByName<'_> {
 
 answers! {
     /// The relation of one user to another.
-    pub(crate) struct RelationItem as Relation {
-        user_id: HostId,
-        target_id: HostId,
-        relation: &'static str as RelationKind,
-        since?: Millis as Time,
+    pub(crate) struct RelationItem as Relation (read: Read<'_>, user: HostId, target: HostId, of: Relation) -> Result {
+        let (only, except) = kinds::rule_names(read, of.rule)?.fields();
+        (user_id: HostId) = user;
+        (target_id: HostId) = target;
+        (relation: &'static str as RelationKind) = of.kind().name();
+        (since?: Millis as Time) = of.following_since;
         /// The only kinds of items that the follow shows.
-        only?: KindNames as Vec<String>,
+        (only?: KindNames as Vec<String>) = only;
         /// The kinds of items that the follow does not show.
-        except?: KindNames as Vec<String>,
+        (except?: KindNames as Vec<String>) = except;
         /// The user has muted the target.
-        muted: bool,
+        (muted: bool) = of.barred_since(Barrier::Mute).is_some();
         /// The user hides its content from the target.
-        hidden: bool,
+        (hidden: bool) = of.barred_since(Barrier::Hide).is_some();
         /// The user has blocked the target. A block of the user by the target is not told.
-        blocked: bool,
+        (blocked: bool) = of.barred_since(Barrier::Block).is_some();
         /// The user has asked to follow the target, who has not answered yet.
-        requested: bool,
-    }
-}
-
-impl RelationItem {
-    /// The relation of these users.
-    pub(crate) fn new(read: Read<'_>, user_id: HostId, target_id: HostId, relation: Relation) -> Result<Self> {
-        let (only, except) = kinds::rule_names(read, relation.rule)?.fields();
-        Ok(Self {
-            user_id,
-            target_id,
-            relation: relation.kind().name(),
-            since: relation.following_since,
-            only,
-            except,
-            muted: relation.barred_since(Barrier::Mute).is_some(),
-            hidden: relation.barred_since(Barrier::Hide).is_some(),
-            blocked: relation.barred_since(Barrier::Block).is_some(),
-            requested: relation.requested_since.is_some(),
-        })
+        (requested: bool) = of.requested_since.is_some();
     }
 }
 

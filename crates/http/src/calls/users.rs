@@ -50,29 +50,16 @@ endpoints! { "users":
 
 answers! {
     /// The profile of a user. A field without a value is `null`.
-    struct ProfileBody<'a> as Profile {
-        user_id: HostId,
-        #[schema(required)]
-        nickname: Option<&'a str>,
-        #[schema(required)]
-        avatar: Option<&'a str>,
-        #[schema(required, value_type = Option<JsonObject>)]
-        extra: Option<&'a RawValue>,
-        counts: UserCounts,
-    }
-}
-
-impl<'a> ProfileBody<'a> {
-    /// A profile with the user's counts.
-    fn new(user: &HostId, profile: &'a Profile, counts: UserCounts) -> Result<Self> {
+    struct ProfileBody<'a> as Profile (user: &HostId, of: &'a Profile, counts: UserCounts) -> Result {
         let raw = |text| serde_json::from_str(text).map_err(|e| Error::Corrupt(format!("profile {user}: {e}")));
-        Ok(Self {
-            user_id: user.clone(),
-            nickname: profile.nickname.as_deref(),
-            avatar: profile.avatar.as_deref(),
-            extra: profile.extra.as_deref().map(raw).transpose()?,
-            counts,
-        })
+        (user_id: HostId) = user.clone();
+        #[schema(required)]
+        (nickname: Option<&'a str>) = of.nickname.as_deref();
+        #[schema(required)]
+        (avatar: Option<&'a str>) = of.avatar.as_deref();
+        #[schema(required, value_type = Option<JsonObject>)]
+        (extra: Option<&'a RawValue>) = of.extra.as_deref().map(raw).transpose()?;
+        (counts: UserCounts) = counts;
     }
 }
 

@@ -6,11 +6,15 @@
 /// it is another one.
 ///
 /// With arguments behind its name, `new` makes the object of them: a field is `(name: Type) = value;` then, behind
-/// what the values share.
+/// what the values share. `-> Result` behind the arguments is for values that may fail.
 macro_rules! answers {
     () => {};
+    (@type) => { Self };
+    (@type Result) => { model::error::Result<Self> };
+    (@made $made:block) => { $made };
+    (@made Result $made:block) => { Ok($made) };
     (
-        $(#[$about:meta])* $vis:vis struct $Type:ident $(<$of:lifetime>)? $(as $Name:ident)? ($($arg:ident: $A:ty),+) {
+        $(#[$about:meta])* $vis:vis struct $Type:ident $(<$of:lifetime>)? $(as $Name:ident)? ($($arg:ident: $A:ty),+) $(-> $Fallible:ident)? {
             $(let $known:pat = $found:expr;)* $($(#[$told:meta])* ($seen:vis $field:ident $($declared:tt)+) = $value:expr;)+
         }
         $($more:tt)*
@@ -19,9 +23,9 @@ macro_rules! answers {
             $(#[$about])* $vis struct $Type $(<$of>)? $(as $Name)? { $($(#[$told])* $seen $field $($declared)+,)+ }
         }
         impl $(<$of>)? $Type $(<$of>)? {
-            $vis fn new($($arg: $A),+) -> Self {
+            $vis fn new($($arg: $A),+) -> $crate::wire::answers::answers!(@type $($Fallible)?) {
                 $(let $known = $found;)*
-                Self { $($field: $value,)+ }
+                $crate::wire::answers::answers!(@made $($Fallible)? { Self { $($field: $value,)+ } })
             }
         }
         $crate::wire::answers::answers! { $($more)* }
