@@ -23,7 +23,8 @@ use crate::limits::{Holder, Limits};
 use crate::nodes::consistency;
 use crate::nodes::peers::Peers;
 use crate::wire::kept_pages::KeptPages;
-use crate::wire::problem::Problem;
+use crate::wire::problem;
+use crate::wire::reply::Answer;
 use crate::wire::request_id::RequestId;
 use cluster::{Node, Status};
 use config::Config;
@@ -32,6 +33,7 @@ use feed::backup::Backups;
 use feed::standbys::Standbys;
 use feed::worker::Figures;
 use kv::Usage;
+use model::error::Result;
 
 /// A request waits this long for fresh figures, then gets the last ones.
 const TIME_LIMIT: Duration = Duration::from_millis(500);
@@ -50,8 +52,8 @@ pub struct Api {
     pub(super) admission: Admission,
     /// The limits of the HTTP side.
     pub(super) limits: Arc<Limits>,
-    /// Threads that may block.
-    pools: Pools,
+    /// Threads that may block, for [`Api::run`] and for requests that hold a place of their own in a limit.
+    pub(super) pools: Pools,
     /// Pages of home timelines.
     pub(super) kept_pages: KeptPages,
     /// Counts and times.
@@ -177,6 +179,14 @@ impl Api {
         self.node.is_some() || self.peers.is_some()
     }
 
+    /// The response of an answer. A problem is counted.
+    pub(super) fn respond(&self, request: &HttpRequest, id: &RequestId, answer: Answer) -> HttpResponse {
+        answer.unwrap_or_else(|problem| {
+            self.observed.requests.problem(problem::code(&problem));
+            problem::respond(&problem, request, id)
+        })
+    }
+
     /// Adds the headers that all answers have: the id of the request, the order not to guess another type, the permission
     /// to read the answer, the rest of the limits, and the position of a node.
     pub(super) fn sign(&self, request: &HttpRequest, id: RequestId, response: &mut HttpResponse) {
@@ -213,16 +223,12 @@ impl Api {
 
     /// Runs `work` for a holder on a thread that may block. The work goes on if the caller goes away, so the work itself holds
     /// its place in the limit of blocked requests.
-    pub(super) async fn run<T, E>(
+    pub(super) async fn run<T: Send + 'static>(
         self: &Arc<Self>,
         holder: Holder,
         wants: Wants,
-        work: impl FnOnce(&Feed) -> Result<T, E> + Send + 'static,
-    ) -> Result<T, Problem>
-    where
-        T: Send + 'static,
-        E: Into<Problem> + Send + 'static,
-    {
+        work: impl FnOnce(&Feed) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
         let places = match wants {
             Wants::Change => {
                 let (change, blocked) = self.limits.disk.of_change(holder)?;
@@ -237,16 +243,7 @@ impl Api {
             drop(places);
             answer
         };
-        self.pools.run(wants, work).await?.map_err(Into::into)
-    }
-
-    /// Runs work on a thread that may block. For requests that hold a place of their own in a limit.
-    pub(super) async fn run_admitted<T: Send + 'static>(
-        &self,
-        wants: Wants,
-        work: impl FnOnce() -> T + Send + 'static,
-    ) -> Result<T, Problem> {
-        self.pools.run(wants, work).await
+        self.pools.run(wants, work).await?
     }
 }
 

@@ -25,9 +25,9 @@ use super::route_info::{BodyKind, RouteInfo};
 use crate::connections::attend::Upload;
 use crate::guards::auth::{ACCESS_TOKEN, Caller, Who};
 use crate::limits::Limits;
-use crate::nodes::consistency;
+use crate::nodes::consistency::{self, Wanted};
 use crate::wire::body::{self, Body, Nothing};
-use crate::wire::problem::Problem;
+use crate::wire::problem::body_too_large;
 use crate::wire::query::{self, CONSISTENCY, Query};
 use feed::{Change, Feed, Read, Visibility, answered_at, ids};
 use kv::Tier;
@@ -64,23 +64,13 @@ pub(super) struct Call {
     /// The sender, whose credentials allow the call.
     pub(super) caller: Caller,
     pub(super) info: &'static RouteInfo,
-    upload: Option<Upload>,
-    started: Instant,
+    pub(super) upload: Option<Upload>,
+    pub(super) started: Instant,
 }
 
 impl Call {
-    pub(super) fn new(
-        api: Rc<ThreadApi>,
-        info: &'static RouteInfo,
-        (request, upload): (HttpRequest, Option<Upload>),
-        caller: Caller,
-        started: Instant,
-    ) -> Self {
-        Self { request, api, caller, info, upload, started }
-    }
-
     /// The user named in the path as `{uid}`. A token that names another one does not learn which names exist.
-    pub(super) fn user(&self) -> Result<HostId, Problem> {
+    pub(super) fn user(&self) -> Result<HostId> {
         let named = self.id("uid")?;
         if let Who::User { id, .. } = &self.caller.who {
             ids::may_name(self.api.feed(), id, [&named], self.sight())?;
@@ -107,27 +97,27 @@ impl Call {
 
     /// The time that the sender gives for a follow or a reaction; `None` for now. A user acts now: another time would
     /// move the user in the lists of others.
-    pub(super) fn since(&self, since: Option<Time>) -> Result<Option<Millis>, Problem> {
+    pub(super) fn since(&self, since: Option<Time>) -> Result<Option<Millis>> {
         match (self.sight(), since) {
-            (Visibility::User, Some(_)) => Err(Problem::new(Code::NotPermitted, "since: only a key may give a time")),
+            (Visibility::User, Some(_)) => Err(Error::refused(Code::NotPermitted, "since: only a key may give a time")),
             (_, since) => Ok(since.map(|Time(since)| since)),
         }
     }
 
     /// The topic, or the name of a list, in the path.
-    pub(super) fn label(&self, name: &str, wrong: Code) -> Result<String, Problem> {
+    pub(super) fn label(&self, name: &str, wrong: Code) -> Result<String> {
         let sent = self.segment(name);
         query::text(sent).filter(|text| is_topic(text)).map(Cow::into_owned).ok_or_else(|| {
             let expected = "expected 1 to 64 characters, percent-encoded as UTF-8";
-            Problem::new(wrong, format_args!("{name}: {expected}, not \"{sent}\""))
+            Error::refused(wrong, format_args!("{name}: {expected}, not \"{sent}\""))
         })
     }
 
     /// The user or the item named in the path by this parameter.
-    pub(super) fn id(&self, name: &str) -> Result<HostId, Problem> {
+    pub(super) fn id(&self, name: &str) -> Result<HostId> {
         let sent = self.segment(name);
         let id = query::text(sent).ok_or(InvalidId).and_then(|text| text.parse());
-        id.map_err(|e| Problem::new(Code::InvalidId, format_args!("{name}: {e}, not \"{sent}\"")))
+        id.map_err(|e| Error::refused(Code::InvalidId, format_args!("{name}: {e}, not \"{sent}\"")))
     }
 
     /// A parameter of the path that may be any text.
@@ -142,7 +132,7 @@ impl Call {
     }
 
     /// The query. Refuses parameters that the call does not have, and a wrong consistency.
-    pub(super) fn query(&self) -> Result<Query<'_>, Problem> {
+    pub(super) fn query(&self) -> Result<Query<'_>> {
         let shares = self.info.reads_shared();
         let also = |name: &str| match name {
             CONSISTENCY => shares,
@@ -151,19 +141,24 @@ impl Call {
         };
         let query = Query::parse(self.request.query_string(), &self.info.query, also)?;
         if shares {
-            consistency::check(&self.request, query.text(CONSISTENCY))?;
+            self.wanted()?;
         }
         Ok(query)
     }
 
+    /// The changes that a read must have, by its consistency. Refuses a wrong one.
+    pub(super) fn wanted(&self) -> Result<Wanted> {
+        consistency::of(&self.request, self.api.config().cluster.consistency)
+    }
+
     /// Reads the body. Refuses one announced as another type than plain JSON.
-    pub(super) async fn body(&mut self) -> Result<Body, Problem> {
+    pub(super) async fn body(&mut self) -> Result<Body> {
         let Limits { bodies, timeout, .. } = &*self.api.limits;
         let limit = if self.info.body == BodyKind::Batch { bodies.batch } else { bodies.one };
         let headers = self.request.headers();
         let length = headers.get(CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse().ok());
         if length.is_some_and(|length: usize| length > limit) {
-            return Err(Problem::body_too_large("the body", limit));
+            return Err(body_too_large("the body", limit));
         }
         // Without both there is no body, whatever other protocol the client offers to speak.
         let announced = if headers.contains_key(TRANSFER_ENCODING) { None } else { Some(length.unwrap_or(0)) };
@@ -172,15 +167,17 @@ impl Call {
         }
         // A body that cannot exceed a single change counts as a small body, for every call.
         let most = length.unwrap_or(limit);
-        let upload = self.upload.take().unwrap_or_default();
+        let memory = bodies.memory(most).none(self.caller.holder);
+        let Some(upload) = self.upload.take().filter(|_| announced != Some(0)) else {
+            return Ok(Body::new(memory, None));
+        };
         // The body is not read meanwhile, so its sender waits too. Time must be left for the rest.
         let turn = bodies.turn(self.caller.holder, most, *timeout / PART_FOR_TURN).await;
-        let memory = bodies.memory(most).none(self.caller.holder);
         self.in_time_or(Code::BodyTimeout, Body::read(upload, limit, announced, memory, turn)).await?
     }
 
     /// Reads the body as a JSON object. A large one is parsed on a thread that may block.
-    pub(super) async fn json<T: DeserializeOwned + Send + 'static>(&mut self) -> Result<T, Problem> {
+    pub(super) async fn json<T: DeserializeOwned + Send + 'static>(&mut self) -> Result<T> {
         let mut body = self.body().await?;
         let may_be_left_out = self.info.body == BodyKind::Optional;
         match body.is_small() {
@@ -190,7 +187,7 @@ impl Call {
     }
 
     /// Reads the body of a call that takes none, or an empty object.
-    pub(super) async fn empty_body(&mut self) -> Result<(), Problem> {
+    pub(super) async fn empty_body(&mut self) -> Result<()> {
         if self.info.body != BodyKind::Unread {
             let Nothing {} = self.json().await?;
         }
@@ -201,7 +198,7 @@ impl Call {
     pub(super) async fn read<T: Send + 'static>(
         &self,
         look: impl Fn(Read<'_>) -> Result<T> + Send + 'static,
-    ) -> Result<T, Problem> {
+    ) -> Result<T> {
         match look(self.api.feed().read().within(Tier::Memory)) {
             // Boxed: the future of a read from memory is then small, and is moved several times.
             Err(Error::NotCached) => Box::pin(self.run(Wants::Read, move |feed| look(feed.read()))).await,
@@ -213,11 +210,11 @@ impl Call {
     pub(super) async fn read_in_any_case<T: Send + 'static>(
         &self,
         look: impl Fn(Read<'_>) -> Result<T> + Send + 'static,
-    ) -> Result<T, Problem> {
+    ) -> Result<T> {
         match look(self.api.feed().read().within(Tier::Memory)) {
             Err(Error::NotCached) => {
                 let api = Arc::clone(&self.api);
-                let read = self.api.run_admitted(Wants::Change, move || look(api.feed().read()));
+                let read = self.api.pools.run(Wants::Change, move || look(api.feed().read()));
                 Ok(Box::pin(self.in_time(read)).await???)
             }
             seen => Ok(seen?),
@@ -229,13 +226,13 @@ impl Call {
         &self,
         id: &HostId,
         look: impl Fn(Read<'_>, I) -> Result<T> + Send + 'static,
-    ) -> Result<T, Problem> {
+    ) -> Result<T> {
         let id = id.clone();
         self.read(move |read| look(read, read.find(&id)?)).await
     }
 
     /// The id in the store of a user. A name that has no number gets one.
-    pub(crate) async fn find_or_give(&self, user: &HostId) -> Result<UserId, Problem> {
+    pub(crate) async fn find_or_give(&self, user: &HostId) -> Result<UserId> {
         match self.read_of(user, |_, found| Ok(found)).await? {
             UserId::UNKNOWN => {
                 let user = user.clone();
@@ -246,15 +243,11 @@ impl Call {
     }
 
     /// Runs `work` on a thread that may block, and waits for it until the request times out.
-    pub(super) async fn run<T, E>(
+    pub(super) async fn run<T: Send + 'static>(
         &self,
         wants: Wants,
-        work: impl FnOnce(&Feed) -> Result<T, E> + Send + 'static,
-    ) -> Result<T, Problem>
-    where
-        T: Send + 'static,
-        E: Into<Problem> + Send + 'static,
-    {
+        work: impl FnOnce(&Feed) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
         // Work that begins late, or waits, must not outlive the answer where that matters.
         let due = Some(self.due());
         self.in_time(self.api.run(self.caller.holder, wants, move |feed: &Feed| answered_at(due, || work(feed))))
@@ -263,7 +256,7 @@ impl Call {
 
     /// Makes a change. Waits for it without a thread, but to read what is on the disk before; on a node of a cluster a thread
     /// waits.
-    pub(super) async fn submit<C: Change + Send + 'static>(&self, mut change: C) -> Result<C::Outcome, Problem> {
+    pub(super) async fn submit<C: Change + Send + 'static>(&self, mut change: C) -> Result<C::Outcome> {
         let feed = self.api.feed();
         if feed.is_node() {
             return self.run(Wants::Change, move |feed| feed.submit(change)).await;
@@ -273,7 +266,7 @@ impl Call {
             let warmed = self.run(Wants::Read, move |feed| {
                 // The change itself tells what is wrong.
                 let _ = change.warm(feed.read());
-                Ok::<_, Problem>(change)
+                Ok::<_, Error>(change)
             });
             change = Box::pin(warmed).await?;
         }
@@ -288,7 +281,7 @@ impl Call {
         });
         answered_at(Some(self.due()), || feed.ask(change, tell))?;
         let told = self.in_time(told).await?;
-        Ok(told.map_err(|_| Problem::internal("a change ended without a result"))??)
+        Ok(told.map_err(|_| Error::internal("a change ended without a result"))??)
     }
 
     /// When the sender has an answer.
@@ -297,11 +290,11 @@ impl Call {
     }
 
     /// Waits for `work` until the request times out.
-    pub(super) async fn in_time<F: Future>(&self, work: F) -> Result<F::Output, Problem> {
+    pub(super) async fn in_time<F: Future>(&self, work: F) -> Result<F::Output> {
         self.in_time_or(Code::Timeout, work).await
     }
 
-    async fn in_time_or<F: Future>(&self, late: Code, work: F) -> Result<F::Output, Problem> {
+    async fn in_time_or<F: Future>(&self, late: Code, work: F) -> Result<F::Output> {
         let left: Duration = self.api.limits.timeout.saturating_sub(self.started.elapsed());
         tokio::time::timeout(left, work).await.map_err(|_| {
             self.api.limits.timed_out.fetch_add(1, Ordering::Relaxed);

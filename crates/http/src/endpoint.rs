@@ -6,17 +6,16 @@
 
 mod description;
 pub(crate) mod parameters;
-mod shape;
+pub(crate) mod shape;
 
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
-use self::description::Operation;
+use self::description::operation;
 pub(crate) use self::description::{Takes, example};
-pub(crate) use self::shape::Shape;
 
 use super::route_info::{BodyKind, OfOwner, RouteInfo};
 use crate::call::Call;
@@ -32,9 +31,9 @@ pub(super) struct Endpoint {
     pub(super) info: RouteInfo,
     pub(super) handler: Handler,
     /// Its part of the OpenAPI document.
-    pub(super) operation: Operation,
-    /// Schemas with their names.
-    pub(super) schemas: Vec<(String, Value)>,
+    pub(super) operation: Value,
+    /// Schemas by their names.
+    pub(super) schemas: Map<String, Value>,
     /// Codes that do not follow from the call's shape.
     codes: Vec<Code>,
 }
@@ -78,10 +77,10 @@ macro_rules! methods {
             {
                 let info = RouteInfo::new(stringify!($method), path);
                 Endpoint {
-                    operation: Operation::new(&info, id, about),
+                    operation: operation(&info, id, about),
                     info,
                     handler: Arc::new(move |call| Box::pin(handler(call))),
-                    schemas: Vec::new(),
+                    schemas: Map::new(),
                     codes: Vec::new(),
                 }
             }

@@ -5,29 +5,23 @@
 //! fails, is not ready, or takes too long, this node answers: a timeline that is pulled has the same items.
 
 use std::pin::pin;
-use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use actix_web::http::header::{
-    AUTHORIZATION, CACHE_CONTROL, CONTENT_TYPE, ETAG, HeaderName, IF_NONE_MATCH, LINK, RETRY_AFTER,
-};
-use actix_web::http::{Method, StatusCode};
+use actix_web::HttpMessage;
+use actix_web::http::Method;
+use actix_web::http::header::{AUTHORIZATION, CONTENT_TYPE, HeaderName, IF_NONE_MATCH};
 use actix_web::web::Bytes;
-use actix_web::{HttpMessage, HttpResponse};
 use http_body_util::Full;
 
-use crate::call::Call;
 use crate::connections::answer_memory;
 use crate::guards::address::X_FORWARDED_FOR;
 use crate::nodes::consistency::{self, POSITION, Wanted};
-use crate::nodes::peers::{Asked, FORWARDED, NodeAnswer, Peers};
-use crate::route_info::OfOwner;
-use crate::wire::problem::Problem;
-use crate::wire::query::{self, CONSISTENCY, MAX_LIMIT};
+use crate::nodes::peers::{FORWARDED, Lost, Peers};
+use crate::prelude::*;
+use crate::wire::query::{CONSISTENCY, MAX_LIMIT};
 use crate::wire::request_id::{RequestId, TRACEPARENT, X_REQUEST_ID};
 use cluster::{Health, SLOW};
 use model::UserId;
-use model::error::Code;
 
 const TRACESTATE: HeaderName = HeaderName::from_static("tracestate");
 /// The owner gets this fraction of the timeout of a request, and no more than so long. Time is left for an own answer.
@@ -41,11 +35,11 @@ const BESIDE: usize = 16 << 10;
 
 /// The answer of another node to a request; `None` if this node is to answer, which then has the changes that a read
 /// must have.
-pub(crate) async fn answer_of_another(call: &Call, id: RequestId) -> Result<Option<HttpResponse>, Problem> {
+pub(crate) async fn answer_of_another(call: &Call, id: RequestId) -> Result<Option<HttpResponse>> {
     check(call)?;
     if call.info.reads_shared() {
         // A wrong parameter is not a matter of other nodes.
-        wanted(call)?;
+        call.wanted()?;
     }
     if is_left(call).await? {
         return Ok(Some(HttpResponse::ServiceUnavailable().insert_header((FORWARDED, "left")).finish()));
@@ -60,9 +54,9 @@ pub(crate) async fn answer_of_another(call: &Call, id: RequestId) -> Result<Opti
 }
 
 /// Waits until this node has the changes that a read must have.
-async fn has_changes(call: &Call) -> Result<(), Problem> {
+async fn has_changes(call: &Call) -> Result<()> {
     let Some(node) = &call.api.node else { return Ok(()) };
-    match wanted(call)? {
+    match call.wanted()? {
         Wanted::All => Ok(call.in_time(node.read_index()).await??),
         Wanted::Position(position) => Ok(call.in_time(node.come_to(position)).await??),
         Wanted::Nothing => Ok(()),
@@ -70,7 +64,7 @@ async fn has_changes(call: &Call) -> Result<(), Problem> {
 }
 
 /// Waits until this node has the changes that a read must have. If that takes too long, another node answers.
-async fn wait_or_pass_on(call: &Call) -> Result<Option<HttpResponse>, Problem> {
+async fn wait_or_pass_on(call: &Call) -> Result<Option<HttpResponse>> {
     let is_slow = call.api.node.as_ref().is_some_and(|node| node.is_slow());
     let mut waiting = pin!(has_changes(call));
     let early = tokio::time::timeout(if is_slow { Duration::ZERO } else { SLOW }, &mut waiting).await;
@@ -89,10 +83,6 @@ async fn wait_or_pass_on(call: &Call) -> Result<Option<HttpResponse>, Problem> {
     .map(|()| None)
 }
 
-fn wanted(call: &Call) -> Result<Wanted, Problem> {
-    consistency::of(&call.request, call.api.config().cluster.consistency)
-}
-
 /// The answer of an owner to a read; `None` if this node is to answer.
 async fn read(call: &Call) -> Option<HttpResponse> {
     call.info.kept.filter(|_| call.api.peers.is_some())?;
@@ -109,16 +99,16 @@ pub(crate) async fn to_owner(call: &Call, user: UserId, body: Bytes) -> Option<H
         return None;
     }
     let owners = match kept {
-        OfOwner::Inbox => peers.of_inbox(user),
-        OfOwner::Presence => peers.of_presence(user),
+        OfOwner::Inbox if peers.members.owns(user) => Vec::new(),
+        OfOwner::Inbox => peers.members.others(user),
+        OfOwner::Presence => peers.members.first_elsewhere(user).into_iter().collect(),
     };
     if owners.is_empty() {
         return None;
     }
     let told = told(call, peers, &owners, body).await;
-    let count = if told.is_some() { &peers.forwarded } else { &peers.answered_here };
-    count.fetch_add(1, Ordering::Relaxed);
-    told.and_then(answer)
+    if told.is_some() { &peers.forwarded } else { &peers.answered_here }.add(1);
+    told
 }
 
 /// The answer of another node to a read that waits for the log here; `None` if this node is to answer. The other one
@@ -126,12 +116,12 @@ pub(crate) async fn to_owner(call: &Call, user: UserId, body: Bytes) -> Option<H
 async fn elsewhere(call: &Call) -> Option<HttpResponse> {
     let peers = call.api.peers.as_ref().filter(|_| call.info.passes())?;
     let told = told(call, peers, &peers.all_well(), Bytes::new()).await?;
-    peers.forwarded.fetch_add(1, Ordering::Relaxed);
-    answer(told)
+    peers.forwarded.add(1);
+    Some(told)
 }
 
 /// Asks members, one after another, until one answers or fails.
-async fn told(call: &Call, peers: &Peers, owners: &[usize], body: Bytes) -> Option<NodeAnswer> {
+async fn told(call: &Call, peers: &Peers, owners: &[usize], body: Bytes) -> Option<HttpResponse> {
     if call.request.headers().contains_key(FORWARDED) {
         return None;
     }
@@ -143,9 +133,8 @@ async fn told(call: &Call, peers: &Peers, owners: &[usize], body: Bytes) -> Opti
     for owner in owners.iter().copied().filter(|owner| peers.is_well(*owner)) {
         let request = outgoing(call, peers, owner, body.clone())?;
         match peers.ask(owner, request, (timeout.saturating_sub(began.elapsed()), most), memory).await {
-            Asked::Answered(told) => return Some(told),
-            Asked::Left => {}
-            Asked::Nothing => return None,
+            Err(Lost::Left) => {}
+            told => return told.ok(),
         }
     }
     None
@@ -156,7 +145,7 @@ fn outgoing(call: &Call, peers: &Peers, owner: usize, body: Bytes) -> Option<hyp
     let mut path = call.request.uri().path_and_query()?.as_str().to_owned();
     let mut position = None;
     if call.info.reads_shared() {
-        let wanted = wanted(call).ok()?;
+        let wanted = call.wanted().ok()?;
         path.push_str(&missing_parameter(call, wanted));
         position = match wanted {
             Wanted::All => None,
@@ -190,17 +179,17 @@ fn outgoing(call: &Call, peers: &Peers, owner: usize, body: Bytes) -> Option<hyp
 
 /// Refuses a request that a node with another command log has passed on: the members in its settings are out of date,
 /// and its client must not see timelines of another cluster.
-fn check(call: &Call) -> Result<(), Problem> {
+fn check(call: &Call) -> Result<()> {
     let (Some(log), Some(peers)) = (call.request.headers().get(FORWARDED), &call.api.peers) else { return Ok(()) };
     if log.as_bytes() == peers.log.as_bytes() {
         return Ok(());
     }
-    Err(Problem::new(Code::LogUnavailable, format_args!("{FORWARDED}: this node has another command log")))
+    Err(Error::refused(Code::LogUnavailable, format_args!("{FORWARDED}: this node has another command log")))
 }
 
 /// Whether this node leaves a read that another node has passed on to that node: it cannot answer a read that waits for
 /// the log, or one that does not would show less than the other node has.
-async fn is_left(call: &Call) -> Result<bool, Problem> {
+async fn is_left(call: &Call) -> Result<bool> {
     let Some(node) = call.api.node.as_ref().filter(|_| call.request.headers().contains_key(FORWARDED)) else {
         return Ok(false);
     };
@@ -208,7 +197,7 @@ async fn is_left(call: &Call) -> Result<bool, Problem> {
     if !call.info.passes() {
         return Ok(false);
     }
-    let is_local = wanted(call)? == Wanted::Nothing;
+    let is_local = call.wanted()? == Wanted::Nothing;
     let is_ready = node.health() == Health::Serving;
     if !is_local {
         return Ok(!is_ready);
@@ -231,20 +220,6 @@ fn missing_parameter(call: &Call, wanted: Wanted) -> String {
     };
     let mark = if call.request.uri().query().is_some() { '&' } else { '?' };
     format!("{mark}{CONSISTENCY}={word}")
-}
-
-/// The answer of the owner as the client gets it.
-fn answer(told: NodeAnswer) -> Option<HttpResponse> {
-    let mut response = HttpResponse::build(StatusCode::from_u16(told.status).ok()?);
-    for name in [CONTENT_TYPE, LINK, RETRY_AFTER, POSITION, ETAG, CACHE_CONTROL] {
-        if let Some(value) = told.headers.get(name.as_str()) {
-            response.insert_header((name, value.as_bytes()));
-        }
-    }
-    Some(match told.memory {
-        Some(memory) => answer_memory::reserved(response, told.body, memory),
-        None => response.body(told.body),
-    })
 }
 
 #[cfg(test)]

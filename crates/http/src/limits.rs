@@ -15,7 +15,6 @@ pub(crate) use self::bodies::BodyLimits;
 pub(crate) use self::quota::{Holder, Places, Quota};
 
 use config::{Network, Server};
-use model::HostId;
 use model::error::Result;
 
 /// Most requests that wait for the disk at once.
@@ -139,12 +138,8 @@ pub(crate) struct Callers {
 }
 
 impl Callers {
-    /// The holder for a user with a token.
-    pub(crate) fn user(&self, user: &HostId) -> Holder {
-        self.caller(user)
-    }
-
-    fn caller(&self, caller: &impl Hash) -> Holder {
+    /// The holder for one caller, such as the user of a token.
+    pub(crate) fn caller(&self, caller: &impl Hash) -> Holder {
         Holder::Caller(self.hashes.hash_one(caller))
     }
 

@@ -6,8 +6,8 @@ mod pool;
 use tokio::sync::oneshot;
 
 use self::pool::Pool;
-use crate::wire::problem::Problem;
 use config::cores;
+use model::error::{Error, Result};
 
 /// Threads for changes. The more changes share one flush of the log, the less each costs.
 const CHANGES: usize = 384;
@@ -57,14 +57,14 @@ impl Pools {
         &self,
         wants: Wants,
         work: impl FnOnce() -> T + Send + 'static,
-    ) -> Result<T, Problem> {
+    ) -> Result<T> {
         let pool = match wants {
             Wants::Change => &self.changes,
             Wants::Read | Wants::Audit => &self.reads,
             Wants::LargeRead => &self.large_reads,
         };
         let (tell, told) = oneshot::channel();
-        pool.give(Box::new(move || drop(tell.send(work())))).map_err(Problem::internal)?;
-        told.await.map_err(|_| Problem::internal("the work ended without a result"))
+        pool.give(Box::new(move || drop(tell.send(work())))).map_err(Error::internal)?;
+        told.await.map_err(|_| Error::internal("the work ended without a result"))
     }
 }

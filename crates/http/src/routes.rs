@@ -5,8 +5,8 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Instant;
 
-use actix_web::http::header::{IF_MATCH, IF_NONE_MATCH, IF_UNMODIFIED_SINCE};
-use actix_web::http::{ConnectionType, Method};
+use actix_web::http::header::{ALLOW, HeaderValue, IF_MATCH, IF_NONE_MATCH, IF_UNMODIFIED_SINCE};
+use actix_web::http::{ConnectionType, Method, StatusCode};
 use actix_web::web::ServiceConfig;
 use actix_web::{HttpRequest, HttpResponse};
 use matchit::Router;
@@ -15,24 +15,24 @@ use super::api::Api;
 use super::endpoint::{Endpoint, Handler};
 use crate::call::{Call, ThreadApi};
 use crate::connections::answer_memory;
-use crate::connections::attend::{self, Upload};
+use crate::connections::attend::{self, Arrived};
 use crate::connections::connection::Connection;
 use crate::figures::requests;
 use crate::forward;
 use crate::guards::auth::{self, Caller, Permit, Who};
 use crate::limits::Holder;
-use crate::wire::problem::Problem;
+use crate::wire::problem::route_not_found;
 use crate::wire::query;
 use crate::wire::reply::Answer;
 use crate::wire::request_id::RequestId;
-use model::error::Code;
+use model::error::{Code, Error, Result};
 
 /// Adds all routes to the application of a thread.
 pub(super) fn configure(endpoints: &'static [Endpoint], api: &Arc<Api>, config: &mut ServiceConfig) {
     let routes = Rc::new(Routes::new(endpoints, api));
-    attend::serve(config, move |request, upload| {
+    attend::serve(config, move |arrived| {
         let routes = Rc::clone(&routes);
-        async move { routes.answer(&request, upload).await }
+        async move { routes.answer(arrived).await }
     });
 }
 
@@ -89,37 +89,41 @@ impl Routes {
         self.paths.at(path).ok().map(|found| found.value)
     }
 
-    async fn answer(&self, request: &HttpRequest, upload: Option<Upload>) -> HttpResponse {
-        if let Some(connection) = Connection::of(request) {
+    async fn answer(&self, arrived: Arrived) -> HttpResponse {
+        if let Some(connection) = &arrived.connection {
             connection.flow.turn().await;
         }
-        match self.at(request.match_info().as_str()) {
-            Some(path) => match path.route(request.method()) {
-                Some(route) => route.answer(&self.api, request, upload).await,
-                None => self.refuse(request, || Problem::method_not_allowed(&path.methods)),
-            },
-            None => self.refuse(request, || self.nothing_there(request)),
+        let path = self.at(arrived.request.match_info().as_str());
+        match path.and_then(|path| path.route(arrived.request.method())) {
+            Some(route) => route.answer(&self.api, arrived).await,
+            None => self.refuse(&arrived.request, path),
         }
     }
 
-    /// Answers a request without a route whose path is text with a problem.
-    fn refuse(&self, request: &HttpRequest, problem: impl FnOnce() -> Problem) -> HttpResponse {
+    /// Answers a request without a route with a problem.
+    fn refuse(&self, request: &HttpRequest, path: Option<&Path>) -> HttpResponse {
         let (api, began) = (&self.api, Instant::now());
         let id = RequestId::begin(request);
         let permit = Permit::for_keys(request.method().is_safe());
         // The question of a browser before a request is not counted: it costs little, and the request itself counts.
         let answer = match api.admission.access.preflight(request) {
             Some(answer) => api.admission.check_page(request).map(|()| answer),
-            None => {
-                api.admission.receive(request).and_then(|()| api.admission.admit(request, &id, permit)).and_then(|_| {
-                    Err(if query::text(request.path()).is_some() { problem() } else { Code::InvalidPath.into() })
+            None => api.admission.receive(request).and_then(|()| {
+                api.admission.admit(request, &id, permit)?;
+                Err(match path {
+                    _ if query::text(request.path()).is_none() => Code::InvalidPath.into(),
+                    Some(path) => {
+                        Error::refused(Code::MethodNotAllowed, format_args!("this path allows only {}", path.methods))
+                    }
+                    None => self.nothing_there(request),
                 })
-            }
+            }),
         };
-        let mut response = answer.unwrap_or_else(|refused| {
-            api.observed.requests.problem(refused.code());
-            refused.respond(request, &id)
-        });
+        let mut response = api.respond(request, &id, answer);
+        let methods = path.and_then(|path| HeaderValue::from_str(&path.methods).ok());
+        if let Some(methods) = methods.filter(|_| response.status() == StatusCode::METHOD_NOT_ALLOWED) {
+            response.headers_mut().insert(ALLOW, methods);
+        }
         self.others.count(response.status(), began.elapsed());
         api.sign(request, id, &mut response);
         response
@@ -127,11 +131,11 @@ impl Routes {
 
     /// The problem of an unknown path. If only the slash at its end is wrong, the problem names the right path. Some
     /// clients would follow a redirect unnoticed with each request, and others not at all.
-    fn nothing_there(&self, request: &HttpRequest) -> Problem {
+    fn nothing_there(&self, request: &HttpRequest) -> Error {
         let path = request.path();
         let right = path.trim_end_matches('/');
         let is_near = right.len() < path.len() && self.at(right).is_some();
-        Problem::route_not_found(is_near.then_some(right))
+        route_not_found(is_near.then_some(right))
     }
 }
 
@@ -170,13 +174,7 @@ impl Route {
 
     /// The sender of a request that is served. On a connection beyond the limit, only one who has a place of its own. The
     /// connection of a key is the application's.
-    fn admit(
-        &self,
-        api: &Api,
-        request: &HttpRequest,
-        id: &RequestId,
-        connection: Option<&Rc<Connection>>,
-    ) -> Result<Caller, Problem> {
+    fn admit(&self, api: &Api, request: &HttpRequest, id: &RequestId, on: Option<&Connection>) -> Result<Caller> {
         let info = &self.endpoint.info;
         // A standby has taken over, and may have changes that this server lacks.
         if info.is_of_api() && !info.is_of_operators() && api.standbys.has_handed_over() {
@@ -186,27 +184,28 @@ impl Route {
             api.admission.receive(request)?;
         }
         let caller = api.admission.admit(request, id, info.permit)?;
-        if let (Some(connection), Who::Key(..)) = (connection, &caller.who) {
+        if let (Some(connection), Who::Key(..)) = (on, &caller.who) {
             connection.is_of_key();
         }
-        if connection.is_some_and(|one| one.is_surplus() && !one.rise(&api.limits, caller.holder)) {
+        if on.is_some_and(|one| one.is_surplus() && !one.rise(&api.limits, caller.holder)) {
             return Err(Code::Overloaded.into());
         }
         if info.writes() { refuse_condition(request).map(|()| caller) } else { Ok(caller) }
     }
 
-    async fn answer(&self, api: &Rc<ThreadApi>, request: &HttpRequest, upload: Option<Upload>) -> HttpResponse {
+    async fn answer(&self, api: &Rc<ThreadApi>, arrived: Arrived) -> HttpResponse {
+        let Arrived { request, upload, connection } = arrived;
         let Endpoint { info, handler, .. } = self.endpoint;
         let began = Instant::now();
-        let id = RequestId::begin(request);
-        let connection = Connection::of(request).filter(|_| !info.answers_always);
+        let id = RequestId::begin(&request);
+        let connection = connection.as_deref().filter(|_| !info.answers_always);
         let surplus = connection.filter(|one| one.is_surplus());
-        let admitted = self.admit(api, request, &id, connection);
+        let admitted = self.admit(api, &request, &id, connection);
         let caller = admitted.as_ref().ok().map(|caller| caller.who.clone());
         let holder = admitted.as_ref().map_or(Holder::Operator, |caller| caller.holder);
         let answer = match admitted {
             Ok(caller) => {
-                let call = Call::new(Rc::clone(api), info, (request.clone(), upload), caller, began);
+                let call = Call { request: request.clone(), api: Rc::clone(api), caller, info, upload, started: began };
                 // A call with parameters reads them itself.
                 let query = if info.query.is_empty() { call.query().map(drop) } else { Ok(()) };
                 match query {
@@ -221,14 +220,11 @@ impl Route {
         };
         let answer = match answer {
             Ok(response) if !info.answers_always => {
-                answer_memory::hold(request, response, holder, &api.limits.answers).map_err(Problem::from)
+                answer_memory::hold(&request, response, holder, &api.limits.answers)
             }
             answer => answer,
         };
-        let mut response = answer.unwrap_or_else(|problem| {
-            api.observed.requests.problem(problem.code());
-            problem.respond(request, &id)
-        });
+        let mut response = api.respond(&request, &id, answer);
         // A client that sends its next request here, just when the connection ends, would not know what became of it.
         if surplus.is_some_and(|one| one.is_surplus()) || api.is_stopping() {
             response.head_mut().set_connection_type(ConnectionType::Close);
@@ -237,21 +233,21 @@ impl Route {
         self.counts.count(response.status(), took);
         api.observed.slow.note(&id, (info.method, info.path), caller.as_ref(), took, &response);
         if let Some(caller) = caller.filter(|_| info.is_audited()) {
-            auth::administered(request, &id, &caller, response.status());
+            auth::administered(&request, &id, &caller, response.status());
         }
-        api.sign(request, id, &mut response);
+        api.sign(&request, id, &mut response);
         response
     }
 }
 
 /// Refuses a change under a condition. What changes has neither a tag nor a time of its last change, so no condition can be
 /// looked at, and a client that sends one relies on it.
-fn refuse_condition(request: &HttpRequest) -> Result<(), Problem> {
+fn refuse_condition(request: &HttpRequest) -> Result<()> {
     let sent =
         [IF_MATCH, IF_NONE_MATCH, IF_UNMODIFIED_SINCE].into_iter().find(|name| request.headers().contains_key(name));
     sent.map_or(Ok(()), |name| {
         let detail = format_args!("{name}: a change has no condition; leave this header out, and nothing has changed");
-        Err(Problem::new(Code::InvalidHeader, detail))
+        Err(Error::refused(Code::InvalidHeader, detail))
     })
 }
 

@@ -1,26 +1,24 @@
 //! The HTTP side of a standby: health, figures and its promotion. It answers no calls of applications.
 
 use std::fmt;
-use std::sync::Arc;
 
+use actix_web::HttpRequest;
 use actix_web::http::header::{HeaderValue, X_CONTENT_TYPE_OPTIONS};
 use actix_web::web::ServiceConfig;
-use actix_web::{HttpRequest, HttpResponse};
-use serde_json::json;
 use tokio::sync::{mpsc, oneshot};
 
-use crate::connections::attend;
-use crate::figures::page::{self, Page, by, figures};
+use crate::connections::attend::{self, Arrived};
+use crate::figures::page::{Page, by, figures};
 use crate::figures::reloads::Reloads;
 use crate::guards::access::Access;
 use crate::guards::address;
 use crate::guards::auth::{Authenticator, Permit};
-use crate::limits::{Holder, Limits};
-use crate::wire::problem::Problem;
+use crate::limits::Limits;
+use crate::prelude::*;
+use crate::wire::problem;
 use crate::wire::query::Query;
 use crate::wire::request_id::RequestId;
 use config::Config;
-use model::error::{Code, Result};
 
 /// The states of a standby.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -150,38 +148,38 @@ impl StandbyApi {
     }
 
     /// Requests go elsewhere, however near the standby is.
-    fn refuse(&self) -> Problem {
+    fn refuse(&self) -> Error {
         let status = self.status();
         let detail = self.hindrance(&status);
         let detail = detail.unwrap_or_else(|| format!("a standby of {}, ready to take over", status.origin));
-        Problem::new(Code::Standby, detail)
+        Error::refused(Code::Standby, detail)
     }
 
-    fn check(&self, request: &HttpRequest, id: &RequestId, permit: Permit) -> Result<(), Problem> {
+    fn check(&self, request: &HttpRequest, id: &RequestId, permit: Permit) -> Result<()> {
         self.access.check(request, !self.gate.is_open())?;
         let address = address::client(request, &self.config.server.trusted_proxies);
         self.gate.check(request, id, address, permit, |_| Ok(()), |_| Holder::Operator).map(drop)
     }
 
     /// How far the standby is; fails unless it is near enough to take over.
-    fn health(&self) -> Result<HttpResponse, Problem> {
+    fn health(&self) -> Result<HttpResponse> {
         let status = self.status();
         match self.hindrance(&status) {
             None => Ok(HttpResponse::Ok().json(json!({
                 "status": "standby", "state": status.state.as_str(), "row": status.row,
                 "behind_rows": status.behind_rows, "behind_bytes": status.behind_bytes, "behind_ms": status.behind_ms
             }))),
-            Some(why) => Err(Problem::new(Code::Standby, why)),
+            Some(why) => Err(Error::refused(Code::Standby, why)),
         }
     }
 
-    async fn promote(&self, request: &HttpRequest) -> Result<HttpResponse, Problem> {
+    async fn promote(&self, request: &HttpRequest) -> Result<HttpResponse> {
         let known = |name: &str| ["switch", "force", "accept_loss"].contains(&name);
         let query = Query::parse(request.query_string(), &[], known)?;
         let (switch, force) = (query.flag("switch")?, query.flag("force")?);
         let accept_loss = query.flag("accept_loss")?;
         let (done, outcome) = oneshot::channel();
-        let busy = || Problem::new(Code::Standby, "the standby is being promoted or stopped");
+        let busy = || Error::refused(Code::Standby, "the standby is being promoted or stopped");
         self.promotions.try_send(Promotion { switch, force, accept_loss, done }).map_err(|_| busy())?;
         let row = outcome.await.map_err(|_| busy())??;
         Ok(HttpResponse::Ok().json(json!({ "row": row })))
@@ -191,12 +189,12 @@ impl StandbyApi {
 /// Adds its routes to an application.
 pub fn configure(api: &Arc<StandbyApi>, config: &mut ServiceConfig) {
     let api = Arc::clone(api);
-    attend::serve(config, move |request, _| {
+    attend::serve(config, move |Arrived { request, .. }| {
         let api = Arc::clone(&api);
         async move {
             let id = RequestId::begin(&request);
             let mut response =
-                answer(&api, &request, &id).await.unwrap_or_else(|problem| problem.respond(&request, &id));
+                answer(&api, &request, &id).await.unwrap_or_else(|refused| problem::respond(&refused, &request, &id));
             id.show(&mut response);
             response.headers_mut().insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
             response
@@ -204,7 +202,7 @@ pub fn configure(api: &Arc<StandbyApi>, config: &mut ServiceConfig) {
     });
 }
 
-async fn answer(api: &StandbyApi, request: &HttpRequest, id: &RequestId) -> Result<HttpResponse, Problem> {
+async fn answer(api: &StandbyApi, request: &HttpRequest, id: &RequestId) -> Result<HttpResponse> {
     let full = Permit::default();
     match (request.method().as_str(), request.path()) {
         ("GET" | "HEAD", "/healthz") => Ok(HttpResponse::Ok().json(json!({"status": "ok"}))),
@@ -212,8 +210,10 @@ async fn answer(api: &StandbyApi, request: &HttpRequest, id: &RequestId) -> Resu
         ("GET" | "HEAD", "/standbyz") => api.health(),
         ("GET" | "HEAD", "/metrics") => {
             api.check(request, id, Permit { read: true, metrics: true, ..full })?;
-            let (status, reloads) = (api.status(), Arc::clone(&api.reloads));
-            page::answer(move |page| reloads.figures(page).and_then(|()| figures(page, &status)))
+            let mut page = Page::new();
+            api.reloads.figures(&mut page);
+            figures(&mut page, &api.status());
+            page.answer()
         }
         ("POST", "/v1/admin/promote") => {
             api.check(request, id, full)?;
@@ -223,7 +223,7 @@ async fn answer(api: &StandbyApi, request: &HttpRequest, id: &RequestId) -> Resu
     }
 }
 
-fn figures(page: &mut Page<'_>, status: &StandbyStatus) -> fmt::Result {
+fn figures(page: &mut Page, status: &StandbyStatus) {
     let states = StandbyState::ALL.map(|state| (state.as_str(), u64::from(state == status.state)));
     figures! { page =>
         /// 1 for the state of this standby.

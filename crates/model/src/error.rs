@@ -247,12 +247,28 @@ pub enum Error {
     /// The start or the stop failed: a setting, a directory, an address.
     #[error("{0}")]
     Setup(String),
+    /// Any other fault of the server.
+    #[error("{0}")]
+    Internal(String),
 }
 
 impl Error {
     /// An [`Error::Refused`].
     pub fn refused(code: Code, detail: impl fmt::Display) -> Self {
         Self::Refused { code, detail: detail.to_string() }
+    }
+
+    /// An [`Error::Internal`].
+    pub fn internal(cause: impl fmt::Display) -> Self {
+        Self::Internal(cause.to_string())
+    }
+
+    /// This error, with a place in the request before the detail of a refusal.
+    pub fn at(mut self, place: impl fmt::Display) -> Self {
+        if let Self::Refused { detail, .. } = &mut self {
+            *detail = format!("{place}: {detail}");
+        }
+        self
     }
 
     /// The refusal of a request for content that does not exist.

@@ -49,21 +49,13 @@ struct ServerSettings(Map<String, Value>);
 
 answers! {
     /// A key, without the key itself.
-    struct KeyBody as Key {
+    struct KeyBody as Key (role: KeyRole, key: Key) {
         /// `full`, `read` or `metrics`.
-        role: &'static str,
+        (role: &'static str) = role.as_str();
         /// The beginning of its hash, as the server log names the key.
-        hash: String,
+        (hash: String) = key.hash.to_string().chars().take(SHORT).collect();
         /// The name behind the key in its list.
-        name?: String,
-    }
-}
-
-impl From<(KeyRole, Key)> for KeyBody {
-    fn from((role, Key { hash, name }): (KeyRole, Key)) -> Self {
-        let mut hash = hash.to_string();
-        hash.truncate(SHORT);
-        Self { role: role.as_str(), hash, name: name.as_deref().map(str::to_owned) }
+        (name?: String) = key.name.as_deref().map(str::to_owned);
     }
 }
 
@@ -116,7 +108,7 @@ fn hide_secrets(value: &mut Value) {
 
 /// `GET /v1/admin/keys`
 async fn list_keys(call: Call) -> Answer {
-    let items: Vec<_> = call.api.admission.gate.keys().into_iter().map(KeyBody::from).collect();
+    let items: Vec<_> = call.api.admission.gate.keys().into_iter().map(|(role, key)| KeyBody::new(role, key)).collect();
     reply::items(&items)
 }
 
@@ -125,7 +117,7 @@ async fn make_token(mut call: Call) -> Answer {
     let NewToken { user_id, expires_in } = call.json().await?;
     let lasts = expires_in.map_or(USUAL, Duration::from_secs);
     if !(Duration::from_secs(1)..=LONGEST).contains(&lasts) {
-        return Err(Problem::invalid_body("expires_in: expected 1 to 86400 seconds"));
+        return Err(invalid_body("expires_in: expected 1 to 86400 seconds"));
     }
     let (token, until) = call.api.admission.gate.sign(&user_id, lasts).ok_or(Code::NoTokenSecret)?;
     reply::with(StatusCode::CREATED, &TokenBody { token, expires_at: until * 1000 })

@@ -5,8 +5,7 @@ use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
 use super::metrics;
-use crate::api::Api;
-use crate::figures::firing::Condition;
+use crate::figures::firing::Firing;
 use crate::figures::reading::Reading;
 use crate::prelude::*;
 use model::clock::now;
@@ -36,13 +35,13 @@ async fn list(call: Call) -> Answer {
 
 /// Looks at all rules; for each whether its alert holds.
 pub(super) fn look(api: &Api, figures: &Reading) -> Vec<bool> {
-    let condition = |rule: &Rule| Condition {
-        holds: (rule.check.holds)(figures),
-        count: (rule.check.count)(figures) as u64,
-        window: rule.window,
-        lasts: rule.lasts,
+    let mut firing = api.observed.firing.lock();
+    firing.resize_with(RULES.len(), Firing::default);
+    let holds = |(Rule { check, lasts, window, .. }, firing): (&Rule, &mut Firing)| {
+        let state = ((check.holds)(figures), (check.count)(figures) as u64);
+        firing.look(Instant::now(), state, (*window, *lasts))
     };
-    api.observed.firing.look(Instant::now(), RULES.iter().map(condition))
+    RULES.iter().zip(&mut *firing).map(holds).collect()
 }
 
 answers! {

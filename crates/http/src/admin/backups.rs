@@ -1,7 +1,5 @@
 //! `/v1/admin/backups`: copies of all data.
 
-use std::sync::Arc;
-
 use actix_web::http::header::CONTENT_DISPOSITION;
 
 use crate::call::pieces;
@@ -11,7 +9,7 @@ use feed::backup::Backup;
 const MEDIA_TYPE: &str = "application/x-tar";
 
 endpoints! { "operations", of_this_server:
-    let archive = Shape::named("BackupArchive", json!({"type": "string", "format": "binary"}));
+    let archive = shape::named("BackupArchive", json!({"type": "string", "format": "binary"}));
 
     /// Take a backup of all data
     ///
@@ -49,42 +47,26 @@ endpoints! { "operations", of_this_server:
 
 answers! {
     /// A backup.
-    struct BackupBody as Backup {
+    struct BackupBody as Backup (of: Backup) {
         /// The time when it began, in a form that sorts.
         #[schema(pattern = r"^[0-9]{8}T[0-9]{6}\.[0-9]{3}Z$")]
-        name: String,
+        (name: String) = of.manifest.name;
         /// When it began. It has every change that was acknowledged before.
-        begun_at: Millis as Time,
+        (begun_at: Millis as Time) = of.manifest.begun_at;
         /// The time until it was on the device, milliseconds.
-        took_ms: u64,
+        (took_ms: u64) = of.manifest.took_ms;
         /// `unverified`, `verifying`, `verified`, or `failed`.
-        state: &'static str,
+        (state: &'static str) = of.state.as_str();
         /// When its verification ended.
-        verified_at?: Millis as Time,
+        (verified_at?: Millis as Time) = of.verified_at;
         /// The first disagreements that its verification found.
-        findings: Vec<String>,
+        (findings: Vec<String>) = of.findings;
         /// The format of its data directory.
-        format: u32,
+        (format: u32) = of.manifest.format;
         /// The version that took it.
-        release: String,
+        (release: String) = of.manifest.release;
         /// Bytes of its files. It shares most of them with the data directory and with other backups.
-        bytes: u64,
-    }
-}
-
-impl From<Backup> for BackupBody {
-    fn from(Backup { manifest, state, verified_at, findings }: Backup) -> Self {
-        Self {
-            name: manifest.name,
-            begun_at: manifest.begun_at,
-            took_ms: manifest.took_ms,
-            state: state.as_str(),
-            verified_at,
-            findings,
-            format: manifest.format,
-            release: manifest.release,
-            bytes: manifest.bytes,
-        }
+        (bytes: u64) = of.manifest.bytes;
     }
 }
 
@@ -93,14 +75,14 @@ async fn take(mut call: Call) -> Answer {
     call.empty_body().await?;
     let backups = Arc::clone(&call.api.backups);
     let taken = call.run(Wants::Change, move |feed| backups.take(feed.store())).await?;
-    reply::with(StatusCode::CREATED, &BackupBody::from(taken))
+    reply::with(StatusCode::CREATED, &BackupBody::new(taken))
 }
 
 /// `GET /v1/admin/backups`
 async fn list(call: Call) -> Answer {
     let backups = Arc::clone(&call.api.backups);
     let found = call.run(Wants::Read, move |_| backups.list()).await?;
-    let items: Vec<_> = found.into_iter().map(BackupBody::from).collect();
+    let items: Vec<_> = found.into_iter().map(BackupBody::new).collect();
     reply::items(&items)
 }
 

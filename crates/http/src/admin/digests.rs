@@ -15,7 +15,7 @@ endpoints! { "operations":
 /// `POST /v1/admin/cluster/digests`
 async fn compare(mut call: Call) -> Answer {
     call.empty_body().await?;
-    let node = call.api.node.clone().ok_or(Problem::from(Code::NoCluster))?;
+    let node = call.api.node.clone().ok_or(Error::from(Code::NoCluster))?;
     let id = call.run(Wants::Change, move |_| node.compare()).await?;
     reply::with(StatusCode::ACCEPTED, &json!({ "id": format!("{id:016x}") }))
 }
@@ -23,11 +23,11 @@ async fn compare(mut call: Call) -> Answer {
 /// `GET /v1/admin/cluster/digests/{id}`: `position` is the offset behind the record of the command log at which the digests are
 /// taken.
 async fn digests(call: Call) -> Answer {
-    let node = call.api.node.as_ref().ok_or(Problem::from(Code::NoCluster))?;
+    let node = call.api.node.as_ref().ok_or(Error::from(Code::NoCluster))?;
     let id = call.part("id");
     let number = u64::from_str_radix(&id, 16).ok().filter(|number| format!("{number:016x}") == id);
     let comparison = number.and_then(|number| node.comparison(number));
-    let Comparison { position, state } = comparison.ok_or(Problem::from(Code::ComparisonNotFound))?;
+    let Comparison { position, state } = comparison.ok_or(Error::from(Code::ComparisonNotFound))?;
     let table = |of: &TableDigest| json!({"table": of.table, "rows": of.rows, "digest": format!("{:032x}", of.digest)});
     let mut body = json!({"id": id, "position": position, "tables": []});
     match state {

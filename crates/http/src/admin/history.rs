@@ -1,10 +1,8 @@
 //! `GET /v1/admin/history`: the main figures of the last hour, and how they are taken.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use super::{alerts, metrics};
-use crate::api::Api;
 use crate::endpoint::parameters::{number, optional};
 use crate::figures::history::{Sample, State};
 use crate::prelude::*;

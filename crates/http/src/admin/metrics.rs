@@ -5,13 +5,10 @@
 mod cluster;
 mod storage;
 
-use std::fmt;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::api::Api;
 use crate::figures::disk::DiskFigures;
-use crate::figures::page::{self, Family, Figure, Page, by, figures};
+use crate::figures::page::{Family, Page, by, figures};
 use crate::figures::reading::Reading;
 use crate::figures::requests::CLASSES;
 use crate::figures::webhooks::WebhookState;
@@ -33,55 +30,50 @@ endpoints! { "operations":
 
 /// `GET /metrics`
 async fn metrics(call: Call) -> Answer {
-    page::answer(scrape(&call.api).await)
+    page(&call.api).await.answer()
 }
 
 /// The figures as this server itself reads them.
 pub(super) async fn read(api: &Arc<Api>) -> Reading {
-    Reading::of(&page::text(scrape(api).await).unwrap_or_default())
+    Reading::of(&page(api).await.0)
 }
 
-async fn scrape(api: &Arc<Api>) -> impl page::Write {
-    let (sample, node) = (api.sample().await, api.sample_node().await);
-    let scrape = Scrape { api: Arc::clone(api), sample, node };
-    move |page: &mut Page<'_>| scrape.figures(page)
+async fn page(api: &Arc<Api>) -> Page {
+    let scrape = Scrape { sample: api.sample().await, node: api.sample_node().await, api };
+    let mut page = Page::new();
+    scrape.figures(&mut page);
+    page
 }
 
-/// The state that one answer shows.
-struct Scrape {
-    api: Arc<Api>,
+/// The state that one page shows.
+struct Scrape<'a> {
+    api: &'a Api,
     sample: Option<DiskFigures>,
     node: Option<Status>,
 }
 
-impl Scrape {
-    fn figures(&self, page: &mut Page<'_>) -> fmt::Result {
+impl Scrape<'_> {
+    fn figures(&self, page: &mut Page) {
         let of_all = [Self::jobs, Self::changes, Self::workers, Self::limits, Self::rates, Self::streaming];
         let others = [Self::requests, Self::caches, Self::backups, Self::standbys, Self::webhooks];
-        for figures in of_all.into_iter().chain(others) {
-            figures(self, page)?;
-        }
-        self.api.observed.reloads.figures(page)?;
+        of_all.into_iter().chain(others).for_each(|figures| figures(self, page));
+        self.api.observed.reloads.figures(page);
         if let Some(node) = &self.api.node {
             let forwarded = self.api.peers.as_ref().map(Peers::figures).unwrap_or_default();
-            cluster::figures(
-                page,
-                (&node.log_id(), node.position()),
-                self.node.as_ref(),
-                node.read_index_waits(),
-                forwarded,
-            )?;
+            let place = (&*node.log_id(), node.position());
+            cluster::figures(page, place, self.node.as_ref(), node.read_index_waits(), forwarded);
         }
         let age = self.api.observed.sampler.age(self.sample.as_ref().map(|sample| sample.at));
         figures! { page =>
             /// Age of the figures of the store and the process; above 1 if the disk does not answer.
             tideline_storage_sample_age_seconds = age.as_secs_f64();
-        }?;
-        let planned = |sample: &DiskFigures| self.api.planned_memory(&sample.engine);
-        self.sample.as_ref().map_or(Ok(()), |sample| storage::figures(page, sample, planned(sample)))
+        }
+        if let Some(sample) = &self.sample {
+            storage::figures(page, sample, self.api.planned_memory(&sample.engine));
+        }
     }
 
-    fn jobs(&self, page: &mut Page<'_>) -> fmt::Result {
+    fn jobs(&self, page: &mut Page) {
         let backlog = self.api.feed().backlog();
         let usage = backlog.usage();
         let (waiting, done) = (usage.waiting, usage.done);
@@ -115,7 +107,7 @@ impl Scrape {
         }
     }
 
-    fn changes(&self, page: &mut Page<'_>) -> fmt::Result {
+    fn changes(&self, page: &mut Page) {
         let usage = self.api.feed().changes_usage();
         figures! { page =>
             /// Changes that wait to be made.
@@ -130,7 +122,7 @@ impl Scrape {
     }
 
     /// What workers have done, and what is left to reads.
-    fn workers(&self, page: &mut Page<'_>) -> fmt::Result {
+    fn workers(&self, page: &mut Page) {
         let usage = self.api.observed.workers.usage();
         figures! { page =>
             /// Items published, comments included.
@@ -162,7 +154,7 @@ impl Scrape {
         }
     }
 
-    fn backups(&self, page: &mut Page<'_>) -> fmt::Result {
+    fn backups(&self, page: &mut Page) {
         let figures = self.api.backups.figures();
         let count = |figure: &AtomicU64| figure.load(Ordering::Relaxed);
         figures! { page =>
@@ -180,9 +172,9 @@ impl Scrape {
         }
     }
 
-    fn webhooks(&self, page: &mut Page<'_>) -> fmt::Result {
+    fn webhooks(&self, page: &mut Page) {
         let known: Vec<_> = self.api.observed.webhooks.iter().map(|webhook| webhook.now()).collect();
-        let own = |figure: fn(&WebhookState) -> u64| by_name("webhook", &known, |of| &of.name, figure);
+        let own = |figure: fn(&WebhookState) -> u64| by("webhook", known.iter().map(move |of| (&*of.name, figure(of))));
         figures! { page =>
             /// The age of the oldest change that a webhook has not taken.
             tideline_webhook_lag_seconds = own(|of| of.lag_seconds);
@@ -195,9 +187,9 @@ impl Scrape {
         }
     }
 
-    fn standbys(&self, page: &mut Page<'_>) -> fmt::Result {
+    fn standbys(&self, page: &mut Page) {
         let known = self.api.standbys.list(self.api.feed().store()).unwrap_or_default();
-        let own = |figure: fn(&KnownStandby) -> u64| by_name("standby", &known, |of| &of.name, figure);
+        let own = |figure: fn(&KnownStandby) -> u64| by("standby", known.iter().map(move |of| (&*of.name, figure(of))));
         figures! { page =>
             /// 1 if the standby follows at present.
             tideline_standby_following = own(|of| of.following_since.is_some().into());
@@ -213,7 +205,7 @@ impl Scrape {
     }
 
     /// Use of the limits, and refusals.
-    fn limits(&self, page: &mut Page<'_>) -> fmt::Result {
+    fn limits(&self, page: &mut Page) {
         let (limits, feed) = (&self.api.limits, self.api.feed());
         let inner = [
             ("jobs", feed.backlog().usage().refused),
@@ -265,18 +257,18 @@ impl Scrape {
     }
 
     /// Refusals of limits of requests a second, and the senders in memory.
-    fn rates(&self, page: &mut Page<'_>) -> fmt::Result {
-        let usage = self.api.admission.rates.usage();
+    fn rates(&self, page: &mut Page) {
+        let rates = &self.api.admission.rates;
         figures! { page =>
             /// Requests refused because their sender sent too many, by the limit.
-            tideline_rate_limited_total = by("of", usage.iter().map(|limit| (limit.of, limit.refused)));
+            tideline_rate_limited_total = by("of", rates.refused());
             /// Senders whose requests are counted, by the limit.
-            tideline_limited_senders = by("of", usage.iter().map(|limit| (limit.of, limit.buckets)));
+            tideline_limited_senders = by("of", rates.buckets());
         }
     }
 
     /// Online users and streams.
-    fn streaming(&self, page: &mut Page<'_>) -> fmt::Result {
+    fn streaming(&self, page: &mut Page) {
         let streaming = self.api.feed().streaming();
         let (streams, now) = (streaming.streams().usage(), now());
         let heartbeats = streaming.presence().heartbeats(now);
@@ -296,7 +288,7 @@ impl Scrape {
             /// Limit of memory for waiting events; above it a slow client loses its waiting events.
             tideline_stream_memory_limit_bytes = streams.memory.limit;
             /// Users with a heartbeat or an open stream.
-            tideline_users_online = streaming.presence().users(now);
+            tideline_users_online = streaming.presence().users(now) as u64;
             /// Users with a heartbeat that has not run out.
             tideline_heartbeats = heartbeats.used;
             /// Limit of users with a heartbeat.
@@ -304,7 +296,7 @@ impl Scrape {
         }
     }
 
-    fn requests(&self, page: &mut Page<'_>) -> fmt::Result {
+    fn requests(&self, page: &mut Page) {
         let routes = self.api.observed.requests.all();
         let counts = routes.iter().flat_map(|route| {
             let classes = CLASSES.into_iter().zip(&route.classes);
@@ -325,7 +317,7 @@ impl Scrape {
         }
     }
 
-    fn caches(&self, page: &mut Page<'_>) -> fmt::Result {
+    fn caches(&self, page: &mut Page) {
         let mut caches = self.api.feed().caches().to_vec();
         caches.extend([("pages", self.api.kept_pages.usage()), ("tokens", self.api.admission.gate.tokens())]);
         for memory in self.sample.iter().map(|sample| &sample.memory) {
@@ -349,14 +341,4 @@ impl Scrape {
             tideline_cache_evictions_total = by("cache", own(|cache| cache.evictions));
         }
     }
-}
-
-/// A family by the names of things of which a server may have none: then there is none.
-fn by_name<'t, T>(
-    label: &'static str,
-    known: &'t [T],
-    name: fn(&T) -> &String,
-    figure: fn(&T) -> u64,
-) -> Option<impl Figure + use<'t, T>> {
-    (!known.is_empty()).then(|| by(label, known.iter().map(move |of| (name(of).as_str(), figure(of)))))
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::figures::disk::DiskFigures;
 use crate::nodes::peers::FORWARDED;
 use crate::prelude::*;
 use feed::standbys::KnownStandby;
@@ -40,41 +41,44 @@ answers! {
     }
 
     /// The main figures of the server, with the names of `/metrics` without the prefix `tideline_`.
-    struct Stats {
-        version: &'static str,
-        jobs: Jobs,
+    struct Stats (api: &Api, sample: DiskFigures, standbys: Vec<KnownStandby>) {
+        let backlog = api.feed().backlog().usage();
+        let tables = sample.engine.tables.iter();
+        (version: &'static str) = env!("CARGO_PKG_VERSION");
+        (jobs: Jobs) = Jobs::new(api);
         /// Items whose fan-out has not ended.
-        pending_items: u64,
+        (pending_items: u64) = backlog.pending_items;
         /// Pairs of a user and an author whose settle job has not ended.
-        unsettled_pairs: u64,
+        (unsettled_pairs: u64) = backlog.unsettled_pairs;
         /// Entries written into inboxes by fan-outs.
-        deliveries: u64,
+        (deliveries: u64) = api.observed.workers.usage().deliveries;
         /// Bytes of the write-ahead log.
-        log_bytes: u64,
+        (log_bytes: u64) = sample.engine.log.used;
         /// The standbys that have called lately.
-        standbys: Vec<KnownStandby>,
+        (standbys: Vec<KnownStandby>) = standbys;
         /// The size of each table, by its name.
-        tables: BTreeMap<&'static str, Figures> as HashMap<String, Figures>,
+        (tables: BTreeMap<&'static str, Figures> as HashMap<String, Figures>) = tables.map(|of| (of.table, Figures { rows_estimate: of.rows, bytes: of.bytes })).collect();
     }
 
     /// The queue of jobs.
-    struct Jobs {
+    struct Jobs (api: &Api) {
+        let backlog = api.feed().backlog().usage();
         /// Places in use: by running and waiting jobs, and by open requests that may add jobs.
-        waiting: u64,
+        (waiting: u64) = backlog.places.used;
         /// The limit of places.
-        limit: u64,
+        (limit: u64) = backlog.places.limit;
         /// Fan-outs running or waiting.
-        fan_out: u64,
+        (fan_out: u64) = backlog.waiting.fan_out;
         /// Settle jobs running or waiting.
-        settle: u64,
+        (settle: u64) = backlog.waiting.settle;
         /// Rebuilds running or waiting.
-        rebuild: u64,
+        (rebuild: u64) = backlog.waiting.rebuild;
         /// Settle jobs without work, because a newer job of the same pair existed.
-        coalesced: u64,
+        (coalesced: u64) = backlog.coalesced;
         /// Changes refused because the queue was full.
-        refused: u64,
+        (refused: u64) = backlog.refused;
         /// Failed attempts; each is repeated.
-        failures: u64,
+        (failures: u64) = api.observed.workers.usage().failures;
     }
 
     /// The size of one table.
@@ -109,7 +113,7 @@ pub(crate) async fn readyz(call: Call) -> Answer {
         let is_asked_by_another = call.request.headers().contains_key(FORWARDED);
         if health == cluster::Health::Slow && (is_asked_by_another || is_another_ready(&call).await) {
             let detail = "changes and strict reads wait for longer than a second at this node";
-            return Err(Problem::new(Code::LogUnavailable, detail));
+            return Err(Error::refused(Code::LogUnavailable, detail));
         }
     }
     reply::ok(&Health { status: "ready" })
@@ -125,27 +129,6 @@ async fn is_another_ready(call: &Call) -> bool {
 /// `GET /v1/admin/stats`
 pub(crate) async fn stats(call: Call) -> Answer {
     let sample = call.api.sample().await.ok_or(Code::Overloaded)?;
-    let (backlog, workers) = (call.api.feed().backlog().usage(), call.api.observed.workers.usage());
     let standbys = call.api.standbys.list(call.api.feed().store())?;
-    let tables = sample.engine.tables.iter();
-    let jobs = Jobs {
-        waiting: backlog.places.used,
-        limit: backlog.places.limit,
-        fan_out: backlog.waiting.fan_out,
-        settle: backlog.waiting.settle,
-        rebuild: backlog.waiting.rebuild,
-        coalesced: backlog.coalesced,
-        refused: backlog.refused,
-        failures: workers.failures,
-    };
-    reply::ok(&Stats {
-        version: env!("CARGO_PKG_VERSION"),
-        jobs,
-        pending_items: backlog.pending_items,
-        unsettled_pairs: backlog.unsettled_pairs,
-        deliveries: workers.deliveries,
-        log_bytes: sample.engine.log.used,
-        standbys,
-        tables: tables.map(|of| (of.table, Figures { rows_estimate: of.rows, bytes: of.bytes })).collect(),
-    })
+    reply::ok(&Stats::new(&call.api, sample, standbys))
 }

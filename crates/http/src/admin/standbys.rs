@@ -1,14 +1,13 @@
 //! `/v1/admin/standby`: the calls of standbys, which `tideline standby` makes.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::time::{Instant, sleep};
 
-use crate::api::Api;
 use crate::call::pieces;
 use crate::prelude::*;
 use crate::streams::response::{self, Piece, Source};
+use crate::wire::problem;
 use feed::standbys::{CopyRequest, End, Following, Frame};
 
 const MEDIA_TYPE: &str = "application/octet-stream";
@@ -69,7 +68,7 @@ struct HandOver {
 }
 
 /// A node of a cluster has no standby: the log of the others is not this one's.
-fn must_be_alone(call: &Call) -> Result<(), Problem> {
+fn must_be_alone(call: &Call) -> Result<()> {
     if call.api.node.is_some() { Err(Code::NoStandby.into()) } else { Ok(()) }
 }
 
@@ -91,7 +90,7 @@ async fn follow(call: Call) -> Answer {
     must_be_alone(&call)?;
     let (name, log, after): (String, String, u64) =
         (query.required("standby")?, query.required("log")?, query.required("after")?);
-    let log = u64::from_str_radix(&log, 16).map_err(|_| Problem::invalid_parameter("log: expected 16 digits"))?;
+    let log = u64::from_str_radix(&log, 16).map_err(|_| invalid_parameter("log: expected 16 digits"))?;
     let Some(place) = response::place(&call)? else { return Ok(response::head(MEDIA_TYPE)) };
     let standbys = Arc::clone(&call.api.standbys);
     // Before the head: a standby that lacks log gets the refusal.
@@ -127,7 +126,7 @@ impl Source for Log {
             Ok(frames) => frames,
             Err(problem) => {
                 tracing::warn!(error = %problem, "the log is not read on for a standby");
-                let end = End { code: problem.code().name().to_owned(), detail: problem.detail().to_owned() };
+                let end = End { code: problem::code(&problem).name().to_owned(), detail: problem.to_string() };
                 let mut frame = Vec::new();
                 Frame::End(end).write(&[], &mut frame).ok().map(|()| frame)
             }
@@ -138,7 +137,7 @@ impl Source for Log {
 
 impl Log {
     /// The next frames, once there are some; `None` if the server stops, or the standby has taken over and has all.
-    async fn read_on(&mut self, mut following: Following) -> Result<Option<Vec<u8>>, Problem> {
+    async fn read_on(&mut self, mut following: Following) -> Result<Option<Vec<u8>>> {
         while !self.api.is_stopping() {
             let is_due = self.told.elapsed() >= HEAD_EVERY;
             let read = move || {
@@ -149,7 +148,7 @@ impl Log {
                 Ok::<_, Error>((following, frames))
             };
             let frames;
-            (following, frames) = self.api.run_admitted(Wants::Read, read).await??;
+            (following, frames) = self.api.pools.run(Wants::Read, read).await??;
             if is_due {
                 self.told = Instant::now();
             }
@@ -192,9 +191,9 @@ async fn unseal(call: Call) -> Answer {
 async fn hand_over(mut call: Call) -> Answer {
     let HandOver { ticket, url, row } = call.json().await?;
     if url.chars().any(char::is_control) || url.len() > 1024 {
-        return Err(Problem::invalid_body("url: expected an address"));
+        return Err(invalid_body("url: expected an address"));
     }
-    let ticket = u64::from_str_radix(&ticket, 16).map_err(|_| Problem::invalid_body("ticket: expected 16 digits"))?;
+    let ticket = u64::from_str_radix(&ticket, 16).map_err(|_| invalid_body("ticket: expected 16 digits"))?;
     let standbys = Arc::clone(&call.api.standbys);
     call.run(Wants::Read, move |feed| standbys.hand_over(feed.store(), ticket, &url, row)).await?;
     call.api.end_sending();

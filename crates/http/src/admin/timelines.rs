@@ -3,9 +3,9 @@
 use crate::calls::show::ItemId;
 use crate::endpoint::parameters::{number, optional, required};
 use crate::prelude::*;
-use feed::{PathExplanation, timeline};
-use model::Position;
+use feed::{Explanation, PathExplanation, Verification, timeline};
 use model::schemas::id_text;
+use model::{HostIds, Position};
 
 /// Items that `verify` compares by default.
 const DEFAULT_DEPTH: usize = 1000;
@@ -30,45 +30,45 @@ endpoints! { "operations":
 
 answers! {
     /// The result of a comparison of a timeline with its sources.
-    struct VerificationBody<'a> as Verification {
-        user_id: HostId,
+    struct VerificationBody<'a> as Verification (user: HostId, found: Verification, ids: &'a HostIds) {
+        (user_id: HostId) = user;
         /// Whether there are no differences.
-        exact: bool,
+        (exact: bool) = found.missing.is_empty() && found.extra.is_empty();
         /// The number of items compared.
-        compared: usize,
+        (compared: usize) = found.compared;
         /// Whether the whole timeline was compared.
-        complete: bool,
+        (complete: bool) = found.complete;
         /// Items that the timeline lacks.
-        missing: Vec<ItemId<'a>>,
+        (missing: Vec<ItemId<'a>>) = found.missing.into_iter().map(|entry| ItemId::new(entry, ids)).collect();
         /// Items that the timeline should not have.
-        extra: Vec<ItemId<'a>>,
+        (extra: Vec<ItemId<'a>>) = found.extra.into_iter().map(|entry| ItemId::new(entry, ids)).collect();
     }
 
     /// The reason why a timeline shows an item or does not, with the facts behind it.
-    struct ExplanationBody as Explanation {
-        user_id: HostId,
-        content_id: HostId,
+    struct ExplanationBody as Explanation (user: HostId, item: HostId, found: Explanation, ids: &HostIds) {
+        (user_id: HostId) = user;
+        (content_id: HostId) = item;
         /// Whether the timeline shows the item.
-        listed: bool,
+        (listed: bool) = found.listed;
         /// The deciding reason: `listed`, `no_content`, `deleted`, `not_broadcast`, `blocked`, `requested`, `not_following`,
         /// `muted`, `hidden`, `suspended`, `in_exclusive_list`, `ruled_out`, or `changed_meanwhile` if something changed during the
         /// request.
-        reason: &'static str,
-        author_id?: HostId,
-        published_at?: Millis as Time,
+        (reason: &'static str) = found.reason;
+        (author_id?: HostId) = found.entry.map(|found| ids.of(found.author));
+        (published_at?: Millis as Time) = found.entry.map(|found| found.cursor.at);
         /// The user has muted the author.
-        muted: bool,
+        (muted: bool) = found.muted;
         /// The author hides its content from the user.
-        hidden: bool,
+        (hidden: bool) = found.hidden;
         /// The user has blocked the author, or the author the user.
-        blocked: bool,
+        (blocked: bool) = found.blocked;
         /// The author is suspended.
-        suspended: bool,
+        (suspended: bool) = found.suspended;
         /// The paths of the item: the author if it is broadcast, then further sources.
-        paths: Vec<PathExplanation>,
+        (paths: Vec<PathExplanation>) = found.paths;
         /// The inbox is complete only above this cursor; `null` for an inbox that is complete to its end.
         #[schema(required, value_type = Option<String>, pattern = r"^[0-9]+-[^\x00-\x1f\x7f-\x9f]+$")]
-        floor: Option<Position<HostId>>,
+        (floor: Option<Position<HostId>>) = found.floor.map(|place| ids.place(place));
     }
 
 }
@@ -85,14 +85,7 @@ pub(crate) async fn verify(call: Call) -> Answer {
         Ok((found, ids))
     };
     let (found, ids) = call.run(Wants::Audit, verified).await?;
-    reply::ok(&VerificationBody {
-        user_id: user,
-        exact: found.missing.is_empty() && found.extra.is_empty(),
-        compared: found.compared,
-        complete: found.complete,
-        missing: found.missing.into_iter().map(|entry| ItemId::new(entry, &ids)).collect(),
-        extra: found.extra.into_iter().map(|entry| ItemId::new(entry, &ids)).collect(),
-    })
+    reply::ok(&VerificationBody::new(user, found, &ids))
 }
 
 /// `GET /v1/admin/users/{uid}/timeline/explain?content_id=`
@@ -107,18 +100,5 @@ pub(crate) async fn explain(call: Call) -> Answer {
         Ok((found, ids))
     };
     let (found, ids) = call.run(Wants::Read, explained).await?;
-    reply::ok(&ExplanationBody {
-        user_id: user,
-        content_id: id,
-        listed: found.listed,
-        reason: found.reason,
-        author_id: found.entry.map(|found| ids.of(found.author)),
-        published_at: found.entry.map(|found| found.cursor.at),
-        muted: found.muted,
-        hidden: found.hidden,
-        blocked: found.blocked,
-        suspended: found.suspended,
-        paths: found.paths,
-        floor: found.floor.map(|place| ids.place(place)),
-    })
+    reply::ok(&ExplanationBody::new(user, id, found, &ids))
 }

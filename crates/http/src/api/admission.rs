@@ -11,9 +11,9 @@ use crate::guards::auth::{Authenticator, Caller, Permit, Who};
 use crate::guards::rate_limits::RateLimits;
 use crate::limits::{Holder, Limits};
 use crate::route_info::OPERATORS;
-use crate::wire::problem::Problem;
 use crate::wire::request_id::RequestId;
 use config::{Config, KeyRole};
+use model::error::Result;
 
 /// The guards that each request passes.
 #[derive(Debug)]
@@ -38,19 +38,19 @@ impl Admission {
     }
 
     /// Receives a request, unless its address has sent too many, or a web page may not send it.
-    pub(crate) fn receive(&self, request: &HttpRequest) -> Result<(), Problem> {
+    pub(crate) fn receive(&self, request: &HttpRequest) -> Result<()> {
         self.rates.take_address(request, self.address(request))?;
         self.check_page(request)
     }
 
     /// Refuses a request that a web page may not send.
-    pub(crate) fn check_page(&self, request: &HttpRequest) -> Result<(), Problem> {
+    pub(crate) fn check_page(&self, request: &HttpRequest) -> Result<()> {
         self.access.check(request, !self.gate.is_open())
     }
 
     /// The sender of a received request that `permit` allows. Refuses wrong credentials, and senders that have sent too
     /// many requests.
-    pub(crate) fn admit(&self, request: &HttpRequest, id: &RequestId, permit: Permit) -> Result<Caller, Problem> {
+    pub(crate) fn admit(&self, request: &HttpRequest, id: &RequestId, permit: Permit) -> Result<Caller> {
         let address = self.address(request);
         let count = |who: &Who| match who {
             Who::Anyone => Ok(()),
@@ -63,7 +63,7 @@ impl Admission {
     /// For whom a sender at an address takes places.
     fn holder(&self, who: &Who, address: Option<IpAddr>, path: &str) -> Holder {
         match who {
-            Who::User { id, .. } => self.limits.callers.user(id),
+            Who::User { id, .. } => self.limits.callers.caller(id),
             Who::Anyone if !self.gate.is_open() => self.limits.callers.client(address),
             Who::Key(KeyRole::Metrics, _) => Holder::Operator,
             Who::Anyone | Who::Key(..) if path.starts_with(OPERATORS) => Holder::Operator,

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use parking_lot::Mutex;
+
 use crate::figures::disk::DiskFigures;
 use crate::figures::firing::Firing;
 use crate::figures::history::History;
@@ -28,7 +30,7 @@ pub(crate) struct Observed {
     /// The main figures of the last hour.
     pub(crate) history: History,
     /// Since when alerts hold.
-    pub(crate) firing: Firing,
+    pub(crate) firing: Mutex<Vec<Firing>>,
     /// Figures that may need the disk.
     pub(crate) sampler: Sampler<DiskFigures>,
     /// Figures that need the command log.
@@ -45,7 +47,7 @@ impl Observed {
             slow: SlowLog::new(config.log.slow_request.get()),
             workers,
             history: History::default(),
-            firing: Firing::default(),
+            firing: Mutex::default(),
             sampler: Sampler::default(),
             node_sampler: Sampler::default(),
             webhooks: config.webhooks.iter().map(|hook| Arc::new(WebhookFigures::of(hook))).collect(),

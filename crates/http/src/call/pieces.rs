@@ -13,14 +13,14 @@ use crate::api::Api;
 use crate::connections::answer_memory::paced;
 use crate::limits::Places;
 use crate::pools::Wants;
-use crate::wire::problem::Problem;
 use crate::wire::reply::Answer;
+use model::error::{Error, Result};
 
 /// Bytes of a long answer that are read at once.
 const PIECE: u64 = 256 << 10;
 
 /// Makes the next piece on a thread that may block; an empty one at the end.
-pub(crate) type NextPiece = Box<dyn FnMut() -> Result<Vec<u8>, Problem> + Send>;
+pub(crate) type NextPiece = Box<dyn FnMut() -> Result<Vec<u8>> + Send>;
 
 /// An answer of pieces, with the name of the answer for the server log, and the length of all if it is known. The first piece
 /// is made before the head, so that the answer is a problem if there is none. The next one is made when the connection asks
@@ -61,11 +61,11 @@ pub(crate) async fn answer(
 pub(crate) fn of(mut read: impl Read + Send + 'static) -> NextPiece {
     Box::new(move || {
         let mut piece = Vec::new();
-        read.by_ref().take(PIECE).read_to_end(&mut piece).map_err(Problem::internal)?;
+        read.by_ref().take(PIECE).read_to_end(&mut piece).map_err(Error::internal)?;
         Ok(piece)
     })
 }
 
-async fn make(api: &Arc<Api>, mut next: NextPiece) -> Result<(NextPiece, Vec<u8>), Problem> {
-    api.run_admitted(Wants::Read, move || next().map(|piece| (next, piece))).await?
+async fn make(api: &Arc<Api>, mut next: NextPiece) -> Result<(NextPiece, Vec<u8>)> {
+    api.pools.run(Wants::Read, move || next().map(|piece| (next, piece))).await?
 }

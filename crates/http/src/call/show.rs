@@ -7,7 +7,6 @@ use super::Call;
 use crate::connections::answer_memory;
 use crate::limits::Places;
 use crate::pools::Wants;
-use crate::wire::problem::Problem;
 use crate::wire::reply::Text;
 use feed::Read;
 use kv::Tier;
@@ -25,10 +24,10 @@ impl Call {
     pub(crate) async fn show<T, R: Send + 'static>(
         &self,
         look: impl Fn(Read<'_>) -> Result<T> + Send + Sync + 'static,
-        write: impl Fn(T, &ReactionKinds, &mut Text) -> Result<R, Problem> + Send + Sync + 'static,
-    ) -> Result<(R, Text), Problem> {
+        write: impl Fn(T, &ReactionKinds, &mut Text) -> Result<R> + Send + Sync + 'static,
+    ) -> Result<(R, Text)> {
         // Returns the number of bytes read so far, if the content is not in memory or has more than `most` bytes.
-        let show = move |read: Read<'_>, most: usize, memory: Option<Places>| -> Result<Result<_, usize>, Problem> {
+        let show = move |read: Read<'_>, most: usize, memory: Option<Places>| -> Result<Result<_, usize>> {
             let (bytes, memory) = (Cell::new(0_usize), RefCell::new(memory));
             let count = |more| {
                 bytes.set(bytes.get().saturating_add(more));
@@ -61,7 +60,7 @@ impl Call {
                     }
                 }
             }
-            Err(Problem::internal("a read from the disk needs more than the disk"))
+            Err(Error::internal("a read from the disk needs more than the disk"))
         })
         .await
     }

@@ -49,7 +49,7 @@ async fn comment(mut call: Call) -> Answer {
 
 /// Refuses what a token must not do: speak for another user, at another time, to the followers of anybody, and with an id
 /// that another item may have.
-fn may_comment(who: &Who, draft: &CommentDraft) -> Result<(), Problem> {
+fn may_comment(who: &Who, draft: &CommentDraft) -> Result<()> {
     let Who::User { id, .. } = who else { return Ok(()) };
     let CommentDraft { author_id, content_id, published_at, broadcast, to, .. } = draft;
     let refused = [
@@ -59,7 +59,7 @@ fn may_comment(who: &Who, draft: &CommentDraft) -> Result<(), Problem> {
         (*broadcast || !to.is_empty(), "broadcast, to: only a key may publish to followers"),
     ];
     match refused.into_iter().find(|(is_refused, _)| *is_refused) {
-        Some((_, detail)) => Err(Problem::new(Code::NotPermitted, detail)),
+        Some((_, detail)) => Err(Error::refused(Code::NotPermitted, detail)),
         None => Ok(()),
     }
 }

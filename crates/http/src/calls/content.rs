@@ -1,8 +1,5 @@
 //! `/v1/content`: publish, read, edit, delete.
 
-use std::sync::Arc;
-
-use actix_web::HttpResponseBuilder;
 use actix_web::http::header::LOCATION;
 use serde_json::value::RawValue;
 use utoipa::openapi::schema::{Array, ArrayBuilder};
@@ -11,8 +8,9 @@ use super::show::{self, Item, ItemId};
 use crate::connections::answer_memory;
 use crate::prelude::*;
 use crate::wire::body::{self, Body, UpTo};
-use crate::wire::query::{Ids, VIEWS, View};
-use crate::wire::reply::{Items, Text};
+use crate::wire::problem::body_too_large;
+use crate::wire::query::Ids;
+use crate::wire::reply::Items;
 use feed::{Change, DeleteItem, EditItem, PublishItems, PublishedItem, RestoreItem, TakeOff, items, sight};
 use model::priority::Pace;
 use model::{Content, Draft, EditDraft, HostIds, ItemView, ReactionKinds, SharedContent};
@@ -139,7 +137,7 @@ async fn publish(mut call: Call) -> Answer {
 /// the address of the request, because a proxy may have removed a prefix from that.
 pub(crate) async fn answer_published(call: &Call, publish: PublishItems, folder: &str) -> Answer {
     let published = call.submit(publish).await?.pop();
-    let published = published.ok_or_else(|| Problem::internal("a publish returned no item"))?;
+    let published = published.ok_or_else(|| Error::internal("a publish returned no item"))?;
     let PublishedItem { shown, ids, is_new } =
         call.read_in_any_case(move |read| items::published(read, &published)).await?;
     let mut response = HttpResponseBuilder::new(status(is_new));
@@ -164,17 +162,17 @@ async fn publish_batch(mut call: Call) -> Answer {
 
 /// Publishes a batch. Returns whether any item is new, and the items as JSON. All of this runs on a thread that may
 /// block, because a batch is large. The answer takes over the memory of the body.
-fn publish_all(feed: &Feed, mut body: Body, limit: usize) -> Result<(bool, Text), Problem> {
+fn publish_all(feed: &Feed, mut body: Body, limit: usize) -> Result<(bool, Text)> {
     let bytes = body.len();
     let NewContentList { items: UpTo(items) } = body.json(false)?;
     if items.is_empty() {
-        return Err(Problem::invalid_body(format_args!("items: expected 1 to {MAX_BATCH} items")));
+        return Err(invalid_body(format_args!("items: expected 1 to {MAX_BATCH} items")));
     }
     let mut pace = Pace::default();
-    let draft = |(index, item): (usize, &&RawValue)| -> Result<Draft, Problem> {
+    let draft = |(index, item): (usize, &&RawValue)| -> Result<Draft> {
         pace.step();
         if item.get().len() > limit {
-            return Err(Problem::body_too_large(format_args!("items[{index}]"), limit));
+            return Err(body_too_large(format_args!("items[{index}]"), limit));
         }
         body::object(item.get()).map_err(|problem| problem.at(format_args!("items[{index}]")))
     };
@@ -207,18 +205,18 @@ fn status(new: bool) -> StatusCode {
 async fn list(call: Call) -> Answer {
     let query = call.query()?;
     let Ids(ids) = query.required("ids")?;
-    let view = query.choice("view", &VIEWS)?.unwrap_or(View::Full);
+    let ids_only = query.ids_only()?;
     let viewer = call.viewer(query.value("viewer")?);
     let find = move |read: Read<'_>| sight::contents(read, &read.find_all(&ids)?);
-    let ((), text) = match view {
-        View::Full => {
+    let ((), text) = match ids_only {
+        false => {
             let look = move |read: Read<'_>| {
                 let read = read.seen_by(viewer.as_ref())?;
                 read.named(sight::with_viewer(read, sight::listed(read, find(read)?)?)?)
             };
             call.show(look, |(items, ids), kinds, text| show::write_items(items, &ids, kinds, text)).await?
         }
-        View::Ids => {
+        true => {
             let look = move |read: Read<'_>| read.named(find(read.seen_by(viewer.as_ref())?)?);
             let write = |(contents, ids): (Vec<Arc<SharedContent>>, HostIds), _: &ReactionKinds, text: &mut Text| {
                 let items: Vec<_> = contents.iter().map(|content| ItemId::new(content.entry(), &ids)).collect();

@@ -31,30 +31,18 @@ answers! {
     }
 
     /// An erasure.
-    struct ErasureBody as Erasure {
+    struct ErasureBody as Erasure (user: Option<HostId>, hash: String, since: Millis, over: Option<Millis>, rows: u64) {
         /// The user, while the erasure is under way.
-        user_id?: HostId,
+        (user_id?: HostId) = user;
         /// What is kept of the id: the first 32 hexadecimal digits of the SHA-256 of `tideline:erasure:` and the id.
-        hash: String,
+        (hash: String) = hash;
         /// `erasing` or `over`.
-        state: &'static str,
-        since: Millis as Time,
+        (state: &'static str) = if over.is_some() { "over" } else { "erasing" };
+        (since: Millis as Time) = since;
         /// When it was over.
-        over?: Millis as Time,
+        (over?: Millis as Time) = over;
         /// How many items, relations, reactions, lists, memberships and changes were removed so far.
-        rows: u64,
-    }
-}
-
-impl From<(HostId, Erasure)> for ErasureBody {
-    fn from((user, Erasure { hash, since, rows, .. }): (HostId, Erasure)) -> Self {
-        Self { user_id: Some(user), hash, state: "erasing", since, over: None, rows }
-    }
-}
-
-impl From<ErasedUser> for ErasureBody {
-    fn from(ErasedUser { hash, since, over, rows }: ErasedUser) -> Self {
-        Self { user_id: None, hash, state: "over", since, over: Some(over), rows }
+        (rows: u64) = rows;
     }
 }
 
@@ -69,6 +57,9 @@ async fn erase(call: Call) -> Answer {
 /// `GET /v1/admin/erasures`
 async fn list(call: Call) -> Answer {
     let (under_way, over) = call.read(erasure::erasures).await?;
-    let items = under_way.into_iter().map(ErasureBody::from).chain(over.into_iter().map(ErasureBody::from));
-    reply::items(&items.collect::<Vec<_>>())
+    let under_way = under_way
+        .into_iter()
+        .map(|(user, Erasure { hash, since, rows, .. })| ErasureBody::new(Some(user), hash, since, None, rows));
+    let over = over.into_iter().map(|of: ErasedUser| ErasureBody::new(None, of.hash, of.since, Some(of.over), of.rows));
+    reply::items(&under_way.chain(over).collect::<Vec<_>>())
 }

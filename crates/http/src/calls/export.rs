@@ -1,14 +1,10 @@
 //! `/v1/users/{uid}/export`: all that a user has.
 
-use std::sync::Arc;
-
 use actix_web::http::header::CONTENT_DISPOSITION;
 
 use super::show;
-use crate::api::Api;
 use crate::call::pieces::{self, NextPiece};
 use crate::prelude::*;
-use crate::wire::reply::Text;
 use feed::{Export, ExportPart};
 use model::UserId;
 
@@ -24,7 +20,7 @@ endpoints! { "users":
     /// answer is incomplete. What changes meanwhile may be in it or not.
     get("/v1/users/{uid}/export", export, "exportUser")
         .for_users(TokenUse::Own)
-        .answers_in(MEDIA_TYPE, 200, "The lines", Shape::named("UserExport", json!({"type": "string"})), example("UserExport"));
+        .answers_in(MEDIA_TYPE, 200, "The lines", shape::named("UserExport", json!({"type": "string"})), example("UserExport"));
 }
 
 /// `GET /v1/users/{uid}/export`
@@ -53,7 +49,7 @@ fn lines(api: Arc<Api>, viewer: Option<HostId>, mut export: Export) -> NextPiece
     })
 }
 
-fn written(read: Read<'_>, part: ExportPart) -> Result<Vec<u8>, Problem> {
+fn written(read: Read<'_>, part: ExportPart) -> Result<Vec<u8>> {
     let mut text = Text::new(0, None);
     match part {
         ExportPart::Lines(lines) => {

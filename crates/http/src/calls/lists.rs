@@ -130,20 +130,14 @@ fn title() -> Object {
 
 answers! {
     /// A list of a user.
-    struct List as UserList {
+    struct List as UserList (of: UserList) {
         /// Its name.
-        list: String,
+        (list: String) = of.name;
         /// Its name for people; `null` if it has none.
         #[schema(required)]
-        title: Option<String>,
+        (title: Option<String>) = of.settings.title;
         /// Whether the home timeline leaves out the members.
-        exclusive: bool,
-    }
-}
-
-impl From<UserList> for List {
-    fn from(UserList { name, settings: ListSettings { title, exclusive }, .. }: UserList) -> Self {
-        Self { list: name, title, exclusive }
+        (exclusive: bool) = of.settings.exclusive;
     }
 }
 
@@ -182,49 +176,42 @@ fn to_remove() -> Array {
 
 answers! {
     /// Whether a user is a member of a list, and since when.
-    struct ListMember {
-        user_id: HostId,
-        member: bool,
-        since?: Millis as Time,
+    struct ListMember (read: Read<'_>, user: HostId, of: Option<Membership>) -> Result {
+        let (only, except) = kinds::rule_names(read, of.and_then(|of| of.rule))?.fields();
+        (user_id: HostId) = user;
+        (member: bool) = of.is_some();
+        (since?: Millis as Time) = of.map(|of| of.since);
         /// The only kinds of its items that the list shows.
-        only?: KindNames as Vec<String>,
+        (only?: KindNames as Vec<String>) = only;
         /// The kinds of its items that the list does not show.
-        except?: KindNames as Vec<String>,
-    }
-}
-
-impl ListMember {
-    fn new(read: Read<'_>, user_id: HostId, membership: Option<Membership>) -> Result<Self> {
-        let (only, except) = kinds::rule_names(read, membership.and_then(|membership| membership.rule))?.fields();
-        let since = membership.map(|membership| membership.since);
-        Ok(Self { user_id, member: since.is_some(), since, only, except })
+        (except?: KindNames as Vec<String>) = except;
     }
 }
 
 /// The user and the name of the list in the path.
-fn path(call: &Call) -> Result<(HostId, String), Problem> {
+fn path(call: &Call) -> Result<(HostId, String)> {
     Ok((call.user()?, call.label("list", Code::InvalidList)?))
 }
 
 /// `GET /v1/users/{uid}/lists`
 async fn all(call: Call) -> Answer {
     let lists = call.read_of(&call.user()?, lists::of_user).await?;
-    reply::items(&lists.into_iter().map(List::from).collect::<Vec<_>>())
+    reply::items(&lists.into_iter().map(List::new).collect::<Vec<_>>())
 }
 
 /// `PUT /v1/users/{uid}/lists/{list}`
 async fn put_list(mut call: Call) -> Answer {
     let (user, list) = path(&call)?;
     let NewList { title, exclusive } = call.json().await?;
-    let settings = ListSettings::checked(title, exclusive).map_err(Problem::invalid_body)?;
-    reply::ok(&List::from(call.submit(PutList { user, list, settings }).await?))
+    let settings = ListSettings::checked(title, exclusive).map_err(invalid_body)?;
+    reply::ok(&List::new(call.submit(PutList { user, list, settings }).await?))
 }
 
 /// `GET /v1/users/{uid}/lists/{list}`
 async fn show(call: Call) -> Answer {
     let (user, name) = path(&call)?;
     let list = call.read_of(&user, move |read, user| lists::named(read, user, &name)).await?;
-    reply::ok(&List::from(list))
+    reply::ok(&List::new(list))
 }
 
 /// `DELETE /v1/users/{uid}/lists/{list}`
@@ -273,11 +260,11 @@ async fn change_one(call: &Call, added: bool, rule: Option<RuleDraft>) -> Answer
     let (add, remove) = if added { (one, none) } else { (none, one) };
     let change = ChangeMembers { user, list, add, remove, rule };
     let member = change_list(call, change, vec![source]).await?.pop();
-    reply::ok(&member.ok_or_else(|| Problem::internal("a change of a list returned no member"))?)
+    reply::ok(&member.ok_or_else(|| Error::internal("a change of a list returned no member"))?)
 }
 
 /// Changes the members of a list. Returns the state of each after that.
-async fn change_list(call: &Call, change: ChangeMembers, members: Vec<HostId>) -> Result<Vec<ListMember>, Problem> {
+async fn change_list(call: &Call, change: ChangeMembers, members: Vec<HostId>) -> Result<Vec<ListMember>> {
     let sight = call.sight();
     let change = move |feed: &Feed| -> Result<_> {
         ids::may_name(feed, &change.user, &members, sight)?;

@@ -50,7 +50,7 @@ answers! {
 }
 
 /// The name of the list in the path; `None` in the path of the home timeline.
-fn list_name(call: &Call) -> Result<Option<String>, Problem> {
+fn list_name(call: &Call) -> Result<Option<String>> {
     call.info.segment("list").map(|_| call.label("list", Code::InvalidList)).transpose()
 }
 
@@ -58,7 +58,7 @@ fn list_name(call: &Call) -> Result<Option<String>, Problem> {
 async fn of_timeline<T: Send + 'static>(
     call: &Call,
     look: impl Fn(Read<'_>, UserId, Option<ListId>) -> Result<T> + Send + 'static,
-) -> Result<T, Problem> {
+) -> Result<T> {
     let (user, name) = (call.user()?, list_name(call)?);
     let look = move |read: Read<'_>, user| {
         let list = name.as_ref().map(|name| lists::named(read, user, name)).transpose()?;

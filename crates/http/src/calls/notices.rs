@@ -1,11 +1,8 @@
 //! `/v1/users/{uid}/notices`: what happened to a user.
 
-use std::sync::Arc;
-
 use serde::Serializer;
 
 use crate::prelude::*;
-use crate::wire::reply::Text;
 use feed::{MoveNoticeMarker, NoticeGroup, NoticePage, notices, sight};
 use model::{
     Card, ContentId, HostIds, HostNoticeId, NoticeCursor, NoticeKind, Page, Position, ReactionKinds, Unread, UserId,
@@ -52,34 +49,39 @@ endpoints! { "notices":
 
 answers! {
     /// A notice, or with `group=true` neighbours of one kind about one item.
-    pub(crate) struct NoticeItem as Notice {
+    pub(crate) struct NoticeItem as Notice (group: NoticeGroup, actors: Vec<Actor>, grouped: bool, ids: &HostIds, read: Read<'_>) {
+        let NoticeGroup { newest, oldest, count, .. } = group;
+        let id = newest.place.id;
+        let alone = |at: Millis| (!grouped).then_some(at);
+        let of_group = |at: Millis| grouped.then_some(at);
+        let tells_item = !grouped || id.kind == NoticeKind::Mention;
         /// Its place; of a group, that of its newest notice.
         #[schema(schema_with = schemas::notice_cursor)]
-        cursor: Position<HostNoticeId>,
+        (cursor: Position<HostNoticeId>) = ids.notice(newest.place);
         /// `follow`, `follow_request`, `request_approved`, `reaction`, `comment`, `repost` or `mention`.
-        kind: &'static str,
-        at?: Millis as Time,
-        actor?: Actor as Card,
+        (kind: &'static str) = id.kind.name();
+        (at?: Millis as Time) = alone(newest.place.at);
+        (actor?: Actor as Card) = if grouped { None } else { actors.first().cloned() };
         /// The kind of the reaction.
-        reaction?: String,
+        (reaction?: String) = newest.reaction.map(|kind| read.reaction_kinds().name(kind).to_owned());
         /// The item of the actor: the comment, the repost, or the item that mentions the user. In a group only the last.
-        content_id?: HostId,
+        (content_id?: HostId) = newest.published().filter(|_| tells_item).map(|id| ids.of(id));
         /// The item of the user: that of the reaction, the comment or the repost.
-        on?: HostId,
+        (on?: HostId) = newest.subject().map(|id| ids.of(id));
         /// Only in a group: how many notices it has.
-        count?: usize,
+        (count?: usize) = grouped.then_some(count);
         /// Only in a group: the actors of its newest notices, at most 8.
-        actors?: Vec<Actor> as Vec<Card>,
+        (actors?: Vec<Actor> as Vec<Card>) = grouped.then_some(actors);
         /// Only in a group: the time of its newest notice.
-        newest?: Millis as Time,
+        (newest?: Millis as Time) = of_group(newest.place.at);
         /// Only in a group: the time of its oldest notice.
-        oldest?: Millis as Time,
+        (oldest?: Millis as Time) = of_group(oldest.at);
     }
 }
 
 /// Who did it.
 #[derive(Debug, Clone)]
-struct Actor(Arc<Card>);
+pub(crate) struct Actor(Arc<Card>);
 
 impl Serialize for Actor {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -99,29 +101,6 @@ answers! {
     struct NoticeMarker {
         #[schema(required, value_type = Option<String>, pattern = r"^[0-9]+-[^\x00-\x1f\x7f-\x9f]+$")]
         cursor: Option<Position<HostNoticeId>>,
-    }
-}
-
-impl NoticeItem {
-    fn new(group: NoticeGroup, actors: Vec<Actor>, grouped: bool, ids: &HostIds, read: Read<'_>) -> Self {
-        let NoticeGroup { newest, oldest, count, .. } = group;
-        let id = newest.place.id;
-        let alone = |at: Millis| (!grouped).then_some(at);
-        let of_group = |at: Millis| grouped.then_some(at);
-        let tells_item = !grouped || id.kind == NoticeKind::Mention;
-        Self {
-            cursor: ids.notice(newest.place),
-            kind: id.kind.name(),
-            at: alone(newest.place.at),
-            actor: if grouped { None } else { actors.first().cloned() },
-            reaction: newest.reaction.map(|kind| read.reaction_kinds().name(kind).to_owned()),
-            content_id: newest.published().filter(|_| tells_item).map(|id| ids.of(id)),
-            on: newest.subject().map(|id| ids.of(id)),
-            count: grouped.then_some(count),
-            actors: grouped.then_some(actors),
-            newest: of_group(newest.place.at),
-            oldest: of_group(oldest.at),
-        }
     }
 }
 

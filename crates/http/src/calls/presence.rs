@@ -36,18 +36,12 @@ struct NewPresence {
 
 answers! {
     /// The presence of a user.
-    struct PresenceBody as Presence {
-        user_id: HostId,
+    struct PresenceBody as Presence (user: HostId, state: Online) {
+        (user_id: HostId) = user;
         /// Whether the user has a heartbeat or an open stream.
-        online: bool,
+        (online: bool) = state.is_online();
         /// The end of the heartbeat, if there is one.
-        expires_at?: Millis as Time,
-    }
-}
-
-impl PresenceBody {
-    fn new(user_id: HostId, state: Online) -> Self {
-        Self { user_id, online: state.is_online(), expires_at: state.until }
+        (expires_at?: Millis as Time) = state.until;
     }
 }
 

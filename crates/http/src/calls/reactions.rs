@@ -5,7 +5,7 @@ use super::show::Counts;
 use super::timelines;
 use crate::prelude::*;
 use feed::{React, ReactionRequest, reactions, sight};
-use model::ReactionKind;
+use model::{Reacted, ReactionKind, ReactionKinds};
 
 /// Link from a reaction to the calls about it.
 const THIS: &Takes = &[
@@ -60,14 +60,14 @@ endpoints! { "reactions":
 
 answers! {
     /// The state of a reaction after a change.
-    struct ReactionItem<'a> as Reaction {
-        content_id: HostId,
-        user_id: HostId,
-        kind: &'a str as ReactionKind,
+    struct ReactionItem<'a> as Reaction (item: HostId, user: HostId, kind: &'a str, of: &'a Reacted, kinds: &'a ReactionKinds) {
+        (content_id: HostId) = item;
+        (user_id: HostId) = user;
+        (kind: &'a str as ReactionKind) = kind;
         /// Whether the user has this reaction to the item.
-        active: bool,
-        since?: Millis as Time,
-        counts: Counts<'a>,
+        (active: bool) = of.since.is_some();
+        (since?: Millis as Time) = of.since;
+        (counts: Counts<'a>) = Counts::new(&of.counts, kinds);
     }
 }
 
@@ -81,11 +81,11 @@ struct NewSince {
 }
 
 /// The kind of reaction named in the path.
-fn kind(call: &Call) -> Result<ReactionKind, Problem> {
+fn kind(call: &Call) -> Result<ReactionKind> {
     let sent = call.segment("kind");
     let name = query::text(sent).ok_or_else(|| {
         let detail = format_args!("kind: expected a name, percent-encoded as UTF-8, not \"{sent}\"");
-        Problem::new(Code::InvalidKind, detail)
+        Error::refused(Code::InvalidKind, detail)
     })?;
     Ok(reactions::kind(call.api.feed(), &name)?)
 }
@@ -99,15 +99,8 @@ async fn set(mut call: Call, active: bool) -> Answer {
     let (item, sight) = (content_id.clone(), call.sight());
     let request = ReactionRequest { user: user_id.clone(), kind: kinds.name(kind).to_owned(), active, since, sight };
     let reacted = call.submit(React::one(item, request)).await?.pop();
-    let reacted = reacted.ok_or_else(|| Problem::internal("a reaction has no result"))??;
-    reply::ok(&ReactionItem {
-        content_id,
-        user_id,
-        kind: kinds.name(kind),
-        active: reacted.since.is_some(),
-        since: reacted.since,
-        counts: Counts::new(&reacted.counts, kinds),
-    })
+    let reacted = reacted.ok_or_else(|| Error::internal("a reaction has no result"))??;
+    reply::ok(&ReactionItem::new(content_id, user_id, kinds.name(kind), &reacted, kinds))
 }
 
 /// `GET /v1/content/{content_id}/reactions/{kind}`

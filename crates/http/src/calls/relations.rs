@@ -97,8 +97,8 @@ struct NewFollow {
 }
 
 /// The rule of two fields of a body.
-pub(crate) fn rule(only: Option<KindNames>, except: Option<KindNames>) -> Result<RuleDraft, Problem> {
-    RuleDraft::of(only, except).map_err(|why| Problem::invalid_body(format_args!("only and except: {why}")))
+pub(crate) fn rule(only: Option<KindNames>, except: Option<KindNames>) -> Result<RuleDraft> {
+    RuleDraft::of(only, except).map_err(|why| invalid_body(format_args!("only and except: {why}")))
 }
 
 /// 1 to 1,000 users in total, each of them once
@@ -147,7 +147,7 @@ async fn follow(mut call: Call) -> Answer {
     let NewFollow { since, only, except, approved } = call.json().await?;
     let (since, rule, sight) = (call.since(since)?, rule(only, except)?, call.sight());
     if approved && sight == Visibility::User {
-        return Err(Problem::new(Code::NotPermitted, "approved: only a key may say that the target has approved"));
+        return Err(Error::refused(Code::NotPermitted, "approved: only a key may say that the target has approved"));
     }
     let follow = move |feed: &Feed, user, target| {
         kinds::may_name(feed, &rule, sight)?;

@@ -22,24 +22,18 @@ endpoints! { "users":
 
 answers! {
     /// The settings of a user.
-    struct SettingsBody as Settings {
+    struct SettingsBody as Settings (settings: UserSettings) {
         /// Whether a follow of the user is a request until the user approves it.
-        approve_followers: bool,
+        (approve_followers: bool) = settings.approve_followers;
         /// The `audience` of items of the user that name none.
-        default_audience: Audience,
-    }
-}
-
-impl From<UserSettings> for SettingsBody {
-    fn from(UserSettings { approve_followers, default_audience }: UserSettings) -> Self {
-        Self { approve_followers, default_audience }
+        (default_audience: Audience) = settings.default_audience;
     }
 }
 
 /// `GET /v1/users/{uid}/settings`
 async fn show(call: Call) -> Answer {
     let settings = call.read_of(&call.user()?, users::settings).await?;
-    reply::ok(&SettingsBody::from(settings))
+    reply::ok(&SettingsBody::new(settings))
 }
 
 /// `PUT /v1/users/{uid}/settings`
@@ -47,5 +41,5 @@ async fn replace(mut call: Call) -> Answer {
     let user = call.user()?;
     let settings: UserSettings = call.json().await?;
     call.submit(PutSettings { user, settings }).await?;
-    reply::ok(&SettingsBody::from(settings))
+    reply::ok(&SettingsBody::new(settings))
 }

@@ -1,103 +1,67 @@
 //! The objects of the API as JSON that several files answer. The others are beside their handlers.
 
-use serde::{Serialize, Serializer};
+use serde::Serializer;
 use serde_json::value::RawValue;
 
-use crate::wire::answers::answers;
-use crate::wire::problem::Problem;
-use crate::wire::reply;
-use crate::wire::reply::Text;
-use feed::{Read, kinds};
-use model::error::{Error, Result};
+use crate::prelude::*;
+use feed::kinds;
 use model::{
-    Audience, Barrier, Card, Entry, HostId, HostIds, ItemCounts, ItemView, JsonObject, KindNames, MediaList, Millis,
-    ReactionCounts, ReactionKind, ReactionKinds, Reactions, Relation, RelationKind, RuleDraft, ShownId, Time,
-    UserCursor,
+    Audience, Barrier, Card, Entry, HostIds, ItemCounts, ItemView, JsonObject, KindNames, MediaList, ReactionCounts,
+    ReactionKind, ReactionKinds, Reactions, Relation, RelationKind, RuleDraft, ShownId, UserCursor,
 };
 
 answers! {
     /// An item. With `view=ids` it has only `content_id`, `author_id` and `published_at`; otherwise also `kind`, `media`,
     /// `topics`, `broadcast`, `to`, `audience`, `counts`, and every other field that has a value.
-    pub(crate) struct Item<'a> as Content {
-        content_id: ShownId<'a> as HostId,
-        author_id: ShownId<'a> as HostId,
-        published_at: Millis as Time,
+    pub(crate) struct Item<'a> as Content (shown: &'a ItemView, ids: &'a HostIds) -> Result {
+        let content = &**shown.content;
+        let raw = |text: &'a str| {
+            serde_json::from_str(text).map_err(|e| Error::Corrupt(format!("content {}: {e}", content.id)))
+        };
+        // Only an edit changes these fields. The last four are written behind them, for each reader.
+        (content_id: ShownId<'a> as HostId) = ids.show(content.id);
+        (author_id: ShownId<'a> as HostId) = shown.author.as_deref().map_or_else(|| ids.show(content.author), |card| card.user.show());
+        (published_at: Millis as Time) = content.published_at;
         /// The time of the last edit.
-        edited_at?: Millis as Time,
+        (edited_at?: Millis as Time) = content.edited_at;
         #[schema(required = false)]
-        kind: &'a str,
-        text?: &'a str,
+        (kind: &'a str) = &content.kind;
+        (text?: &'a str) = content.text.as_deref();
         #[schema(value_type = MediaList, required = false)]
-        media: &'a RawValue,
+        (media: &'a RawValue) = raw(&content.media)?;
         #[schema(required = false)]
-        topics: &'a [String],
+        (topics: &'a [String]) = &content.topics;
         /// The id of another item: the original of a repost, the subject of a comment.
-        ref_id?: ShownId<'a> as HostId,
-        extra?: &'a RawValue as JsonObject,
+        (ref_id?: ShownId<'a> as HostId) = content.ref_id.and_then(|id| ids.show_if_named(id));
+        (extra?: &'a RawValue as JsonObject) = content.extra.as_deref().map(raw).transpose()?;
         /// Whether the item goes to the author's followers and appears on the author's own page.
         #[schema(required = false)]
-        broadcast: bool,
+        (broadcast: bool) = content.broadcast;
         /// Further sources to whose followers the item goes.
         #[schema(value_type = Vec<HostId>, required = false)]
-        to: Vec<ShownId<'a>>,
+        (to: Vec<ShownId<'a>>) = content.to.iter().map(|source| ids.show(*source)).collect();
         /// Who may see the item: everybody, or only its author and the followers of one of its paths.
         #[schema(value_type = Audience, required = false)]
-        audience: Audience,
+        (audience: Audience) = content.audience;
         /// Users whom the item mentions; left out if there are none.
         #[serde(skip_serializing_if = "Vec::is_empty")]
         #[schema(value_type = Vec<HostId>, required = false)]
-        mentions: Vec<ShownId<'a>>,
-        counts?: Counts<'a>,
+        (mentions: Vec<ShownId<'a>>) = content.mentions.iter().map(|user| ids.show(*user)).collect();
+        (counts?: Counts<'a>) = None;
         /// Only in lists and in streams.
-        author?: &'a Card as Card,
+        (author?: &'a Card as Card) = None;
         /// Only for a viewer: in the timelines and streams of a user, and where a call names the viewer or has a token.
-        viewer?: Viewer<'a>,
+        (viewer?: Viewer<'a>) = None;
         /// `true` if the author is suspended, otherwise missing. No list shows such an item.
-        suspended?: bool,
+        (suspended?: bool) = None;
     }
 }
 
 answers! {
     /// The reactions of the reader to an item of the reader's timeline.
-    pub(crate) struct Viewer<'a> {
+    pub(crate) struct Viewer<'a> (of: Reactions, kinds: &'a ReactionKinds) {
         /// The names of the kinds, in the order of `reactions.kinds`.
-        reactions: Vec<&'a str> as Vec<ReactionKind>,
-    }
-}
-
-impl<'a> Viewer<'a> {
-    pub(crate) fn new(reactions: Reactions, kinds: &'a ReactionKinds) -> Self {
-        Self { reactions: reactions.iter().map(|kind| kinds.name(kind)).collect() }
-    }
-}
-
-impl<'a> Item<'a> {
-    /// The part of an item that only an edit changes.
-    fn lasting(shown: &'a ItemView, ids: &'a HostIds) -> Result<Self> {
-        let content = &**shown.content;
-        let raw = |text: &'a str| {
-            serde_json::from_str(text).map_err(|e| Error::Corrupt(format!("content {}: {e}", content.id)))
-        };
-        Ok(Self {
-            content_id: ids.show(content.id),
-            author_id: shown.author.as_deref().map_or_else(|| ids.show(content.author), |card| card.user.show()),
-            published_at: content.published_at,
-            edited_at: content.edited_at,
-            kind: &content.kind,
-            text: content.text.as_deref(),
-            media: raw(&content.media)?,
-            topics: &content.topics,
-            ref_id: content.ref_id.and_then(|id| ids.show_if_named(id)),
-            extra: content.extra.as_deref().map(raw).transpose()?,
-            broadcast: content.broadcast,
-            to: content.to.iter().map(|source| ids.show(*source)).collect(),
-            audience: content.audience,
-            mentions: content.mentions.iter().map(|user| ids.show(*user)).collect(),
-            counts: None,
-            author: None,
-            viewer: None,
-            suspended: None,
-        })
+        (reactions: Vec<&'a str> as Vec<ReactionKind>) = of.iter().map(|kind| kinds.name(kind)).collect();
     }
 }
 
@@ -106,17 +70,12 @@ const NO_COUNTS: &str = r#"{"comments":0,"reposts":0,"reactions":{}}"#;
 pub(crate) const NO_REACTIONS: &str = r#"{"reactions":[]}"#;
 
 /// Adds a complete item. Its lasting part and its author are written once, and kept beside the cached values.
-pub(crate) fn write_item(
-    shown: &ItemView,
-    ids: &HostIds,
-    kinds: &ReactionKinds,
-    text: &mut Text,
-) -> Result<(), Problem> {
+pub(crate) fn write_item(shown: &ItemView, ids: &HostIds, kinds: &ReactionKinds, text: &mut Text) -> Result<()> {
     let lasting = shown.content.json.get(|| {
-        let mut json = reply::text(&Item::lasting(shown, ids)?)?;
+        let mut json = reply::text(&Item::new(shown, ids)?)?;
         // The other fields follow.
         json.pop();
-        Ok::<_, Problem>(json)
+        Ok::<_, Error>(json)
     })?;
     text.push(&lasting)?;
     text.push(r#","counts":"#)?;
@@ -142,7 +101,7 @@ pub(crate) fn write_item(
 }
 
 /// A complete item alone.
-pub(crate) fn item(shown: &ItemView, ids: &HostIds, kinds: &ReactionKinds) -> Result<Vec<u8>, Problem> {
+pub(crate) fn item(shown: &ItemView, ids: &HostIds, kinds: &ReactionKinds) -> Result<Vec<u8>> {
     let mut text = Text::new(0, None);
     write_item(shown, ids, kinds, &mut text)?;
     Ok(text.into_bytes())
@@ -154,7 +113,7 @@ pub(crate) fn write_items(
     ids: &HostIds,
     kinds: &ReactionKinds,
     text: &mut Text,
-) -> Result<(), Problem> {
+) -> Result<()> {
     text.push(r#"{"items":["#)?;
     text.each(items, |item, text| write_item(&item, ids, kinds, text))?;
     text.push("]}")
@@ -162,34 +121,20 @@ pub(crate) fn write_items(
 
 answers! {
     /// An item in the form of `view=ids`.
-    pub(crate) struct ItemId<'a> as ContentRef {
-        content_id: ShownId<'a> as HostId,
-        author_id: ShownId<'a> as HostId,
-        published_at: Millis as Time,
-    }
-}
-
-impl<'a> ItemId<'a> {
-    pub(crate) fn new(entry: Entry, ids: &'a HostIds) -> Self {
-        let Entry { cursor, author, .. } = entry;
-        Self { content_id: ids.show(cursor.id), author_id: ids.show(author), published_at: cursor.at }
+    pub(crate) struct ItemId<'a> as ContentRef (entry: Entry, ids: &'a HostIds) {
+        (content_id: ShownId<'a> as HostId) = ids.show(entry.cursor.id);
+        (author_id: ShownId<'a> as HostId) = ids.show(entry.author);
+        (published_at: Millis as Time) = entry.cursor.at;
     }
 }
 
 answers! {
     /// The counts of an item.
-    pub(crate) struct Counts<'a> {
-        comments: u64,
-        reposts: u64,
+    pub(crate) struct Counts<'a> (of: &'a ItemCounts, kinds: &'a ReactionKinds) {
+        (comments: u64) = of.comments;
+        (reposts: u64) = of.reposts;
         /// How many users have each reaction to the item, by the name of the kind. A kind that nobody has is left out.
-        reactions: ByName<'a> as BTreeMap<String, u64>,
-    }
-}
-
-impl<'a> Counts<'a> {
-    pub(crate) fn new(counts: &'a ItemCounts, kinds: &'a ReactionKinds) -> Self {
-        let ItemCounts { comments, reposts, reactions: counts } = counts;
-        Self { comments: *comments, reposts: *reposts, reactions: ByName { counts, kinds } }
+        (reactions: ByName<'a> as BTreeMap<String, u64>) = ByName { counts: &of.reactions, kinds };
     }
 }
 
@@ -208,65 +153,40 @@ impl Serialize for ByName<'_> {
 
 answers! {
     /// The relation of one user to another.
-    pub(crate) struct RelationItem as Relation {
-        user_id: HostId,
-        target_id: HostId,
-        relation: &'static str as RelationKind,
-        since?: Millis as Time,
+    pub(crate) struct RelationItem as Relation (read: Read<'_>, user: HostId, target: HostId, of: Relation) -> Result {
+        let (only, except) = kinds::rule_names(read, of.rule)?.fields();
+        (user_id: HostId) = user;
+        (target_id: HostId) = target;
+        (relation: &'static str as RelationKind) = of.kind().name();
+        (since?: Millis as Time) = of.following_since;
         /// The only kinds of items that the follow shows.
-        only?: KindNames as Vec<String>,
+        (only?: KindNames as Vec<String>) = only;
         /// The kinds of items that the follow does not show.
-        except?: KindNames as Vec<String>,
+        (except?: KindNames as Vec<String>) = except;
         /// The user has muted the target.
-        muted: bool,
+        (muted: bool) = of.barred_since(Barrier::Mute).is_some();
         /// The user hides its content from the target.
-        hidden: bool,
+        (hidden: bool) = of.barred_since(Barrier::Hide).is_some();
         /// The user has blocked the target. A block of the user by the target is not told.
-        blocked: bool,
+        (blocked: bool) = of.barred_since(Barrier::Block).is_some();
         /// The user has asked to follow the target, who has not answered yet.
-        requested: bool,
-    }
-}
-
-impl RelationItem {
-    /// The relation of these users.
-    pub(crate) fn new(read: Read<'_>, user_id: HostId, target_id: HostId, relation: Relation) -> Result<Self> {
-        let (only, except) = kinds::rule_names(read, relation.rule)?.fields();
-        Ok(Self {
-            user_id,
-            target_id,
-            relation: relation.kind().name(),
-            since: relation.following_since,
-            only,
-            except,
-            muted: relation.barred_since(Barrier::Mute).is_some(),
-            hidden: relation.barred_since(Barrier::Hide).is_some(),
-            blocked: relation.barred_since(Barrier::Block).is_some(),
-            requested: relation.requested_since.is_some(),
-        })
+        (requested: bool) = of.requested_since.is_some();
     }
 }
 
 answers! {
     /// A user in a list of users.
-    pub(crate) struct Member {
-        user_id: HostId,
-        /// The time of the follow, the mute, the hide, the block, the request or the reaction.
-        since: Millis as Time,
-        /// The relation of `viewer` to this user.
-        relation?: &'static str as RelationKind,
-        /// In a list: the only kinds of items that it shows of this user.
-        only?: KindNames as Vec<String>,
-        /// In a list: the kinds of items that it does not show of this user.
-        except?: KindNames as Vec<String>,
-    }
-}
-
-impl Member {
-    /// A user of the list, with the viewer's relation to that user if requested, and with the rule of a member.
-    pub(crate) fn new(user: UserCursor, ids: &HostIds, relation: Option<RelationKind>, rule: RuleDraft) -> Self {
+    pub(crate) struct Member (user: UserCursor, ids: &HostIds, asked: Option<RelationKind>, rule: RuleDraft) {
         let (only, except) = rule.fields();
-        Self { user_id: ids.of(user.id), since: user.at, relation: relation.map(RelationKind::name), only, except }
+        (user_id: HostId) = ids.of(user.id);
+        /// The time of the follow, the mute, the hide, the block, the request or the reaction.
+        (since: Millis as Time) = user.at;
+        /// The relation of `viewer` to this user.
+        (relation?: &'static str as RelationKind) = asked.map(RelationKind::name);
+        /// In a list: the only kinds of items that it shows of this user.
+        (only?: KindNames as Vec<String>) = only;
+        /// In a list: the kinds of items that it does not show of this user.
+        (except?: KindNames as Vec<String>) = except;
     }
 }
 

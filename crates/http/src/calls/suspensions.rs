@@ -29,16 +29,10 @@ endpoints! { "users":
 
 answers! {
     /// Whether a user is suspended, and since when.
-    struct Suspension {
-        user_id: HostId,
-        suspended: bool,
-        since?: Millis as Time,
-    }
-}
-
-impl Suspension {
-    fn answer(user_id: HostId, since: Option<Millis>) -> Answer {
-        reply::ok(&Self { user_id, suspended: since.is_some(), since })
+    struct Suspension (user: HostId, since: Option<Millis>) {
+        (user_id: HostId) = user;
+        (suspended: bool) = since.is_some();
+        (since?: Millis as Time) = since;
     }
 }
 
@@ -46,7 +40,7 @@ impl Suspension {
 async fn show(call: Call) -> Answer {
     let user = call.user()?;
     let since = call.read_of(&user, users::suspended_since).await?;
-    Suspension::answer(user, since)
+    reply::ok(&Suspension::new(user, since))
 }
 
 /// `PUT` and `DELETE /v1/users/{uid}/suspension`
@@ -54,5 +48,5 @@ async fn set(mut call: Call, suspended: bool) -> Answer {
     let user = call.user()?;
     call.empty_body().await?;
     let since = call.submit(SetSuspension { user: user.clone(), suspended }).await?;
-    Suspension::answer(user, since)
+    reply::ok(&Suspension::new(user, since))
 }

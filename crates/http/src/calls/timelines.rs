@@ -3,11 +3,8 @@
 use std::cell::RefCell;
 
 use super::show::{self, Item, ItemId};
-use crate::nodes::consistency;
 use crate::prelude::*;
 use crate::wire::kept_pages::KeptPage;
-use crate::wire::query::{CONSISTENCY, VIEWS, View};
-use crate::wire::reply::Text;
 use feed::{Visibility, items, sight, timeline, topics};
 use model::versions::Dependencies;
 use model::{ContentId, ContentPage, HostIds, ItemView, Page, PageRequest, ReactionKinds, UserId};
@@ -64,8 +61,7 @@ endpoints! { "timelines":
 
 /// `GET /v1/users/{uid}/timeline`
 async fn timeline(call: Call) -> Answer {
-    let asked = query::values(call.request.query_string(), CONSISTENCY).next();
-    consistency::check(&call.request, asked.as_deref())?;
+    call.wanted()?;
     let may_peek = call.sight() == Visibility::Application;
     if let Some(page) = call.api.kept_pages.get(call.api.feed(), &call.request, may_peek) {
         return Ok(page.answer(&call.request));
@@ -110,7 +106,7 @@ where
     // Users read their own timeline, and the server would take them for dormant.
     let peek = query.flag("peek")?;
     if peek && call.sight() == Visibility::User {
-        return Err(Problem::new(Code::NotPermitted, "peek: only a key may look without its user being seen"));
+        return Err(Error::refused(Code::NotPermitted, "peek: only a key may look without its user being seen"));
     }
     let is_home = call.info.path == HOME;
     let (request, kept) = query.page()?;
@@ -118,10 +114,10 @@ where
     if let (Some(reader), Some(asked)) = (&reader, &asked)
         && reader != asked
     {
-        return Err(Problem::invalid_parameter(format_args!("viewer: only its user {reader} sees this timeline")));
+        return Err(invalid_parameter(format_args!("viewer: only its user {reader} sees this timeline")));
     }
     let kinds = query.kinds()?;
-    let view = query.choice("view", &VIEWS)?.unwrap_or(View::Full);
+    let ids_only = query.ids_only()?;
     // A key that names a viewer learns no more than a token: no answer tells which names exist.
     let sight = if asked.is_some() { Visibility::User } else { call.sight() };
     let seen_by = if reader.is_some() { None } else { call.viewer(asked) };
@@ -137,11 +133,9 @@ where
         let read = read.noting(is_home.then_some(&noted));
         let reader = viewer.as_ref().map(|viewer| read.find(viewer)).transpose()?;
         let page = read_page(read)?;
-        let (page, ids) = match view {
-            View::Full => {
-                read.named(sight::hydrate(read, page, reader)?).map(|(page, ids)| (Seen::Items(page), ids))?
-            }
-            View::Ids => read.named(page).map(|(page, ids)| (Seen::Ids(page), ids))?,
+        let (page, ids) = match ids_only {
+            true => read.named(page).map(|(page, ids)| (Seen::Ids(page), ids))?,
+            false => read.named(sight::hydrate(read, page, reader)?).map(|(page, ids)| (Seen::Items(page), ids))?,
         };
         Ok((page, ids.with_unknown(after.as_ref()), reader, noted.take()))
     };

@@ -50,29 +50,16 @@ endpoints! { "users":
 
 answers! {
     /// The profile of a user. A field without a value is `null`.
-    struct ProfileBody<'a> as Profile {
-        user_id: HostId,
-        #[schema(required)]
-        nickname: Option<&'a str>,
-        #[schema(required)]
-        avatar: Option<&'a str>,
-        #[schema(required, value_type = Option<JsonObject>)]
-        extra: Option<&'a RawValue>,
-        counts: UserCounts,
-    }
-}
-
-impl<'a> ProfileBody<'a> {
-    /// A profile with the user's counts.
-    fn new(user: &HostId, profile: &'a Profile, counts: UserCounts) -> Result<Self> {
+    struct ProfileBody<'a> as Profile (user: &HostId, of: &'a Profile, counts: UserCounts) -> Result {
         let raw = |text| serde_json::from_str(text).map_err(|e| Error::Corrupt(format!("profile {user}: {e}")));
-        Ok(Self {
-            user_id: user.clone(),
-            nickname: profile.nickname.as_deref(),
-            avatar: profile.avatar.as_deref(),
-            extra: profile.extra.as_deref().map(raw).transpose()?,
-            counts,
-        })
+        (user_id: HostId) = user.clone();
+        #[schema(required)]
+        (nickname: Option<&'a str>) = of.nickname.as_deref();
+        #[schema(required)]
+        (avatar: Option<&'a str>) = of.avatar.as_deref();
+        #[schema(required, value_type = Option<JsonObject>)]
+        (extra: Option<&'a RawValue>) = of.extra.as_deref().map(raw).transpose()?;
+        (counts: UserCounts) = counts;
     }
 }
 
@@ -103,13 +90,13 @@ async fn search(call: Call) -> Answer {
     let text = query.text("search").map(str::to_owned);
     let order = query.choice("order", &ORDERS)?;
     if text.is_some() && order.is_some() {
-        return Err(Problem::invalid_parameter("order: not together with search"));
+        return Err(invalid_parameter("order: not together with search"));
     }
     let is_searchable =
         |text: &String| (1..=MAX_NICKNAME).contains(&text.chars().count()) && !text.chars().any(char::is_control);
     if text.as_ref().is_some_and(|text| !is_searchable(text)) {
         let expected = format_args!("search: expected 1 to {MAX_NICKNAME} characters without control characters");
-        return Err(Problem::invalid_parameter(expected));
+        return Err(invalid_parameter(expected));
     }
     let look = move |feed: &Feed| match &text {
         Some(text) => users::search(feed.read(), text, limit),

@@ -2,14 +2,12 @@
 
 use std::str::FromStr;
 
-use actix_web::HttpResponseBuilder;
 use actix_web::http::header::{Accept, Header};
 
 use super::change::{Change, Changes};
 use super::stream;
 use crate::prelude::*;
 use crate::streams::{events, response};
-use crate::wire::reply::Text;
 use feed::{ChangesAfter, ChangesPage};
 use model::{EffectKind, HostIds, ReactionKinds};
 
@@ -53,7 +51,7 @@ endpoints! { "changes":
             ),
         ])
         .answers::<Changes>(200, "The changes")
-        .answers_in(events::MEDIA_TYPE, 200, "Changes, without an end", Shape::of::<Change>(), json!({}))
+        .answers_in(events::MEDIA_TYPE, 200, "Changes, without an end", shape::of::<Change>(), json!({}))
         .refuses(&[Code::ChangesGone, Code::InvalidHeader, Code::Stopping]);
 }
 
@@ -83,8 +81,9 @@ pub(crate) async fn list(call: Call) -> Answer {
         return stream::follow(call, resumed.unwrap_or(after), types).await;
     }
     let look = move |read: Read<'_>| read.named(feed::events::changes(read, after, limit, &types)?);
-    let write =
-        |(page, ids): (ChangesPage, HostIds), _: &ReactionKinds, text: &mut Text| text.write(&Changes::of(&page, &ids));
+    let write = |(page, ids): (ChangesPage, HostIds), _: &ReactionKinds, text: &mut Text| {
+        text.write(&Changes::new(&page, &ids))
+    };
     let ((), text) = call.show(look, write).await?;
     Ok(text.answer(HttpResponseBuilder::new(StatusCode::OK)))
 }

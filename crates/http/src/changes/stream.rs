@@ -1,20 +1,13 @@
 //! The feed of changes as a stream of server-sent events.
 
-use std::sync::Arc;
-
 use tokio::sync::watch;
 use tokio::time::{Instant, timeout_at};
 
 use super::change::Change;
-use crate::api::Api;
-use crate::call::Call;
-use crate::limits::Holder;
-use crate::pools::Wants;
+use crate::prelude::*;
 use crate::streams::events;
 use crate::streams::response::{self, Piece, Source};
-use crate::wire::problem::Problem;
-use crate::wire::reply::{self, Answer};
-use feed::{ChangePosition, ChangesAfter, Feed};
+use feed::{ChangePosition, ChangesAfter};
 use model::EffectKind;
 
 /// Changes that are sent at once, and the memory that is reserved for them, bytes.
@@ -36,7 +29,7 @@ pub(super) async fn follow(call: Call, after: ChangesAfter, kinds: Vec<EffectKin
 }
 
 /// The next changes behind a place, and the position behind them.
-fn read(feed: &Feed, after: ChangesAfter, kinds: &[EffectKind]) -> Result<(Piece, ChangePosition), Problem> {
+fn read(feed: &Feed, after: ChangesAfter, kinds: &[EffectKind]) -> Result<(Piece, ChangePosition)> {
     let memory = feed.streaming().streams().memory();
     let room = memory.reserve(PIECE_BYTES);
     let read = feed.read();
@@ -72,7 +65,9 @@ impl Source for Follower {
         while !self.api.is_stopping() {
             self.news.borrow_and_update();
             // The client reconnects; a problem that stays is its answer then.
-            let (piece, end) = self.read_on(at).await.ok()?;
+            let kinds = Arc::clone(&self.kinds);
+            let read_on = move |feed: &Feed| read(feed, ChangesAfter::Position(at), &kinds);
+            let (piece, end) = response::catch_up(&self.api, self.holder, read_on).await.ok()?;
             let is_end = end == at;
             at = end;
             if !piece.bytes.is_empty() {
@@ -93,18 +88,5 @@ impl Source for Follower {
             }
         }
         None
-    }
-}
-
-impl Follower {
-    async fn read_on(&self, at: ChangePosition) -> Result<(Piece, ChangePosition), Problem> {
-        let turn = self.api.limits.catching_up.wait_for(self.holder, 1).await;
-        let kinds = Arc::clone(&self.kinds);
-        let look = move |feed: &Feed| {
-            let found = read(feed, ChangesAfter::Position(at), &kinds);
-            drop(turn);
-            found
-        };
-        self.api.run(self.holder, Wants::Read, look).await
     }
 }

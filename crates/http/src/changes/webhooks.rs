@@ -3,12 +3,9 @@
 mod client;
 mod sender;
 
-use std::sync::Arc;
-
 use tokio::task::JoinSet;
 
 use self::sender::Sender;
-use crate::api::Api;
 use crate::figures::webhooks::WebhookState;
 use crate::prelude::*;
 

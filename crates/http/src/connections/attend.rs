@@ -13,6 +13,7 @@ use actix_web::web::Bytes;
 use actix_web::web::ServiceConfig;
 use actix_web::{HttpRequest, HttpResponse};
 
+use super::answer_memory::SMALL;
 use super::connection::Connection;
 
 /// The body of a request as it comes. While one of its clones exists, the HTTP server knows that the body is not
@@ -24,17 +25,7 @@ pub(crate) struct Upload {
     connection: Option<Rc<Connection>>,
 }
 
-impl Default for Upload {
-    fn default() -> Self {
-        Self::new(Payload::None, None)
-    }
-}
-
 impl Upload {
-    pub(crate) fn new(payload: Payload, connection: Option<Rc<Connection>>) -> Self {
-        Self { parts: Rc::new(RefCell::new(BodyStream::new(payload))), connection }
-    }
-
     /// The next bytes; none at the end.
     pub(crate) fn poll_next(&self, context: &mut Context<'_>) -> Poll<Option<Result<Bytes, String>>> {
         let next = Pin::new(&mut *self.parts.borrow_mut()).poll_next(context);
@@ -59,6 +50,13 @@ impl Upload {
             }
         }
     }
+}
+
+/// A request with its body, as its connection brings it.
+pub(crate) struct Arrived {
+    pub(crate) request: HttpRequest,
+    pub(crate) upload: Option<Upload>,
+    pub(crate) connection: Option<Rc<Connection>>,
 }
 
 /// A request until its answer is complete.
@@ -94,7 +92,7 @@ impl MessageBody for Answer {
 }
 
 /// Adds what answers all requests to an application.
-pub(crate) fn serve<F>(config: &mut ServiceConfig, answer: impl Fn(HttpRequest, Option<Upload>) -> F + Clone + 'static)
+pub(crate) fn serve<F>(config: &mut ServiceConfig, answer: impl Fn(Arrived) -> F + Clone + 'static)
 where
     F: Future<Output = HttpResponse> + 'static,
 {
@@ -109,12 +107,16 @@ where
         let offers_another = request.head().connection_type() == ConnectionType::Upgrade;
         let upload = match payload {
             Payload::None => None,
-            payload => Some(Upload::new(payload, connection.clone())),
+            payload => {
+                let parts = Rc::new(RefCell::new(BodyStream::new(payload)));
+                Some(Upload { parts, connection: connection.clone() })
+            }
         };
-        let under_way = UnderWay { upload: upload.clone(), connection };
+        let arrived = Arrived { request: request.clone(), upload: upload.clone(), connection: connection.clone() };
+        let under_way = UnderWay { upload, connection };
         let answer = answer.clone();
         async move {
-            let mut answer = answer(request.clone(), upload).await;
+            let mut answer = answer(arrived).await;
             if let Some(connection) = &under_way.connection {
                 connection.pace.borrow_mut().places = answer.extensions_mut().remove();
             }
@@ -122,7 +124,15 @@ where
                 // Gives the memory of the head back; after an offer the HTTP server ends the connection in any case.
                 answer.head_mut().set_connection_type(ConnectionType::Close);
             }
-            let answer = answer.map_body(|_, body| BoxBody::new(Answer { body, _under_way: under_way }));
+            // So small an answer is in memory, and complete as soon as the HTTP server has it.
+            let is_complete = match answer.body().size() {
+                BodySize::None => true,
+                BodySize::Sized(size) => size <= SMALL as u64,
+                BodySize::Stream => false,
+            };
+            if !is_complete || under_way.upload.is_some() {
+                answer = answer.map_body(|_, body| BoxBody::new(Answer { body, _under_way: under_way }));
+            }
             Ok(ServiceResponse::new(request, answer))
         }
     }));

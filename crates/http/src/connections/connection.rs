@@ -101,7 +101,8 @@ impl Connection {
 
     /// The task of the context waits for bytes.
     pub(super) fn wait(&self, context: &Context<'_>) {
-        self.task.set(Some(context.waker().clone()));
+        let known = self.task.take().filter(|task| task.will_wake(context.waker()));
+        self.task.set(Some(known.unwrap_or_else(|| context.waker().clone())));
     }
 
     /// Whether another connection has its place. Nothing is read or written any more.
@@ -118,8 +119,9 @@ impl Connection {
 
     fn silence(&self) -> Option<Silence> {
         match self.holder.get() {
-            _ if !self.flow.is_waiting() => None,
-            _ if !self.flow.is_used() => Some(Silence::FromTheStart),
+            // Something else than the next request is waited for.
+            _ if !matches!(self.flow.wanted.get(), Wanted::Head(_)) => None,
+            _ if !self.flow.is_used.get() => Some(Silence::FromTheStart),
             Holder::Caller(_) => Some(Silence::Idle),
             Holder::Operator | Holder::Application => None,
         }

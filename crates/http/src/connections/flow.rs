@@ -43,8 +43,8 @@ pub(crate) struct Flow {
     pub(super) requests: Cell<u8>,
     /// Whether a reader has taken bytes since it asked for some.
     pub(super) may_ask: Cell<bool>,
-    /// Whether a request has come.
-    is_used: Cell<bool>,
+    /// Whether a whole request has come.
+    pub(super) is_used: Cell<bool>,
     /// Whether a head has taken memory of its own, which the HTTP server keeps as long as the connection.
     pub(crate) is_large: Cell<bool>,
     /// Whether the client has closed its end, as far as bytes were read.
@@ -105,16 +105,6 @@ impl Flow {
     pub(crate) fn end(&self, is_rest: bool) {
         self.until.set(Instant::now() + KEEP_ALIVE);
         self.want(if is_rest { Wanted::Rest } else { Wanted::Head(0) });
-    }
-
-    /// Whether a whole request has come.
-    pub(super) fn is_used(&self) -> bool {
-        self.is_used.get()
-    }
-
-    /// Whether the next request is waited for.
-    pub(super) fn is_waiting(&self) -> bool {
-        matches!(self.wanted.get(), Wanted::Head(_))
     }
 
     pub(super) fn want(&self, wanted: Wanted) {

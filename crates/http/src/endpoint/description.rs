@@ -2,13 +2,13 @@
 
 use std::sync::LazyLock;
 
-use serde::Serialize;
 use serde_json::{Map, Value, json};
 use utoipa::ToSchema;
 use utoipa::openapi::Object;
 use utoipa::openapi::schema::Type;
 
-use super::{BodyKind, Endpoint, RouteInfo, Shape, parameters};
+use super::shape::{self, Shape};
+use super::{BodyKind, Endpoint, RouteInfo, parameters};
 use crate::nodes::consistency::POSITION_TITLE;
 
 /// Examples of bodies and answers by the names of their types in the document, or of lists of these. A name with a slash is another
@@ -24,55 +24,40 @@ pub(crate) fn example(name: &str) -> Value {
 /// Parameters of another call, each with the expression that extracts it from a request or its answer.
 pub(crate) type Takes = [(&'static str, &'static str)];
 
-/// The operation of OpenAPI. Its other fields follow from the shape of the call (`openapi`).
-#[derive(Debug, Default, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct Operation {
-    tags: Option<[&'static str; 1]>,
-    operation_id: &'static str,
-    summary: String,
-    #[serde(skip_serializing_if = "String::is_empty")]
-    description: String,
-    parameters: Vec<Value>,
-    #[serde(skip_serializing_if = "Value::is_null")]
-    request_body: Value,
-    /// By the status.
-    pub(crate) responses: Map<String, Value>,
+/// The operation of OpenAPI: the name, the summary and perhaps a longer description behind an empty line, and the parameters
+/// of the path. Its other fields follow from the shape of the call (`openapi`).
+pub(super) fn operation(info: &RouteInfo, id: &str, about: &str) -> Value {
+    let mut paragraphs = about.trim_end().split("\n\n").map(in_one_line);
+    let summary = paragraphs.next().unwrap_or_default();
+    let parameters: Vec<_> = info.in_path().filter_map(parameters::in_path).collect();
+    let mut operation = json!({"operationId": id, "summary": summary, "parameters": parameters, "responses": {}});
+    let description = paragraphs.collect::<Vec<_>>().join("\n\n");
+    if !description.is_empty() {
+        operation["description"] = description.into();
+    }
+    operation
 }
 
-impl Operation {
-    /// The name, the summary and perhaps a longer description behind an empty line, and the parameters of the path.
-    pub(super) fn new(info: &RouteInfo, operation_id: &'static str, about: &str) -> Self {
-        let mut paragraphs = about.trim_end().split("\n\n").map(in_one_line);
-        Self {
-            operation_id,
-            summary: paragraphs.next().unwrap_or_default(),
-            description: paragraphs.collect::<Vec<_>>().join("\n\n"),
-            parameters: info.in_path().filter_map(parameters::in_path).collect(),
-            ..Self::default()
-        }
-    }
-
-    /// Whether the call is in the document.
-    pub(crate) fn is_described(&self) -> bool {
-        !self.operation_id.is_empty()
-    }
-}
-
+/// A paragraph in one line, but for the rows of a table.
 fn in_one_line(text: &str) -> String {
-    text.lines().map(str::trim).collect::<Vec<_>>().join(" ")
+    text.lines().map(str::trim).collect::<Vec<_>>().join(" ").replace("| |", "|\n|")
 }
 
 impl Endpoint {
-    /// In this group of the document, unless it is in another already.
-    pub(crate) fn in_group(mut self, tag: &'static str) -> Self {
-        self.operation.tags.get_or_insert([tag]);
-        self
+    /// Whether the call is in the document.
+    pub(crate) fn is_described(&self) -> bool {
+        self.operation["operationId"] != ""
     }
 
-    /// Sets a longer description.
-    pub(crate) fn about(mut self, about: &str) -> Self {
-        about.clone_into(&mut self.operation.description);
+    fn responses(&mut self) -> impl Iterator<Item = &mut Value> {
+        self.operation["responses"].as_object_mut().into_iter().flat_map(Map::values_mut)
+    }
+
+    /// In this group of the document, unless it is in another already.
+    pub(crate) fn in_group(mut self, tag: &'static str) -> Self {
+        if self.operation.get("tags").is_none() {
+            self.operation["tags"] = json!([tag]);
+        }
         self
     }
 
@@ -82,7 +67,7 @@ impl Endpoint {
             if let (Some("query"), Some(name)) = (parameter["in"].as_str(), parameter["name"].as_str()) {
                 self.info.query.push(name.to_owned());
             }
-            self.operation.parameters.push(parameter);
+            self.operation["parameters"].as_array_mut().into_iter().for_each(|known| known.push(parameter.clone()));
         }
         self
     }
@@ -105,35 +90,35 @@ impl Endpoint {
 
     /// A body of this kind.
     pub(crate) fn takes_as<T: ToSchema>(mut self, kind: BodyKind) -> Self {
-        let content = self.content("application/json", Shape::of_request::<T>(), example(&T::name()));
-        self.operation.request_body = json!({"required": kind != BodyKind::Optional, "content": content});
+        let content = self.content("application/json", shape::of_request::<T>(), example(&T::name()));
+        self.operation["requestBody"] = json!({"required": kind != BodyKind::Optional, "content": content});
         self.info.body = kind;
         self
     }
 
     /// An answer with an object.
     pub(crate) fn answers<T: ToSchema>(self, status: u16, about: &str) -> Self {
-        self.answers_in("application/json", status, about, Shape::of::<T>(), example(&T::name()))
+        self.answers_in("application/json", status, about, shape::of::<T>(), example(&T::name()))
     }
 
     /// An answer with several objects as `{items}`, under a name.
     pub(crate) fn answers_items<T: ToSchema>(self, status: u16, name: &str, about: &str) -> Self {
         let whole = Some(example(name)).filter(|whole| !whole.is_null());
         let whole = whole.unwrap_or_else(|| json!({"items": [example(&T::name())]}));
-        self.answers_in("application/json", status, about, Shape::of::<T>().items(name), whole)
+        self.answers_in("application/json", status, about, shape::items::<T>(name), whole)
     }
 
     /// The pages of a list, each `{items, next, prev}`, under a name. Its parameters are those of [`parameters::page`], or of
     /// another `page`.
     pub(crate) fn answers_pages<T: ToSchema>(self, page: [Value; 3], name: &str) -> Self {
         self.query(page)
-            .answers_in("application/json", 200, "A page, newest first", Shape::of::<T>().page(name), example(name))
+            .answers_in("application/json", 200, "A page, newest first", shape::page::<T>(name), example(name))
             .header("Link")
     }
 
     /// Another example for all answers described so far than that of their type.
     pub(crate) fn shows(mut self, name: &str) -> Self {
-        for response in self.operation.responses.values_mut() {
+        for response in self.responses() {
             let contents = response.get_mut("content").and_then(Value::as_object_mut).into_iter();
             contents.flat_map(Map::values_mut).for_each(|content| content["example"] = example(name));
         }
@@ -141,9 +126,10 @@ impl Endpoint {
     }
 
     /// An answer that is not JSON.
-    pub(crate) fn answers_text(self, about: &str, media_type: &'static str, example: &str) -> Self {
-        let shape = Shape { schema: json!({"type": "string"}), parts: Vec::new() };
-        self.answers_in(media_type, 200, about, shape, example.into())
+    pub(crate) fn answers_text(mut self, about: &str, media_type: &'static str, example: &str) -> Self {
+        self.info.streams = true;
+        let content = json!({media_type: {"schema": {"type": "string"}, "example": example}});
+        self.answer(200, json!({"description": about, "content": content}))
     }
 
     /// Any other answer.
@@ -171,8 +157,9 @@ impl Endpoint {
     }
 
     fn content(&mut self, media_type: &str, shape: Shape, example: Value) -> Value {
-        self.schemas.extend(shape.parts);
-        json!({media_type: {"schema": shape.schema, "example": example}})
+        let schema = shape::referred(&shape);
+        self.schemas.extend(shape);
+        json!({media_type: {"schema": schema, "example": example}})
     }
 
     fn answer(mut self, status: u16, mut response: Value) -> Self {
@@ -182,7 +169,10 @@ impl Endpoint {
             response["headers"][POSITION_TITLE] = json!({"schema": parameters::position(), "description": about});
         }
         // A stream in place of a page is described in words: generated clients would have one type for both.
-        self.operation.responses.entry(status.to_string()).or_insert(response);
+        let known = &mut self.operation["responses"][status.to_string()];
+        if known.is_null() {
+            *known = response;
+        }
         self
     }
 
@@ -198,12 +188,13 @@ impl Endpoint {
                  the request",
                 Object::with_type(Type::String),
             ),
-            _ => (
+            "ETag" => (
                 "Text that stands for this answer; missing for a page of more than 16 KiB that was read from the disk",
                 Object::with_type(Type::String),
             ),
+            _ => return self,
         };
-        for response in self.operation.responses.values_mut() {
+        for response in self.responses() {
             response["headers"][name] = json!({"schema": schema, "description": about});
         }
         self
@@ -212,7 +203,7 @@ impl Endpoint {
     /// Other calls that use a part of the answers described so far.
     pub(crate) fn leads_to(mut self, ids: &[&str], takes: &Takes) -> Self {
         let takes: Map<_, _> = takes.iter().map(|(name, expression)| ((*name).to_owned(), json!(expression))).collect();
-        for response in self.operation.responses.values_mut() {
+        for response in self.responses() {
             for id in ids {
                 response["links"][id] = json!({"operationId": id, "parameters": takes});
             }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::*;
 use crate::ENDPOINTS;
 use crate::guards::auth::Permit;
-use crate::wire::problem::Problem;
+use crate::wire::problem::route_not_found;
 use config::Act;
 
 /// Calls that need no credentials. Their answers tell nothing of users and content.
@@ -55,7 +55,7 @@ fn it_is_decided_who_may_make_each_call() {
 
 #[test]
 fn an_endpoint_that_says_nothing_is_for_keys() {
-    let handler = async |_: Call| Err(Problem::route_not_found(None));
+    let handler = async |_: Call| Err(route_not_found(None));
     for (new, changes_nothing) in
         [(get("/v1/users/{uid}/new", handler, "", ""), true), (post("/v1/new", handler, "", ""), false)]
     {

@@ -41,7 +41,7 @@ impl History {
             if taken.samples.len() == KEPT {
                 taken.samples.pop_front();
             }
-            taken.samples.push_back(Arc::new(Sample::of(&Span { now: &now, before: &before })));
+            taken.samples.push_back(Arc::new(Sample::new(&Span { now: &now, before: &before })));
         }
         taken.last = Some(now);
     }
@@ -57,7 +57,7 @@ pub(crate) struct State {
 }
 
 /// The time between two readings.
-struct Span<'a> {
+pub(crate) struct Span<'a> {
     now: &'a State,
     before: &'a State,
 }
@@ -101,83 +101,55 @@ impl Span<'_> {
 const ANSWERS: &str = "tideline_http_request_duration_seconds";
 const LAG: &str = "tideline_delivery_lag_seconds";
 
-/// Declares the figures of a sample, each with its value.
-macro_rules! sample {
-    ($($(#[$about:meta])* $name:ident: $Type:ty = $value:expr;)+) => {
-        answers! {
-            /// The figures of a few seconds. Rates are for each second, times are seconds, sizes are bytes.
-            pub(crate) struct Sample as FiguresSample {
-                $($(#[$about])* $name: $Type,)+
-            }
-        }
-
-        impl Sample {
-            fn of(span: &Span<'_>) -> Self {
-                $(let $name: fn(&Span<'_>) -> $Type = $value;)+
-                Self { $($name: $name(span),)+ }
-            }
-        }
-    };
-}
-
-sample! {
-    /// When they ended.
-    #[schema(value_type = Time)]
-    at: Millis = |of| of.now.at;
-    requests_ok: f64 = |of| of.requests("2xx");
-    /// Requests answered with a status of 400 to 499.
-    requests_refused: f64 = |of| of.requests("4xx");
-    /// Requests answered with a status of 500 or more.
-    requests_failed: f64 = |of| of.requests("5xx");
-    /// The number of refused and failed requests by the code of their problem.
-    #[schema(value_type = HashMap<String, u64>)]
-    problems: BTreeMap<String, u64> = |of| of.problems();
-    /// The time until an answer; missing without requests.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    answer_p50: Option<f64> = |of| of.quantile(ANSWERS, 0.5);
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    answer_p99: Option<f64> = |of| of.quantile(ANSWERS, 0.99);
-    /// Items published.
-    published: f64 = |of| of.rate(|of| of.sum("tideline_published_items_total"));
-    /// Entries written into inboxes.
-    deliveries: f64 = |of| of.rate(|of| of.sum("tideline_deliveries_total"));
-    /// The time from a publish until its last delivery; missing without publishes.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    delivery_lag_p50: Option<f64> = |of| of.quantile(LAG, 0.5);
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    delivery_lag_p99: Option<f64> = |of| of.quantile(LAG, 0.99);
-    stream_events: f64 = |of| of.rate(|of| of.sum("tideline_stream_events_total"));
-    /// The part of look-ups that caches answered; missing without look-ups.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    cache_hit_ratio: Option<f64> = |of| of.cache_hit_ratio();
-    /// Processors in use.
-    processor: f64 = |of| of.rate(|of| of.sum("process_cpu_seconds_total"));
-    /// Places for jobs in use.
-    jobs: u64 = |of| of.whole("tideline_job_places");
-    /// The age of the oldest job.
-    oldest_job: f64 = |of| rounded(of.now.figures.sum("tideline_job_oldest_age_seconds").max(0.0));
-    /// Items whose fan-out has not ended.
-    pending_items: u64 = |of| of.whole("tideline_pending_items");
-    streams: u64 = |of| of.whole("tideline_streams");
-    users_online: u64 = |of| of.whole("tideline_users_online");
-    connections: u64 = |of| of.whole("tideline_http_connections");
-    /// Bytes of all tables.
-    table_bytes: u64 = |of| of.whole("tideline_table_bytes");
-    log_bytes: u64 = |of| of.whole("tideline_log_bytes");
-    memtable_bytes: u64 = |of| of.whole("tideline_memtable_bytes");
-    compactions: u64 = |of| of.whole("tideline_storage_compactions_running");
-    compaction_pending_bytes: u64 = |of| of.whole("tideline_storage_compaction_pending_bytes");
-    fresh_files: u64 = |of| of.whole("tideline_storage_fresh_files");
-    /// How often the engine has slowed changes down or held them back since the start.
-    stalls: u64 = |of| of.whole("tideline_storage_slowdowns_total") + of.whole("tideline_storage_stops_total");
-    device_bytes: u64 = |of| of.whole("tideline_storage_device_bytes");
-    device_limit_bytes: u64 = |of| of.whole("tideline_storage_device_limit_bytes");
-    memory_bytes: u64 = |of| of.whole("process_resident_memory_bytes");
+answers! {
+    /// The figures of a few seconds. Rates are for each second, times are seconds, sizes are bytes.
+    pub(crate) struct Sample as FiguresSample (of: &Span<'_>) {
+        /// When they ended.
+        (at: Millis as Time) = of.now.at;
+        (requests_ok: f64) = of.requests("2xx");
+        /// Requests answered with a status of 400 to 499.
+        (requests_refused: f64) = of.requests("4xx");
+        /// Requests answered with a status of 500 or more.
+        (requests_failed: f64) = of.requests("5xx");
+        /// The number of refused and failed requests by the code of their problem.
+        (problems: BTreeMap<String, u64> as HashMap<String, u64>) = of.problems();
+        /// The time until an answer; missing without requests.
+        (answer_p50?: f64) = of.quantile(ANSWERS, 0.5);
+        (answer_p99?: f64) = of.quantile(ANSWERS, 0.99);
+        /// Items published.
+        (published: f64) = of.rate(|of| of.sum("tideline_published_items_total"));
+        /// Entries written into inboxes.
+        (deliveries: f64) = of.rate(|of| of.sum("tideline_deliveries_total"));
+        /// The time from a publish until its last delivery; missing without publishes.
+        (delivery_lag_p50?: f64) = of.quantile(LAG, 0.5);
+        (delivery_lag_p99?: f64) = of.quantile(LAG, 0.99);
+        (stream_events: f64) = of.rate(|of| of.sum("tideline_stream_events_total"));
+        /// The part of look-ups that caches answered; missing without look-ups.
+        (cache_hit_ratio?: f64) = of.cache_hit_ratio();
+        /// Processors in use.
+        (processor: f64) = of.rate(|of| of.sum("process_cpu_seconds_total"));
+        /// Places for jobs in use.
+        (jobs: u64) = of.whole("tideline_job_places");
+        /// The age of the oldest job.
+        (oldest_job: f64) = rounded(of.now.figures.sum("tideline_job_oldest_age_seconds").max(0.0));
+        /// Items whose fan-out has not ended.
+        (pending_items: u64) = of.whole("tideline_pending_items");
+        (streams: u64) = of.whole("tideline_streams");
+        (users_online: u64) = of.whole("tideline_users_online");
+        (connections: u64) = of.whole("tideline_http_connections");
+        /// Bytes of all tables.
+        (table_bytes: u64) = of.whole("tideline_table_bytes");
+        (log_bytes: u64) = of.whole("tideline_log_bytes");
+        (memtable_bytes: u64) = of.whole("tideline_memtable_bytes");
+        (compactions: u64) = of.whole("tideline_storage_compactions_running");
+        (compaction_pending_bytes: u64) = of.whole("tideline_storage_compaction_pending_bytes");
+        (fresh_files: u64) = of.whole("tideline_storage_fresh_files");
+        /// How often the engine has slowed changes down or held them back since the start.
+        (stalls: u64) = of.whole("tideline_storage_slowdowns_total") + of.whole("tideline_storage_stops_total");
+        (device_bytes: u64) = of.whole("tideline_storage_device_bytes");
+        (device_limit_bytes: u64) = of.whole("tideline_storage_device_limit_bytes");
+        (memory_bytes: u64) = of.whole("process_resident_memory_bytes");
+    }
 }
 
 /// To what a chart can show, so that answers are short.

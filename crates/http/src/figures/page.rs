@@ -1,14 +1,9 @@
 //! The text format of Prometheus: one figure, or one family of them, at a time.
 
-use std::fmt;
+use std::fmt::Display;
 
 use actix_web::HttpResponse;
-use prometheus_client::collector::Collector;
-use prometheus_client::encoding::{DescriptorEncoder, EncodeLabelSet, MetricEncoder, text};
-use prometheus_client::metrics::MetricType;
-use prometheus_client::registry::Registry;
 
-use crate::wire::problem::Problem;
 use crate::wire::reply::Answer;
 use model::Histogram;
 
@@ -17,64 +12,47 @@ const TEXT: &str = "text/plain; version=0.0.4; charset=utf-8";
 
 /// Writes figures to a page. Each has a comment, which is its help text and ends in a full stop, a name and a value.
 macro_rules! figures {
-    ($page:expr => $($(#[doc = $help:literal])+ $name:ident = $value:expr;)+) => {{
-        $($page.write(stringify!($name), concat!($($help),+).trim_start(), $value)?;)+
-        Ok(())
-    }};
+    ($page:expr => $($(#[doc = $help:literal])+ $name:ident = $value:expr;)+) => {
+        $($page.write(stringify!($name), concat!($($help),+).trim_start(), $value);)+
+    };
 }
 
 pub(crate) use figures;
 
-/// Writes figures to a page.
-pub(crate) trait Write: Fn(&mut Page<'_>) -> fmt::Result + Send + Sync + 'static {}
+/// Figures as text.
+#[derive(Debug)]
+pub(crate) struct Page(pub(crate) String);
 
-impl<F: Fn(&mut Page<'_>) -> fmt::Result + Send + Sync + 'static> Write for F {}
-
-/// An answer with these figures.
-pub(crate) fn answer(figures: impl Write) -> Answer {
-    Ok(HttpResponse::Ok().content_type(TEXT).body(text(figures).map_err(Problem::internal)?))
-}
-
-/// Figures as text, with the version of the server.
-pub(crate) fn text(figures: impl Write) -> Result<String, fmt::Error> {
-    let (mut registry, mut page) = (Registry::default(), String::with_capacity(64 << 10));
-    registry.register_collector(Box::new(Figures(figures)));
-    text::encode_registry(&mut page, &registry)?;
-    Ok(page)
-}
-
-struct Figures<F>(F);
-
-impl<F> fmt::Debug for Figures<F> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Figures")
-    }
-}
-
-impl<F: Write> Collector for Figures<F> {
-    fn encode(&self, encoder: DescriptorEncoder<'_>) -> fmt::Result {
-        let page = &mut Page(encoder);
+impl Page {
+    /// A page with the version of the server.
+    pub(crate) fn new() -> Self {
+        let mut page = Self(String::with_capacity(512 << 10));
         figures! { page =>
             /// The version of the server.
             tideline_build_info = by("version", [(env!("CARGO_PKG_VERSION"), 1)]);
-        }?;
-        self.0(page)
+        }
+        page
     }
-}
 
-/// Writes families. Names are written unchanged: the library knows counters only without `_total`, which the older text
-/// format requires in all lines.
-pub(crate) struct Page<'a>(DescriptorEncoder<'a>);
-
-impl Page<'_> {
-    /// Writes a figure. The name of a counter ends in `_total`.
-    pub(crate) fn write<F: Figure>(&mut self, name: &str, help: &str, figure: F) -> fmt::Result {
+    /// Writes a figure. The name of a counter ends in `_total`. Without a value the page has no name either.
+    pub(crate) fn write<F: Figure>(&mut self, name: &str, help: &str, figure: F) {
         let kind = match name.ends_with("_total") {
-            _ if F::IS_DISTRIBUTION => MetricType::Histogram,
-            true => MetricType::Counter,
-            false => MetricType::Gauge,
+            _ if F::IS_DISTRIBUTION => "histogram",
+            true => "counter",
+            false => "gauge",
         };
-        if figure.is_known() { figure.encode(self.0.encode_descriptor(name, help, None, kind)?) } else { Ok(()) }
+        let before = self.0.len();
+        self.0.push_str(&format!("# HELP {name} {help}\n# TYPE {name} {kind}\n"));
+        let head = self.0.len();
+        figure.write(name, "", &mut self.0);
+        if self.0.len() == head {
+            self.0.truncate(before);
+        }
+    }
+
+    /// The answer with this page.
+    pub(crate) fn answer(self) -> Answer {
+        Ok(HttpResponse::Ok().content_type(TEXT).body(self.0))
     }
 }
 
@@ -82,69 +60,78 @@ impl Page<'_> {
 pub(crate) trait Figure {
     const IS_DISTRIBUTION: bool = false;
 
-    /// Whether there is a value. The page has no name without one.
-    fn is_known(&self) -> bool {
-        true
-    }
+    /// Adds its lines, with this name and these labels, to a page.
+    fn write(self, name: &str, labels: &str, page: &mut String);
+}
 
-    fn encode(self, encoder: MetricEncoder<'_>) -> fmt::Result;
+fn line(page: &mut String, name: &str, labels: &str, value: impl Display) {
+    let [open, close] = if labels.is_empty() { ["", ""] } else { ["{", "}"] };
+    page.push_str(&format!("{name}{open}{labels}{close} {value}\n"));
+}
+
+/// A number with a point, however whole it is.
+fn decimal(number: f64) -> String {
+    match number {
+        f64::INFINITY => "+Inf".to_owned(),
+        whole if whole.fract() == 0.0 => format!("{whole:.1}"),
+        number => number.to_string(),
+    }
 }
 
 impl Figure for u64 {
-    fn encode(self, mut encoder: MetricEncoder<'_>) -> fmt::Result {
-        encoder.encode_gauge(&self)
+    fn write(self, name: &str, labels: &str, page: &mut String) {
+        line(page, name, labels, self);
     }
 }
 
 impl Figure for f64 {
-    fn encode(self, mut encoder: MetricEncoder<'_>) -> fmt::Result {
-        encoder.encode_gauge(&self)
+    fn write(self, name: &str, labels: &str, page: &mut String) {
+        line(page, name, labels, decimal(self));
     }
 }
 
 /// 1 for true.
 impl Figure for bool {
-    fn encode(self, encoder: MetricEncoder<'_>) -> fmt::Result {
-        u64::from(self).encode(encoder)
-    }
-}
-
-impl Figure for usize {
-    fn encode(self, encoder: MetricEncoder<'_>) -> fmt::Result {
-        u64::try_from(self).unwrap_or(u64::MAX).encode(encoder)
+    fn write(self, name: &str, labels: &str, page: &mut String) {
+        u64::from(self).write(name, labels, page);
     }
 }
 
 impl Figure for &Histogram {
     const IS_DISTRIBUTION: bool = true;
 
-    fn encode(self, mut encoder: MetricEncoder<'_>) -> fmt::Result {
+    fn write(self, name: &str, labels: &str, page: &mut String) {
         let read = self.read();
-        encoder.encode_histogram::<[(&str, &str); 0]>(read.sum, read.count(), &read.buckets, None)
+        line(page, &format!("{name}_sum"), labels, decimal(read.sum));
+        line(page, &format!("{name}_count"), labels, read.count());
+        let (name, comma, mut so_far) = (format!("{name}_bucket"), if labels.is_empty() { "" } else { "," }, 0);
+        for (bound, count) in read.buckets {
+            so_far += count;
+            line(page, &name, &format!("le=\"{}\"{comma}{labels}", decimal(bound)), so_far);
+        }
     }
 }
 
 impl<F: Figure> Figure for Option<F> {
-    fn is_known(&self) -> bool {
-        self.is_some()
-    }
-
-    fn encode(self, encoder: MetricEncoder<'_>) -> fmt::Result {
-        self.map_or(Ok(()), |figure| figure.encode(encoder))
+    fn write(self, name: &str, labels: &str, page: &mut String) {
+        if let Some(figure) = self {
+            figure.write(name, labels, page);
+        }
     }
 }
 
-/// A family: labels, each with a figure.
+/// A family: labels with their values, and a figure for each.
 pub(crate) struct Family<I>(pub(crate) I);
 
-impl<L: EncodeLabelSet, F: Figure, I: Iterator<Item = (L, F)>> Figure for Family<I> {
+impl<'v, const N: usize, F: Figure, I: Iterator<Item = ([(&'static str, &'v str); N], F)>> Figure for Family<I> {
     const IS_DISTRIBUTION: bool = F::IS_DISTRIBUTION;
 
-    fn encode(self, mut encoder: MetricEncoder<'_>) -> fmt::Result {
+    fn write(self, name: &str, _: &str, page: &mut String) {
+        let escaped = |value: &str| value.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n");
         for (labels, figure) in self.0 {
-            figure.encode(encoder.encode_family(&labels)?)?;
+            let labels = labels.map(|(label, value)| format!("{label}=\"{}\"", escaped(value)));
+            figure.write(name, &labels.join(","), page);
         }
-        Ok(())
     }
 }
 

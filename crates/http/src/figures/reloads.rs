@@ -1,6 +1,5 @@
 //! Keys and the certificate, whose files are read again while the server runs.
 
-use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use crate::figures::page::{Page, by, figures};
@@ -25,10 +24,6 @@ impl Reload {
     pub fn ended(&self, well: bool) {
         self.0.store(!well, Ordering::Relaxed);
     }
-
-    fn has_failed(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
-    }
 }
 
 impl Reloads {
@@ -44,9 +39,9 @@ impl Reloads {
     }
 
     /// Writes the figures.
-    pub(crate) fn figures(&self, page: &mut Page<'_>) -> fmt::Result {
+    pub(crate) fn figures(&self, page: &mut Page) {
         let files = [("keys", &self.keys), ("certificate", &self.certificate)];
-        let failed = files.map(|(name, reload)| (name, u64::from(reload.has_failed())));
+        let failed = files.map(|(name, reload)| (name, u64::from(reload.0.load(Ordering::Relaxed))));
         figures! { page =>
             /// 1 if changed files could not be used; those read before stay in force. The server log has the reason.
             tideline_reload_failed = by("of", failed);

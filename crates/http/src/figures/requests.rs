@@ -5,10 +5,9 @@ use std::time::Duration;
 
 use actix_web::http::StatusCode;
 use parking_lot::Mutex;
-use prometheus_client::metrics::counter::Counter;
 
-use model::Histogram;
 use model::error::Code;
+use model::{Count, Histogram};
 
 /// Bounds of the buckets of durations, nanoseconds.
 static BOUNDS: LazyLock<[u64; 17]> = LazyLock::new(|| {
@@ -29,7 +28,7 @@ pub(crate) struct Route {
     pub(crate) path: &'static str,
     pub(crate) method: &'static str,
     /// Answered requests by [class](CLASSES) of status.
-    pub(crate) classes: [Counter; CLASSES.len()],
+    pub(crate) classes: [Count; CLASSES.len()],
     /// Durations.
     pub(crate) seconds: Histogram,
 }
@@ -42,7 +41,7 @@ impl Route {
             400.. => 1,
             _ => 0,
         };
-        self.classes[class].inc();
+        self.classes[class].add(1);
         self.seconds.observe_duration(took);
     }
 }
@@ -52,12 +51,12 @@ impl Route {
 pub(crate) struct Requests {
     routes: Mutex<Vec<Arc<Route>>>,
     /// Refused and failed requests by the code of their problem, in the order of [`Code::ALL`].
-    problems: Vec<Counter>,
+    problems: Vec<Count>,
 }
 
 impl Default for Requests {
     fn default() -> Self {
-        Self { routes: Mutex::default(), problems: Code::ALL.iter().map(|_| Counter::default()).collect() }
+        Self { routes: Mutex::default(), problems: Code::ALL.iter().map(|_| Count::default()).collect() }
     }
 }
 
@@ -77,7 +76,7 @@ impl Requests {
     /// Counts a request that was answered with a problem.
     pub(crate) fn problem(&self, code: Code) {
         if let Some(counter) = self.problems.get(code as usize) {
-            counter.inc();
+            counter.add(1);
         }
     }
 

@@ -11,8 +11,8 @@
 use actix_web::HttpRequest;
 use actix_web::http::header::{AsHeaderName, HOST, ORIGIN};
 
-use crate::wire::problem::Problem;
 use config::{Authority, Host, HostName, Origin, PageOrigin, Server};
+use model::error::{Code, Error, Result};
 
 /// The header with the relation of the page that sends a request to this server, as the browser sees it.
 const SEC_FETCH_SITE: &str = "sec-fetch-site";
@@ -32,23 +32,23 @@ impl Access {
     /// Refuses a change from a page of another origin, and a request for a foreign host if the server has no keys: a page
     /// under a foreign name has no key. Headers of proxies (`X-Forwarded-Host`) are ignored, because a page can send them
     /// too.
-    pub(crate) fn check(&self, request: &HttpRequest, has_keys: bool) -> Result<(), Problem> {
+    pub(crate) fn check(&self, request: &HttpRequest, has_keys: bool) -> Result<()> {
         for host in hosts(request).filter(|_| !has_keys) {
             let host = host.unwrap_or_default();
             if !Authority::read(host).is_some_and(|named| self.is_ours(named.host)) {
-                return Err(Problem::misdirected_request(host));
+                return Err(misdirected_request(host));
             }
         }
         if request.method().is_safe() || self.may_act(request) {
             return Ok(());
         }
-        Err(Problem::cross_origin(origin(request), "send changes"))
+        Err(cross_origin(origin(request), "send changes"))
     }
 
     /// Refuses a stream that a page of another origin opens. The page cannot read the stream, but the stream would make
     /// the user online and count against the user's limit.
-    pub(crate) fn check_stream(&self, request: &HttpRequest) -> Result<(), Problem> {
-        if self.may_act(request) { Ok(()) } else { Err(Problem::cross_origin(origin(request), "open streams")) }
+    pub(crate) fn check_stream(&self, request: &HttpRequest) -> Result<()> {
+        if self.may_act(request) { Ok(()) } else { Err(cross_origin(origin(request), "open streams")) }
     }
 
     fn is_ours(&self, host: Host<'_>) -> bool {
@@ -66,6 +66,29 @@ impl Access {
         let is_allowed = |origin: &str| self.origins.iter().any(|allowed| allowed.is(origin));
         from_here || (origins().next().is_some() && origins().all(|origin| origin.is_some_and(is_allowed)))
     }
+}
+
+/// The request names a foreign host.
+fn misdirected_request(host: &str) -> Error {
+    let detail = format_args!(
+        "\"{host}\" is not a name of this server. If clients should use this name, add it to server.allowed_hosts"
+    );
+    Error::refused(Code::MisdirectedRequest, detail)
+}
+
+/// The action `what` of a page of another origin, which is named if the browser sent it.
+fn cross_origin(origin: Option<&str>, what: &str) -> Error {
+    let detail = match origin {
+        Some("null") => {
+            format!("pages without an origin may not {what}; serve the page under an http or https address")
+        }
+        Some(origin) => format!(
+            "pages of the origin \"{origin}\" may not {what}. To allow this origin, add it to \
+             server.allowed_origins"
+        ),
+        None => format!("pages of other origins may not {what}"),
+    };
+    Error::refused(Code::CrossOrigin, detail)
 }
 
 /// The hosts that a request names: in its target, if this is an absolute address, and in its header. A request of

@@ -8,16 +8,15 @@ use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
-use std::time::Duration;
 
-use actix_web::http::header::{HeaderName, HeaderValue};
+use actix_web::http::header::{HeaderName, HeaderValue, RETRY_AFTER};
 use actix_web::{HttpMessage, HttpRequest, HttpResponse};
 use governor::clock::{Clock, DefaultClock};
 use governor::middleware::StateInformationMiddleware;
 use governor::{DefaultKeyedRateLimiter, Quota, RateLimiter};
 
 use crate::limits::network_of;
-use crate::wire::problem::Problem;
+use model::error::{Code, Error, Result};
 
 /// Most senders of a limit with a bucket of their own. Above it they share buckets until idle ones are swept.
 const MOST: usize = 200_000;
@@ -63,17 +62,8 @@ struct Standing {
     remaining: u32,
     /// Until the bucket is full again, seconds.
     reset: u64,
-}
-
-/// A limit in figures.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct RateUsage {
-    /// The kind of sender.
-    pub(crate) of: &'static str,
-    /// Requests refused.
-    pub(crate) refused: u64,
-    /// Buckets in memory.
-    pub(crate) buckets: u64,
+    /// Until the next request is admitted, seconds; `None` if this one is.
+    retry_after: Option<u64>,
 }
 
 impl RateLimits {
@@ -90,31 +80,32 @@ impl RateLimits {
     }
 
     /// Counts a request of an address, whatever its credentials are.
-    pub(crate) fn take_address(&self, request: &HttpRequest, address: Option<IpAddr>) -> Result<(), Problem> {
+    pub(crate) fn take_address(&self, request: &HttpRequest, address: Option<IpAddr>) -> Result<()> {
         self.take(0, address.map(network_of), request)
     }
 
     /// Counts a request with a key.
-    pub(crate) fn take_key(&self, request: &HttpRequest, key: &impl Hash) -> Result<(), Problem> {
+    pub(crate) fn take_key(&self, request: &HttpRequest, key: &impl Hash) -> Result<()> {
         self.take(1, key, request)
     }
 
     /// Counts a request with a token of a user.
-    pub(crate) fn take_user(&self, request: &HttpRequest, user: &impl Hash) -> Result<(), Problem> {
+    pub(crate) fn take_user(&self, request: &HttpRequest, user: &impl Hash) -> Result<()> {
         self.take(2, user, request)
     }
 
-    fn take(&self, limit: usize, sender: impl Hash, request: &HttpRequest) -> Result<(), Problem> {
+    fn take(&self, limit: usize, sender: impl Hash, request: &HttpRequest) -> Result<()> {
         let Some(limit) = &self.limits[limit] else { return Ok(()) };
-        let (standing, wait) = limit.take(self.hasher.hash_one(sender));
+        let standing = limit.take(self.hasher.hash_one(sender));
+        let is_refused = standing.retry_after.is_some();
         let mut known = request.extensions_mut();
-        if known.get::<Standing>().is_none_or(|other| standing.remaining < other.remaining) || wait.is_some() {
+        if known.get::<Standing>().is_none_or(|other| standing.remaining < other.remaining) || is_refused {
             known.insert(standing);
         }
-        match wait {
-            None => Ok(()),
-            Some(wait) => Err(Problem::rate_limited(limit.name, limit.rate.get(), wait)),
-        }
+        let (rate, setting) = (limit.rate, limit.name);
+        let detail =
+            format_args!("these are more than {rate} requests a second ({setting}). Wait as long as Retry-After says");
+        if is_refused { Err(Error::refused(Code::RateLimited, detail)) } else { Ok(()) }
     }
 
     /// Tells the client where it stands, if a limit holds for it.
@@ -122,23 +113,30 @@ impl RateLimits {
         if self.limits.iter().all(Option::is_none) {
             return;
         }
-        let Some(Standing { burst, remaining, reset }) = request.extensions().get::<Standing>().copied() else {
-            return;
-        };
+        let Some(standing) = request.extensions().get::<Standing>().copied() else { return };
+        let Standing { burst, remaining, reset, retry_after } = standing;
         let headers = response.headers_mut();
+        if let Some(seconds) = retry_after {
+            headers.insert(RETRY_AFTER, HeaderValue::from(seconds));
+        }
         headers.insert(LIMIT, HeaderValue::from(burst));
         headers.insert(REMAINING, HeaderValue::from(remaining));
         headers.insert(RESET, HeaderValue::from(reset));
     }
 
-    /// All limits in figures.
-    pub(crate) fn usage(&self) -> Vec<RateUsage> {
-        let usage = |(of, limit): (&'static str, &Option<Arc<Limit>>)| RateUsage {
-            of,
-            refused: limit.as_ref().map_or(0, |limit| limit.refused.load(Ordering::Relaxed)),
-            buckets: limit.as_ref().map_or(0, |limit| limit.buckets.len() as u64),
-        };
-        ["address", "key", "user"].into_iter().zip(&self.limits).map(usage).collect()
+    /// The requests that were refused, by the kind of their sender.
+    pub(crate) fn refused(&self) -> impl Iterator<Item = (&'static str, u64)> {
+        self.of_all(|limit| limit.refused.load(Ordering::Relaxed))
+    }
+
+    /// The buckets in memory, by the kind of their senders.
+    pub(crate) fn buckets(&self) -> impl Iterator<Item = (&'static str, u64)> {
+        self.of_all(|limit| limit.buckets.len() as u64)
+    }
+
+    fn of_all(&self, figure: fn(&Limit) -> u64) -> impl Iterator<Item = (&'static str, u64)> {
+        let figures = self.limits.iter().map(move |limit| limit.as_deref().map_or(0, figure));
+        ["address", "key", "user"].into_iter().zip(figures)
     }
 }
 
@@ -159,8 +157,8 @@ impl Limit {
         }))
     }
 
-    /// Takes one request out of the bucket of a sender; if it is empty, returns how long to wait.
-    fn take(self: &Arc<Self>, sender: u64) -> (Standing, Option<Duration>) {
+    /// Takes one request out of the bucket of a sender, unless it is empty.
+    fn take(self: &Arc<Self>, sender: u64) -> Standing {
         let is_due = self.requests.fetch_add(1, Ordering::Relaxed) % SWEEP_EVERY == SWEEP_EVERY - 1;
         if is_due && !self.sweeping.swap(true, Ordering::Relaxed) {
             let limit = Arc::clone(self);
@@ -171,16 +169,17 @@ impl Limit {
             }
         }
         let sender = if self.full.load(Ordering::Relaxed) { sender % SHARED } else { sender };
-        let (remaining, wait) = match self.buckets.check_key(&sender) {
+        let (remaining, retry_after) = match self.buckets.check_key(&sender) {
             Ok(state) => (state.remaining_burst_capacity(), None),
             Err(until) => {
                 self.refused.fetch_add(1, Ordering::Relaxed);
-                (0, Some(until.wait_time_from(DefaultClock::default().now())))
+                let wait = until.wait_time_from(DefaultClock::default().now());
+                (0, Some((wait.as_secs() + u64::from(wait.subsec_nanos() > 0)).max(1)))
             }
         };
         let burst = self.burst.get();
         let missing = u64::from(burst.saturating_sub(remaining));
-        (Standing { burst, remaining, reset: missing.div_ceil(u64::from(self.rate.get())) }, wait)
+        Standing { burst, remaining, reset: missing.div_ceil(u64::from(self.rate.get())), retry_after }
     }
 
     /// Drops the buckets that are full again.
@@ -212,7 +211,7 @@ mod tests {
         }
         let most = MOST + SHARED as usize + SWEEP_EVERY as usize;
         assert!(slow.buckets.len() <= most, "{} of {most}", slow.buckets.len());
-        thread::sleep(Duration::from_millis(10));
+        thread::sleep(std::time::Duration::from_millis(10));
         limit.buckets.retain_recent();
         assert_eq!(limit.buckets.len(), 0, "all are full again");
     }

@@ -6,11 +6,11 @@
 use actix_web::http::header::HeaderName;
 use actix_web::{HttpRequest, HttpResponse};
 
-use crate::wire::problem::Problem;
+use crate::wire::problem::invalid_parameter;
 use crate::wire::query::{self, CONSISTENCY};
 use cluster::{Node, Position};
 use config::Consistency;
-use model::error::Code;
+use model::error::{Code, Error, Result};
 
 /// In a request: the position that the read must have, or several ones separated by commas. In an answer: a position that
 /// has the change, or all that the answer shows, and all that the positions of the request have. So a client that sends
@@ -25,15 +25,9 @@ const LONGEST: usize = 100;
 /// The form of one or several positions.
 pub(crate) const POSITION_PATTERN: &str = "^[0-9A-Za-z._~-]{1,100}(, ?[0-9A-Za-z._~-]{1,100}){0,99}$";
 
-/// Refuses a wrong header, and the parameter if it is given and wrong.
-pub(crate) fn check(request: &HttpRequest, parameter: Option<&str>) -> Result<(), Problem> {
-    let position = position(request)?;
-    parameter.map_or(Ok(()), |text| asked(text, position).map(drop))
-}
-
 /// The consistency that a read asks for: by its parameter, or else by the setting of the node. A client that names no position
 /// has not chosen `session` itself, and gets the stronger `strict`.
-pub(crate) fn of(request: &HttpRequest, setting: Consistency) -> Result<Wanted, Problem> {
+pub(crate) fn of(request: &HttpRequest, setting: Consistency) -> Result<Wanted> {
     let position = position(request)?;
     match query::values(request.query_string(), CONSISTENCY).next() {
         Some(text) => asked(&text, position),
@@ -67,8 +61,8 @@ pub(crate) fn show(node: &Node, request: &HttpRequest, response: &mut HttpRespon
     }
 }
 
-fn asked(text: &str, position: Option<Position>) -> Result<Wanted, Problem> {
-    let wrong = |e| Problem::invalid_parameter(format_args!("{CONSISTENCY}: {e}, not \"{text}\""));
+fn asked(text: &str, position: Option<Position>) -> Result<Wanted> {
+    let wrong = |e| invalid_parameter(format_args!("{CONSISTENCY}: {e}, not \"{text}\""));
     match (text.parse().map_err(wrong)?, position) {
         (Consistency::Strict, _) => Ok(Wanted::All),
         (Consistency::Session, Some(position)) => Ok(Wanted::Position(position)),
@@ -80,7 +74,7 @@ fn asked(text: &str, position: Option<Position>) -> Result<Wanted, Problem> {
 }
 
 /// The position that a request names. One that this version cannot read is of no log.
-pub(crate) fn position(request: &HttpRequest) -> Result<Option<Position>, Problem> {
+pub(crate) fn position(request: &HttpRequest) -> Result<Option<Position>> {
     let (mut known, mut count) = (None::<Position>, 0);
     for value in request.headers().get_all(POSITION) {
         let text = value.to_str().unwrap_or_default();
@@ -99,8 +93,8 @@ pub(crate) fn position(request: &HttpRequest) -> Result<Option<Position>, Proble
     Ok(known)
 }
 
-fn wrong_header(what: &str) -> Problem {
-    Problem::new(Code::InvalidHeader, format_args!("{POSITION}: {what}"))
+fn wrong_header(what: &str) -> Error {
+    Error::refused(Code::InvalidHeader, format_args!("{POSITION}: {what}"))
 }
 
 #[cfg(test)]
@@ -113,11 +107,7 @@ mod tests {
         let request = positions
             .iter()
             .fold(TestRequest::with_uri(uri), |request, position| request.append_header((POSITION, *position)));
-        let request = request.to_http_request();
-        let wanted = of(&request, setting).ok();
-        let parameter = query::values(request.query_string(), CONSISTENCY).next();
-        assert_eq!(check(&request, parameter.as_deref()).is_ok(), wanted.is_some(), "{uri} {positions:?}");
-        wanted
+        of(&request.to_http_request(), setting).ok()
     }
 
     const AT: Position = Position { log: 0xA1, place: 7 };

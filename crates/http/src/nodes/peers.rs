@@ -1,12 +1,13 @@
 //! The other members of a cluster as this node calls them: pooled connections, limits, and a pause after a failure.
 
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use actix_web::http::header::HeaderName;
+use actix_web::HttpResponse;
+use actix_web::http::StatusCode;
+use actix_web::http::header::{CACHE_CONTROL, CONTENT_TYPE, ETAG, HeaderName, LINK, RETRY_AFTER};
 use http_body_util::{BodyExt as _, Full, Limited};
+use hyper::Request;
 use hyper::body::{Body as _, Bytes};
-use hyper::{HeaderMap, Request};
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::client::legacy::connect::dns::GaiResolver;
 use tokio::task::JoinSet;
@@ -18,7 +19,7 @@ use crate::connections::outgoing::{self, HttpClient, chain};
 use crate::limits::Places;
 use config::Cluster;
 use model::error::Result;
-use model::{Members, UserId};
+use model::{Count, Members};
 
 /// In a request: the command log of the node that has passed it on. Such a request goes no further. In an answer: the
 /// owner is well, and leaves the request to the node that has passed it on.
@@ -47,36 +48,22 @@ pub(crate) struct Peers {
     /// Whether another member was ready, and when it was asked.
     others: tokio::sync::Mutex<Option<(Instant, bool)>>,
     /// Requests that members have answered.
-    pub(crate) forwarded: AtomicU64,
+    pub(crate) forwarded: Count,
     /// Requests for a member that this node answers itself.
-    pub(crate) answered_here: AtomicU64,
+    pub(crate) answered_here: Count,
 }
 
-/// The result of a request to a member.
-pub(crate) enum Asked {
-    /// Its answer, for the client.
-    Answered(NodeAnswer),
+/// The headers of an answer that the client gets.
+const PASSED_ON: [HeaderName; 6] = [CONTENT_TYPE, LINK, RETRY_AFTER, POSITION, ETAG, CACHE_CONTROL];
+
+/// The reason why a member has no answer for the client.
+pub(crate) enum Lost {
     /// It is well, and leaves the request to others: it is not ready, or behind this node.
     Left,
-    /// There is no answer for the client.
-    Nothing,
-}
-
-/// The reason why there is no answer.
-enum Lost {
-    /// The member did not give one.
-    Member(String),
-    /// There is no memory for it here.
+    /// It has failed.
+    Failed(String),
+    /// It refuses this client, too much goes to it, or there is no memory for its answer here.
     Here,
-}
-
-/// The answer of a member.
-pub(crate) struct NodeAnswer {
-    pub(crate) status: u16,
-    pub(crate) headers: HeaderMap,
-    pub(crate) body: Bytes,
-    /// The memory of a large answer.
-    pub(crate) memory: Option<Places>,
 }
 
 impl Peers {
@@ -95,19 +82,9 @@ impl Peers {
             client: client.ok()?,
             began: Instant::now(),
             others: tokio::sync::Mutex::default(),
-            forwarded: AtomicU64::new(0),
-            answered_here: AtomicU64::new(0),
+            forwarded: Count::default(),
+            answered_here: Count::default(),
         })
-    }
-
-    /// The members that keep the inbox of a user, unless this node is one of them.
-    pub(crate) fn of_inbox(&self, user: UserId) -> Vec<usize> {
-        if self.members.owns(user) { Vec::new() } else { self.members.others(user) }
-    }
-
-    /// The member that keeps the presence of a user, unless this node is the one.
-    pub(crate) fn of_presence(&self, user: UserId) -> Vec<usize> {
-        self.members.first_elsewhere(user).into_iter().collect()
     }
 
     /// Whether a member has not failed just now.
@@ -149,7 +126,7 @@ impl Peers {
         format!("{}{path}", self.peers.get(member).map_or("", |peer| peer.url.as_str()))
     }
 
-    /// The answer of a member to a request, within a time and a size. A member that gives none is not asked for a while.
+    /// The answer of a member to a request, within a time and a size. A member that fails is not asked for a while.
     /// `memory` gives that of a large answer.
     pub(crate) async fn ask(
         &self,
@@ -157,67 +134,76 @@ impl Peers {
         request: Request<Full<Bytes>>,
         (timeout, most): (Duration, usize),
         memory: impl FnOnce() -> Option<Places>,
-    ) -> Asked {
-        let Some(peer) = self.peers.get(member) else { return Asked::Nothing };
-        let Ok(_place) = peer.places.try_acquire() else { return Asked::Nothing };
-        let told = match tokio::time::timeout(timeout, self.exchange(request, most, memory)).await {
-            // Every answer of a node tells its position.
-            Ok(Ok(told)) if is_for_the_client(told.status) && !told.headers.contains_key(POSITION.as_str()) => {
-                Err("it is not a node of a cluster".to_owned())
-            }
-            Ok(Ok(told)) if is_for_the_client(told.status) => Ok(told),
-            Ok(Ok(told)) if told.headers.contains_key(FORWARDED.as_str()) => return Asked::Left,
-            // The member is well, and refuses this client: that must not keep the others from it.
-            Ok(Ok(told)) if is_of_the_client(told.status) => {
-                peer.refuses(told.status);
-                return Asked::Nothing;
-            }
-            Ok(Ok(told)) => Err(format!("it answered {}", told.status)),
-            Ok(Err(Lost::Member(why))) => Err(why),
-            Ok(Err(Lost::Here)) => return Asked::Nothing,
-            Err(_) => Err("it did not answer in time".to_owned()),
-        };
-        peer.note(told.as_ref().err(), self.now());
-        told.map_or(Asked::Nothing, Asked::Answered)
+    ) -> Result<HttpResponse, Lost> {
+        let peer = self.peers.get(member).ok_or(Lost::Here)?;
+        let _place = peer.places.try_acquire().map_err(|_| Lost::Here)?;
+        let told = tokio::time::timeout(timeout, self.exchange(peer, request, most, memory)).await;
+        let told = told.unwrap_or_else(|_| Err(Lost::Failed("it did not answer in time".to_owned())));
+        match &told {
+            Ok(_) => peer.note(None, self.now()),
+            Err(Lost::Failed(why)) => peer.note(Some(why), self.now()),
+            Err(Lost::Left | Lost::Here) => {}
+        }
+        told
     }
 
     async fn exchange(
         &self,
+        peer: &Peer,
         request: Request<Full<Bytes>>,
         most: usize,
         memory: impl FnOnce() -> Option<Places>,
-    ) -> Result<NodeAnswer, Lost> {
-        let answer = self.client.request(request).await.map_err(|e| Lost::Member(chain(&e)))?;
+    ) -> Result<HttpResponse, Lost> {
+        let answer = self.client.request(request).await.map_err(|e| Lost::Failed(chain(&e)))?;
         let (head, body) = answer.into_parts();
-        let mut told =
-            NodeAnswer { status: head.status.as_u16(), headers: head.headers, body: Bytes::new(), memory: None };
-        if !is_for_the_client(told.status) {
-            return Ok(told);
+        let status = head.status.as_u16();
+        if !is_for_the_client(status) {
+            if head.headers.contains_key(FORWARDED.as_str()) {
+                return Err(Lost::Left);
+            }
+            if !is_of_the_client(status) {
+                return Err(Lost::Failed(format!("it answered {status}")));
+            }
+            // The member is well, and refuses this client: that must not keep the others from it.
+            peer.refuses(status);
+            return Err(Lost::Here);
+        }
+        // Every answer of a node tells its position.
+        if !head.headers.contains_key(POSITION.as_str()) {
+            return Err(Lost::Failed("it is not a node of a cluster".to_owned()));
         }
         // A node tells the size of each answer that it gives to another.
         let size = usize::try_from(body.size_hint().lower()).unwrap_or(usize::MAX);
         if size > most {
-            return Err(Lost::Member(format!("its answer is larger than {most} bytes")));
+            return Err(Lost::Failed(format!("its answer is larger than {most} bytes")));
         }
-        if size > SMALL {
-            let mut memory = memory().ok_or(Lost::Here)?;
-            answer_memory::reserve(&mut memory, size).map_err(|_| Lost::Here)?;
-            told.memory = Some(memory);
+        let mut memory = if size > SMALL { Some(memory().ok_or(Lost::Here)?) } else { None };
+        if let Some(memory) = &mut memory {
+            answer_memory::reserve(memory, size).map_err(|_| Lost::Here)?;
         }
         let body = Limited::new(body, size.max(SMALL)).collect().await;
-        told.body = body.map_err(|e| Lost::Member(chain(&*e)))?.to_bytes();
-        Ok(told)
+        let body = body.map_err(|e| Lost::Failed(chain(&*e)))?.to_bytes();
+        let mut response = HttpResponse::build(StatusCode::from_u16(status).unwrap_or_default());
+        for name in PASSED_ON {
+            if let Some(value) = head.headers.get(name.as_str()) {
+                response.insert_header((name, value.as_bytes()));
+            }
+        }
+        Ok(match memory {
+            Some(memory) => answer_memory::reserved(response, body, memory),
+            None => response.body(body),
+        })
     }
 
     /// Requests that other members have answered, and requests for them that this node has answered itself.
     pub(crate) fn figures(&self) -> [u64; 2] {
-        [&self.forwarded, &self.answered_here].map(|count| count.load(Ordering::Relaxed))
+        [self.forwarded.get(), self.answered_here.get()]
     }
 
     /// Lets all members be asked again, as if their pauses were over.
     #[cfg(test)]
     pub(crate) fn end_pauses(&self) {
-        self.peers.iter().for_each(|peer| peer.paused.store(0, Ordering::Relaxed));
+        self.peers.iter().for_each(|peer| peer.paused.store(0, std::sync::atomic::Ordering::Relaxed));
     }
 
     fn now(&self) -> u64 {

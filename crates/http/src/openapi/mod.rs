@@ -9,13 +9,12 @@ mod tests;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde::{Serialize, Serializer};
-use serde_json::{Map, Value, json};
+use serde::Serializer;
+use serde_json::{Map, Value};
 
-use crate::endpoint::{Endpoint, Shape, parameters};
+use crate::prelude::*;
 use crate::streams::events;
 use crate::wire::problem::Document;
-use model::error::{Code, Error, Result};
 
 const ABOUT: &str = include_str!("about.md");
 
@@ -68,14 +67,14 @@ struct Description {
 /// The document about these endpoints of the server at this address.
 fn document(endpoints: &[Endpoint], server: &str) -> Description {
     let (mut schemas, mut codes, mut paths) = (Map::new(), BTreeSet::new(), BTreeMap::<_, PathItem>::new());
-    for endpoint in endpoints.iter().filter(|endpoint| endpoint.operation.is_described()) {
+    for endpoint in endpoints.iter().filter(|endpoint| endpoint.is_described()) {
         let its = endpoint.all_codes();
         codes.extend(&its);
-        schemas.extend(endpoint.schemas.iter().cloned());
+        schemas.extend(endpoint.schemas.clone());
         let place = METHODS.iter().position(|method| method.eq_ignore_ascii_case(endpoint.info.method));
         paths.entry(endpoint.info.path).or_default().0.insert(place, operation(endpoint, &its));
     }
-    schemas.extend(Shape::of::<Document<'_>>().parts);
+    schemas.extend(shape::of::<Document<'_>>());
     schemas.extend(parameters::words());
     schemas.extend(model::schemas::shared().map(|(name, schema)| (name, json!(schema))));
     Description {
@@ -101,13 +100,13 @@ pub(crate) fn json(endpoints: &[Endpoint], server: &str) -> Result<String> {
 
 /// A call with what follows from its shape: credentials, consistency, and the codes that it may answer.
 fn operation(endpoint: &Endpoint, codes: &[Code]) -> Value {
-    let mut operation = json!(endpoint.operation);
+    let mut operation = endpoint.operation.clone();
     if let Some(parameters) = operation["parameters"].as_array_mut().filter(|_| endpoint.info.reads_shared()) {
         parameters.extend(parameters::consistency());
     }
     operation["security"] = json!(security::taken_by(endpoint.info.permit));
     let is_stream = |answer: &Value| answer["content"].get(events::MEDIA_TYPE).is_some();
-    if endpoint.operation.responses.values().all(is_stream) {
+    if endpoint.operation["responses"].as_object().is_some_and(|answers| answers.values().all(is_stream)) {
         operation[LEFT_OUT] = true.into();
     }
     operation["responses"]["default"] = refer(codes);

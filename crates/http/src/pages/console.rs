@@ -5,16 +5,13 @@
 
 use std::sync::{LazyLock, OnceLock};
 
-use actix_web::HttpResponse;
 use actix_web::http::header::{CONTENT_SECURITY_POLICY, LOCATION, REFERRER_POLICY};
 use serde_json::Value;
 use xxhash_rust::xxh3::xxh3_128;
 
 use super::web_files::{WebFile, kept};
-use crate::call::Call;
-use crate::endpoint::{Endpoint, get, group};
-use crate::wire::problem::Problem;
-use crate::wire::reply::Answer;
+use crate::prelude::*;
+use crate::wire::problem::route_not_found;
 
 const PAGE: &str = include_str!("../../../../console/index.html");
 const STYLE: &str = include_str!("../../../../console/console.css");
@@ -41,10 +38,12 @@ const DOCS: &str = concat!(env!("CARGO_PKG_REPOSITORY"), "/blob/v", env!("CARGO_
 /// request. A process has one server, whose settings stay; only its keys may come and go.
 static PAGES: [OnceLock<WebFile>; 2] = [const { OnceLock::new() }; 2];
 
-/// The calls of this file. They have no description: they are parts of a page.
-pub(crate) fn endpoints() -> Vec<Endpoint> {
-    let calls = [get("/", start, "", ""), get("/console/{version}/{file}", part, "", "")];
-    group("operations", calls.map(Endpoint::open))
+endpoints! { "operations", open:
+    /// The console
+    get("/", start, "");
+
+    /// A part of the console
+    get("/console/{version}/{file}", part, "");
 }
 
 /// `GET /`: the page, or without the console a redirect to the description of the API.
@@ -92,7 +91,7 @@ async fn part(call: Call) -> Answer {
     let part = match path {
         "main.js" if call.api.config().server.console => &SCRIPT_FILE,
         "console.css" if call.api.config().server.console => &STYLE_FILE,
-        _ => return Err(Problem::route_not_found(None)),
+        _ => return Err(route_not_found(None)),
     };
     let keep = if version == *VERSION { "public, max-age=31536000, immutable" } else { "no-cache" };
     part.answer(&call.request, kept(keep))

@@ -6,27 +6,20 @@
 
 use std::sync::{LazyLock, OnceLock};
 
-use actix_web::HttpResponse;
 use actix_web::http::header::{CONTENT_SECURITY_POLICY, LOCATION};
-use serde_json::json;
 
 use super::web_files::{WebFile, kept};
-use crate::call::Call;
-use crate::endpoint::Shape;
-use crate::endpoint::{Endpoint, get, group};
-use crate::wire::reply::Answer;
-use model::error::Result;
-use model::schemas;
+use crate::endpoint::{get, group};
+use crate::prelude::*;
 
 /// The calls of this file. The parts of the page have no description of their own.
 pub(crate) fn endpoints(description: fn(&str) -> Result<String>) -> Vec<Endpoint> {
-    let any_object = Shape::named("Description", schemas::any_object().build());
+    let any_object = shape::named("Description", schemas::any_object().build());
     let calls = [
         get("/openapi.json", move |call| document(call, description), "getDescription", "This document")
             .answers_in("application/json", 200, "An OpenAPI 3.1 document", any_object, json!({"openapi": "3.1.0"}))
             .never_waits(),
-        get("/docs", page, "getDocs", "This document as a web page")
-            .about("The page needs no connection to the internet.")
+        get("/docs", page, "getDocs", "This document as a web page\n\nThe page needs no connection to the internet.")
             .answers_text("A page that shows the calls and can send them", "text/html", "<!doctype html>")
             .never_waits(),
         get("/docs/", page_with_slash, "", ""),

@@ -2,20 +2,19 @@
 
 use std::io::Read;
 
-use actix_web::http::StatusCode;
+use actix_web::HttpRequest;
 use actix_web::http::header::{
     ACCEPT_ENCODING, AcceptEncoding, CACHE_CONTROL, CONTENT_ENCODING, ETAG, Encoding, Header as _, HeaderValue,
     Preference, Quality, VARY,
 };
 use actix_web::web::Bytes;
-use actix_web::{HttpRequest, HttpResponse, HttpResponseBuilder};
 use flate2::Compression;
 use flate2::read::{GzDecoder, GzEncoder};
 use xxhash_rust::xxh3::xxh3_128;
 
 use crate::connections::answer_memory;
-use crate::wire::problem::Problem;
-use crate::wire::reply::{Answer, is_known};
+use crate::prelude::*;
+use crate::wire::reply::is_known;
 
 /// A file that never changes while the server runs. All answers share its bytes.
 #[derive(Debug)]
@@ -44,7 +43,7 @@ impl WebFile {
     pub(crate) fn answer(&self, request: &HttpRequest, mut response: HttpResponseBuilder) -> Answer {
         let gzip = takes_gzip(request);
         let tag = format!("\"{}{}\"", self.tag, if gzip { "-gzip" } else { "" });
-        let tag = HeaderValue::try_from(tag).map_err(Problem::internal)?;
+        let tag = HeaderValue::try_from(tag).map_err(Error::internal)?;
         response.insert_header((ETAG, tag.clone()));
         response.insert_header((VARY, HeaderValue::from(ACCEPT_ENCODING)));
         if is_known(request, &tag) {

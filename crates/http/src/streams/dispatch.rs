@@ -1,17 +1,15 @@
 //! The thread that delivers events to streams. It reads and formats each event once for all receivers.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use super::events;
-use crate::api::Api;
+use crate::prelude::*;
 use feed::streaming::{Event, Frame, Kind};
 use feed::{sight, timeline};
 use model::UserId;
-use model::error::Result;
 use model::threads;
 
 /// Most events read in one step.
@@ -83,7 +81,7 @@ impl State {
     }
 
     /// Delivers some events to their streams; false if there are none.
-    fn step(&mut self) -> Result<bool, crate::wire::problem::Problem> {
+    fn step(&mut self) -> Result<bool> {
         self.see();
         if let Err(error) = feed::events::tend(self.api.feed()) {
             tracing::debug!(%error, "the oldest events could not be removed; the next attempt follows");
@@ -108,7 +106,7 @@ impl State {
     }
 
     /// Tells some users what concerns them alone; false if there is nothing.
-    fn tell(&self) -> Result<bool, crate::wire::problem::Problem> {
+    fn tell(&self) -> Result<bool> {
         let (feed, streaming) = (self.api.feed(), self.api.feed().streaming());
         let waiting = streaming.take_personal(SLICE);
         for (user, what) in &waiting {

@@ -3,14 +3,12 @@
 use std::fmt::Display;
 
 use russe::{Event as Sse, Message};
-use serde::Serialize;
 
 use crate::calls::notices;
 use crate::calls::show::{self, ItemId, Viewer};
-use crate::wire::problem::Problem;
-use crate::wire::reply;
+use crate::prelude::*;
 use feed::streaming::{Event, Frame, Kind, Personal};
-use feed::{Feed, Happened, events};
+use feed::{Happened, events};
 use model::{Cursor, HostIds, ReactionKinds, Reactions, UserId};
 
 /// The media type `text/event-stream`.
@@ -20,12 +18,12 @@ pub(crate) const MEDIA_TYPE: &str = russe::MEDIA_TYPE_STR;
 pub(crate) const COMMENT: &str = ":\n\n";
 
 /// Events ready for delivery, each separate; `None` for events undone since.
-pub(crate) fn frames(feed: &Feed, events: &[Event]) -> Result<Vec<Option<Frame>>, Problem> {
+pub(crate) fn frames(feed: &Feed, events: &[Event]) -> Result<Vec<Option<Frame>>> {
     let (happened, ids) = feed.read().named(events::happened(feed, events, None)?)?;
     events.iter().zip(happened).map(|(event, happened)| frame(feed, event, happened, &ids)).collect()
 }
 
-fn frame(feed: &Feed, event: &Event, happened: Option<Happened>, ids: &HostIds) -> Result<Option<Frame>, Problem> {
+fn frame(feed: &Feed, event: &Event, happened: Option<Happened>, ids: &HostIds) -> Result<Option<Frame>> {
     let reacted = match &happened {
         Some(Happened::Came(item) | Happened::Edited(item)) => Some(!item.counts.reactions.is_empty()),
         Some(Happened::Gone(_) | Happened::TakenOff(..)) | None => None,
@@ -45,7 +43,7 @@ fn frame(feed: &Feed, event: &Event, happened: Option<Happened>, ids: &HostIds) 
 }
 
 /// Adds an event in the form for one reader.
-pub(crate) fn write(frame: &Frame, reader: UserId, kinds: &ReactionKinds, text: &mut String) -> Result<(), Problem> {
+pub(crate) fn write(frame: &Frame, reader: UserId, kinds: &ReactionKinds, text: &mut String) -> Result<()> {
     let (before, viewer, after) = frame.parts(reader);
     text.push_str(before);
     if let Some(reactions) = viewer {
@@ -65,7 +63,7 @@ pub(crate) fn told(
     happened: Option<Happened>,
     ids: &HostIds,
     kinds: &ReactionKinds,
-) -> Result<Option<String>, Problem> {
+) -> Result<Option<String>> {
     let text = happened.map(|happened| text(event, happened, ids, kinds)).transpose()?;
     Ok(match (event.kind, text) {
         (Kind::Mark, _) => Some(place(event.place())),
@@ -75,7 +73,7 @@ pub(crate) fn told(
     })
 }
 
-fn text(event: &Event, happened: Happened, ids: &HostIds, kinds: &ReactionKinds) -> Result<String, Problem> {
+fn text(event: &Event, happened: Happened, ids: &HostIds, kinds: &ReactionKinds) -> Result<String> {
     match happened {
         Happened::Came(item) => {
             let id = ids.place(item.content.cursor()).to_string();
@@ -101,11 +99,7 @@ struct MarkerMoved<'a> {
 }
 
 /// An event of one user alone as text, with the user who caused it; `None` for a notice that the user does not see.
-pub(crate) fn personal(
-    feed: &Feed,
-    user: UserId,
-    what: &Personal,
-) -> Result<Option<(Option<UserId>, String)>, Problem> {
+pub(crate) fn personal(feed: &Feed, user: UserId, what: &Personal) -> Result<Option<(Option<UserId>, String)>> {
     let read = feed.read();
     let moved = match what {
         Personal::Notice(place) => {
@@ -126,7 +120,7 @@ pub(crate) fn personal(
 }
 
 /// A reset: events were left out. The client resumes after the cursor.
-pub(crate) fn reset(cursor: Cursor) -> Result<String, Problem> {
+pub(crate) fn reset(cursor: Cursor) -> Result<String> {
     message("reset", Some(cursor.to_string()), b"{}".to_vec())
 }
 
@@ -136,8 +130,8 @@ pub(crate) fn place(cursor: impl Display) -> String {
 }
 
 /// An event with JSON, and the id after which a client resumes.
-pub(crate) fn message(event: &'static str, id: Option<String>, json: Vec<u8>) -> Result<String, Problem> {
-    let data = String::from_utf8(json).map_err(Problem::internal)?.into();
+pub(crate) fn message(event: &'static str, id: Option<String>, json: Vec<u8>) -> Result<String> {
+    let data = String::from_utf8(json).map_err(Error::internal)?.into();
     let message = Message { data, event: Some(event.into()), retry: None, id: id.map(Into::into) };
-    Ok(Sse::Message(message).into_bytestring().map_err(Problem::internal)?.to_string())
+    Ok(Sse::Message(message).into_bytestring().map_err(Error::internal)?.to_string())
 }

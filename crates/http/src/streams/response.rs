@@ -3,22 +3,17 @@
 use std::convert::Infallible;
 use std::fmt::Display;
 use std::str::FromStr;
-use std::sync::Arc;
 
 use actix_web::body::BodyStream;
 use actix_web::http::header::CACHE_CONTROL;
 use actix_web::http::{Method, Version};
 use actix_web::web::Bytes;
-use actix_web::{HttpResponse, HttpResponseBuilder};
 use futures_util::stream::{StreamExt as _, unfold};
 
-use crate::call::Call;
 use crate::connections::connection::Connection;
 use crate::limits::Places;
-use crate::wire::problem::Problem;
-use crate::wire::reply::Answer;
+use crate::prelude::*;
 use feed::streaming::Share;
-use model::error::Code;
 
 /// The bytes that a stream sends at once.
 pub(crate) struct Piece {
@@ -40,7 +35,7 @@ pub(crate) trait Source: 'static {
 }
 
 /// A place for a stream; `None` if the request is for the headers alone.
-pub(crate) fn place(call: &Call) -> Result<Option<Places>, Problem> {
+pub(crate) fn place(call: &Call) -> Result<Option<Places>> {
     if call.api.is_stopping() {
         return Err(Code::Stopping.into());
     }
@@ -52,8 +47,8 @@ pub(crate) fn place(call: &Call) -> Result<Option<Places>, Problem> {
 }
 
 /// The place after which a client resumes, by the header `Last-Event-ID`; `None` if that is missing or empty.
-pub(crate) fn last_event_id<T: FromStr<Err: Display>>(call: &Call) -> Result<Option<T>, Problem> {
-    let wrong = |what: &str| Problem::new(Code::InvalidHeader, format_args!("last-event-id: {what}"));
+pub(crate) fn last_event_id<T: FromStr<Err: Display>>(call: &Call) -> Result<Option<T>> {
+    let wrong = |what: &str| Error::refused(Code::InvalidHeader, format_args!("last-event-id: {what}"));
     let mut values = call.request.headers().get_all("last-event-id");
     let Some(value) = values.next() else { return Ok(None) };
     if values.next().is_some() {
@@ -64,6 +59,21 @@ pub(crate) fn last_event_id<T: FromStr<Err: Display>>(call: &Call) -> Result<Opt
     }
     let text = std::str::from_utf8(value.as_bytes()).map_err(|_| wrong("expected UTF-8"))?;
     text.parse().map(Some).map_err(|e| wrong(&format!("{e}, not \"{text}\"")))
+}
+
+/// Reads events or changes that a client has missed, in its turn: a read takes more memory than what is sent of it.
+pub(crate) async fn catch_up<T: Send + 'static>(
+    api: &Arc<Api>,
+    holder: Holder,
+    read: impl FnOnce(&Feed) -> Result<T> + Send + 'static,
+) -> Result<T> {
+    let turn = api.limits.catching_up.wait_for(holder, 1).await;
+    let read = move |feed: &Feed| {
+        let found = read(feed);
+        drop(turn);
+        found
+    };
+    api.run(holder, Wants::Read, read).await
 }
 
 /// The headers alone.
@@ -77,7 +87,7 @@ pub(crate) fn answer(call: &Call, place: Places, media_type: &'static str, sourc
     let mut response = headers(media_type);
     response.force_close();
     let Some(connection) = Connection::of(&call.request) else {
-        return Err(Problem::internal("the connection is not registered"));
+        return Err(Error::internal("the connection is not registered"));
     };
     connection.begin_stream(place);
     if connection.flow.has_ended.get() {

@@ -3,52 +3,26 @@
 use std::collections::VecDeque;
 use std::future::poll_fn;
 use std::pin::Pin;
-use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use tokio::time::timeout;
 
 use super::events;
 use super::response::{self, Piece, Source};
-use crate::api::Api;
-use crate::call::Call;
-use crate::endpoint::{Endpoint, Shape, example, get, group, parameters};
-use crate::guards::auth::TokenUse;
-use crate::limits::Holder;
-use crate::pools::Wants;
-use crate::wire::problem::Problem;
-use crate::wire::reply::Answer;
+use crate::prelude::*;
 use feed::streaming::{Event, Item, Stream};
-use feed::{Feed, Happened, sight, timeline};
+use feed::{Happened, sight, timeline};
 use kv::Tier;
-use model::error::Code;
-use model::{ShownSources, UserId, schemas};
+use model::{ShownSources, UserId};
 
 /// Items read at once for a client that catches up.
 const STEP: usize = 8;
 /// Bytes sent to the connection at once, unless one event alone is larger.
 const PIECE: usize = 16 << 10;
 
-const EVENTS: &str = "Each event has a name, and JSON in `data`:\n\n\
-    | event | meaning | data |\n\
-    |---|---|---|\n\
-    | `content` | an item was published or restored; `id` is its cursor | `Content`, with `viewer` |\n\
-    | `edit` | an item was edited | `Content`, with `viewer` |\n\
-    | `delete` | an item was deleted | `ContentRef` |\n\
-    | `notice` | a notice of the user came | `Notice` |\n\
-    | `marker` | a marker of the user moved, perhaps on another device | `{of, list?, cursor}`; `of` is `timeline`, `list` \
-    or `notices` |\n\
-    | `reset` | events were left out: load the timeline again, and keep the stream open | `{}` |\n\n\
-    An `id` without an event is a newer place to resume from. After some silence the server sends a comment line. The \
-    stream ends when the server stops, or when the client does not read. A user can have at most \
-    `server.max_streams_per_user` open streams. The schema describes the `data` of one event.\n\n\
-    The answer has no end. A generated client that reads each answer to its end would wait for ever: read the stream with an \
-    HTTP client that gives an answer as it arrives.";
-
-/// The calls of this file.
-pub(crate) fn endpoints() -> Vec<Endpoint> {
+endpoints! { "streams":
     let about = "The `data` of an event, as in the table of the call `listen`";
-    let data = Shape::named("EventData", schemas::any_object().description(Some(about)).build());
+    let data = shape::named("EventData", schemas::any_object().description(Some(about)).build());
     let last = parameters::header(
         "Last-Event-ID",
         "The cursor of an item, or another `id` of this stream: the stream begins with the events after it. It begins \
@@ -57,15 +31,33 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         schemas::text(&format!("^$|{}", schemas::cursor_pattern())),
         "1689089522000-32850",
     );
-    let call = get("/v1/users/{uid}/stream", listen, "listen", "Stream the changes of the home timeline")
-        .about(EVENTS)
+
+    /// Stream the changes of the home timeline
+    ///
+    /// Each event has a name, and JSON in `data`:
+    ///
+    /// | event | meaning | data |
+    /// |---|---|---|
+    /// | `content` | an item was published or restored; `id` is its cursor | `Content`, with `viewer` |
+    /// | `edit` | an item was edited | `Content`, with `viewer` |
+    /// | `delete` | an item was deleted | `ContentRef` |
+    /// | `notice` | a notice of the user came | `Notice` |
+    /// | `marker` | a marker of the user moved, perhaps on another device | `{of, list?, cursor}`; `of` is `timeline`, `list` or `notices` |
+    /// | `reset` | events were left out: load the timeline again, and keep the stream open | `{}` |
+    ///
+    /// An `id` without an event is a newer place to resume from. After some silence the server sends a comment line. The
+    /// stream ends when the server stops, or when the client does not read. A user can have at most
+    /// `server.max_streams_per_user` open streams. The schema describes the `data` of one event.
+    ///
+    /// The answer has no end. A generated client that reads each answer to its end would wait for ever: read the stream with an
+    /// HTTP client that gives an answer as it arrives.
+    get("/v1/users/{uid}/stream", listen, "listen")
         .for_users(TokenUse::Own)
         .with_token_in_query()
         .not_for_read_keys()
         .query([last])
         .answers_in(events::MEDIA_TYPE, 200, "Events, without an end", data, example("EventData"))
         .refuses(&[Code::InvalidHeader, Code::UnknownCursor, Code::CrossOrigin, Code::StreamLimit, Code::Stopping]);
-    group("streams", [call])
 }
 
 /// `GET /v1/users/{uid}/stream`
@@ -88,7 +80,7 @@ pub(crate) async fn listen(call: Call) -> Answer {
             Some(None) => (events::reset(place)?, Vec::new()),
             Some(Some(missed)) => (events::COMMENT.to_owned(), missed),
         };
-        Ok::<_, Problem>(Events { api, holder, reader, stream, text, missed: missed.into(), reading: None })
+        Ok::<_, Error>(Events { api, holder, reader, stream, text, missed: missed.into(), reading: None })
     };
     let opened = call.run(Wants::Read, open).await?;
     response::answer(&call, place, events::MEDIA_TYPE, opened)
@@ -97,7 +89,7 @@ pub(crate) async fn listen(call: Call) -> Answer {
 /// A part of the missed events: the next piece, which is empty only at the end, and the events after it.
 type Part = (Piece, VecDeque<Event>);
 /// The next part, once it is read.
-type NextPart = Pin<Box<dyn Future<Output = Result<Part, Problem>> + Send>>;
+type NextPart = Pin<Box<dyn Future<Output = Result<Part>> + Send>>;
 
 /// The events of an open stream. All that were missed precede the new ones.
 struct Events {
@@ -117,9 +109,13 @@ impl Events {
     /// The next events; `None` at the end. Nothing is lost if this is given up.
     async fn coming(&mut self) -> Option<Piece> {
         while self.reading.is_some() || !self.missed.is_empty() {
-            let (api, whose, missed) = (Arc::clone(&self.api), (self.reader, self.holder), &mut self.missed);
-            let part =
-                self.reading.get_or_insert_with(|| Box::pin(read_part(api, whose, std::mem::take(missed)))).await;
+            let (api, holder, reader) = (Arc::clone(&self.api), self.holder, self.reader);
+            let missed = &mut self.missed;
+            let reading = self.reading.get_or_insert_with(|| {
+                let missed = std::mem::take(missed);
+                Box::pin(async move { response::catch_up(&api, holder, move |feed| part(feed, reader, missed)).await })
+            });
+            let part = reading.await;
             self.reading = None;
             // If it cannot be read, the client reconnects, and resumes after its last event.
             let (piece, rest) = part.ok()?;
@@ -169,20 +165,9 @@ impl Source for Events {
     }
 }
 
-/// Waits for a turn to read missed events, because the read takes more memory than the part that is sent.
-async fn read_part(api: Arc<Api>, (user, holder): (UserId, Holder), missed: VecDeque<Event>) -> Result<Part, Problem> {
-    let turn = api.limits.catching_up.wait_for(holder, 1).await;
-    let read = move |feed: &Feed| {
-        let part = part(feed, user, missed);
-        drop(turn);
-        part
-    };
-    api.run(holder, Wants::Read, read).await
-}
-
 /// The next missed events by authors that the client is shown now, and the events after them: as many as fill a piece, or
 /// one event if memory is short. The piece is empty only at the end.
-fn part(feed: &Feed, user: UserId, mut rest: VecDeque<Event>) -> Result<Part, Problem> {
+fn part(feed: &Feed, user: UserId, mut rest: VecDeque<Event>) -> Result<Part> {
     let memory = feed.streaming().streams().memory();
     let room = memory.reserve(PIECE);
     let most = if room.is_some() { PIECE } else { 1 };
@@ -217,7 +202,7 @@ fn part(feed: &Feed, user: UserId, mut rest: VecDeque<Event>) -> Result<Part, Pr
 }
 
 /// Whether a user with these sources is shown an event now.
-fn is_shown(feed: &Feed, user: UserId, sources: &ShownSources, event: &Event) -> Result<bool, Problem> {
+fn is_shown(feed: &Feed, user: UserId, sources: &ShownSources, event: &Event) -> Result<bool> {
     let event = feed::events::on_present_paths(feed, event)?;
     let author = event.entry.author;
     let comes = event.paths().any(|path| sources.admits(path, event.entry.kind));

@@ -15,12 +15,12 @@ use serde::de::{self, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use tokio::time::Instant;
 
-use super::problem::Problem;
 use crate::connections::attend::Upload;
 use crate::connections::turns;
 use crate::limits::Places;
+use crate::wire::problem::{body_too_large, invalid_body};
 use model::HostId;
-use model::error::Code;
+use model::error::{Code, Error, Result};
 use model::priority::Pace;
 
 /// A client that has a turn for a large body, and has not sent the body within this time, loses the turn. It may go on,
@@ -47,6 +47,11 @@ pub(crate) struct Body {
 }
 
 impl Body {
+    /// An empty body.
+    pub(crate) fn new(memory: Places, turn: Option<Places>) -> Self {
+        Self { pieces: Vec::new(), len: 0, memory, turn }
+    }
+
     /// Reads a body of at most `limit` bytes. It ends after `announced` bytes if the client announces its length, because
     /// the HTTP server finds no end if the client also offers another protocol. Memory is reserved as bytes arrive, so a
     /// client that only announces many bytes, or sends them slowly, takes no memory from others.
@@ -56,8 +61,8 @@ impl Body {
         announced: Option<usize>,
         memory: Places,
         turn: Option<Places>,
-    ) -> Result<Self, Problem> {
-        let mut body = Self { pieces: Vec::new(), len: 0, memory, turn };
+    ) -> Result<Self> {
+        let mut body = Self::new(memory, turn);
         let mut late = pin!(tokio::time::sleep(SOON));
         let (mut since_others, mut expected) = (0, LEAST);
         while announced.is_none_or(|announced| body.len < announced) {
@@ -71,7 +76,7 @@ impl Body {
                     expected = body.len + LEAST;
                     late.as_mut().reset(Instant::now() + SOON);
                 }
-                let unreadable = |e| Problem::invalid_body(format_args!("the body cannot be read: {e}"));
+                let unreadable = |e| invalid_body(format_args!("the body cannot be read: {e}"));
                 next.map(|part| part.map(|part| part.map_err(unreadable)))
             });
             let Some(part) = next.await else { break };
@@ -79,7 +84,7 @@ impl Body {
             part.truncate(announced.map_or(usize::MAX, |announced| announced - body.len));
             let len = body.len + part.len();
             if len > limit {
-                return Err(Problem::body_too_large("the body", limit));
+                return Err(body_too_large("the body", limit));
             }
             let counted = body.memory.amount();
             if len > counted {
@@ -102,12 +107,9 @@ impl Body {
         while !part.is_empty() {
             let mut last = self.pieces.pop_if(|piece| piece.len() < PIECE).unwrap_or_default();
             let (now, later) = part.split_at(part.len().min(PIECE - last.len()));
-            let wanted = last.len() + now.len();
-            if wanted > last.capacity() {
-                let doubled = (2 * last.len()).min(self.memory.amount()).min(PIECE);
-                // From the second piece on the full size: more will come.
-                let size = if self.pieces.is_empty() { wanted.max(doubled) } else { PIECE };
-                last.reserve_exact(size - last.len());
+            if last.is_empty() && !self.pieces.is_empty() {
+                // More will come.
+                last.reserve_exact(PIECE);
             }
             last.extend_from_slice(now);
             self.pieces.push(last);
@@ -142,16 +144,16 @@ impl Body {
 
     /// Reads it as a JSON object. If it may be left out, no body is an empty object, and so are `null` and the `[]` that PHP
     /// writes for one.
-    pub(crate) fn json<'a, T: Deserialize<'a>>(&'a mut self, may_be_left_out: bool) -> Result<T, Problem> {
+    pub(crate) fn json<'a, T: Deserialize<'a>>(&'a mut self, may_be_left_out: bool) -> Result<T> {
         let bytes = self.whole();
         if may_be_left_out && matches!(bytes.trim_ascii(), b"" | b"null" | b"[]") {
             return object("{}");
         }
         if bytes.is_empty() {
-            return Err(Problem::invalid_body("this call needs a JSON object as its body"));
+            return Err(invalid_body("this call needs a JSON object as its body"));
         }
         let text = std::str::from_utf8(bytes);
-        object(text.map_err(|e| Problem::invalid_body(format_args!("the body is not UTF-8: {e}")))?)
+        object(text.map_err(|e| invalid_body(format_args!("the body is not UTF-8: {e}")))?)
     }
 
     /// Drops the body, and keeps its memory for the answer.
@@ -162,7 +164,7 @@ impl Body {
 
 /// Refuses a body that is announced as another type than plain JSON. A body without a type is read as JSON, and so are
 /// the types that common clients set by default: a form by `curl -d`, text by `fetch`.
-pub(crate) fn check_type(request: &HttpRequest) -> Result<(), Problem> {
+pub(crate) fn check_type(request: &HttpRequest) -> Result<()> {
     // Several headers are as one with commas between their values, of which a type has none.
     let shown = |name| {
         let values: Vec<_> =
@@ -172,7 +174,7 @@ pub(crate) fn check_type(request: &HttpRequest) -> Result<(), Problem> {
     let is_plain = |encodings: &String| encodings.split(',').all(|one| one.trim().eq_ignore_ascii_case("identity"));
     if let Some(encoding) = shown(CONTENT_ENCODING).filter(|encodings| !is_plain(encodings)) {
         let detail = format_args!("content-encoding: expected a body without compression, not \"{encoding}\"");
-        return Err(Problem::new(Code::UnsupportedMediaType, detail));
+        return Err(Error::refused(Code::UnsupportedMediaType, detail));
     }
     let Some(named) = shown(CONTENT_TYPE) else { return Ok(()) };
     let json = named.parse::<Mime>().is_ok_and(|mime| {
@@ -183,29 +185,29 @@ pub(crate) fn check_type(request: &HttpRequest) -> Result<(), Problem> {
             && mime.get_param("charset").is_none_or(|set| set.as_str().eq_ignore_ascii_case("utf-8"))
     });
     let detail = || format!("content-type: expected application/json, in UTF-8, not \"{named}\"");
-    if json { Ok(()) } else { Err(Problem::new(Code::UnsupportedMediaType, detail())) }
+    if json { Ok(()) } else { Err(Error::refused(Code::UnsupportedMediaType, detail())) }
 }
 
 /// Parses a JSON object. Refuses an array with the fields in order, which serde would accept.
-pub(crate) fn object<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, Problem> {
+pub(crate) fn object<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T> {
     if !text.trim_start_matches([' ', '\t', '\r', '\n']).starts_with('{') {
-        return Err(Problem::invalid_body("expected a JSON object"));
+        return Err(invalid_body("expected a JSON object"));
     }
     serde_json::from_str(text).map_err(|error| fault::<T>(text, &error))
 }
 
 /// The problem of a text that is no `T`, with the field at fault. The text is parsed again for the field, only after an
 /// error.
-fn fault<'a, T: Deserialize<'a>>(text: &'a str, error: &serde_json::Error) -> Problem {
+fn fault<'a, T: Deserialize<'a>>(text: &'a str, error: &serde_json::Error) -> Error {
     if !error.is_data() {
-        return Problem::invalid_body(error);
+        return invalid_body(error);
     }
     // The field says where; the column of an item in a batch would be that within the item.
     let reason = error.to_string();
     let place = format!(" at line {} column {}", error.line(), error.column());
     let detail = reason.strip_suffix(&place).unwrap_or(&reason);
     let detail = detail.replace("expected a map", "expected an object").replace("there are no fields", "expected none");
-    let problem = Problem::invalid_body(detail);
+    let problem = invalid_body(detail);
     let is_named = |path: &str| reason.starts_with(&format!("{path}: ")) || reason.contains(&format!("field `{path}`"));
     let mut reader = serde_json::Deserializer::from_str(text);
     match serde_path_to_error::deserialize::<_, T>(&mut reader) {
@@ -223,18 +225,13 @@ fn fault<'a, T: Deserialize<'a>>(text: &'a str, error: &serde_json::Error) -> Pr
 pub(crate) struct Nothing {}
 
 /// The users of both lists of a batch, in their order. Refuses none, more than `most`, and one that occurs twice.
-pub(crate) fn check_batch(
-    names: &str,
-    first: &[HostId],
-    second: &[HostId],
-    most: usize,
-) -> Result<Vec<HostId>, Problem> {
+pub(crate) fn check_batch(names: &str, first: &[HostId], second: &[HostId], most: usize) -> Result<Vec<HostId>> {
     if !(1..=most).contains(&(first.len() + second.len())) {
-        return Err(Problem::invalid_body(format_args!("{names}: expected 1 to {most} ids in total")));
+        return Err(invalid_body(format_args!("{names}: expected 1 to {most} ids in total")));
     }
     let mut seen = HashSet::new();
     match first.iter().chain(second).find(|user| !seen.insert(*user)) {
-        Some(twice) => Err(Problem::invalid_body(format_args!("user {twice} occurs twice"))),
+        Some(twice) => Err(invalid_body(format_args!("user {twice} occurs twice"))),
         None => Ok(first.iter().chain(second).cloned().collect()),
     }
 }

@@ -1,10 +1,9 @@
 //! Turns errors into problem documents (RFC 9457), for all answers.
 
-use std::fmt::{self, Display};
-use std::time::Duration;
+use std::fmt::Display;
 
 use actix_web::http::StatusCode;
-use actix_web::http::header::{ALLOW, RETRY_AFTER, WWW_AUTHENTICATE};
+use actix_web::http::header::{RETRY_AFTER, WWW_AUTHENTICATE};
 use actix_web::{HttpRequest, HttpResponse};
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -14,19 +13,6 @@ use model::error::{Code, Error};
 
 /// Most characters of a detail, which may quote the request.
 const MAX_DETAIL: usize = 400;
-
-/// The reason why a request fails.
-#[derive(Debug)]
-pub(crate) struct Problem {
-    code: Code,
-    detail: String,
-    /// The cause, for the log only.
-    cause: Option<String>,
-    /// The methods of the resource, if the request used another.
-    allow: Option<String>,
-    /// Seconds to wait before the next attempt, if another may succeed.
-    retry_after: u64,
-}
 
 /// A problem document (RFC 9457). `code` is for programs, `detail` for people.
 #[derive(Serialize, ToSchema)]
@@ -46,138 +32,54 @@ impl<'a> Document<'a> {
     }
 }
 
-impl From<Code> for Problem {
-    /// With the detail of the code itself.
-    fn from(code: Code) -> Self {
-        Self::new(code, code.detail())
-    }
+/// A body that the call does not accept.
+pub(crate) fn invalid_body(detail: impl Display) -> Error {
+    Error::refused(Code::InvalidBody, detail)
 }
 
-impl fmt::Display for Problem {
-    /// For the log: with the cause, if there is one.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.code, self.cause.as_ref().unwrap_or(&self.detail))
-    }
+/// A query that the call does not accept.
+pub(crate) fn invalid_parameter(detail: impl Display) -> Error {
+    Error::refused(Code::InvalidParameter, detail)
 }
 
-impl Problem {
-    pub(crate) fn code(&self) -> Code {
-        self.code
-    }
+/// More bytes than `limit`; `what` names the object.
+pub(crate) fn body_too_large(what: impl Display, limit: usize) -> Error {
+    Error::refused(Code::BodyTooLarge, format_args!("{what} is larger than its limit of {limit} bytes"))
+}
 
-    /// The reason for people.
-    pub(crate) fn detail(&self) -> &str {
-        &self.detail
-    }
+/// No such path; `meant` is a similar path that exists.
+pub(crate) fn route_not_found(meant: Option<&str>) -> Error {
+    let meant = meant.map(|path| format!(". Without the slash at its end it exists: \"{path}\""));
+    Error::refused(Code::RouteNotFound, format_args!("{}{}", Code::RouteNotFound.detail(), meant.unwrap_or_default()))
+}
 
-    pub(crate) fn new(code: Code, detail: impl Display) -> Self {
-        Self { code, detail: detail.to_string(), cause: None, allow: None, retry_after: 1 }
-    }
+/// The code of an error that a client gets.
+pub(crate) fn code(error: &Error) -> Code {
+    error.code().unwrap_or(Code::Internal)
+}
 
-    /// A fault of the server. The cause goes to the log, not to the caller.
-    pub(crate) fn internal(cause: impl Display) -> Self {
-        Self { cause: Some(cause.to_string()), ..Code::Internal.into() }
-    }
-
-    /// A body that the call does not accept.
-    pub(crate) fn invalid_body(detail: impl Display) -> Self {
-        Self::new(Code::InvalidBody, detail)
-    }
-
-    /// A query that the call does not accept.
-    pub(crate) fn invalid_parameter(detail: impl Display) -> Self {
-        Self::new(Code::InvalidParameter, detail)
-    }
-
-    /// More bytes than `limit`; `what` names the object.
-    pub(crate) fn body_too_large(what: impl Display, limit: usize) -> Self {
-        Self::new(Code::BodyTooLarge, format_args!("{what} is larger than its limit of {limit} bytes"))
-    }
-
-    /// No such path; `meant` is a similar path that exists.
-    pub(crate) fn route_not_found(meant: Option<&str>) -> Self {
-        let meant = meant.map(|path| format!(". Without the slash at its end it exists: \"{path}\""));
-        Self::new(Code::RouteNotFound, format_args!("{}{}", Code::RouteNotFound.detail(), meant.unwrap_or_default()))
-    }
-
-    /// The request names a foreign host.
-    pub(crate) fn misdirected_request(host: &str) -> Self {
-        let detail = format_args!(
-            "\"{host}\" is not a name of this server. If clients should use this name, add it to server.allowed_hosts"
-        );
-        Self::new(Code::MisdirectedRequest, detail)
-    }
-
-    /// The action `what` of a page of another origin, which is named if the browser sent it.
-    pub(crate) fn cross_origin(origin: Option<&str>, what: &str) -> Self {
-        let detail = match origin {
-            Some("null") => {
-                format!("pages without an origin may not {what}; serve the page under an http or https address")
-            }
-            Some(origin) => format!(
-                "pages of the origin \"{origin}\" may not {what}. To allow this origin, add it to \
-                 server.allowed_origins"
-            ),
-            None => format!("pages of other origins may not {what}"),
-        };
-        Self::new(Code::CrossOrigin, detail)
-    }
-
-    /// The path exists, for other methods.
-    pub(crate) fn method_not_allowed(allow: &str) -> Self {
-        let detail = format_args!("this path allows only {allow}");
-        Self { allow: Some(allow.to_owned()), ..Self::new(Code::MethodNotAllowed, detail) }
-    }
-
-    /// Too many requests for a limit of `rate` a second; the next one is admitted after `wait`.
-    pub(crate) fn rate_limited(setting: &str, rate: u32, wait: Duration) -> Self {
-        let detail =
-            format_args!("these are more than {rate} requests a second ({setting}). Wait as long as Retry-After says");
-        let retry_after = wait.as_secs() + u64::from(wait.subsec_nanos() > 0);
-        Self { retry_after: retry_after.max(1), ..Self::new(Code::RateLimited, detail) }
-    }
-
-    /// This problem, with the place in the request before the detail.
-    pub(crate) fn at(mut self, place: impl Display) -> Self {
-        self.detail = format!("{place}: {}", self.detail);
-        self
-    }
-
-    /// The answer to the request with this id. A fault of the server is logged here, once.
-    pub(crate) fn respond(&self, request: &HttpRequest, id: &RequestId) -> HttpResponse {
-        if let Some(cause) = &self.cause {
+/// The answer to the request with this id. A fault of the server is logged here, once; the client learns nothing of it.
+pub(crate) fn respond(error: &Error, request: &HttpRequest, id: &RequestId) -> HttpResponse {
+    let code = code(error);
+    let detail = match error {
+        Error::Refused { detail, .. } => detail.as_str(),
+        cause => {
             let request_id = id.as_str();
             tracing::error!(request_id, method = %request.method(), path = request.path(), %cause, "a request failed");
+            code.detail()
         }
-        let detail = match self.detail.char_indices().nth(MAX_DETAIL) {
-            Some((end, _)) => &self.detail[..end],
-            None => &self.detail,
-        };
-        let status = StatusCode::from_u16(self.code.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-        let mut response = HttpResponse::build(status);
-        if let Some(allow) = &self.allow {
-            response.insert_header((ALLOW, allow.as_str()));
-        }
-        if self.code == Code::NoCredentials {
-            response.insert_header((WWW_AUTHENTICATE, "Bearer"));
-        }
-        if self.code.is_passing() {
-            response.insert_header((RETRY_AFTER, self.retry_after));
-        }
-        let body = serde_json::to_vec(&Document::new(self.code, detail)).unwrap_or_default();
-        response.content_type("application/problem+json").body(body)
+    };
+    let detail = detail.char_indices().nth(MAX_DETAIL).map_or(detail, |(end, _)| &detail[..end]);
+    let status = StatusCode::from_u16(code.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    let mut response = HttpResponse::build(status);
+    if code == Code::NoCredentials {
+        response.insert_header((WWW_AUTHENTICATE, "Bearer"));
     }
-}
-
-impl From<Error> for Problem {
-    fn from(error: Error) -> Self {
-        match error {
-            Error::Refused { code, detail } => Self::new(code, detail),
-            Error::NotCached | Error::Corrupt(_) | Error::Storage(_) | Error::Panicked(_) | Error::Setup(_) => {
-                Self::internal(error)
-            }
-        }
+    if code.is_passing() {
+        response.insert_header((RETRY_AFTER, 1));
     }
+    let body = serde_json::to_vec(&Document::new(code, detail)).unwrap_or_default();
+    response.content_type("application/problem+json").body(body)
 }
 
 #[cfg(test)]
@@ -192,9 +94,9 @@ mod tests {
 
     use super::*;
 
-    async fn document(problem: impl Into<Problem>) -> (u16, Option<String>, Value) {
+    async fn document(error: Error) -> (u16, Option<String>, Value) {
         let request = TestRequest::default().to_http_request();
-        let response = problem.into().respond(&request, &RequestId::begin(&request));
+        let response = respond(&error, &request, &RequestId::begin(&request));
         let retry = response.headers().get(RETRY_AFTER).map(|value| value.to_str().expect("text").to_owned());
         let status = response.status().as_u16();
         let bytes = to_bytes(response.into_body()).await.expect("body");
@@ -244,14 +146,14 @@ mod tests {
         let log = tracing_subscriber::fmt().json().with_writer(move || writer.clone()).finish();
         let request = TestRequest::default().insert_header(("x-request-id", "abc")).to_http_request();
         let id = RequestId::begin(&request);
-        tracing::subscriber::with_default(log, || Problem::internal("the cause").respond(&request, &id));
+        tracing::subscriber::with_default(log, || respond(&Error::internal("the cause"), &request, &id));
         let line: Value = serde_json::from_slice(&lines.0.lock()).expect("one line");
         assert_eq!((&line["fields"]["request_id"], &line["fields"]["cause"]), (&"abc".into(), &"the cause".into()));
     }
 
     #[actix_web::test]
     async fn a_long_detail_is_cut_at_a_character() {
-        let (_, _, document) = document(Problem::invalid_body("é".repeat(10_000)).at("items[1]")).await;
+        let (_, _, document) = document(invalid_body("é".repeat(10_000)).at("items[1]")).await;
         let detail = document["detail"].as_str().expect("text");
         assert!(detail.starts_with("items[1]: é"));
         assert_eq!(detail.chars().count(), MAX_DETAIL);

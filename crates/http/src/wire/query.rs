@@ -6,7 +6,8 @@ use std::str::FromStr;
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 
-use super::problem::Problem;
+use crate::wire::problem::invalid_parameter;
+use model::error::Result;
 use model::{HostId, PageRequest, Position, RuleDraft, Span};
 
 /// Most items of a page.
@@ -29,16 +30,16 @@ pub(crate) struct Query<'a> {
 
 impl<'a> Query<'a> {
     /// Reads a query. Refuses a parameter that is neither among the names nor one of those that belong to all such calls.
-    pub(crate) fn parse(query: &'a str, names: &'a [String], also: impl Fn(&str) -> bool) -> Result<Self, Problem> {
+    pub(crate) fn parse(query: &'a str, names: &'a [String], also: impl Fn(&str) -> bool) -> Result<Self> {
         let mut found = Self { names, given: Vec::new() };
         for pair in query.split('&').filter(|pair| !pair.is_empty()) {
             let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
             let (name, value) = (decode(name)?, decode(value)?);
             if !names.iter().any(|known| *known == name) && !also(&name) {
-                return Err(Problem::invalid_parameter(format_args!("unknown parameter \"{name}\"")));
+                return Err(invalid_parameter(format_args!("unknown parameter \"{name}\"")));
             }
             if found.text(&name).is_some() {
-                return Err(Problem::invalid_parameter(format_args!("{name}: given twice")));
+                return Err(invalid_parameter(format_args!("{name}: given twice")));
             }
             found.given.push((name, value));
         }
@@ -51,51 +52,55 @@ impl<'a> Query<'a> {
     }
 
     /// A value by the rules of its type.
-    pub(crate) fn value<T: FromStr<Err: fmt::Display>>(&self, name: &str) -> Result<Option<T>, Problem> {
-        let read = |text: &str| {
-            text.parse().map_err(|e| Problem::invalid_parameter(format_args!("{name}: {e}, not \"{text}\"")))
-        };
+    pub(crate) fn value<T: FromStr<Err: fmt::Display>>(&self, name: &str) -> Result<Option<T>> {
+        let read =
+            |text: &str| text.parse().map_err(|e| invalid_parameter(format_args!("{name}: {e}, not \"{text}\"")));
         self.text(name).map(read).transpose()
     }
 
     /// The value of a required parameter.
-    pub(crate) fn required<T: FromStr<Err: fmt::Display>>(&self, name: &str) -> Result<T, Problem> {
-        let missing = || Problem::invalid_parameter(format_args!("{name}: this parameter is required"));
+    pub(crate) fn required<T: FromStr<Err: fmt::Display>>(&self, name: &str) -> Result<T> {
+        let missing = || invalid_parameter(format_args!("{name}: this parameter is required"));
         self.value(name)?.ok_or_else(missing)
     }
 
     /// A whole number from 1 to `most`, in plain digits.
-    pub(crate) fn number(&self, name: &str, most: usize) -> Result<Option<usize>, Problem> {
+    pub(crate) fn number(&self, name: &str, most: usize) -> Result<Option<usize>> {
         let read = |text: &str| {
             let digits = !text.starts_with('0') && text.bytes().all(|b| b.is_ascii_digit());
             let number = text.parse().ok().filter(|number| digits && (1..=most).contains(number));
             let expected = format_args!("{name}: expected a whole number from 1 to {most}, not \"{text}\"");
-            number.ok_or_else(|| Problem::invalid_parameter(expected))
+            number.ok_or_else(|| invalid_parameter(expected))
         };
         self.text(name).map(read).transpose()
     }
 
     /// The meaning of one of several words.
-    pub(crate) fn choice<T: Copy>(&self, name: &str, words: &[(&str, T)]) -> Result<Option<T>, Problem> {
+    pub(crate) fn choice<T: Copy>(&self, name: &str, words: &[(&str, T)]) -> Result<Option<T>> {
         let Some(text) = self.text(name) else { return Ok(None) };
         let known = words.iter().find(|(word, _)| *word == text).map(|(_, meaning)| Some(*meaning));
         let names = || words.iter().map(|(word, _)| format!("\"{word}\"")).collect::<Vec<_>>().join(" or ");
-        known.ok_or_else(|| Problem::invalid_parameter(format_args!("{name}: expected {}, not \"{text}\"", names())))
+        known.ok_or_else(|| invalid_parameter(format_args!("{name}: expected {}, not \"{text}\"", names())))
     }
 
     /// Whether a parameter is `true`; without it, it is not.
-    pub(crate) fn flag(&self, name: &str) -> Result<bool, Problem> {
+    pub(crate) fn flag(&self, name: &str) -> Result<bool> {
         Ok(self.choice(name, &[("true", true), ("false", false)])?.unwrap_or(false))
     }
 
+    /// Whether a list of content shows only the id, the author and the time of each item.
+    pub(crate) fn ids_only(&self) -> Result<bool> {
+        Ok(self.choice("view", &[("full", false), ("ids", true)])?.unwrap_or(false))
+    }
+
     /// The kinds of content to show.
-    pub(crate) fn kinds(&self) -> Result<RuleDraft, Problem> {
-        let wrong = |why| Problem::invalid_parameter(format_args!("kinds and except_kinds: {why}"));
+    pub(crate) fn kinds(&self) -> Result<RuleDraft> {
+        let wrong = |why| invalid_parameter(format_args!("kinds and except_kinds: {why}"));
         RuleDraft::of(self.value("kinds")?, self.value("except_kinds")?).map_err(wrong)
     }
 
     /// The request for a page, and what its links keep.
-    pub(crate) fn page<I>(&self) -> Result<(PageRequest<I>, Kept), Problem>
+    pub(crate) fn page<I>(&self) -> Result<(PageRequest<I>, Kept)>
     where
         Position<I>: FromStr<Err: fmt::Display>,
     {
@@ -147,17 +152,17 @@ fn is_whole(text: &str) -> bool {
     })
 }
 
-fn decode(text: &str) -> Result<Cow<'_, str>, Problem> {
+fn decode(text: &str) -> Result<Cow<'_, str>> {
     if !text.contains(['%', '+']) {
         return Ok(Cow::Borrowed(text));
     }
     if !is_whole(text) {
-        return Err(Problem::invalid_parameter("the query has a % without two hexadecimal digits"));
+        return Err(invalid_parameter("the query has a % without two hexadecimal digits"));
     }
     let spaced = text.replace('+', " ");
     match percent_decode_str(&spaced).decode_utf8() {
         Ok(decoded) => Ok(Cow::Owned(decoded.into_owned())),
-        Err(_) => Err(Problem::invalid_parameter("the query is not UTF-8")),
+        Err(_) => Err(invalid_parameter("the query is not UTF-8")),
     }
 }
 
@@ -196,18 +201,6 @@ fn parts(text: &str) -> Vec<String> {
     parts.push(part);
     parts
 }
-
-/// How much of each item a list of content shows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum View {
-    /// Everything.
-    Full,
-    /// Id, author and time.
-    Ids,
-}
-
-/// The views by their words.
-pub(crate) const VIEWS: [(&str, View); 2] = [("full", View::Full), ("ids", View::Ids)];
 
 /// An id or a cursor, escaped for an address.
 pub(crate) fn escaped(id: &impl fmt::Display) -> String {

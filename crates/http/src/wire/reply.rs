@@ -7,15 +7,14 @@ use actix_web::http::header::{CONTENT_TYPE, EntityTag, Header as _, HeaderValue,
 use actix_web::{HttpRequest, HttpResponse, HttpResponseBuilder};
 use serde::Serialize;
 
-use super::problem::Problem;
 use super::query::{Kept, escaped};
 use crate::connections::answer_memory::{self, SMALL};
 use crate::limits::Places;
-use model::error::Error;
+use model::error::{Error, Result};
 use model::{Page, Position};
 
 /// The result of a handler.
-pub(crate) type Answer = Result<HttpResponse, Problem>;
+pub(crate) type Answer = Result<HttpResponse>;
 
 pub(crate) const JSON: HeaderValue = HeaderValue::from_static("application/json");
 
@@ -58,28 +57,28 @@ impl Text {
     }
 
     /// Adds a value as JSON.
-    pub(crate) fn write(&mut self, value: &impl Serialize) -> Result<(), Problem> {
-        serde_json::to_writer(&mut self.bytes, value).map_err(Problem::internal)?;
+    pub(crate) fn write(&mut self, value: &impl Serialize) -> Result<()> {
+        serde_json::to_writer(&mut self.bytes, value).map_err(Error::internal)?;
         self.count()
     }
 
     /// Adds a part of a JSON text.
-    pub(crate) fn push(&mut self, part: &str) -> Result<(), Problem> {
+    pub(crate) fn push(&mut self, part: &str) -> Result<()> {
         self.bytes.extend_from_slice(part.as_bytes());
         self.count()
     }
 
-    fn count(&mut self) -> Result<(), Problem> {
+    fn count(&mut self) -> Result<()> {
         let Some(memory) = &mut self.memory else { return Ok(()) };
-        answer_memory::reserve(memory, self.source + self.bytes.len()).map_err(Problem::from)
+        answer_memory::reserve(memory, self.source + self.bytes.len())
     }
 
     /// Adds the elements of a list, with commas between them.
     pub(crate) fn each<T>(
         &mut self,
         items: impl IntoIterator<Item = T>,
-        mut write: impl FnMut(T, &mut Self) -> Result<(), Problem>,
-    ) -> Result<(), Problem> {
+        mut write: impl FnMut(T, &mut Self) -> Result<()>,
+    ) -> Result<()> {
         for (index, item) in items.into_iter().enumerate() {
             if index > 0 {
                 self.push(",")?;
@@ -110,13 +109,13 @@ impl Text {
 }
 
 /// A value as JSON text.
-pub(crate) fn text(value: &impl Serialize) -> Result<String, Problem> {
-    serde_json::to_string(value).map_err(Problem::internal)
+pub(crate) fn text(value: &impl Serialize) -> Result<String> {
+    serde_json::to_string(value).map_err(Error::internal)
 }
 
 /// A value as bytes of JSON text.
-pub(crate) fn encode(value: &impl Serialize) -> Result<Vec<u8>, Problem> {
-    serde_json::to_vec(value).map_err(Problem::internal)
+pub(crate) fn encode(value: &impl Serialize) -> Result<Vec<u8>> {
+    serde_json::to_vec(value).map_err(Error::internal)
 }
 
 /// Ends a response with JSON text.
@@ -161,8 +160,8 @@ pub(crate) fn page<T: Serialize, I: Display>(page: Page<T, I>, kept: &Kept) -> A
 pub(crate) fn write_page<T, I: Display>(
     page: Page<T, I>,
     text: &mut Text,
-    write: impl FnMut(T, &mut Text) -> Result<(), Problem>,
-) -> Result<Page<(), I>, Problem> {
+    write: impl FnMut(T, &mut Text) -> Result<()>,
+) -> Result<Page<(), I>> {
     let Page { items, next, prev } = page;
     text.push(r#"{"items":["#)?;
     text.each(items, write)?;

@@ -1,6 +1,5 @@
 //! Figures of a node of a cluster.
 
-use std::fmt;
 use std::time::Duration;
 
 use crate::figures::page::{Page, by, figures};
@@ -10,12 +9,12 @@ use model::Histogram;
 /// Writes the figures of a node: the id of its log, its position as it is now, its status as it was at its sample, the waits of
 /// reads, and the requests that other nodes have answered or should have.
 pub(super) fn figures(
-    page: &mut Page<'_>,
+    page: &mut Page,
     (log, position): (&str, u64),
     status: Option<&Status>,
     read_index_waits: &Histogram,
     [forwarded, answered_here]: [u64; 2],
-) -> fmt::Result {
+) {
     figures! { page =>
         /// The place in the command log up to which this node has applied all changes.
         tideline_cluster_position = position;
@@ -28,8 +27,8 @@ pub(super) fn figures(
         /// Requests for another node that this node answered itself, because the other one did not: timelines are
         /// pulled.
         tideline_cluster_answered_here_total = answered_here;
-    }?;
-    let Some(status) = status else { return Ok(()) };
+    }
+    let Some(status) = status else { return };
     let sign = if status.clock_ahead < 0 { -1.0 } else { 1.0 };
     let ahead = Duration::from_millis(status.clock_ahead.unsigned_abs());
     figures! { page =>
@@ -43,7 +42,7 @@ pub(super) fn figures(
         /// they may agree.
         tideline_cluster_log_clock_ahead_seconds = ahead.as_secs_f64().copysign(sign);
         /// Nodes whose tables differed from those of this node at the last comparison.
-        tideline_cluster_differing_nodes = status.differing;
+        tideline_cluster_differing_nodes = status.differing as u64;
         /// Time for which the oldest change or strict read of this node waits for the command log; 0 without one.
         tideline_cluster_oldest_wait_seconds = status.oldest_wait.as_secs_f64();
         /// Entries of the command log that are no records of it: another program has written to its topic.
@@ -55,7 +54,7 @@ pub(super) fn figures(
         /// Changes in these records.
         tideline_cluster_commands_total = status.commands;
         /// Changes that wait for the command log.
-        tideline_cluster_waiting = status.waiting;
+        tideline_cluster_waiting = status.waiting as u64;
     }
 }
 
@@ -63,11 +62,12 @@ pub(super) fn figures(
 mod tests {
     use super::*;
     use crate::admin::cluster::tests::status;
-    use crate::figures::page::text;
 
     fn page(status: Option<Status>) -> String {
         let read_index_waits = Histogram::of_durations(&[1_000_000]);
-        text(move |page| figures(page, ("the-log", 42), status.as_ref(), &read_index_waits, [5, 6])).expect("text")
+        let mut page = Page::new();
+        figures(&mut page, ("the-log", 42), status.as_ref(), &read_index_waits, [5, 6]);
+        page.0
     }
 
     #[test]

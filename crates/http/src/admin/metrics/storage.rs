@@ -1,12 +1,10 @@
 //! Figures of the store and the process.
 
-use std::fmt;
-
 use crate::figures::disk::DiskFigures;
 use crate::figures::page::{Page, by, figures};
 
 /// Writes the figures as they were at the time of the sample, and the memory to plan with, bytes.
-pub(super) fn figures(page: &mut Page<'_>, sample: &DiskFigures, planned_memory: u64) -> fmt::Result {
+pub(super) fn figures(page: &mut Page, sample: &DiskFigures, planned_memory: u64) {
     let (usage, memory) = (&*sample.engine, &*sample.memory);
     let (tables, filters) = (|| usage.tables.iter(), || memory.filters.iter());
     figures! { page =>

@@ -1,6 +1,5 @@
 //! Sends the feed of changes to one receiver: one request at a time, each until it is taken.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use backon::{BackoffBuilder, ExponentialBuilder};
@@ -9,17 +8,13 @@ use tokio::sync::watch;
 use tokio::time::sleep;
 
 use super::client::{Receiver, Refused};
-use crate::api::Api;
 use crate::changes::change::Change;
 use crate::figures::webhooks::WebhookFigures;
-use crate::limits::Holder;
-use crate::pools::Wants;
-use crate::wire::problem::Problem;
-use crate::wire::reply::{self, Items};
+use crate::prelude::*;
+use crate::wire::reply::Items;
 use config::{Webhook, WebhookSecret};
-use feed::{ChangePosition, ChangesAfter, Feed, ReceiverStart, events};
-use model::error::{Code, Error, Result};
-use model::{EffectKind, Millis};
+use feed::{ChangePosition, ChangesAfter, ReceiverStart, events};
+use model::EffectKind;
 
 /// Most changes of one request.
 const MOST: usize = 100;
@@ -143,7 +138,7 @@ impl Sender {
         loop {
             let kinds = Arc::clone(&self.kinds);
             let look = move |feed: &Feed| match read(feed, from, &kinds) {
-                Err(problem) if problem.code() == Code::ChangesGone && from != ChangesAfter::Oldest => Ok(None),
+                Err(problem) if problem.code() == Some(Code::ChangesGone) && from != ChangesAfter::Oldest => Ok(None),
                 batch => batch.map(Some),
             };
             if let Some(batch) = self.until_done("changes for a webhook cannot be read", Wants::Read, look).await {
@@ -160,16 +155,12 @@ impl Sender {
     }
 
     /// Does work on a thread that may block, again until it succeeds. `failure` says what it means if it does not.
-    async fn until_done<T, E>(
+    async fn until_done<T: Send + 'static>(
         &self,
         failure: &str,
         wants: Wants,
-        work: impl Fn(&Feed) -> Result<T, E> + Clone + Send + 'static,
-    ) -> T
-    where
-        T: Send + 'static,
-        E: Into<Problem> + Send + 'static,
-    {
+        work: impl Fn(&Feed) -> Result<T> + Clone + Send + 'static,
+    ) -> T {
         loop {
             match self.api.run(Holder::Application, wants, work.clone()).await {
                 Ok(done) => return done,
@@ -215,7 +206,7 @@ impl Sender {
     /// signature.
     async fn read_secrets(&mut self) -> Result<(), String> {
         let hook = self.hook.clone();
-        let read = self.api.run_admitted(Wants::Read, move || hook.secrets().map_err(|e| e.to_string())).await;
+        let read = self.api.pools.run(Wants::Read, move || hook.secrets().map_err(|e| e.to_string())).await;
         match read.map_err(|e| e.to_string()).flatten() {
             Ok(secrets) => self.secrets = secrets,
             Err(why) if self.secrets.is_empty() => return Err(why),
@@ -226,7 +217,7 @@ impl Sender {
 }
 
 /// The changes behind a place.
-fn read(feed: &Feed, after: ChangesAfter, kinds: &[EffectKind]) -> Result<Batch, Problem> {
+fn read(feed: &Feed, after: ChangesAfter, kinds: &[EffectKind]) -> Result<Batch> {
     let read = feed.read();
     let (page, ids) = read.named(events::changes(read, after, MOST, kinds)?)?;
     let items: Vec<_> = page.changes.iter().map(|changed| Change::new(&page, changed, &ids)).collect();

@@ -7,7 +7,6 @@ mod audit;
 mod credential;
 mod permit;
 mod ring;
-mod tokens;
 
 use std::fmt;
 use std::net::IpAddr;
@@ -26,11 +25,10 @@ use self::audit::Audit;
 use self::credential::Credential;
 use self::ring::Ring;
 use crate::limits::Holder;
-use crate::wire::problem::Problem;
 use crate::wire::query;
 use crate::wire::request_id::RequestId;
 use config::{Auth, Credentials, Key, KeyHash, KeyRole, UsersRead};
-use model::error::{Code, Result};
+use model::error::{Code, Error, Result};
 use model::{CacheUsage, HostId};
 
 /// The checked sender of a request.
@@ -89,7 +87,7 @@ impl Authenticator {
     /// A gate with the keys of the settings, and of the files that they name.
     pub fn new(auth: &Auth) -> Result<Self> {
         let ring = Ring::new(auth.credentials()?, auth);
-        let open = AtomicBool::new(ring.is_open());
+        let open = AtomicBool::new(ring.given.is_empty());
         Ok(Self { ring: RwLock::new(Arc::new(ring)), open, number: AtomicU64::new(0), audit: Audit::new() })
     }
 
@@ -102,9 +100,9 @@ impl Authenticator {
     pub fn replace(&self, keys: Credentials, auth: &Auth) -> bool {
         let ring = Ring::new(keys, auth);
         let mut current = self.ring.write();
-        let is_new = !current.is_like(&ring);
+        let is_new = (&current.given, &current.auth) != (&ring.given, &ring.auth);
         if is_new {
-            self.open.store(ring.is_open(), Ordering::Release);
+            self.open.store(ring.given.is_empty(), Ordering::Release);
             *current = Arc::new(ring);
             self.number.fetch_add(1, Ordering::Release);
         }
@@ -120,9 +118,9 @@ impl Authenticator {
         id: &RequestId,
         address: Option<IpAddr>,
         permit: Permit,
-        count: impl FnOnce(&Who) -> Result<(), Problem>,
+        count: impl FnOnce(&Who) -> Result<()>,
         holder: impl FnOnce(&Who) -> Holder,
-    ) -> Result<Caller, Problem> {
+    ) -> Result<Caller> {
         // Before the ring: a caller who is checked while it is replaced is not admitted for long.
         let keys = self.number.load(Ordering::Acquire);
         if permit.open || self.is_open() {
@@ -133,7 +131,7 @@ impl Authenticator {
             if code != Code::NoCredentials {
                 self.audit.refused(request, id, address, code, reason);
             }
-            if reason == EXPIRED { Problem::new(code, EXPIRED) } else { code.into() }
+            if reason == EXPIRED { Error::refused(code, EXPIRED) } else { code.into() }
         };
         let owner = Credential::of(request, permit.in_query).and_then(|credential| ring.owner(&credential));
         let who = owner.map_err(refused)?;
@@ -148,7 +146,7 @@ impl Authenticator {
     /// expired.
     pub(crate) fn still_admits(&self, caller: &Caller) -> bool {
         let is_valid = match caller.who {
-            Who::User { until, .. } => tokens::now() < until,
+            Who::User { until, .. } => ring::now() < until,
             Who::Anyone | Who::Key(..) => true,
         };
         is_valid && caller.keys == self.number.load(Ordering::Acquire)
@@ -161,13 +159,13 @@ impl Authenticator {
 
     /// A token of a user, and the second since 1970 at which it ends; `None` without a secret for tokens.
     pub(crate) fn sign(&self, user: &HostId, lasts: Duration) -> Option<(String, u64)> {
-        let until = tokens::now() + lasts.as_secs();
+        let until = ring::now() + lasts.as_secs();
         Some((self.ring.read().sign(user, until)?, until))
     }
 
     /// The cache of verified tokens in figures.
     pub(crate) fn tokens(&self) -> CacheUsage {
-        self.ring.read().tokens.usage()
+        self.ring.read().verified.usage()
     }
 }
 
@@ -198,7 +196,7 @@ fn hindrance(who: &Who, request: &HttpRequest, permit: Permit, ring: &Ring) -> O
             let may = match permit.users {
                 None => false,
                 Some(TokenUse::Own) => is_own == Some(true),
-                Some(TokenUse::Visible) => is_own == Some(true) || ring.users_read == UsersRead::Visible,
+                Some(TokenUse::Visible) => is_own == Some(true) || ring.auth.users_read == UsersRead::Visible,
                 Some(TokenUse::Act(_)) => is_own.unwrap_or(true),
             };
             may && query::values(request.query_string(), "viewer").all(|viewer| is_it(&viewer))
@@ -206,7 +204,7 @@ fn hindrance(who: &Who, request: &HttpRequest, permit: Permit, ring: &Ring) -> O
     };
     match (who, permit.users) {
         _ if !may => Some("the key or token does not allow this call"),
-        (Who::User { .. }, Some(TokenUse::Act(act))) if !ring.users_act.contains(&act) => {
+        (Who::User { .. }, Some(TokenUse::Act(act))) if !ring.auth.users_act.contains(&act) => {
             Some("auth.users_act does not allow this call")
         }
         _ => None,
