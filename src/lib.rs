@@ -5,4 +5,3 @@
 
 pub mod cli;
 pub mod server;
-pub mod trace;

@@ -1,8 +1,9 @@
 //! `tideline bench`: how many operations a server keeps up with, and how long they take.
 
 mod data;
-mod figures;
+mod load;
 mod measure;
+mod mix;
 mod own;
 mod plot;
 mod prepare;
@@ -21,7 +22,9 @@ use clap::Args;
 use serde::Serialize;
 use tokio::runtime;
 
+use self::load::Load;
 use self::measure::{Errors, Measured, measure};
+use self::mix::Mix;
 use self::own::Own;
 use self::prepare::{figures, prepare};
 use self::report::{Data, FORMAT, Report, Tried};
@@ -29,10 +32,10 @@ use self::requests::Requests;
 use self::run::{Plan, Target};
 use self::search::Search;
 use super::{print, say};
+use crate::cli::graph::Graph;
 use crate::cli::remote::calls::Client;
 use crate::cli::terminal::interrupt::Interrupt;
 use crate::cli::terminal::units::time_limit;
-use crate::trace::{Graph, Load, Mix};
 use model::clock::now;
 use model::error::{Error, Result};
 
@@ -190,14 +193,14 @@ impl BenchArgs {
     }
 
     fn history(&self, load: &Load) -> usize {
-        let usual = (load.graph().users() as usize).saturating_mul(POSTS_PER_USER).min(MOST_POSTS);
+        let usual = (load.graph.users() as usize).saturating_mul(POSTS_PER_USER).min(MOST_POSTS);
         self.data.history.map_or(usual, |history| history as usize)
     }
 
     /// The server, with the graph and the first posts.
     async fn target(&self, load: &Load, interrupt: &Interrupt) -> Result<Target> {
         let given = &self.server;
-        let own = given.url.is_none().then(|| Own::start(given, load.graph())).transpose()?;
+        let own = given.url.is_none().then(|| Own::start(given, &load.graph)).transpose()?;
         let url = own.as_ref().map(|own| &own.url).or(given.url.as_ref()).map_or("", String::as_str);
         let client = Client::new("--url", url, given.key_file.as_deref(), given.ca_file.as_deref(), self.load.timeout)?;
         let client = Arc::new(client);
@@ -208,7 +211,7 @@ impl BenchArgs {
             say(format_args!(
                 "warning: this writes {} follows and {history} posts, and then more, into the data of {url}, and leaves \
                  them there: users from {}, items from {}",
-                load.graph().follows().len(),
+                load.graph.follows().len(),
                 requests.user(0),
                 requests.first_item()
             ));
@@ -229,7 +232,7 @@ impl BenchArgs {
         let plan = self.plan(Duration::from_secs(self.load.warm_up), self.load.seconds);
         let trace = load.trace(self.load.mix, rate_asked, self.history(load));
         let measured = measure(&mut target, trace, rate_asked, plan, interrupt).await?;
-        let graph = load.graph();
+        let graph = &load.graph;
         let (format, version, server) = (FORMAT, env!("CARGO_PKG_VERSION"), target.client.url.clone());
         let data = Data {
             users: graph.users().into(),

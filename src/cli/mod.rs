@@ -3,6 +3,7 @@
 mod bench;
 mod data;
 mod demo;
+mod graph;
 mod remote;
 mod standby;
 mod terminal;

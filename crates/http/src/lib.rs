@@ -32,6 +32,7 @@ use actix_web::web::ServiceConfig;
 
 pub use crate::changes::webhooks::Webhooks;
 pub use crate::connections::incoming::{Incoming, LINGER};
+pub use crate::figures::reading::Reading;
 pub use crate::figures::reloads::{Reload, Reloads};
 pub use crate::guards::auth::Authenticator;
 pub use crate::streams::dispatch::Dispatcher;

@@ -3,10 +3,11 @@
 use std::collections::HashMap;
 use std::path::PathBuf;
 
+use super::load::Post;
 use crate::cli::data::import::whole::each_line;
 use crate::cli::data::tables::Table;
+use crate::cli::graph::Graph;
 use crate::cli::terminal::interrupt::Interrupt;
-use crate::trace::{Graph, Post};
 use feed::Command;
 use model::HostId;
 use model::error::{Error, Result};

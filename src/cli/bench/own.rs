@@ -9,7 +9,7 @@ use std::time::Duration;
 use tempfile::TempDir;
 
 use super::ServerArgs;
-use crate::trace::Graph;
+use crate::cli::graph::Graph;
 use model::error::{Error, Result};
 
 /// The environment variable of the level of the log.

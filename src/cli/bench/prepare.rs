@@ -8,15 +8,19 @@ use hyper::body::Bytes;
 use tokio::task::JoinSet;
 use tokio::time::sleep;
 
-use super::figures::Figures;
+use super::load::Load;
 use super::requests::{Call, Requests};
 use crate::cli::remote::calls::Client;
 use crate::cli::terminal::interrupt::Interrupt;
 use crate::cli::terminal::progress::{Progress, Unit};
-use crate::trace::Load;
+use http::Reading;
 use model::clock::now;
 use model::error::{Error, Result};
 
+/// Entries written into inboxes by fan-outs, in the metrics of the server.
+pub(super) const DELIVERIES: &str = "tideline_deliveries_total";
+/// Jobs running or waiting, by kind.
+const JOBS: &str = "tideline_jobs";
 /// Most follows, or posts, of one call.
 const BATCH: usize = 500;
 /// The interval of looks at interruptions and at waiting jobs.
@@ -47,7 +51,7 @@ async fn fill(
     history: usize,
     connections: usize,
 ) -> Result<()> {
-    let follows = load.graph().follows();
+    let follows = load.graph.follows();
     let parts = follows.chunk_by(|one, other| one.0 == other.0).flat_map(|of_user| of_user.chunks(BATCH));
     let calls = parts.map(|part| {
         let ids: Vec<u64> = part.iter().map(|(_, target)| requests.user(*target)).collect();
@@ -68,10 +72,11 @@ async fn fill(
 }
 
 /// The present figures of a server. Waits for a while if it has too much to do.
-pub(super) async fn figures(client: &Client) -> Result<Figures> {
+pub(super) async fn figures(client: &Client) -> Result<Reading> {
     let page = ask(client, (Method::GET, "/metrics".to_owned(), String::new()), client.time_limit).await?;
-    let page = String::from_utf8_lossy(&page);
-    Figures::read(&page).ok_or_else(|| Error::Setup(format!("no Tideline answers at {}", client.url)))
+    let figures = Reading::of(&String::from_utf8_lossy(&page));
+    let unknown = || Error::Setup(format!("no Tideline answers at {}", client.url));
+    if figures.sum(DELIVERIES).is_nan() { Err(unknown()) } else { Ok(figures) }
 }
 
 /// The body of a good answer. While the server has no room for the call, it is repeated, for so long.
@@ -89,13 +94,18 @@ async fn ask(client: &Client, (method, path, body): Call, longest: Duration) -> 
 pub(super) async fn drained(client: &Client, time_limit: Duration, interrupt: &Interrupt) -> Result<()> {
     let (begin, progress) = (Instant::now(), Progress::new("deliveries", None, Unit::Count("jobs left")));
     loop {
-        let left = figures(client).await?.jobs();
+        let left = jobs(&figures(client).await?);
         if left == 0 || begin.elapsed() >= time_limit || interrupt.was_asked() {
             return Ok(());
         }
         progress.at(left, "");
         sleep(LOOK_EVERY).await;
     }
+}
+
+/// The number of jobs running or waiting.
+pub(super) fn jobs(figures: &Reading) -> u64 {
+    figures.sum(JOBS) as u64
 }
 
 /// Ends when an interruption is asked for.

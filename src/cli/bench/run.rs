@@ -15,7 +15,8 @@ use tokio::sync::mpsc::{self, Receiver};
 use tokio::task::{JoinError, JoinSet};
 use tokio::time::{interval, sleep, timeout};
 
-use super::figures::Figures;
+use super::load::Step;
+use super::mix::Kind;
 use super::own::{self, Own};
 use super::prepare::figures;
 use super::record::Record;
@@ -23,7 +24,7 @@ use super::requests::{Call, Requests};
 use crate::cli::remote::calls::Client;
 use crate::cli::terminal::interrupt::Interrupt;
 use crate::cli::terminal::progress::Progress;
-use crate::trace::{Kind, Step};
+use http::Reading;
 use model::error::{Error, Result};
 use model::threads;
 
@@ -48,7 +49,7 @@ pub(super) struct Target {
 #[derive(Debug)]
 pub(super) struct Look {
     pub(super) at: Instant,
-    pub(super) figures: Figures,
+    pub(super) figures: Reading,
     /// The processor time so far of a server that was started for the run …
     pub(super) server_worked: Option<Duration>,
     /// … and of this process.
@@ -106,8 +107,8 @@ pub(super) async fn run(
     let mut under_way = JoinSet::new();
     let mut send = |step: Step, counts: &mut Counts, under_way: &mut JoinSet<Done>| {
         counts.sent(step.due, begin.elapsed());
-        let calls = make(Arc::clone(client), requests.of(step.operation));
-        let (kind, due) = (step.operation.kind(), step.due);
+        let calls = make(Arc::clone(client), requests.of(step));
+        let Step { kind, due, .. } = step;
         under_way.spawn(async move {
             let result = calls.await;
             Done { kind, due, at: begin.elapsed(), result }

@@ -10,7 +10,7 @@ use serde_json::json;
 use super::posts::{Item, WINDOW, YEAR};
 use super::writer::Writer;
 use super::{Community, graph, people, posts};
-use crate::trace::Graph;
+use crate::cli::graph::Graph;
 use model::error::{Error, Result};
 
 /// The files of follows, content, reactions and profiles.

@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::people::cast;
 use super::texts::{self, ADVERTS, TEXTS, TIDE};
 use super::writer::{Answer, Post, Writer};
-use crate::trace::Graph;
+use crate::cli::graph::Graph;
 use model::Millis;
 
 const MINUTE: Millis = 60_000;

@@ -4,7 +4,6 @@ use std::thread;
 
 use super::*;
 use crate::cli::terminal::progress::Unit;
-use crate::trace::{Kind, Operation};
 
 /// A server of one connection that answers each request at once, but stalls once for a time.
 fn server(status: &'static str, stall_at: Duration, stall: Duration) -> String {
@@ -38,7 +37,7 @@ fn answer(mut stream: TcpStream, status: &str, stall_at: Duration, stall: Durati
 
 /// Reads at an even distance.
 fn reads(every: Duration) -> impl Iterator<Item = Step> + Send + use<> {
-    (0_u32..).map(move |n| Step { due: every * n, operation: Operation::Read(n) })
+    (0_u32..).map(move |n| Step::new(every * n, Kind::Read, n))
 }
 
 fn measure(url: &str, steps: impl Iterator<Item = Step> + Send + 'static, plan: Plan, time_limit: Duration) -> Ran {
