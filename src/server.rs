@@ -9,21 +9,15 @@ mod stop_signals;
 mod tls;
 
 use std::net::SocketAddr;
-use std::path::PathBuf;
 use std::pin::pin;
-use std::sync::Arc;
-use std::time::{Duration, Instant};
 
 use actix_web::rt;
 use actix_web::web::ServiceConfig;
 use tokio::sync::oneshot;
 
-use config::Config;
-use feed::Feed;
+use crate::prelude::*;
 use http::{Api, Authenticator, Dispatcher, Reloads, Webhooks};
 use kv::FORMAT;
-use model::error::{Error, Result};
-use model::threads;
 
 pub use self::app::{App, StartOptions, open, options};
 pub(crate) use self::rotation::start as look_after_keys;

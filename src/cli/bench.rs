@@ -14,12 +14,7 @@ mod run;
 mod search;
 
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::time::Duration;
 
-use clap::Args;
-use serde::Serialize;
 use tokio::runtime;
 
 use self::load::Load;
@@ -31,13 +26,11 @@ use self::report::{Data, FORMAT, Report, Tried};
 use self::requests::Requests;
 use self::run::{Plan, Target};
 use self::search::Search;
-use super::{print, say};
 use crate::cli::graph::Graph;
 use crate::cli::remote::calls::Client;
-use crate::cli::terminal::interrupt::Interrupt;
+use crate::cli::terminal::part::unwritten;
 use crate::cli::terminal::units::time_limit;
-use model::clock::now;
-use model::error::{Error, Result};
+use crate::prelude::*;
 
 /// The first rate of a search, per second.
 const FIRST_RATE: f64 = 500.0;
@@ -162,8 +155,7 @@ pub(super) fn run(args: &BenchArgs) -> Result<()> {
     [&args.json, &args.svg].into_iter().flatten().try_for_each(|path| write(path, ""))?;
     let interrupt = Interrupt::catch()?;
     let load = args.load(&interrupt)?;
-    let failed = |e: std::io::Error| Error::Setup(format!("cannot start the runtime: {e}"));
-    let runtime = runtime::Builder::new_current_thread().enable_all().build().map_err(failed)?;
+    let runtime = runtime::Builder::new_current_thread().enable_all().build().context("cannot start the runtime")?;
     let report = runtime.block_on(args.measure(&load, &interrupt))?;
     print(|out| report.print(out))?;
     if let Some(path) = &args.json {
@@ -177,7 +169,7 @@ pub(super) fn run(args: &BenchArgs) -> Result<()> {
 }
 
 fn write(path: &Path, text: &str) -> Result<()> {
-    fs::write(path, text).map_err(|e| Error::Setup(format!("cannot write {}: {e}", path.display())))
+    fs::write(path, text).map_err(|e| unwritten(path, &e))
 }
 
 impl BenchArgs {

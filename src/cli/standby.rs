@@ -7,21 +7,18 @@ pub(crate) mod promote;
 mod state;
 
 use std::net::SocketAddr;
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use actix_web::rt;
-use clap::Args;
 use tokio::sync::mpsc;
 
 use self::follow::Follower;
 use self::origin::Origin;
 use super::remote::calls;
-use crate::server::{self, StartOptions, StopSignals};
-use config::{Auth, Config};
+use crate::prelude::*;
+use crate::server::StopSignals;
+use config::Auth;
 use http::{Authenticator, Promotion, Reloads, StandbyApi};
 use kv::StandbyDirectory;
-use model::error::{Code, Error, Result};
 use model::is_topic;
 
 /// Where Linux has the name of the machine.

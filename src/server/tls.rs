@@ -2,9 +2,7 @@
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
-use std::path::{Path, PathBuf};
-use std::sync::{Arc, Weak};
-use std::time::Duration;
+use std::sync::Weak;
 
 use parking_lot::RwLock;
 use rustls::crypto::{CryptoProvider, aws_lc_rs};
@@ -16,10 +14,9 @@ use rustls::{InconsistentKeys, ServerConfig};
 use tokio_rustls::TlsAcceptor;
 use x509_parser::prelude::{FromDer as _, X509Certificate};
 
+use crate::prelude::*;
 use config::{Server, small_file};
 use http::Reloads;
-use model::error::{Error, Result};
-use model::threads;
 
 /// How often the files are looked at.
 const LOOK_EVERY: Duration = Duration::from_secs(2);
@@ -38,7 +35,7 @@ pub(super) fn configure(server: &Server, reloads: &Arc<Reloads>) -> Result<Optio
     let certificate = Arc::new(Certificate(RwLock::new(pair)));
     let mut settings = ServerConfig::builder_with_provider(Arc::clone(&provider))
         .with_safe_default_protocol_versions()
-        .map_err(|e| Error::Setup(format!("TLS: {e}")))?
+        .context("TLS")?
         .with_no_client_auth()
         .with_cert_resolver(Arc::clone(&certificate) as Arc<dyn ResolvesServerCert>);
     settings.alpn_protocols = vec![b"http/1.1".to_vec()];

@@ -3,13 +3,11 @@
 //! The same graph, posts, mix, rate and seed give the same steps on every machine. Users are numbered from 0; requests are
 //! made of the steps elsewhere.
 
-use std::sync::Arc;
-use std::time::Duration;
-
 use fastrand::Rng;
 
 use super::mix::{Kind, Mix};
 use crate::cli::graph::Graph;
+use crate::prelude::*;
 
 /// Seconds from burst to burst. The first of them has four times the mean rate, and the others a quarter of it.
 const CYCLE: f64 = 5.0;

@@ -1,9 +1,6 @@
 //! One measurement: a run, and what the server told around it.
 
 use std::collections::BTreeMap;
-use std::time::Duration;
-
-use serde::Serialize;
 
 use super::load::Step;
 use super::mix::Kind;
@@ -11,11 +8,9 @@ use super::own::memory;
 use super::prepare::{DELIVERIES, drained, figures, jobs};
 use super::record::Record;
 use super::run::{Plan, Target, run};
-use crate::cli::terminal::interrupt::Interrupt;
-use crate::cli::terminal::progress::{Progress, Unit};
+use crate::prelude::*;
 use http::Reading;
 use model::Distribution;
-use model::error::Result;
 
 /// Items published, in the metrics of the server.
 const PUBLISHED: &str = "tideline_published_items_total";
@@ -154,7 +149,8 @@ fn increase(name: &str, before: &Reading, after: &Reading) -> u64 {
 fn answered(before: &Reading, after: &Reading) -> BTreeMap<String, u64> {
     let good = after.all(REQUESTS).filter(|(labels, _)| labels.contains("status=\"2xx\""));
     let grown = good.map(|(labels, count)| (labels, (count - before.sum_of(REQUESTS, labels).max(0.0)) as u64));
-    let label = |labels: &str, name: &str| Some(labels.split_once(&format!("{name}=\""))?.1.split('"').next()?.to_owned());
+    let label =
+        |labels: &str, name: &str| Some(labels.split_once(&format!("{name}=\""))?.1.split('"').next()?.to_owned());
     let named = |(labels, count): (&String, u64)| {
         Some((format!("{} {}", label(labels, "method")?, label(labels, "route")?), count))
     };

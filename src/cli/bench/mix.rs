@@ -22,7 +22,8 @@ pub(super) enum Kind {
 
 impl Kind {
     /// All kinds, in the order of reports.
-    pub(super) const ALL: [Self; 6] = [Self::Publish, Self::PublishBig, Self::Read, Self::Follow, Self::LogIn, Self::LogOut];
+    pub(super) const ALL: [Self; 6] =
+        [Self::Publish, Self::PublishBig, Self::Read, Self::Follow, Self::LogIn, Self::LogOut];
 
     /// The name in reports.
     pub(super) fn name(self) -> &'static str {

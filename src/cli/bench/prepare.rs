@@ -1,8 +1,5 @@
 //! The graph and the first posts, sent to the server.
 
-use std::sync::Arc;
-use std::time::{Duration, Instant};
-
 use hyper::Method;
 use hyper::body::Bytes;
 use tokio::task::JoinSet;
@@ -11,11 +8,8 @@ use tokio::time::sleep;
 use super::load::Load;
 use super::requests::{Call, Requests};
 use crate::cli::remote::calls::Client;
-use crate::cli::terminal::interrupt::Interrupt;
-use crate::cli::terminal::progress::{Progress, Unit};
+use crate::prelude::*;
 use http::Reading;
-use model::clock::now;
-use model::error::{Error, Result};
 
 /// Entries written into inboxes by fan-outs, in the metrics of the server.
 pub(super) const DELIVERIES: &str = "tideline_deliveries_total";
@@ -131,7 +125,7 @@ async fn send(
             under_way.spawn(async move { ask(&client, call, Duration::MAX).await.map(|_| count) });
         }
         let Some(finished) = under_way.join_next().await else { return Ok(()) };
-        done += finished.map_err(|e| Error::Setup(format!("a task failed: {e}")))??;
+        done += finished.context("a task failed")??;
         progress.at(done as u64, "");
     }
 }

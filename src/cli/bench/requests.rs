@@ -66,8 +66,7 @@ impl Requests {
     pub(super) fn of(&mut self, step: Step) -> Vec<Call> {
         let of_user = |rest: &str| format!("/v1/users/{}/{rest}", self.user(step.user));
         let page = || (Method::GET, of_user(self.page), String::new());
-        let presence =
-            |is_online: bool| (Method::PUT, of_user("presence"), format!(r#"{{"online":{is_online}}}"#));
+        let presence = |is_online: bool| (Method::PUT, of_user("presence"), format!(r#"{{"online":{is_online}}}"#));
         match step.kind {
             Kind::Publish | Kind::PublishBig => {
                 let post = Post { author: step.user, length: step.length };

@@ -2,20 +2,14 @@
 //! result.
 
 use std::ops::ControlFlow;
-use std::time::Duration;
 
 use indicatif::HumanBytes;
 
 use super::drain::{drain, failing};
 use super::stopped::{each_user, on_directory};
-use crate::cli::print;
-use crate::cli::terminal::progress::{Progress, Unit};
-use crate::server::{App, StartOptions};
-use config::Config;
-use feed::store::Store;
+use crate::prelude::*;
 use feed::worker::slack;
 use kv::{TableStats, Tier};
-use model::error::Result;
 use model::{Order, Span};
 
 /// Interval of the checks whether the trims are done.

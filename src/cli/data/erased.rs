@@ -1,20 +1,13 @@
 //! Erasures that a restored directory does not know, because its backup is older.
 
 use std::collections::HashMap;
-use std::path::Path;
 
-use crate::cli::print_line;
-use crate::cli::terminal::progress::{Progress, Unit};
 use crate::cli::terminal::units;
-use crate::server;
-use config::Config;
+use crate::prelude::*;
 use feed::backup::Manifest;
 use feed::erasure::tables::known_erasures;
-use feed::store::Store;
 use feed::{ERASURES_LISTED, erasure_hash};
 use model::Erasure;
-use model::clock::now;
-use model::error::Result;
 
 /// Begins the erasures of another directory in that of the settings, which was restored of a backup; the next start of a
 /// server goes on with them. Says which erasures it cannot know.

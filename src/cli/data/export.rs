@@ -5,23 +5,15 @@ mod output;
 
 use std::collections::HashSet;
 use std::fs;
-use std::path::{Path, PathBuf};
-
-use clap::Args;
 
 use self::lines::Scope;
 use self::output::Output;
 use super::files::Files;
 use super::tables::Table;
-use crate::cli::terminal::interrupt::Interrupt;
 use crate::cli::terminal::part::Part;
 use crate::cli::terminal::words;
-use crate::cli::{print, say};
-use crate::server;
-use config::Config;
+use crate::prelude::*;
 use feed::reader::Reader;
-use model::clock::now;
-use model::error::{Error, Result};
 
 /// The tables to export.
 #[derive(Debug, Args)]

@@ -14,9 +14,6 @@ mod times;
 pub(crate) mod whole;
 
 use std::io::Write;
-use std::path::PathBuf;
-
-use clap::Args;
 
 use self::lines::{ids, time};
 use self::reader::each_batch;
@@ -26,14 +23,9 @@ use self::spellings::Spellings;
 use super::drain::drain;
 use super::files::Files;
 use super::tables::Table;
-use crate::cli::terminal::interrupt::Interrupt;
-use crate::cli::terminal::progress::Progress;
 use crate::cli::terminal::words;
-use crate::cli::{print, say};
-use crate::server;
-use crate::server::{App, StartOptions};
-use config::{Config, Durability};
-use model::error::{Code, Error, Result};
+use crate::prelude::*;
+use config::Durability;
 
 /// What to import.
 #[derive(Debug, Args)]

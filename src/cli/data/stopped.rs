@@ -1,10 +1,7 @@
 //! Work on the data directory of a stopped server.
 
-use crate::server::{self, App, StartOptions};
-use config::Config;
-use feed::store::Store;
+use crate::prelude::*;
 use model::UserId;
-use model::error::Result;
 
 /// Users read at a time.
 const AT_ONCE: usize = 1000;

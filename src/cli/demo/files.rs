@@ -2,7 +2,6 @@
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
-use std::path::{Path, PathBuf};
 
 use fastrand::Rng;
 use serde_json::json;
@@ -11,7 +10,8 @@ use super::posts::{Item, WINDOW, YEAR};
 use super::writer::Writer;
 use super::{Community, graph, people, posts};
 use crate::cli::graph::Graph;
-use model::error::{Error, Result};
+use crate::cli::terminal::part::unwritten;
+use crate::prelude::*;
 
 /// The files of follows, content, reactions and profiles.
 pub(super) fn names(dir: &Path) -> [PathBuf; 4] {
@@ -46,7 +46,7 @@ fn to<T>(path: &Path, write: impl FnOnce(&mut BufWriter<File>) -> io::Result<T>)
         out.flush()?;
         Ok(result)
     };
-    written().map_err(|e: io::Error| Error::Setup(format!("cannot write {}: {e}", path.display())))
+    written().map_err(|e: io::Error| unwritten(path, &e))
 }
 
 fn write_follows(out: &mut impl Write, graph: &Graph, community: &Community, random: &mut Rng) -> io::Result<()> {

@@ -4,24 +4,15 @@ mod remote;
 mod target;
 
 use std::io::{self, Read};
-use std::path::PathBuf;
-use std::sync::Arc;
-use std::time::Duration;
 
-use clap::Args;
 use indicatif::HumanBytes;
 
 use self::target::Target;
 use super::calls::{Client, Server};
-use crate::cli::terminal::interrupt::Interrupt;
-use crate::cli::terminal::progress::{Progress, Unit};
 use crate::cli::terminal::units::{self, time_limit};
-use crate::cli::{FAILURE, SUCCESS, print, say};
-use crate::server;
-use config::Config;
+use crate::prelude::*;
 use feed::backup::{Backup, Backups, Manifest, State};
-use feed::store::{Options, Store};
-use model::error::{Error, Result};
+use feed::store::Options;
 
 /// The interval of looks at a verification.
 const LOOK_EVERY: Duration = Duration::from_millis(200);

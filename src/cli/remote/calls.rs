@@ -4,9 +4,6 @@ use std::error::Error as StdError;
 use std::fmt;
 use std::fs;
 use std::io::{self, Read};
-use std::path::Path;
-use std::sync::Arc;
-use std::time::Duration;
 
 use http_body_util::{BodyExt, Full, Limited};
 use hyper::body::{Bytes, Incoming};
@@ -17,7 +14,6 @@ use hyper_util::client::legacy;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 use rustls::ClientConfig;
-use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use tokio::runtime::{self, Runtime};
@@ -25,7 +21,7 @@ use tokio::time::{Instant, timeout, timeout_at};
 
 use super::tls;
 use crate::cli::plain;
-use model::error::{Error, Result};
+use crate::prelude::*;
 
 /// Environment variable with the key of the server.
 const KEY: &str = "TIDELINE_KEY";
@@ -44,7 +40,7 @@ fn key(file: Option<&Path>) -> Result<Option<String>> {
 
 /// The first key in a file, which may be the file of keys of the server.
 fn key_in(file: &Path) -> Result<String> {
-    let text = fs::read_to_string(file).map_err(|e| Error::Setup(format!("cannot read {}: {e}", file.display())))?;
+    let text = fs::read_to_string(file).context(format_args!("cannot read {}", file.display()))?;
     // A name may stand behind a key.
     let entries =
         text.lines().filter_map(|line| line.split_whitespace().next()).filter(|entry| !entry.starts_with('#'));
@@ -250,8 +246,8 @@ impl Drop for Own {
 
 impl Server {
     pub(crate) fn new(client: Client) -> Result<Self> {
-        let runtime = runtime::Builder::new_current_thread().enable_all().build();
-        let runtime = runtime.map_err(|e| Error::Setup(format!("cannot start the runtime: {e}")))?;
+        let runtime =
+            runtime::Builder::new_current_thread().enable_all().build().context("cannot start the runtime")?;
         Ok(Self { client, runtime: Arc::new(Own(Some(runtime))) })
     }
 

@@ -1,21 +1,16 @@
 //! `tideline cluster`: begins a cluster, shows its nodes, changes what they share, and takes a directory out of it.
 
 use std::io::{self, Write};
-use std::path::PathBuf;
-use std::time::Duration;
 
-use clap::{Args, Subcommand};
-use serde::{Deserialize, Serialize};
+use clap::Subcommand;
 
 use super::calls::{Cause, Client, Server};
 use crate::cli::data::stopped::on_directory;
 use crate::cli::terminal::table::{self, Column};
-use crate::cli::{FAILURE, Nothing, SUCCESS, With, print, print_line, say};
-use crate::server::StartOptions;
+use crate::cli::{Nothing, With};
+use crate::prelude::*;
 use cluster::{Founded, LEVEL, LogMembership};
-use config::{Config, Member};
-use feed::Feed;
-use model::error::{Error, Result};
+use config::Member;
 
 /// Longest wait for the answer of one node.
 const TIMEOUT: Duration = Duration::from_secs(5);

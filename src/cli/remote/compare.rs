@@ -3,23 +3,16 @@
 
 use std::collections::BTreeSet;
 use std::io::{self, Write};
-use std::path::PathBuf;
-use std::time::{Duration, Instant};
 
-use clap::Args;
 use hyper::Method;
-use serde::Deserialize;
 
 use super::calls::{Client, Server};
 use crate::cli::data::stopped::on_directory;
 use crate::cli::terminal::table::{self, Column};
 use crate::cli::terminal::units::time_limit;
-use crate::cli::{FAILURE, SUCCESS, print, say};
-use crate::server::StartOptions;
+use crate::prelude::*;
 use cluster::{Compared, Comparison, Node};
-use config::Config;
 use feed::check::TableDigest;
-use model::error::{Error, Result};
 
 const PATH: &str = "/v1/admin/cluster/digests";
 /// The interval of looks at a comparison.

@@ -2,8 +2,6 @@
 
 use std::fs::File;
 use std::io::Read;
-use std::path::Path;
-use std::sync::Arc;
 
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::client::{WebPkiServerVerifier, verify_server_name};
@@ -16,7 +14,7 @@ use rustls::{
 };
 use rustls_native_certs::load_native_certs;
 
-use model::error::{Error, Result};
+use crate::prelude::*;
 
 /// TLS that trusts any certificate, for calls that send nothing secret and whose answer is none.
 pub(super) fn unchecked() -> Result<ClientConfig> {
@@ -43,7 +41,7 @@ pub(super) fn settings(address: &str, ca_file: Option<&Path>) -> Result<ClientCo
             let named = in_file(file)?;
             roots.add_parsable_certificates(named.iter().cloned());
             let chains = WebPkiServerVerifier::builder_with_provider(roots.into(), Arc::clone(&provider)).build();
-            let chains = chains.map_err(|e| Error::Setup(format!("--ca-file: {}: {e}", file.display())))?;
+            let chains = chains.context(format_args!("--ca-file: {}", file.display()))?;
             return Ok(trusting(builder, Verifier { trust: Trust::Named { named, chains }, provider }));
         }
     }
@@ -55,7 +53,7 @@ type Builder = ConfigBuilder<ClientConfig, WantsVerifier>;
 fn builder() -> Result<(Arc<CryptoProvider>, Builder)> {
     let provider = Arc::new(aws_lc_rs::default_provider());
     let builder = ClientConfig::builder_with_provider(Arc::clone(&provider)).with_safe_default_protocol_versions();
-    Ok((provider, builder.map_err(|e| Error::Setup(format!("cannot use TLS: {e}")))?))
+    Ok((provider, builder.context("cannot use TLS")?))
 }
 
 fn trusting(builder: Builder, verifier: Verifier) -> ClientConfig {
@@ -66,13 +64,12 @@ fn trusting(builder: Builder, verifier: Verifier) -> ClientConfig {
 const MOST_BYTES: u64 = 16 << 20;
 
 fn in_file(file: &Path) -> Result<Vec<CertificateDer<'static>>> {
-    let failed = |why: &str| Error::Setup(format!("--ca-file: cannot use {}: {why}", file.display()));
+    let unusable = format_args!("--ca-file: cannot use {}", file.display());
     let mut text = Vec::new();
-    let read = File::open(file).and_then(|file| file.take(MOST_BYTES).read_to_end(&mut text));
-    read.map_err(|e| failed(&e.to_string()))?;
-    let found = CertificateDer::pem_slice_iter(&text).collect::<Result<Vec<_>, _>>();
-    let found = found.map_err(|e| failed(&e.to_string()))?;
-    if found.is_empty() { Err(failed("it has no certificate in the form PEM")) } else { Ok(found) }
+    File::open(file).and_then(|file| file.take(MOST_BYTES).read_to_end(&mut text)).context(unusable)?;
+    let found = CertificateDer::pem_slice_iter(&text).collect::<Result<Vec<_>, _>>().context(unusable)?;
+    let found = if found.is_empty() { Err("it has no certificate in the form PEM") } else { Ok(found) };
+    found.context(unusable)
 }
 
 /// The certificates that are trusted.

@@ -3,14 +3,12 @@
 
 use std::collections::HashSet;
 use std::fs;
-use std::io;
 
 use super::origin::Origin;
-use crate::cli::terminal::progress::{Progress, Unit};
+use crate::prelude::*;
 use feed::backup::unpack_files;
 use feed::standbys::{CopyFile, CopyPlan, CopyRequest, Head, PLAN};
 use kv::{Schema, Standby, StandbyDirectory};
-use model::error::{Code, Error, Result};
 
 /// The extension of table files.
 const TABLES: &str = "sst";
@@ -39,8 +37,7 @@ pub(super) fn make(
         taken => taken?,
     };
     let begin = |text: &[u8]| {
-        let plan: CopyPlan = serde_json::from_slice(text)
-            .map_err(|e| Error::Setup(format!("the server sent a copy that cannot be read: {e}")))?;
+        let plan: CopyPlan = serde_json::from_slice(text).context("the server sent a copy that cannot be read")?;
         Standby::can_follow(&plan.state, schema)?;
         let all: HashSet<_> = plan.files.iter().collect();
         let is_same = kept.log == Some(plan.state.id);
@@ -75,13 +72,13 @@ fn kept(directory: &StandbyDirectory) -> Result<CopyRequest> {
         directory.drop_copy()?;
         return Ok(CopyRequest::default());
     };
-    let failed = |e: io::Error| Error::Setup(format!("{}: {e}", directory.copying().display()));
+    let copying = directory.copying();
     let mut files = Vec::new();
-    for entry in fs::read_dir(directory.copying().join("db")).map_err(failed)? {
-        let entry = entry.map_err(failed)?;
+    for entry in fs::read_dir(copying.join("db")).context(copying.display())? {
+        let entry = entry.context(copying.display())?;
         let name = entry.file_name().to_string_lossy().into_owned();
         match name.ends_with(&format!(".{TABLES}")) && files.len() < MOST_KEPT {
-            true => files.push(CopyFile { name, bytes: entry.metadata().map_err(failed)?.len() }),
+            true => files.push(CopyFile { name, bytes: entry.metadata().context(copying.display())?.len() }),
             false => remove(directory, &name)?,
         }
     }
@@ -91,5 +88,5 @@ fn kept(directory: &StandbyDirectory) -> Result<CopyRequest> {
 /// Removes a file of the unfinished copy.
 fn remove(directory: &StandbyDirectory, name: &str) -> Result<()> {
     let path = directory.copying().join("db").join(name);
-    fs::remove_file(&path).map_err(|e| Error::Setup(format!("{}: {e}", path.display())))
+    fs::remove_file(&path).context(path.display())
 }

@@ -2,22 +2,18 @@
 
 use std::fmt;
 use std::io::{BufReader, Read};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 
 use super::copy;
 use super::origin::Origin;
 use super::state::State;
+use crate::prelude::*;
 use feed::standbys::{Frame, Head};
 use feed::store::{Options, Rules};
 use http::{StandbyState, Status};
 use kv::{Schema, Standby, StandbyDirectory};
-use model::Millis;
-use model::error::{Code, Error, Result};
-use model::threads;
 
 /// The pauses between attempts: they double.
 const FIRST_PAUSE: Duration = Duration::from_millis(200);
@@ -257,10 +253,9 @@ impl Follower {
 
     fn follow(&self, stream: &mut BufReader<impl Read>) -> Result<()> {
         let cut = || Error::Setup("the server has ended the stream of its log".to_owned());
-        let failed = |e: std::io::Error| Error::Setup(format!("the stream of the log: {e}"));
         let mut bytes = 0;
         loop {
-            let (frame, batch) = Frame::read(stream).map_err(failed)?.ok_or_else(cut)?;
+            let (frame, batch) = Frame::read(stream).context("the stream of the log")?.ok_or_else(cut)?;
             match frame {
                 Frame::State(state) => {
                     Standby::can_follow(&state, &*self.schema)?;

@@ -1,18 +1,15 @@
 //! The calls of a standby to the server that it follows.
 
 use std::fmt;
-use std::path::Path;
-use std::time::Duration;
 
 use hyper::Method;
-use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::json;
 
 use crate::cli::plain;
 use crate::cli::remote::calls::{Body, Client, Fault, Server};
+use crate::prelude::*;
 use feed::standbys::{CopyRequest, End};
-use model::error::{Code, Error, Result};
 
 const PATH: &str = "/v1/admin/standby";
 /// A connection, the head of an answer, and each further piece of it may take so long. The stream of the log says
@@ -86,8 +83,7 @@ impl Origin {
 
     /// The archive of a copy. Only its beginning may take long.
     pub(super) fn take_copy(&self, request: &CopyRequest) -> Result<Body> {
-        let request =
-            serde_json::to_string(request).map_err(|e| Error::Setup(format!("the request for a copy: {e}")))?;
+        let request = serde_json::to_string(request).context("the request for a copy")?;
         let archive = self.patient.read_after(Method::POST, &format!("{PATH}/copies"), request);
         Ok(archive.map_err(|fault| self.error(fault))?.with_time_limit(TIME_LIMIT))
     }

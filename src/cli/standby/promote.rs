@@ -1,18 +1,11 @@
 //! `tideline promote`: makes a standby a server of its own.
 
-use std::path::PathBuf;
-use std::time::{Duration, Instant};
-
-use clap::Args;
 use hyper::Method;
-use serde::Deserialize;
 
 use super::origin::is_ready;
 use crate::cli::remote::calls::{Client, Server};
-use crate::cli::{print_line, say};
-use config::Config;
+use crate::prelude::*;
 use kv::StandbyDirectory;
-use model::error::{Error, Result};
 
 /// A connection, and the answer, may take so long: the standby waits for the last row of its server.
 const TIME_LIMIT: Duration = Duration::from_secs(120);

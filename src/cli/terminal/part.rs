@@ -3,13 +3,11 @@
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
-use std::path::{Path, PathBuf};
 
 use rustix::fs::OFlags;
 use rustix::process::geteuid;
 
-use model::error::{Error, Result};
-use model::private;
+use crate::prelude::*;
 
 /// A file that is being written. Removed on drop, unless it got its name.
 #[derive(Debug)]

@@ -3,11 +3,10 @@
 use std::cell::Cell;
 use std::fmt::Display;
 use std::io::{self, IsTerminal, Write};
-use std::time::{Duration, Instant};
 
 use indicatif::{HumanBytes, HumanCount, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use crate::cli::say;
+use crate::prelude::*;
 
 /// Interval of lines without a terminal.
 const LINE_EVERY: Duration = Duration::from_secs(5);

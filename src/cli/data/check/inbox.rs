@@ -4,9 +4,8 @@ use std::collections::{HashMap, HashSet};
 use std::ops::ControlFlow;
 
 use super::Findings;
-use feed::store::Store;
+use crate::prelude::*;
 use kv::Tier;
-use model::error::Result;
 use model::{Activity, Entry, Order, Span, Unpushed, UserId};
 
 /// Outbox entries read at a time.

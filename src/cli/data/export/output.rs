@@ -3,19 +3,14 @@
 use std::ffi::OsStr;
 use std::fmt::Display;
 use std::io::{self, BufWriter, Stdout, Write};
-use std::path::{Path, PathBuf};
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use serde::Serialize;
 
 use crate::cli::data::import::source::shown;
-use crate::cli::terminal::interrupt::Interrupt;
 use crate::cli::terminal::part::{Part, unwritten};
-use crate::cli::terminal::progress::{Progress, Unit};
 use crate::cli::terminal::words;
-use model::Millis;
-use model::error::{Error, Result};
+use crate::prelude::*;
 
 /// Level of compression by Zstandard.
 const LEVEL: i32 = 3;

@@ -1,7 +1,6 @@
 //! The thread that unpacks and parses an input into batches.
 
 use std::io::{self, Cursor, Read};
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use crossbeam_channel::{Sender, bounded, select};
@@ -13,11 +12,8 @@ use super::records::{self, Records, Shape};
 use super::refusal::{INVALID_LINE, Refusal, TOO_LONG, printable};
 use super::source::Source;
 use crate::cli::data::tables::Table;
-use crate::cli::terminal::interrupt::Interrupt;
-use crate::cli::terminal::progress::{Progress, Unit};
+use crate::prelude::*;
 use feed::Command;
-use model::error::{Error, Result};
-use model::threads;
 
 /// Most lines of a batch.
 const BATCH_ROWS: usize = 1000;

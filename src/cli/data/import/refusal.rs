@@ -4,9 +4,8 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use super::records::Shape;
-use crate::cli::terminal::progress::Progress;
 use crate::cli::terminal::words::lines;
-use model::error::Error;
+use crate::prelude::*;
 
 /// A required field is missing.
 pub(super) const MISSING_FIELD: &str = "missing_field";

@@ -1,14 +1,10 @@
 //! The lines of files for other commands, which refuse a file with a line that an import would refuse.
 
-use std::path::Path;
-
 use super::reader::each_batch;
 use super::source::Source;
 use crate::cli::data::tables::Table;
-use crate::cli::terminal::interrupt::Interrupt;
-use config::Config;
+use crate::prelude::*;
 use feed::Command;
-use model::error::{Error, Result};
 
 /// Gives each line of a file to `take`, as the change that it is.
 pub(in crate::cli) fn each_line(

@@ -3,14 +3,13 @@
 
 use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
 
 use rustix::fs::{AtFlags, CWD, StatxAttributes, StatxFlags, statx};
 
+use crate::prelude::*;
 use feed::backup::Manifest;
 use kv::StandbyDirectory;
 use model::failpoint::{self, Failpoint};
-use model::private;
 
 /// The folder of a restore that is under way.
 pub(super) const RESTORING: &str = "RESTORING";

@@ -3,13 +3,11 @@
 use std::ffi::OsStr;
 use std::fs;
 use std::io::{self, Read, Write};
-use std::path::{Path, PathBuf};
 
 use crate::cli::terminal::part::{Part, unwritten};
+use crate::prelude::*;
 use feed::backup::unpack;
 use kv::room_for;
-use model::error::{Error, Result};
-use model::private;
 
 /// Level of compression.
 const LEVEL: i32 = 3;
