@@ -27,7 +27,7 @@ use self::requests::Requests;
 use self::run::{Plan, Target};
 use self::search::Search;
 use crate::cli::graph::Graph;
-use crate::cli::remote::calls::Client;
+use crate::cli::remote::calls::Access;
 use crate::cli::terminal::part::unwritten;
 use crate::cli::terminal::units::time_limit;
 use crate::prelude::*;
@@ -69,12 +69,9 @@ struct ServerArgs {
     /// leaves them there; without it, a server is started on a new directory, which is removed at the end
     #[arg(long, value_name = "URL")]
     url: Option<String>,
-    /// Read the server's key from FILE [default: the variable TIDELINE_KEY]
-    #[arg(long, value_name = "FILE")]
-    key_file: Option<PathBuf>,
-    /// Trust the certificates in FILE (PEM), and those that they vouch for [default: the authorities of the system]
-    #[arg(long, value_name = "FILE", requires = "url")]
-    ca_file: Option<PathBuf>,
+    #[command(flatten)]
+    #[serde(flatten)]
+    access: Access,
     /// Start the server with the settings in FILE [default: no file]
     #[arg(long, value_name = "FILE", conflicts_with = "url")]
     config: Option<PathBuf>,
@@ -194,8 +191,7 @@ impl BenchArgs {
         let given = &self.server;
         let own = given.url.is_none().then(|| Own::start(given, &load.graph)).transpose()?;
         let url = own.as_ref().map(|own| &own.url).or(given.url.as_ref()).map_or("", String::as_str);
-        let client = Client::new("--url", url, given.key_file.as_deref(), given.ca_file.as_deref(), self.load.timeout)?;
-        let client = Arc::new(client);
+        let client = Arc::new(given.access.client("--url", url, self.load.timeout)?);
         let (mut requests, history) = (Requests::new(now(), self.load.only_ids), self.history(load));
         // Also whether a Tideline answers.
         figures(&client).await?;

@@ -13,7 +13,7 @@ use tokio::sync::mpsc;
 
 use self::follow::Follower;
 use self::origin::Origin;
-use super::remote::calls;
+use super::remote::calls::{Access, address};
 use crate::prelude::*;
 use crate::server::StopSignals;
 use config::Auth;
@@ -30,12 +30,8 @@ pub(crate) struct StandbyArgs {
     /// The address of the server to follow, such as http://10.0.0.1:8080
     #[arg(long, value_name = "URL")]
     from: String,
-    /// Read a full key of that server from FILE [default: the variable TIDELINE_KEY]
-    #[arg(long, value_name = "FILE")]
-    key_file: Option<PathBuf>,
-    /// Trust the certificates in FILE (PEM), and those that they vouch for [default: the authorities of the system]
-    #[arg(long, value_name = "FILE")]
-    ca_file: Option<PathBuf>,
+    #[command(flatten)]
+    access: Access,
     /// The name by which that server knows this standby [default: the name of the machine]
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
@@ -70,13 +66,13 @@ pub(crate) fn run(config: &Config, args: &StandbyArgs, file: Option<PathBuf>) ->
     }
     let gate = Arc::new(Authenticator::new(&config.auth)?);
     server::refuse_open_address(&config, !gate.is_open())?;
-    let url = calls::address("--from", &args.from)?;
+    let url = address("--from", &args.from)?;
     let name = name(args.name.as_deref())?;
     let own_url = match &args.own_url {
-        Some(url) => calls::address("--own-url", url)?,
+        Some(url) => address("--own-url", url)?,
         None => format!("{}://{}", config.server.scheme(), config.server.listen),
     };
-    let origin = Origin::new(&url, args.key_file.as_deref(), args.ca_file.as_deref(), name, own_url)?;
+    let origin = Origin::new(&url, &args.access, name, own_url)?;
     let directory = StandbyDirectory::claim(data, Some(&url))?;
     tracing::info!(from = url, data_dir = %data.display(), version = env!("CARGO_PKG_VERSION"), "standby started");
     let follower = Follower::start(directory, &server::options(&config), origin)?;

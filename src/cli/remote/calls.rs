@@ -5,6 +5,7 @@ use std::fmt;
 use std::fs;
 use std::io::{self, Read};
 
+use clap::ArgGroup;
 use http_body_util::{BodyExt, Full, Limited};
 use hyper::body::{Bytes, Incoming};
 use hyper::header::{AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE, HeaderValue};
@@ -29,6 +30,37 @@ const KEY: &str = "TIDELINE_KEY";
 const LONGEST: usize = 64 << 20;
 /// An idle connection is closed before the server would close it.
 const IDLE: Duration = Duration::from_secs(5);
+
+/// How a command calls a server.
+#[derive(Debug, Default, Args, Serialize)]
+pub(crate) struct Access {
+    /// Read the key of the server from FILE [default: the variable TIDELINE_KEY]
+    #[arg(long, value_name = "FILE")]
+    pub(super) key_file: Option<PathBuf>,
+    /// Trust the certificates in FILE (PEM), and those that they vouch for [default: the authorities of the system]
+    #[arg(long, value_name = "FILE")]
+    pub(super) ca_file: Option<PathBuf>,
+}
+
+impl Access {
+    /// For a command that calls a server only if it has another option, too.
+    pub(crate) fn only_with(option: &'static str) -> ArgGroup {
+        ArgGroup::new("access").args(["key_file", "ca_file"]).multiple(true).requires(option)
+    }
+
+    /// The server at the address in an option. The key is sent only to a server with a trusted certificate, or without TLS.
+    /// Fails if the address needs certificates to trust and there are none.
+    pub(crate) fn client(&self, option: &str, url: &str, time_limit: Duration) -> Result<Client> {
+        let url = address(option, url)?;
+        let tls = tls::settings(&url, self.ca_file.as_deref())?;
+        Client::with_tls(url, key(self.key_file.as_deref())?, tls, time_limit)
+    }
+
+    /// As [`Access::client`], for calls one after the other.
+    pub(crate) fn server(&self, option: &str, url: &str, time_limit: Duration) -> Result<Server> {
+        Server::new(self.client(option, url, time_limit)?)
+    }
+}
 
 /// The key for a server: the first one in a file, or without a file that of the environment.
 fn key(file: Option<&Path>) -> Result<Option<String>> {
@@ -133,21 +165,6 @@ pub(crate) struct Client {
 }
 
 impl Client {
-    /// A server at the address in an option, with its key (see [`key`]), and a file of certificates to trust (PEM). The key is
-    /// sent only to a server with a trusted certificate, or without TLS. Fails if the address needs certificates to trust and
-    /// there are none.
-    pub(crate) fn new(
-        option: &str,
-        url: &str,
-        key_file: Option<&Path>,
-        ca_file: Option<&Path>,
-        time_limit: Duration,
-    ) -> Result<Self> {
-        let url = address(option, url)?;
-        let tls = tls::settings(&url, ca_file)?;
-        Self::with_tls(url, key(key_file)?, tls, time_limit)
-    }
-
     fn with_tls(url: String, key: Option<String>, tls: ClientConfig, time_limit: Duration) -> Result<Self> {
         let key = key.map(|key| HeaderValue::from_str(&format!("Bearer {key}"))).transpose();
         let mut key = key.map_err(|_| Error::Setup("the key has invalid characters".to_owned()))?;
@@ -245,7 +262,7 @@ impl Drop for Own {
 }
 
 impl Server {
-    pub(crate) fn new(client: Client) -> Result<Self> {
+    fn new(client: Client) -> Result<Self> {
         let runtime =
             runtime::Builder::new_current_thread().enable_all().build().context("cannot start the runtime")?;
         Ok(Self { client, runtime: Arc::new(Own(Some(runtime))) })

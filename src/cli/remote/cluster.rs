@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use clap::Subcommand;
 
-use super::calls::{Cause, Client, Server};
+use super::calls::{Access, Cause};
 use crate::cli::data::stopped::on_directory;
 use crate::cli::terminal::table::{self, Column};
 use crate::cli::{Nothing, With};
@@ -252,8 +252,9 @@ impl Asking {
     }
 
     fn ask(&self, member: &Member) -> Result<NodeReport, String> {
-        let client = Client::new("cluster.members", &member.url, None, self.ca_file.as_deref(), TIMEOUT);
-        let told = client.and_then(Server::new).map_err(|e| e.to_string())?.get::<NodeReport>("/v1/admin/cluster");
+        let access = Access { key_file: None, ca_file: self.ca_file.clone() };
+        let server = access.server("cluster.members", &member.url, TIMEOUT).map_err(|e| e.to_string())?;
+        let told = server.get::<NodeReport>("/v1/admin/cluster");
         let shown = told.map_err(|fault| match fault.cause {
             Cause::Unreached(why) => why,
             Cause::Refused(status, problem) => format!("{status} {}", problem.detail),

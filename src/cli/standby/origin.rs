@@ -7,7 +7,7 @@ use serde::de::IgnoredAny;
 use serde_json::json;
 
 use crate::cli::plain;
-use crate::cli::remote::calls::{Body, Client, Fault, Server};
+use crate::cli::remote::calls::{Access, Body, Fault, Server};
 use crate::prelude::*;
 use feed::standbys::{CopyRequest, End};
 
@@ -61,14 +61,8 @@ pub(super) fn is_ready(server: &Server) -> Result<bool, Fault> {
 }
 
 impl Origin {
-    pub(super) fn new(
-        url: &str,
-        key_file: Option<&Path>,
-        ca: Option<&Path>,
-        name: String,
-        own_url: String,
-    ) -> Result<Self> {
-        let server = Server::new(Client::new("--from", url, key_file, ca, TIME_LIMIT)?)?;
+    pub(super) fn new(url: &str, access: &Access, name: String, own_url: String) -> Result<Self> {
+        let server = access.server("--from", url, TIME_LIMIT)?;
         let (patient, impatient) =
             (server.with_time_limit(TIME_LIMIT_FOR_COPY), server.with_time_limit(TIME_LIMIT_WITH_LOST));
         Ok(Self { server, patient, impatient, name, own_url })

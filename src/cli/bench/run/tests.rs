@@ -3,6 +3,7 @@ use std::net::{TcpListener, TcpStream};
 use std::thread;
 
 use super::*;
+use crate::cli::remote::calls::Access;
 use crate::cli::terminal::progress::Unit;
 
 /// A server of one connection that answers each request at once, but stalls once for a time.
@@ -41,7 +42,7 @@ fn reads(every: Duration) -> impl Iterator<Item = Step> + Send + use<> {
 }
 
 fn measure(url: &str, steps: impl Iterator<Item = Step> + Send + 'static, plan: Plan, time_limit: Duration) -> Ran {
-    let client = Arc::new(Client::new("--url", url, None, None, time_limit).expect("an address"));
+    let client = Arc::new(Access::default().client("--url", url, time_limit).expect("an address"));
     let mut target = Target { client, requests: Requests::new(0, false), own: None };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
     let (_alive, interrupt) = Interrupt::never();
