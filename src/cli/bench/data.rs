@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::load::Post;
-use crate::cli::data::import::whole::each_line;
+use crate::cli::data::import::reader::each_line;
 use crate::cli::data::tables::Table;
 use crate::cli::graph::Graph;
 use crate::prelude::*;

@@ -11,7 +11,7 @@ use self::output::Output;
 use super::files::Files;
 use super::tables::Table;
 use crate::cli::terminal::part::Part;
-use crate::cli::terminal::words;
+use crate::cli::terminal::units;
 use crate::prelude::*;
 use feed::reader::Reader;
 
@@ -47,7 +47,7 @@ pub(crate) fn run(config: &Config, args: &ExportArgs) -> Result<()> {
     let mut warnings: Vec<_> = (reader.erasing() > 0).then(|| being_erased(reader.erasing())).into_iter().collect();
     for (done, part) in outputs {
         part.map_or(Ok(()), Part::finish)?;
-        lines.push(format!("{} {}: {}", done.table, done.name, words::lines(done.lines)));
+        lines.push(format!("{} {}: {}", done.table, done.name, units::lines(done.lines)));
         warnings.extend(done.warnings());
     }
     if paths.iter().any(|path| path.as_os_str() == "-") {

@@ -4,14 +4,13 @@ mod csv;
 mod fields;
 mod format;
 pub(in crate::cli) mod lines;
-mod reader;
+pub(crate) mod reader;
 mod records;
 mod refusal;
 mod rows;
 pub(crate) mod source;
 mod spellings;
 mod times;
-pub(crate) mod whole;
 
 use std::io::Write;
 
@@ -23,7 +22,7 @@ use self::spellings::Spellings;
 use super::drain::drain;
 use super::files::Files;
 use super::tables::Table;
-use crate::cli::terminal::words;
+use crate::cli::terminal::units;
 use crate::prelude::*;
 use config::Durability;
 
@@ -119,7 +118,7 @@ pub(crate) fn run(config: &Config, args: &ImportArgs) -> Result<()> {
         return Err(Error::Setup(format!(
             "{} {were} refused; all others are imported. Correct {these} and run the import again, or accept {them} \
              with --allow-refused {refused}",
-            words::lines(refused)
+            units::lines(refused)
         )));
     }
     Ok(())
@@ -205,7 +204,7 @@ impl Tally {
             say(format_args!(
                 "warning: {table} {name}: {} with a time before 1990, first at line {first_early}, perhaps in seconds. \
                  A time is milliseconds since 1970. These lines were imported unchanged",
-                words::lines(*early)
+                units::lines(*early)
             ));
         }
     }

@@ -9,7 +9,7 @@ use flate2::write::GzEncoder;
 
 use crate::cli::data::import::source::shown;
 use crate::cli::terminal::part::{Part, unwritten};
-use crate::cli::terminal::words;
+use crate::cli::terminal::units;
 use crate::prelude::*;
 
 /// Level of compression by Zstandard.
@@ -160,7 +160,7 @@ impl Done {
             format!(
                 "{table} {name}: {} with a time more than content.max_ahead after the clock, which an import refuses as \
                  time_ahead until then",
-                words::lines(*ahead)
+                units::lines(*ahead)
             )
         });
         ahead.into_iter().chain(left_out.iter().map(move |(count, why)| format!("{table} {name}: {count} {why}")))

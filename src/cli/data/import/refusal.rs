@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use super::records::Shape;
-use crate::cli::terminal::words::lines;
+use crate::cli::terminal::units::lines;
 use crate::prelude::*;
 
 /// A required field is missing.
