@@ -15,9 +15,9 @@ use self::follow::Follower;
 use self::origin::Origin;
 use super::remote::calls::{Access, address};
 use crate::prelude::*;
-use crate::server::StopSignals;
+use crate::server::Beginning;
 use config::Auth;
-use http::{Authenticator, Promotion, Reloads, StandbyApi};
+use http::{Promotion, StandbyApi};
 use kv::StandbyDirectory;
 use model::is_topic;
 
@@ -64,8 +64,7 @@ pub(crate) fn run(config: &Config, args: &StandbyArgs, file: Option<PathBuf>) ->
     if config.cluster.is_on() {
         return Err(Error::Setup("a node of a cluster needs no standby; take out the section [cluster]".to_owned()));
     }
-    let gate = Arc::new(Authenticator::new(&config.auth)?);
-    server::refuse_open_address(&config, !gate.is_open())?;
+    let Beginning { system, mut stop, gate, reloads } = Beginning::new(&config, file.clone())?;
     let url = address("--from", &args.from)?;
     let name = name(args.name.as_deref())?;
     let own_url = match &args.own_url {
@@ -77,11 +76,6 @@ pub(crate) fn run(config: &Config, args: &StandbyArgs, file: Option<PathBuf>) ->
     tracing::info!(from = url, data_dir = %data.display(), version = env!("CARGO_PKG_VERSION"), "standby started");
     let follower = Follower::start(directory, &server::options(&config), origin)?;
 
-    let system = rt::System::new();
-    let mut stop = system.block_on(async { StopSignals::catch() })?;
-    let reloads = Arc::new(Reloads::default());
-    let keys = (Arc::clone(&gate), Arc::clone(&reloads));
-    system.block_on(async { server::look_after_keys(&config.auth, file.clone(), keys.0, keys.1) })?;
     let (promote, promotions) = mpsc::channel(1);
     let api = Arc::new(StandbyApi::new(&config, gate, Arc::clone(&reloads), follower.state(), promote));
     let served = system.block_on(async {

@@ -14,7 +14,7 @@ const LOOK_EVERY: Duration = Duration::from_secs(2);
 /// Starts to look after the keys of `auth`, and at SIGHUP after those of the configuration file, if there is one. It
 /// ends with the system of the caller. The files are read on a thread of their own, because a file system may not answer.
 /// `reloads` gets the results.
-pub(crate) fn start(auth: &Auth, file: Option<PathBuf>, gate: Arc<Authenticator>, reloads: Arc<Reloads>) -> Result<()> {
+pub(super) fn start(auth: &Auth, file: Option<PathBuf>, gate: Arc<Authenticator>, reloads: Arc<Reloads>) -> Result<()> {
     let mut hangup = signal(SignalKind::hangup()).context("cannot wait for SIGHUP")?;
     let (tell, told) = bounded(1);
     let mut keys = Keys { auth: auth.clone(), file, gate, reloads, seen: None, said: None };

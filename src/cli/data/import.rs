@@ -86,7 +86,6 @@ pub(crate) fn run(config: &Config, args: &ImportArgs) -> Result<()> {
     let mut import = Import {
         app: &app,
         interrupt,
-        longest: config.server.body_limit,
         refused: Refused::default(),
         tallies: Vec::new(),
         spellings: Spellings::default(),
@@ -127,8 +126,6 @@ pub(crate) fn run(config: &Config, args: &ImportArgs) -> Result<()> {
 struct Import<'a> {
     app: &'a App,
     interrupt: Interrupt,
-    /// Most bytes of a record.
-    longest: usize,
     refused: Refused,
     tallies: Vec<Tally>,
     spellings: Spellings,
@@ -145,39 +142,40 @@ impl Import<'_> {
     }
 
     fn take(&mut self, table: Table, source: Source) -> Result<()> {
-        let Self { app, interrupt, longest, refused, tallies, spellings } = self;
+        let Self { app, interrupt, refused, tallies, spellings } = self;
         tallies.push(Tally { table: table.name(), name: source.name.clone(), ..Tally::default() });
         let Some(tally) = tallies.last_mut() else { return Ok(()) };
-        tally.is_whole = each_batch(table, source, *longest, interrupt, |batch, progress| {
-            let (mut lines, mut changes, mut bad) = (Vec::with_capacity(batch.len()), Vec::new(), Vec::new());
-            for (line, change) in batch {
-                match change {
-                    Ok(change) => {
-                        spellings.note(ids(&change), tally.table, &tally.name, line);
-                        lines.push((line, time(&change).is_some_and(|at| at < times::EARLY)));
-                        changes.push(change);
-                    }
-                    Err(refusal) => bad.push((line, refusal)),
-                }
-            }
-            for ((line, is_early), made) in lines.into_iter().zip(app.feed().import(changes)?) {
-                match made {
-                    Ok(true) => tally.new += 1,
-                    Ok(false) => tally.same += 1,
-                    Err(error) => {
-                        bad.push((line, Refusal::of_error(error)?));
-                        continue;
+        tally.is_whole =
+            each_batch(table, source, app.feed().config().server.body_limit, interrupt, |batch, progress| {
+                let (mut lines, mut changes, mut bad) = (Vec::with_capacity(batch.len()), Vec::new(), Vec::new());
+                for (line, change) in batch {
+                    match change {
+                        Ok(change) => {
+                            spellings.note(ids(&change), tally.table, &tally.name, line);
+                            lines.push((line, time(&change).is_some_and(|at| at < times::EARLY)));
+                            changes.push(change);
+                        }
+                        Err(refusal) => bad.push((line, refusal)),
                     }
                 }
-                if is_early {
-                    tally.first_early = if tally.early == 0 { line } else { tally.first_early };
-                    tally.early += 1;
+                for ((line, is_early), made) in lines.into_iter().zip(app.feed().import(changes)?) {
+                    match made {
+                        Ok(true) => tally.new += 1,
+                        Ok(false) => tally.same += 1,
+                        Err(error) => {
+                            bad.push((line, Refusal::of_error(error)?));
+                            continue;
+                        }
+                    }
+                    if is_early {
+                        tally.first_early = if tally.early == 0 { line } else { tally.first_early };
+                        tally.early += 1;
+                    }
                 }
-            }
-            tally.refused += bad.len() as u64;
-            refused.add(&tally.name, bad, progress);
-            Ok(tally.remark(progress))
-        })?;
+                tally.refused += bad.len() as u64;
+                refused.add(&tally.name, bad, progress);
+                Ok(tally.remark(progress))
+            })?;
         if tally.is_whole { Ok(()) } else { Err(interrupted()) }
     }
 }

@@ -19,7 +19,7 @@ use crate::prelude::*;
 /// TLS that trusts any certificate, for calls that send nothing secret and whose answer is none.
 pub(super) fn unchecked() -> Result<ClientConfig> {
     let (provider, builder) = builder()?;
-    Ok(trusting(builder, Verifier { trust: Trust::Any, provider }))
+    Ok(trusting(builder, Verifier { trusts: None, provider }))
 }
 
 /// TLS for calls to an address. Trusts the certificates in a file (PEM) and those that they vouch for; without a file, those
@@ -42,7 +42,7 @@ pub(super) fn settings(address: &str, ca_file: Option<&Path>) -> Result<ClientCo
             roots.add_parsable_certificates(named.iter().cloned());
             let chains = WebPkiServerVerifier::builder_with_provider(roots.into(), Arc::clone(&provider)).build();
             let chains = chains.context(format_args!("--ca-file: {}", file.display()))?;
-            return Ok(trusting(builder, Verifier { trust: Trust::Named { named, chains }, provider }));
+            return Ok(trusting(builder, Verifier { trusts: Some((named, chains)), provider }));
         }
     }
     Ok(builder.with_root_certificates(roots).with_no_client_auth())
@@ -72,21 +72,12 @@ fn in_file(file: &Path) -> Result<Vec<CertificateDer<'static>>> {
     found.context(unusable)
 }
 
-/// The certificates that are trusted.
-#[derive(Debug)]
-enum Trust {
-    Any,
-    /// Named certificates, and those that they vouch for. A chain alone would not do: it must end in an authority and begin
-    /// with a certificate that is none, but a server may use a named one that is an authority or has another.
-    Named {
-        named: Vec<CertificateDer<'static>>,
-        chains: Arc<WebPkiServerVerifier>,
-    },
-}
-
 #[derive(Debug)]
 struct Verifier {
-    trust: Trust,
+    /// The certificates that are trusted, and those that they vouch for; `None` for any. A chain alone would not do: it must
+    /// end in an authority and begin with a certificate that is none, but a server may use a named one that is an authority
+    /// or has another.
+    trusts: Option<(Vec<CertificateDer<'static>>, Arc<WebPkiServerVerifier>)>,
     provider: Arc<CryptoProvider>,
 }
 
@@ -99,7 +90,7 @@ impl ServerCertVerifier for Verifier {
         ocsp_response: &[u8],
         now: UnixTime,
     ) -> Result<ServerCertVerified, rustls::Error> {
-        let Trust::Named { named, chains } = &self.trust else { return Ok(ServerCertVerified::assertion()) };
+        let Some((named, chains)) = &self.trusts else { return Ok(ServerCertVerified::assertion()) };
         match chains.verify_server_cert(end_entity, intermediates, server_name, ocsp_response, now) {
             // Both are found after the dates are checked and before the name is.
             Err(rustls::Error::InvalidCertificate(error))

@@ -1,6 +1,5 @@
 //! The thread of a standby: it copies, follows the log, and tries again with growing pauses.
 
-use std::fmt;
 use std::io::{BufReader, Read};
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -44,12 +43,6 @@ pub(super) struct Follower {
     /// When the directory says that it last had all rows.
     noted: Mutex<Option<Millis>>,
     is_closed: AtomicBool,
-}
-
-impl fmt::Debug for Follower {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Follower").field("origin", &self.origin).finish_non_exhaustive()
-    }
 }
 
 impl Follower {

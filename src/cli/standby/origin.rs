@@ -1,10 +1,8 @@
 //! The calls of a standby to the server that it follows.
 
-use std::fmt;
-
 use hyper::Method;
 use serde::de::IgnoredAny;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::cli::plain;
 use crate::cli::remote::calls::{Access, Body, Fault, Server};
@@ -23,18 +21,8 @@ const TIME_LIMIT_FOR_COPY: Duration = Duration::from_secs(300);
 /// The server, as this standby calls it.
 pub(super) struct Origin {
     server: Server,
-    /// For calls that may take long.
-    patient: Server,
-    /// For the question whether it serves.
-    impatient: Server,
     pub(super) name: String,
     own_url: String,
-}
-
-impl fmt::Debug for Origin {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Origin").field("name", &self.name).finish_non_exhaustive()
-    }
 }
 
 /// The answer to a seal.
@@ -62,10 +50,7 @@ pub(super) fn is_ready(server: &Server) -> Result<bool, Fault> {
 
 impl Origin {
     pub(super) fn new(url: &str, access: &Access, name: String, own_url: String) -> Result<Self> {
-        let server = access.server("--from", url, TIME_LIMIT)?;
-        let (patient, impatient) =
-            (server.with_time_limit(TIME_LIMIT_FOR_COPY), server.with_time_limit(TIME_LIMIT_WITH_LOST));
-        Ok(Self { server, patient, impatient, name, own_url })
+        Ok(Self { server: access.server("--from", url, TIME_LIMIT)?, name, own_url })
     }
 
     /// The error of a call, with the codes that a standby acts upon.
@@ -78,13 +63,15 @@ impl Origin {
     /// The archive of a copy. Only its beginning may take long.
     pub(super) fn take_copy(&self, request: &CopyRequest) -> Result<Body> {
         let request = serde_json::to_string(request).context("the request for a copy")?;
-        let archive = self.patient.read_after(Method::POST, &format!("{PATH}/copies"), request);
+        let patient = self.server.with_time_limit(TIME_LIMIT_FOR_COPY);
+        let archive = patient.read_after(Method::POST, &format!("{PATH}/copies"), request);
         Ok(archive.map_err(|fault| self.error(fault))?.with_time_limit(TIME_LIMIT))
     }
 
-    /// The body of an answer, however long.
-    fn read(&self, path: &str) -> Result<Body> {
-        self.server.read(path).map_err(|fault| self.error(fault))
+    /// A call whose good answer says no more.
+    fn tell(&self, method: Method, path: &str, body: Option<&Value>) -> Result<()> {
+        let told = self.server.call::<IgnoredAny>(method, &format!("{PATH}/{path}"), body);
+        told.map(drop).map_err(|fault| self.error(fault))
     }
 
     /// The error of a stream that the server has ended.
@@ -99,7 +86,8 @@ impl Origin {
     /// The stream of the log behind a row.
     pub(super) fn follow(&self, log: u64, after: u64) -> Result<Body> {
         let name = self.quoted_name();
-        self.read(&format!("{PATH}/log?standby={name}&log={log:016x}&after={after}"))
+        let stream = self.server.read(&format!("{PATH}/log?standby={name}&log={log:016x}&after={after}"));
+        stream.map_err(|fault| self.error(fault))
     }
 
     fn quoted_name(&self) -> String {
@@ -108,14 +96,12 @@ impl Origin {
 
     /// Whether the server answers, and serves applications.
     pub(super) fn serves(&self) -> bool {
-        is_ready(&self.impatient).unwrap_or(false)
+        is_ready(&self.server.with_time_limit(TIME_LIMIT_WITH_LOST)).unwrap_or(false)
     }
 
     /// Tells how far this standby is.
     pub(super) fn report(&self, applied: u64) -> Result<()> {
-        let body = json!({"standby": self.name, "applied": applied});
-        let told = self.server.call::<IgnoredAny>(Method::PUT, &format!("{PATH}/progress"), Some(&body));
-        told.map(drop).map_err(|fault| self.error(fault))
+        self.tell(Method::PUT, "progress", Some(&json!({"standby": self.name, "applied": applied})))
     }
 
     /// Makes the server take no changes. If the answer is lost, it takes them again, now or within a minute.
@@ -131,16 +117,13 @@ impl Origin {
 
     /// Lets the server take changes again, if it hands over to this standby.
     pub(super) fn unseal(&self) -> Result<()> {
-        let path = format!("{PATH}/seal?standby={}", self.quoted_name());
-        let lifted = self.server.call::<IgnoredAny>(Method::DELETE, &path, None);
-        lifted.map(drop).map_err(|fault| self.error(fault))
+        self.tell(Method::DELETE, &format!("seal?standby={}", self.quoted_name()), None)
     }
 
     /// Ends the part of the server. The error is `not_handing_over` if it has taken changes again; after another one it may
     /// have ended, or not.
     pub(super) fn hand_over(&self, seal: &Seal) -> Result<()> {
         let body = json!({"ticket": seal.ticket, "url": self.own_url, "row": seal.row});
-        let over = self.server.call::<IgnoredAny>(Method::POST, &format!("{PATH}/handover"), Some(&body));
-        over.map(drop).map_err(|fault| self.error(fault))
+        self.tell(Method::POST, "handover", Some(&body))
     }
 }
