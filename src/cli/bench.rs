@@ -13,8 +13,6 @@ mod requests;
 mod run;
 mod search;
 
-use std::fs;
-
 use tokio::runtime;
 
 use self::load::Load;

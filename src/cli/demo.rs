@@ -9,8 +9,7 @@ mod prepare;
 mod texts;
 mod writer;
 
-use std::fs::{self, File, TryLockError};
-use std::io;
+use std::fs::{File, TryLockError};
 use std::net::SocketAddr;
 
 use clap::ValueEnum;
@@ -21,7 +20,6 @@ use crate::cli::data::import::ImportArgs;
 use crate::cli::terminal::logging;
 use crate::prelude::*;
 use config::AcceptedIds;
-use model::HostId;
 
 /// The file that says which community a directory has.
 const MADE: &str = "community.json";

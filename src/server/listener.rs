@@ -1,6 +1,5 @@
 //! The HTTP server on its address, with or without TLS.
 
-use std::io::{self, Write};
 use std::net::SocketAddr;
 
 use actix_http::{HttpService, KeepAlive};

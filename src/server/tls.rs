@@ -1,6 +1,5 @@
 //! TLS: the certificate and its key, read again when their files have changed.
 
-use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::sync::Weak;
 

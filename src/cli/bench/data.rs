@@ -8,7 +8,6 @@ use crate::cli::data::tables::Table;
 use crate::cli::graph::Graph;
 use crate::prelude::*;
 use feed::Command;
-use model::HostId;
 
 /// Most users, which are numbered in memory while the files are read.
 const MOST_USERS: usize = 50_000_000;

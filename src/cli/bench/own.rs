@@ -1,6 +1,5 @@
 //! A server of this program, started for the run on a directory that is removed at its end.
 
-use std::fs;
 use std::io::{BufRead, BufReader};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, ChildStdout, Command, Stdio};

@@ -4,7 +4,6 @@ mod lines;
 mod output;
 
 use std::collections::HashSet;
-use std::fs;
 
 use self::lines::Scope;
 use self::output::Output;

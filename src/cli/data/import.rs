@@ -12,8 +12,6 @@ pub(crate) mod source;
 mod spellings;
 mod times;
 
-use std::io::Write;
-
 use self::lines::{ids, time};
 use self::reader::each_batch;
 use self::refusal::{Refusal, Refused};

@@ -2,9 +2,7 @@
 
 mod exchange;
 
-use std::fmt::Display;
-use std::fs::{self, File};
-use std::io::Read;
+use std::fs::File;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use indicatif::HumanBytes;

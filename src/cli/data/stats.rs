@@ -1,7 +1,5 @@
 //! `tideline stats`: amounts of stored data.
 
-use std::io::{self, Write};
-
 use indicatif::HumanBytes;
 
 use crate::cli::terminal::table::{self, Column};

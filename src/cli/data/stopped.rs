@@ -1,7 +1,6 @@
 //! Work on the data directory of a stopped server.
 
 use crate::prelude::*;
-use model::UserId;
 
 /// Users read at a time.
 const AT_ONCE: usize = 1000;

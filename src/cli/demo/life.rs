@@ -5,14 +5,13 @@ use std::thread;
 
 use fastrand::Rng;
 use serde::de::DeserializeOwned;
-use serde_json::{Value, json};
 
 use super::people::{self, CLOCK, READER, SWIMMERS, cast};
 use super::writer::{Answer, Post, Writer};
 use super::{Community, host_id};
 use crate::prelude::*;
 use feed::{PublishItems, ReactionRequest, Relate, Visibility, follows, reactions};
-use model::{Barrier, HostId, Relation, UserId};
+use model::{Barrier, Relation};
 
 /// Something happens this often.
 const BEAT: Duration = Duration::from_millis(500);

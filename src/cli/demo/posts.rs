@@ -1,15 +1,12 @@
 //! Items of the last two weeks: mostly by a few users, with equal times; and the reactions to them.
 
-use std::io::{self, Write};
-
 use fastrand::Rng;
-use serde_json::json;
 
 use super::people::cast;
 use super::texts::{self, ADVERTS, TEXTS, TIDE};
 use super::writer::{Answer, Post, Writer};
 use crate::cli::graph::Graph;
-use model::Millis;
+use crate::prelude::*;
 
 const MINUTE: Millis = 60_000;
 const HOUR: Millis = 60 * MINUTE;

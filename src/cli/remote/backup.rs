@@ -3,8 +3,6 @@
 mod remote;
 mod target;
 
-use std::io::{self, Read};
-
 use indicatif::HumanBytes;
 
 use self::target::Target;

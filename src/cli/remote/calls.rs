@@ -1,9 +1,6 @@
 //! Calls of commands to a running server: its address, its key, and words for what goes wrong.
 
 use std::error::Error as StdError;
-use std::fmt;
-use std::fs;
-use std::io::{self, Read};
 
 use clap::ArgGroup;
 use http_body_util::{BodyExt, Full, Limited};
@@ -16,7 +13,6 @@ use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 use rustls::ClientConfig;
 use serde::de::DeserializeOwned;
-use serde_json::Value;
 use tokio::runtime::{self, Runtime};
 use tokio::time::{Instant, timeout, timeout_at};
 

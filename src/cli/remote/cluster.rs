@@ -1,7 +1,5 @@
 //! `tideline cluster`: begins a cluster, shows its nodes, changes what they share, and takes a directory out of it.
 
-use std::io::{self, Write};
-
 use clap::Subcommand;
 
 use super::calls::{Access, Cause};

@@ -2,7 +2,6 @@
 //! log.
 
 use std::collections::BTreeSet;
-use std::io::{self, Write};
 
 use hyper::Method;
 

@@ -1,7 +1,6 @@
 //! TLS of calls to a running server: which certificates are trusted.
 
 use std::fs::File;
-use std::io::Read;
 
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::client::{WebPkiServerVerifier, verify_server_name};

@@ -2,7 +2,6 @@
 //! they never change, and the server makes another copy with most of them.
 
 use std::collections::HashSet;
-use std::fs;
 
 use super::origin::Origin;
 use crate::prelude::*;

@@ -2,7 +2,6 @@
 
 use hyper::Method;
 use serde::de::IgnoredAny;
-use serde_json::{Value, json};
 
 use crate::cli::plain;
 use crate::cli::remote::calls::{Access, Body, Fault, Server};

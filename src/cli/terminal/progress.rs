@@ -1,8 +1,7 @@
 //! Progress of a long command, on stderr: a bar on a terminal, a line every few seconds elsewhere.
 
 use std::cell::Cell;
-use std::fmt::Display;
-use std::io::{self, IsTerminal, Write};
+use std::io::IsTerminal;
 
 use indicatif::{HumanBytes, HumanCount, ProgressBar, ProgressDrawTarget, ProgressStyle};
 

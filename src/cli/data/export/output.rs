@@ -1,6 +1,5 @@
 //! The file of a table while it is written.
 
-use std::fmt::Display;
 use std::io::Write as _;
 
 use crate::cli::data::import::source::shown;

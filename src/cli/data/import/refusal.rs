@@ -1,7 +1,6 @@
 //! Refused lines: reasons, messages and counts.
 
 use std::collections::BTreeMap;
-use std::fmt;
 
 use super::records::Shape;
 use crate::cli::terminal::units::lines;

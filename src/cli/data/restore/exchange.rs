@@ -1,9 +1,6 @@
 //! Puts restored data in the place of that which a directory has. It moves inside the directory, so that neither a mount
 //! point nor a link in its place matters, and the backups in it stay where they are.
 
-use std::fs;
-use std::io;
-
 use rustix::fs::{AtFlags, CWD, StatxAttributes, StatxFlags, statx};
 
 use crate::prelude::*;

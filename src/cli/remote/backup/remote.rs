@@ -1,10 +1,7 @@
 //! The backups of a running server, over HTTP.
 
-use std::io::Read;
-
 use hyper::Method;
 use serde::de::IgnoredAny;
-use serde_json::json;
 
 use super::super::calls::Server;
 use super::BackupSource;

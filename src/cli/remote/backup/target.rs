@@ -1,8 +1,5 @@
 //! The place of a copy of a backup, and the writing of it: whole, or nothing with its name.
 
-use std::fs;
-use std::io::{self, Read};
-
 use crate::cli::terminal::part::{Packed, Part, unwritten};
 use crate::prelude::*;
 use feed::backup::unpack;
