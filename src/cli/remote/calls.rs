@@ -58,23 +58,17 @@ impl Access {
     }
 }
 
-/// The key for a server: the first one in a file, or without a file that of the environment.
+/// The key for a server: the first one in a file, which may be the file of keys of the server, or without a file that of the
+/// environment.
 fn key(file: Option<&Path>) -> Result<Option<String>> {
-    match file {
-        Some(file) => key_in(file).map(Some),
-        None => Ok(std::env::var(KEY).ok().map(|key| key.trim().to_owned())),
-    }
-}
-
-/// The first key in a file, which may be the file of keys of the server.
-fn key_in(file: &Path) -> Result<String> {
+    let Some(file) = file else { return Ok(std::env::var(KEY).ok().map(|key| key.trim().to_owned())) };
     let text = fs::read_to_string(file).context(format_args!("cannot read {}", file.display()))?;
     // A name may stand behind a key.
     let entries =
         text.lines().filter_map(|line| line.split_whitespace().next()).filter(|entry| !entry.starts_with('#'));
-    entries.map(str::to_owned).find(|entry| !entry.starts_with("sha256:")).ok_or_else(|| {
-        Error::Setup(format!("{} has no key, which is the first line of \"tideline key new\"", file.display()))
-    })
+    let key = entries.map(str::to_owned).find(|entry| !entry.starts_with("sha256:"));
+    let missing = || format!("{} has no key, which is the first line of \"tideline key new\"", file.display());
+    key.map(Some).ok_or_else(|| Error::Setup(missing()))
 }
 
 /// The address of a server in an option, without a slash at its end.
