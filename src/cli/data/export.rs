@@ -71,14 +71,9 @@ fn must_be_apart(paths: &[&PathBuf], data: &Path) -> Result<()> {
     let twice =
         |path: &Path| Error::Setup(format!("{} is given twice; each table needs a file of its own", path.display()));
     for path in paths {
-        if path.as_os_str() == "-" {
-            if !taken.insert(PathBuf::from("-")) {
-                return Err(twice(path));
-            }
-            continue;
-        }
+        let is_stdout = path.as_os_str() == "-";
         let (folder, name) = (whole(Part::folder(path)), path.file_name().unwrap_or_default());
-        if folder.starts_with(&data) {
+        if !is_stdout && folder.starts_with(&data) {
             return Err(Error::Setup(format!(
                 "{} is in the data directory, in which an export changes nothing; choose another directory",
                 path.display()
