@@ -221,11 +221,6 @@ fn make(dir: &Path, community: Community, config: &Config) -> Result<Community> 
     Ok(community)
 }
 
-/// Success also if there was nothing to remove.
-fn if_there(removed: io::Result<()>) -> io::Result<()> {
-    removed.or_else(|e| if e.kind() == io::ErrorKind::NotFound { Ok(()) } else { Err(e) })
-}
-
 /// Prints the first things to try.
 fn greet(community: &Community, url: &str) {
     let [reader, other] =

@@ -7,6 +7,7 @@ use indicatif::HumanBytes;
 
 use super::drain::{drain, failing};
 use super::stopped::{each_user, on_directory};
+use crate::cli::terminal::units::counted;
 use crate::prelude::*;
 use feed::worker::slack;
 use kv::{TableStats, Tier};
@@ -94,8 +95,4 @@ fn report(inboxes: &Inboxes, tables: &[TableStats], limit: usize) -> Result<()> 
         let per_entry = bytes as f64 / inboxes.rows.max(1) as f64;
         writeln!(out, "table inboxes: {rows} rows, {bytes} bytes, {per_entry:.1} bytes per entry")
     })
-}
-
-fn counted(count: u64, one: &str, many: &str) -> String {
-    format!("{count} {}", if count == 1 { one } else { many })
 }

@@ -59,7 +59,7 @@ pub(crate) fn run(config: &Config, args: &ExportArgs) -> Result<()> {
 }
 
 fn being_erased(users: usize) -> String {
-    let who = if users == 1 { "1 user is".to_owned() } else { format!("{users} users are") };
+    let who = units::counted(users as u64, "user is", "users are");
     format!("{who} being erased: what is left of them is not written")
 }
 

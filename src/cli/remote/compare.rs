@@ -10,8 +10,7 @@ use crate::cli::data::stopped::on_directory;
 use crate::cli::terminal::table::{self, Column};
 use crate::cli::terminal::units::time_limit;
 use crate::prelude::*;
-use cluster::{Compared, Comparison, Node};
-use feed::check::TableDigest;
+use cluster::Node;
 
 const PATH: &str = "/v1/admin/cluster/digests";
 /// The interval of looks at a comparison.
@@ -212,17 +211,8 @@ impl Compares<'_> {
             Self::Own(node) => node,
         };
         let number = u64::from_str_radix(id, 16).map_err(|_| Error::Setup("a comparison without id".to_owned()))?;
-        let Some(Comparison { position, state }) = node.comparison(number) else { return Ok(None) };
-        let table = |of: &TableDigest| TableReport {
-            table: of.table.into(),
-            rows: of.rows,
-            digest: format!("{:032x}", of.digest),
-        };
-        Ok(Some(match state {
-            Compared::Running => Stage::Running,
-            Compared::Failed(cause) => Stage::Failed { cause },
-            Compared::Done(tables) => Stage::Done(Digests { position, tables: tables.iter().map(table).collect() }),
-        }))
+        let told = node.comparison(number).map(|told| serde_json::from_value(http::comparison_body(id, told)));
+        told.transpose().context("a comparison that cannot be read")
     }
 }
 

@@ -18,7 +18,12 @@ pub(crate) fn time(at: Millis) -> String {
     humantime::format_rfc3339_millis(UNIX_EPOCH + Duration::from_millis(at)).to_string()
 }
 
-/// The number of lines, in words.
+/// A number of lines, in words.
 pub(crate) fn lines(count: u64) -> String {
-    if count == 1 { "1 line".to_owned() } else { format!("{count} lines") }
+    counted(count, "line", "lines")
+}
+
+/// A number of things, with their name.
+pub(crate) fn counted(count: u64, one: &str, many: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { many })
 }

@@ -65,10 +65,7 @@ fn is_mount_point(path: &Path) -> bool {
 
 /// Removes what a restore has written outside of its place.
 pub(super) fn clear(data: &Path) -> io::Result<()> {
-    [RESTORING, RESTORED].into_iter().try_for_each(|name| match fs::remove_dir_all(data.join(name)) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-        _ => Ok(()),
-    })
+    [RESTORING, RESTORED].into_iter().try_for_each(|name| if_there(fs::remove_dir_all(data.join(name))))
 }
 
 /// The backup of a restore that was interrupted after the data before had begun to leave its place: only [`finish`] helps,
