@@ -31,38 +31,31 @@ pub(super) async fn prepare(
     connections: usize,
     interrupt: &Interrupt,
 ) -> Result<()> {
+    let filled = async {
+        let follows = load.graph.follows();
+        let parts = follows.chunk_by(|one, other| one.0 == other.0).flat_map(|of_user| of_user.chunks(BATCH));
+        let calls = parts.map(|part| {
+            let ids: Vec<u64> = part.iter().map(|(_, target)| requests.user(*target)).collect();
+            let path = format!("/v1/users/{}/following/batch", requests.user(part[0].0));
+            (ids.len(), (Method::POST, path, format!(r#"{{"follow":{ids:?}}}"#)))
+        });
+        let progress = Progress::new("follows", Some(follows.len() as u64), Unit::Count("follows"));
+        send(client, calls, connections, progress).await?;
+        let begin = now() - history as u64;
+        let mut posts = load.history(history).zip(begin..);
+        let calls = std::iter::from_fn(|| {
+            let part: Vec<_> = posts.by_ref().take(BATCH).map(|(post, at)| requests.post(post, Some(at))).collect();
+            let body = format!(r#"{{"items":[{}]}}"#, part.join(","));
+            (!part.is_empty()).then(|| (part.len(), (Method::POST, "/v1/content/batch".to_owned(), body)))
+        });
+        let progress = Progress::new("posts", Some(history as u64), Unit::Count("posts"));
+        send(client, calls, connections, progress).await
+    };
     tokio::select! {
-        filled = fill(client, load, requests, history, connections) => filled?,
+        filled = filled => filled?,
         () = asked(interrupt) => return Err(Error::Setup("interrupted before the run began".to_owned())),
     }
     drained(client, Duration::MAX, interrupt).await
-}
-
-async fn fill(
-    client: &Arc<Client>,
-    load: &Load,
-    requests: &mut Requests,
-    history: usize,
-    connections: usize,
-) -> Result<()> {
-    let follows = load.graph.follows();
-    let parts = follows.chunk_by(|one, other| one.0 == other.0).flat_map(|of_user| of_user.chunks(BATCH));
-    let calls = parts.map(|part| {
-        let ids: Vec<u64> = part.iter().map(|(_, target)| requests.user(*target)).collect();
-        let path = format!("/v1/users/{}/following/batch", requests.user(part[0].0));
-        (ids.len(), (Method::POST, path, format!(r#"{{"follow":{ids:?}}}"#)))
-    });
-    let progress = Progress::new("follows", Some(follows.len() as u64), Unit::Count("follows"));
-    send(client, calls, connections, progress).await?;
-    let begin = now() - history as u64;
-    let mut posts = load.history(history).zip(begin..);
-    let calls = std::iter::from_fn(|| {
-        let part: Vec<_> = posts.by_ref().take(BATCH).map(|(post, at)| requests.post(post, Some(at))).collect();
-        let body = format!(r#"{{"items":[{}]}}"#, part.join(","));
-        (!part.is_empty()).then(|| (part.len(), (Method::POST, "/v1/content/batch".to_owned(), body)))
-    });
-    let progress = Progress::new("posts", Some(history as u64), Unit::Count("posts"));
-    send(client, calls, connections, progress).await
 }
 
 /// The present figures of a server. Waits for a while if it has too much to do.

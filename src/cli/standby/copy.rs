@@ -42,14 +42,13 @@ pub(super) fn make(
         let is_same = kept.log == Some(plan.state.id);
         let (present, gone): (Vec<_>, Vec<_>) = kept.files.iter().partition(|file| is_same && all.contains(file));
         gone.into_iter().try_for_each(|file| remove(directory, &file.name))?;
-        let sum = |files: &[CopyFile]| files.iter().map(|file| file.bytes).sum::<u64>();
-        let present_bytes: u64 = present.iter().map(|file| file.bytes).sum();
-        let lacking = ((plan.files.len() - present.len()) as u64, sum(&plan.files) - present_bytes);
-        directory.begin_copy(text, lacking.1, min_free)?;
-        let (files, bytes) = lacking;
+        let files = (plan.files.len() - present.len()) as u64;
+        let of_all: u64 = plan.files.iter().map(|file| file.bytes).sum();
+        let bytes = of_all - present.iter().map(|file| file.bytes).sum::<u64>();
+        directory.begin_copy(text, bytes, min_free)?;
         tracing::info!(files, bytes, kept = present.len(), "a copy begins");
         tell(Head { flushed: plan.state.flushed, bytes });
-        Ok((lacking, (plan.state.id, Progress::new("copy", Some(bytes), Unit::Bytes))))
+        Ok(((files, bytes), (plan.state.id, Progress::new("copy", Some(bytes), Unit::Bytes))))
     };
     let wrote = |(_, progress): &(u64, Progress), bytes| {
         progress.at(bytes, "");

@@ -225,10 +225,7 @@ impl Follower {
         if self.is_closed() {
             return Err(Code::Stopping.into());
         }
-        if store.as_ref().is_some_and(Standby::needs_restart) {
-            drop(store.take());
-        }
-        let opened = match store.take() {
+        let opened = match store.take().filter(|opened| !opened.needs_restart()) {
             Some(opened) => opened,
             None => Standby::open(&self.directory, &self.options, &self.schema)?,
         };
