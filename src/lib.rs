@@ -4,5 +4,6 @@
 //! things from the people I follow, before this point". `docs/architecture.md` walks through it.
 
 pub mod cli;
+mod context;
+mod prelude;
 pub mod server;
-pub mod trace;

@@ -9,24 +9,17 @@ mod stop_signals;
 mod tls;
 
 use std::net::SocketAddr;
-use std::path::PathBuf;
 use std::pin::pin;
-use std::sync::Arc;
-use std::time::{Duration, Instant};
 
-use actix_web::rt;
+use actix_web::rt::{self, SystemRunner};
 use actix_web::web::ServiceConfig;
 use tokio::sync::oneshot;
 
-use config::Config;
-use feed::Feed;
+use crate::prelude::*;
 use http::{Api, Authenticator, Dispatcher, Reloads, Webhooks};
 use kv::FORMAT;
-use model::error::{Error, Result};
-use model::threads;
 
 pub use self::app::{App, StartOptions, open, options};
-pub(crate) use self::rotation::start as look_after_keys;
 pub(crate) use self::standby::serve as serve_standby;
 pub(crate) use self::stop_signals::StopSignals;
 
@@ -43,13 +36,8 @@ pub fn run(
     file: Option<PathBuf>,
     ready: impl FnOnce(&Arc<Feed>, &str) -> Result<()>,
 ) -> Result<()> {
-    let gate = Arc::new(Authenticator::new(&config.auth)?);
-    refuse_open_address(config, !gate.is_open())?;
+    let Beginning { system, mut stop, gate, reloads } = Beginning::new(config, file.clone())?;
     rotation::warn_of_exposed(&config.auth, file.as_deref());
-    let system = rt::System::new();
-    let mut stop = system.block_on(async { StopSignals::catch() })?;
-    let reloads = Arc::new(Reloads::default());
-    system.block_on(async { rotation::start(&config.auth, file, Arc::clone(&gate), Arc::clone(&reloads)) })?;
     let Some(app) = system.block_on(open_unless_stopped(config, start_options, &mut stop))? else { return Ok(()) };
     let served = system.block_on(serve(config, &app, (gate, reloads), &mut stop, ready));
     let left = served.as_ref().copied().unwrap_or(config.server.shutdown_timeout.get());
@@ -57,6 +45,29 @@ pub fn run(
     served.and(stopped)?;
     tracing::info!("stopped");
     Ok(())
+}
+
+/// A server before it opens its data: the system of its event loops, the signals that stop it, and its keys, which are read
+/// again when their files change and at SIGHUP.
+pub(crate) struct Beginning {
+    pub(crate) system: SystemRunner,
+    pub(crate) stop: StopSignals,
+    pub(crate) gate: Arc<Authenticator>,
+    pub(crate) reloads: Arc<Reloads>,
+}
+
+impl Beginning {
+    /// Refuses an address that all may reach, unless there are keys or the settings allow it.
+    pub(crate) fn new(config: &Config, file: Option<PathBuf>) -> Result<Self> {
+        let gate = Arc::new(Authenticator::new(&config.auth)?);
+        refuse_open_address(config, !gate.is_open())?;
+        let (system, reloads) = (rt::System::new(), Arc::<Reloads>::default());
+        let stop = system.block_on(async {
+            rotation::start(&config.auth, file, Arc::clone(&gate), Arc::clone(&reloads))?;
+            StopSignals::catch()
+        })?;
+        Ok(Self { system, stop, gate, reloads })
+    }
 }
 
 /// Opens on a separate thread, because the engine may replay its log for long. If told to stop meanwhile, it closes
@@ -97,7 +108,7 @@ pub fn can_listen(config: &Config) -> Result<()> {
 }
 
 /// Without keys, any client that reaches the server may do anything: only this machine should reach it.
-pub(crate) fn refuse_open_address(config: &Config, has_keys: bool) -> Result<()> {
+fn refuse_open_address(config: &Config, has_keys: bool) -> Result<()> {
     let listen = config.server.listen;
     if listen.ip().to_canonical().is_loopback() || has_keys {
         return Ok(());

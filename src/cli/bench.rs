@@ -1,8 +1,9 @@
 //! `tideline bench`: how many operations a server keeps up with, and how long they take.
 
 mod data;
-mod figures;
+mod load;
 mod measure;
+mod mix;
 mod own;
 mod plot;
 mod prepare;
@@ -12,29 +13,22 @@ mod requests;
 mod run;
 mod search;
 
-use std::fs;
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::time::Duration;
-
-use clap::Args;
-use serde::Serialize;
 use tokio::runtime;
 
+use self::load::Load;
 use self::measure::{Errors, Measured, measure};
+use self::mix::Mix;
 use self::own::Own;
 use self::prepare::{figures, prepare};
 use self::report::{Data, FORMAT, Report, Tried};
 use self::requests::Requests;
 use self::run::{Plan, Target};
 use self::search::Search;
-use super::{print, say};
-use crate::cli::remote::calls::Client;
-use crate::cli::terminal::interrupt::Interrupt;
+use crate::cli::graph::Graph;
+use crate::cli::remote::calls::Access;
+use crate::cli::terminal::part::unwritten;
 use crate::cli::terminal::units::time_limit;
-use crate::trace::{Graph, Load, Mix};
-use model::clock::now;
-use model::error::{Error, Result};
+use crate::prelude::*;
 
 /// The first rate of a search, per second.
 const FIRST_RATE: f64 = 500.0;
@@ -73,12 +67,9 @@ struct ServerArgs {
     /// leaves them there; without it, a server is started on a new directory, which is removed at the end
     #[arg(long, value_name = "URL")]
     url: Option<String>,
-    /// Read the server's key from FILE [default: the variable TIDELINE_KEY]
-    #[arg(long, value_name = "FILE")]
-    key_file: Option<PathBuf>,
-    /// Trust the certificates in FILE (PEM), and those that they vouch for [default: the authorities of the system]
-    #[arg(long, value_name = "FILE", requires = "url")]
-    ca_file: Option<PathBuf>,
+    #[command(flatten)]
+    #[serde(flatten)]
+    access: Access,
     /// Start the server with the settings in FILE [default: no file]
     #[arg(long, value_name = "FILE", conflicts_with = "url")]
     config: Option<PathBuf>,
@@ -159,8 +150,7 @@ pub(super) fn run(args: &BenchArgs) -> Result<()> {
     [&args.json, &args.svg].into_iter().flatten().try_for_each(|path| write(path, ""))?;
     let interrupt = Interrupt::catch()?;
     let load = args.load(&interrupt)?;
-    let failed = |e: std::io::Error| Error::Setup(format!("cannot start the runtime: {e}"));
-    let runtime = runtime::Builder::new_current_thread().enable_all().build().map_err(failed)?;
+    let runtime = runtime::Builder::new_current_thread().enable_all().build().context("cannot start the runtime")?;
     let report = runtime.block_on(args.measure(&load, &interrupt))?;
     print(|out| report.print(out))?;
     if let Some(path) = &args.json {
@@ -174,7 +164,7 @@ pub(super) fn run(args: &BenchArgs) -> Result<()> {
 }
 
 fn write(path: &Path, text: &str) -> Result<()> {
-    fs::write(path, text).map_err(|e| Error::Setup(format!("cannot write {}: {e}", path.display())))
+    fs::write(path, text).map_err(|e| unwritten(path, &e))
 }
 
 impl BenchArgs {
@@ -190,17 +180,16 @@ impl BenchArgs {
     }
 
     fn history(&self, load: &Load) -> usize {
-        let usual = (load.graph().users() as usize).saturating_mul(POSTS_PER_USER).min(MOST_POSTS);
+        let usual = (load.graph.users() as usize).saturating_mul(POSTS_PER_USER).min(MOST_POSTS);
         self.data.history.map_or(usual, |history| history as usize)
     }
 
     /// The server, with the graph and the first posts.
     async fn target(&self, load: &Load, interrupt: &Interrupt) -> Result<Target> {
         let given = &self.server;
-        let own = given.url.is_none().then(|| Own::start(given, load.graph())).transpose()?;
+        let own = given.url.is_none().then(|| Own::start(given, &load.graph)).transpose()?;
         let url = own.as_ref().map(|own| &own.url).or(given.url.as_ref()).map_or("", String::as_str);
-        let client = Client::new("--url", url, given.key_file.as_deref(), given.ca_file.as_deref(), self.load.timeout)?;
-        let client = Arc::new(client);
+        let client = Arc::new(given.access.client("--url", url, self.load.timeout)?);
         let (mut requests, history) = (Requests::new(now(), self.load.only_ids), self.history(load));
         // Also whether a Tideline answers.
         figures(&client).await?;
@@ -208,7 +197,7 @@ impl BenchArgs {
             say(format_args!(
                 "warning: this writes {} follows and {history} posts, and then more, into the data of {url}, and leaves \
                  them there: users from {}, items from {}",
-                load.graph().follows().len(),
+                load.graph.follows().len(),
                 requests.user(0),
                 requests.first_item()
             ));
@@ -229,7 +218,7 @@ impl BenchArgs {
         let plan = self.plan(Duration::from_secs(self.load.warm_up), self.load.seconds);
         let trace = load.trace(self.load.mix, rate_asked, self.history(load));
         let measured = measure(&mut target, trace, rate_asked, plan, interrupt).await?;
-        let graph = load.graph();
+        let graph = &load.graph;
         let (format, version, server) = (FORMAT, env!("CARGO_PKG_VERSION"), target.client.url.clone());
         let data = Data {
             users: graph.users().into(),

@@ -9,27 +9,17 @@ mod prepare;
 mod texts;
 mod writer;
 
-use std::fmt::Display;
-use std::fs::{self, File, TryLockError};
-use std::io;
+use std::fs::{File, TryLockError};
 use std::net::SocketAddr;
-use std::path::{Path, PathBuf};
 
-use clap::{Args, ValueEnum};
-use serde::{Deserialize, Serialize};
+use clap::ValueEnum;
 use xxhash_rust::xxh3::xxh3_128_with_seed;
 
-use super::{print_line, say};
 use crate::cli::data::import;
 use crate::cli::data::import::ImportArgs;
 use crate::cli::terminal::logging;
-use crate::server;
-use crate::server::StartOptions;
-use config::{AcceptedIds, Config};
-use model::clock::now;
-use model::error::{Error, Result};
-use model::private;
-use model::{HostId, Millis};
+use crate::prelude::*;
+use config::AcceptedIds;
 
 /// The file that says which community a directory has.
 const MADE: &str = "community.json";
@@ -178,47 +168,46 @@ fn serve(args: &DemoArgs) -> Result<()> {
 
 /// Claims the directory, which is made if it is missing, until the result is dropped.
 fn lock(dir: &Path) -> Result<File> {
-    let failed = |e: io::Error| Error::Setup(format!("cannot use {}: {e}", dir.display()));
-    private::make_dirs(dir).map_err(failed)?;
-    let lock = File::options().create(true).truncate(false).write(true).open(dir.join(LOCK)).map_err(failed)?;
+    let unusable = format_args!("cannot use {}", dir.display());
+    private::make_dirs(dir).context(unusable)?;
+    let lock = File::options().create(true).truncate(false).write(true).open(dir.join(LOCK)).context(unusable)?;
     match lock.try_lock() {
         Ok(()) => Ok(lock),
         Err(TryLockError::WouldBlock) => Err(Error::Setup(format!(
             "{} is in use by another tideline demo. Choose another with --dir",
             dir.display()
         ))),
-        Err(TryLockError::Error(error)) => Err(failed(error)),
+        Err(TryLockError::Error(error)) => Err(error).context(unusable),
     }
 }
 
 /// The community that a directory has, if it is complete.
 fn made(dir: &Path) -> Result<Option<Community>> {
     let path = dir.join(MADE);
-    let failed = |e: &dyn Display| Error::Setup(format!("cannot read {}: {e}", path.display()));
+    let unreadable = format_args!("cannot read {}", path.display());
     match fs::read(&path) {
         Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(e) => Err(failed(&e)),
-        Ok(text) => serde_json::from_slice(&text).map(Some).map_err(|e| failed(&e)),
+        text => serde_json::from_slice(&text.context(unreadable)?).map(Some).context(unreadable),
     }
 }
 
 /// Makes a community and imports it. The remains of an interrupted run are removed first: posts made at another time
 /// would contradict them.
 fn make(dir: &Path, community: Community, config: &Config) -> Result<Community> {
-    let failed = |e: io::Error| Error::Setup(format!("cannot make a community in {}: {e}", dir.display()));
+    let failed = format_args!("cannot make a community in {}", dir.display());
     let files = files::names(dir);
     let unfinished = dir.join(UNFINISHED);
     // By its text, because other programs may have a file of this name.
     if fs::read_to_string(&unfinished).is_ok_and(|text| text == OURS) {
-        files.iter().try_for_each(|path| if_there(fs::remove_file(path))).map_err(failed)?;
-        if_there(fs::remove_dir_all(&config.storage.data_dir)).map_err(failed)?;
-    } else if fs::read_dir(dir).map_err(failed)?.flatten().any(|entry| entry.file_name() != LOCK) {
+        files.iter().try_for_each(|path| if_there(fs::remove_file(path))).context(failed)?;
+        if_there(fs::remove_dir_all(&config.storage.data_dir)).context(failed)?;
+    } else if fs::read_dir(dir).context(failed)?.flatten().any(|entry| entry.file_name() != LOCK) {
         return Err(Error::Setup(format!(
             "{} has other files, and no community of tideline demo. Choose another directory with --dir",
             dir.display()
         )));
     }
-    fs::write(&unfinished, OURS).map_err(failed)?;
+    fs::write(&unfinished, OURS).context(failed)?;
     say(format_args!(
         "making a community of {} users with {} posts in {}",
         community.users,
@@ -228,13 +217,8 @@ fn make(dir: &Path, community: Community, config: &Config) -> Result<Community> 
     files::write(dir, &community)?;
     import::run(config, &ImportArgs::of(files))?;
     let text = serde_json::to_vec(&community).map_err(|e| Error::Setup(e.to_string()))?;
-    private::replace_file(&dir.join(MADE), &text).and_then(|()| fs::remove_file(&unfinished)).map_err(failed)?;
+    private::replace_file(&dir.join(MADE), &text).and_then(|()| fs::remove_file(&unfinished)).context(failed)?;
     Ok(community)
-}
-
-/// Success also if there was nothing to remove.
-fn if_there(removed: io::Result<()>) -> io::Result<()> {
-    removed.or_else(|e| if e.kind() == io::ErrorKind::NotFound { Ok(()) } else { Err(e) })
 }
 
 /// Prints the first things to try.

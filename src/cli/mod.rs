@@ -3,9 +3,10 @@
 mod bench;
 mod data;
 mod demo;
+mod graph;
 mod remote;
 mod standby;
-mod terminal;
+pub(crate) mod terminal;
 
 use std::fmt::Display;
 use std::io::{self, Write};
@@ -116,8 +117,8 @@ struct OpenapiArgs {
 }
 
 /// Exit codes.
-const SUCCESS: i32 = 0;
-const FAILURE: i32 = 1;
+pub(crate) const SUCCESS: i32 = 0;
+pub(crate) const FAILURE: i32 = 1;
 
 /// Runs the program. Exit code 0 for success, 1 for failure, 2 for wrong usage.
 pub fn main() -> ! {
@@ -230,7 +231,7 @@ fn plain(text: &str) -> String {
 }
 
 /// Writes to stdout. A closed pipe is not an error.
-fn print(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
+pub(crate) fn print(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
     let mut out = io::BufWriter::new(io::stdout().lock());
     match write(&mut out).and_then(|()| out.flush()) {
         Err(e) if e.kind() != io::ErrorKind::BrokenPipe => Err(Error::Setup(format!("cannot write to stdout: {e}"))),
@@ -239,12 +240,12 @@ fn print(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
 }
 
 /// Writes one line to stdout.
-fn print_line(line: impl Display) -> Result<()> {
+pub(crate) fn print_line(line: impl Display) -> Result<()> {
     print(|out| writeln!(out, "{line}"))
 }
 
 /// Writes lines to stderr. A failure cannot be reported.
-fn say(lines: impl Display) {
+pub(crate) fn say(lines: impl Display) {
     lines.to_string().split('\n').for_each(|line| drop(writeln!(io::stderr(), "{}", plain(line))));
 }
 

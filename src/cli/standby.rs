@@ -7,21 +7,18 @@ pub(crate) mod promote;
 mod state;
 
 use std::net::SocketAddr;
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use actix_web::rt;
-use clap::Args;
 use tokio::sync::mpsc;
 
 use self::follow::Follower;
 use self::origin::Origin;
-use super::remote::calls;
-use crate::server::{self, StartOptions, StopSignals};
-use config::{Auth, Config};
-use http::{Authenticator, Promotion, Reloads, StandbyApi};
+use super::remote::calls::{Access, address};
+use crate::prelude::*;
+use crate::server::Beginning;
+use config::Auth;
+use http::{Promotion, StandbyApi};
 use kv::StandbyDirectory;
-use model::error::{Code, Error, Result};
 use model::is_topic;
 
 /// Where Linux has the name of the machine.
@@ -33,12 +30,8 @@ pub(crate) struct StandbyArgs {
     /// The address of the server to follow, such as http://10.0.0.1:8080
     #[arg(long, value_name = "URL")]
     from: String,
-    /// Read a full key of that server from FILE [default: the variable TIDELINE_KEY]
-    #[arg(long, value_name = "FILE")]
-    key_file: Option<PathBuf>,
-    /// Trust the certificates in FILE (PEM), and those that they vouch for [default: the authorities of the system]
-    #[arg(long, value_name = "FILE")]
-    ca_file: Option<PathBuf>,
+    #[command(flatten)]
+    access: Access,
     /// The name by which that server knows this standby [default: the name of the machine]
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
@@ -71,24 +64,18 @@ pub(crate) fn run(config: &Config, args: &StandbyArgs, file: Option<PathBuf>) ->
     if config.cluster.is_on() {
         return Err(Error::Setup("a node of a cluster needs no standby; take out the section [cluster]".to_owned()));
     }
-    let gate = Arc::new(Authenticator::new(&config.auth)?);
-    server::refuse_open_address(&config, !gate.is_open())?;
-    let url = calls::address("--from", &args.from)?;
+    let Beginning { system, mut stop, gate, reloads } = Beginning::new(&config, file.clone())?;
+    let url = address("--from", &args.from)?;
     let name = name(args.name.as_deref())?;
     let own_url = match &args.own_url {
-        Some(url) => calls::address("--own-url", url)?,
+        Some(url) => address("--own-url", url)?,
         None => format!("{}://{}", config.server.scheme(), config.server.listen),
     };
-    let origin = Origin::new(&url, args.key_file.as_deref(), args.ca_file.as_deref(), name, own_url)?;
+    let origin = Origin::new(&url, &args.access, name, own_url)?;
     let directory = StandbyDirectory::claim(data, Some(&url))?;
     tracing::info!(from = url, data_dir = %data.display(), version = env!("CARGO_PKG_VERSION"), "standby started");
     let follower = Follower::start(directory, &server::options(&config), origin)?;
 
-    let system = rt::System::new();
-    let mut stop = system.block_on(async { StopSignals::catch() })?;
-    let reloads = Arc::new(Reloads::default());
-    let keys = (Arc::clone(&gate), Arc::clone(&reloads));
-    system.block_on(async { server::look_after_keys(&config.auth, file.clone(), keys.0, keys.1) })?;
     let (promote, promotions) = mpsc::channel(1);
     let api = Arc::new(StandbyApi::new(&config, gate, Arc::clone(&reloads), follower.state(), promote));
     let served = system.block_on(async {

@@ -1,22 +1,19 @@
 //! Everything but the HTTP server: opened and closed in order.
 
-use std::sync::Arc;
-use std::time::{Duration, Instant};
-
 use crossbeam_channel::bounded;
 
 use super::files;
+use crate::prelude::*;
 use cluster::Node;
-use config::{Config, Durability};
+use config::Durability;
+use feed::Eraser;
 use feed::backlog::Backlog;
 use feed::backup::Backups;
 use feed::standbys::Standbys;
-use feed::store::{InboxRoom, Options, Store};
+use feed::store::{InboxRoom, Options};
 use feed::streaming::Streaming;
 use feed::worker;
 use feed::worker::{Candidates, Figures, Workers};
-use feed::{Eraser, Feed};
-use model::error::{Error, Result};
 use model::failpoint;
 use model::failpoint::Failpoint;
 

@@ -1,9 +1,6 @@
 //! The HTTP server on its address, with or without TLS.
 
-use std::io::{self, Write};
 use std::net::SocketAddr;
-use std::sync::Arc;
-use std::time::Duration;
 
 use actix_http::{HttpService, KeepAlive};
 use actix_service::{ServiceFactoryExt as _, map_config};
@@ -15,9 +12,9 @@ use tokio::time::sleep;
 use tokio_rustls::TlsAcceptor;
 
 use super::tls;
-use config::{Config, cores};
+use crate::prelude::*;
+use config::cores;
 use http::{Incoming, LINGER, Limits, Reloads};
-use model::error::{Error, Result};
 
 /// Connections that wait in the operating system until the server accepts them.
 const BACKLOG: u32 = 1024;
@@ -56,8 +53,7 @@ pub(super) fn listen(
     let (server, address) = bound.map_err(|e| cannot_listen(config.server.listen, &e))?;
     let mut stdout = io::stdout().lock();
     let announced = writeln!(stdout, "listening on {}://{address}", config.server.scheme());
-    let announced = announced.and_then(|()| stdout.flush());
-    announced.map_err(|e| Error::Setup(format!("cannot write to stdout: {e}")))?;
+    announced.and_then(|()| stdout.flush()).context("cannot write to stdout")?;
     Ok((server, address))
 }
 

@@ -1,17 +1,12 @@
 //! Replaces keys while the server runs: when a file of keys has changed, and at SIGHUP.
 
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::time::Duration;
-
 use actix_web::rt;
 use crossbeam_channel::{RecvTimeoutError, bounded};
 use tokio::signal::unix::{SignalKind, signal};
 
-use config::{Auth, Config, Credentials};
+use crate::prelude::*;
+use config::{Auth, Credentials};
 use http::{Authenticator, Reloads};
-use model::error::{Error, Result};
-use model::threads;
 
 /// How often the files are looked at.
 const LOOK_EVERY: Duration = Duration::from_secs(2);
@@ -19,9 +14,8 @@ const LOOK_EVERY: Duration = Duration::from_secs(2);
 /// Starts to look after the keys of `auth`, and at SIGHUP after those of the configuration file, if there is one. It
 /// ends with the system of the caller. The files are read on a thread of their own, because a file system may not answer.
 /// `reloads` gets the results.
-pub(crate) fn start(auth: &Auth, file: Option<PathBuf>, gate: Arc<Authenticator>, reloads: Arc<Reloads>) -> Result<()> {
-    let failed = |e| Error::Setup(format!("cannot wait for SIGHUP: {e}"));
-    let mut hangup = signal(SignalKind::hangup()).map_err(failed)?;
+pub(super) fn start(auth: &Auth, file: Option<PathBuf>, gate: Arc<Authenticator>, reloads: Arc<Reloads>) -> Result<()> {
+    let mut hangup = signal(SignalKind::hangup()).context("cannot wait for SIGHUP")?;
     let (tell, told) = bounded(1);
     let mut keys = Keys { auth: auth.clone(), file, gate, reloads, seen: None, said: None };
     let look = move || {

@@ -1,15 +1,11 @@
 //! The HTTP server of a standby, until it is stopped or promoted.
 
-use std::sync::Arc;
-use std::time::Duration;
-
 use actix_web::rt;
 use actix_web::web::ServiceConfig;
 
 use super::{StopSignals, listener};
-use config::Config;
+use crate::prelude::*;
 use http::{Reloads, StandbyApi};
-use model::error::Result;
 
 /// The time for answers on their way.
 const FOR_ANSWERS: Duration = Duration::from_millis(50);

@@ -2,7 +2,8 @@
 
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-use model::error::{Error, Result};
+use crate::context::Context;
+use model::error::Result;
 
 /// SIGTERM and SIGINT. Once caught, they do not end the process by themselves.
 pub(crate) struct StopSignals {
@@ -13,9 +14,8 @@ pub(crate) struct StopSignals {
 impl StopSignals {
     /// Needs an async runtime.
     pub(crate) fn catch() -> Result<Self> {
-        let catch = |kind, name| signal(kind).map_err(|e| Error::Setup(format!("cannot wait for {name}: {e}")));
-        let terminate = catch(SignalKind::terminate(), "SIGTERM")?;
-        Ok(Self { terminate, interrupt: catch(SignalKind::interrupt(), "SIGINT")? })
+        let terminate = signal(SignalKind::terminate()).context("cannot wait for SIGTERM")?;
+        Ok(Self { terminate, interrupt: signal(SignalKind::interrupt()).context("cannot wait for SIGINT")? })
     }
 
     /// Waits for either of them.

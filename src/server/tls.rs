@@ -1,10 +1,7 @@
 //! TLS: the certificate and its key, read again when their files have changed.
 
-use std::fs;
 use std::os::unix::fs::MetadataExt;
-use std::path::{Path, PathBuf};
-use std::sync::{Arc, Weak};
-use std::time::Duration;
+use std::sync::Weak;
 
 use parking_lot::RwLock;
 use rustls::crypto::{CryptoProvider, aws_lc_rs};
@@ -16,10 +13,9 @@ use rustls::{InconsistentKeys, ServerConfig};
 use tokio_rustls::TlsAcceptor;
 use x509_parser::prelude::{FromDer as _, X509Certificate};
 
+use crate::prelude::*;
 use config::{Server, small_file};
 use http::Reloads;
-use model::error::{Error, Result};
-use model::threads;
 
 /// How often the files are looked at.
 const LOOK_EVERY: Duration = Duration::from_secs(2);
@@ -38,7 +34,7 @@ pub(super) fn configure(server: &Server, reloads: &Arc<Reloads>) -> Result<Optio
     let certificate = Arc::new(Certificate(RwLock::new(pair)));
     let mut settings = ServerConfig::builder_with_provider(Arc::clone(&provider))
         .with_safe_default_protocol_versions()
-        .map_err(|e| Error::Setup(format!("TLS: {e}")))?
+        .context("TLS")?
         .with_no_client_auth()
         .with_cert_resolver(Arc::clone(&certificate) as Arc<dyn ResolvesServerCert>);
     settings.alpn_protocols = vec![b"http/1.1".to_vec()];
@@ -107,25 +103,21 @@ impl Files {
 
     /// Reads both files. Warns if others than the owner and its group may read the key.
     fn read(&self, provider: &CryptoProvider) -> Result<Arc<CertifiedKey>> {
-        let (cert, key) = (("server.tls_cert", &self.cert), ("server.tls_key", &self.key));
-        let chain = small_file(cert.1).map_err(pem::Error::Io);
-        let chain = chain.and_then(|text| CertificateDer::pem_slice_iter(&text).collect::<Result<Vec<_>, _>>());
-        let chain = chain.map_err(|e| unusable(cert, &e))?;
-        if chain.is_empty() {
-            return Err(unusable(cert, &pem::Error::NoItemsFound));
-        }
-        let private = small_file(key.1).map_err(pem::Error::Io);
-        let private = private.and_then(|text| PrivateKeyDer::from_pem_slice(&text));
-        let private = private.map_err(|e| unusable(key, &e))?;
+        let chain = read("server.tls_cert", &self.cert, ["certificate", ""], |text| {
+            let chain = CertificateDer::pem_slice_iter(text).collect::<Result<Vec<_>, _>>()?;
+            if chain.is_empty() { Err(pem::Error::NoItemsFound) } else { Ok(chain) }
+        })?;
+        let key = ["private key", " (PEM, without a password)"];
+        let private = read("server.tls_key", &self.key, key, PrivateKeyDer::from_pem_slice)?;
         let pair = CertifiedKey::from_der(chain, private, provider).map_err(|e| match e {
             rustls::Error::InconsistentKeys(InconsistentKeys::KeyMismatch) => {
-                let (cert, key) = (cert.1.display(), key.1.display());
+                let (cert, key) = (self.cert.display(), self.key.display());
                 Error::Setup(format!("server.tls_key: the key in {key} does not belong to the certificate in {cert}"))
             }
             e => Error::Setup(format!("server.tls_cert and server.tls_key cannot be used: {e}")),
         })?;
-        if fs::metadata(key.1).is_ok_and(|about| about.mode() & 0o007 != 0) {
-            tracing::warn!(key = %key.1.display(), "every user of this machine may read the private key; chmod o= it");
+        if fs::metadata(&self.key).is_ok_and(|about| about.mode() & 0o007 != 0) {
+            tracing::warn!(key = %self.key.display(), "every user of this machine may read the private key; chmod o= it");
         }
         Ok(Arc::new(pair))
     }
@@ -137,13 +129,17 @@ fn end(pair: &CertifiedKey) -> u64 {
     first.and_then(|(_, cert)| u64::try_from(cert.validity().not_after.timestamp()).ok()).unwrap_or_default()
 }
 
-fn unusable((setting, path): (&str, &PathBuf), error: &pem::Error) -> Error {
-    let path: &Path = path;
-    let why = match error {
-        pem::Error::Io(e) => format!("cannot read {}: {e}", path.display()),
-        pem::Error::NoItemsFound if setting == "server.tls_cert" => format!("no certificate in {}", path.display()),
-        pem::Error::NoItemsFound => format!("no private key in {} (PEM, without a password)", path.display()),
-        e => format!("{} is not PEM: {e}", path.display()),
-    };
-    Error::Setup(format!("{setting}: {why}"))
+/// The content of a file that a setting names: what it is, and advice if it is not there.
+fn read<T>(
+    setting: &str,
+    path: &Path,
+    [what, advice]: [&str; 2],
+    parse: fn(&[u8]) -> Result<T, pem::Error>,
+) -> Result<T> {
+    let file = path.display();
+    let text = small_file(path).context(format_args!("{setting}: cannot read {file}"))?;
+    parse(&text).map_err(|error| match error {
+        pem::Error::NoItemsFound => Error::Setup(format!("{setting}: no {what} in {file}{advice}")),
+        error => Error::Setup(format!("{setting}: {file} is not PEM: {error}")),
+    })
 }

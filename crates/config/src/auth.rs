@@ -64,13 +64,11 @@ impl KeyHash {
             let begin = entry.get(..6).unwrap_or_default();
             return if begin.eq_ignore_ascii_case("sha256") { Err(NO_HASH) } else { Self::of_good(entry) };
         };
-        let mut hash = [0; 32];
-        let is_hash = is_digits(digits);
-        for (byte, pair) in hash.iter_mut().zip(digits.as_bytes().chunks(2)).filter(|_| is_hash) {
-            let pair = std::str::from_utf8(pair).unwrap_or_default();
-            *byte = u8::from_str_radix(pair, 16).unwrap_or_default();
+        if !is_digits(digits) {
+            return Err(NO_HASH);
         }
-        if is_hash { Ok(Self(hash)) } else { Err(NO_HASH) }
+        let byte = |at: usize| u8::from_str_radix(&digits[2 * at..][..2], 16).unwrap_or_default();
+        Ok(Self(std::array::from_fn(byte)))
     }
 }
 

@@ -41,19 +41,15 @@ impl<'a> Authority<'a> {
     /// Parses `host`, `host:port`, `[address]` or `[address]:port`. Refuses anything else, such as a user before an
     /// `@`.
     pub fn read(text: &'a str) -> Option<Self> {
-        let (host, port) = match text.strip_prefix('[') {
-            Some(rest) => {
-                let (address, rest) = rest.split_once(']')?;
-                let address: Ipv6Addr = address.parse().ok()?;
-                let port = if rest.is_empty() { "" } else { rest.strip_prefix(':')? };
-                (Host::Address(address.into()), port)
-            }
+        // A colon within the brackets of an address begins no port.
+        let (host, port) = text.rsplit_once(':').filter(|(_, port)| !port.ends_with(']')).unwrap_or((text, ""));
+        let host = match host.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
+            Some(address) => Host::Address(address.parse::<Ipv6Addr>().ok()?.into()),
             None => {
-                let (host, port) = text.split_once(':').unwrap_or((text, ""));
                 let host = host.strip_suffix('.').unwrap_or(host);
                 match host.parse::<Ipv4Addr>() {
-                    Ok(address) => (Host::Address(address.into()), port),
-                    Err(_) => (Host::Name(name(host)?), port),
+                    Ok(address) => Host::Address(address.into()),
+                    Err(_) => Host::Name(name(host)?),
                 }
             }
         };

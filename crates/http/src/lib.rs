@@ -32,10 +32,11 @@ use actix_web::web::ServiceConfig;
 
 pub use crate::changes::webhooks::Webhooks;
 pub use crate::connections::incoming::{Incoming, LINGER};
+pub use crate::figures::reading::Reading;
 pub use crate::figures::reloads::{Reload, Reloads};
 pub use crate::guards::auth::Authenticator;
 pub use crate::streams::dispatch::Dispatcher;
-pub use admin::keep_history;
+pub use admin::{comparison_body, keep_history};
 pub use api::Api;
 pub use limits::{Limits, accepted};
 pub use standby::{Promotion, StandbyApi, StandbyState, StandbyStatus, Status, configure as configure_standby};

@@ -1,15 +1,13 @@
 //! The graph and the posts of files.
 
 use std::collections::HashMap;
-use std::path::PathBuf;
 
-use crate::cli::data::import::whole::each_line;
+use super::load::Post;
+use crate::cli::data::import::reader::each_line;
 use crate::cli::data::tables::Table;
-use crate::cli::terminal::interrupt::Interrupt;
-use crate::trace::{Graph, Post};
+use crate::cli::graph::Graph;
+use crate::prelude::*;
 use feed::Command;
-use model::HostId;
-use model::error::{Error, Result};
 
 /// Most users, which are numbered in memory while the files are read.
 const MOST_USERS: usize = 50_000_000;

@@ -1,19 +1,23 @@
 //! One measurement: a run, and what the server told around it.
 
 use std::collections::BTreeMap;
-use std::time::Duration;
 
-use serde::Serialize;
-
+use super::load::Step;
+use super::mix::Kind;
 use super::own::memory;
-use super::prepare::{drained, figures};
+use super::prepare::{DELIVERIES, drained, figures, jobs};
 use super::record::Record;
 use super::run::{Plan, Target, run};
-use crate::cli::terminal::interrupt::Interrupt;
-use crate::cli::terminal::progress::{Progress, Unit};
-use crate::trace::{Kind, Step};
-use model::error::Result;
+use crate::prelude::*;
+use http::Reading;
+use model::Distribution;
 
+/// Items published, in the metrics of the server.
+const PUBLISHED: &str = "tideline_published_items_total";
+/// The histogram of the time from a publish until the item is in all inboxes that get it.
+const LAG: &str = "tideline_delivery_lag_seconds";
+/// Requests, by route, method and status.
+const REQUESTS: &str = "tideline_http_requests_total";
 /// Longest wait for jobs.
 const LONGEST_DRAIN: Duration = Duration::from_secs(120);
 
@@ -103,11 +107,12 @@ pub(super) async fn measure(
     // Nothing was measured if the run was interrupted before.
     let at_begin = ran.at_begin.transpose()?;
     let begin = at_begin.as_ref().unwrap_or(&at_end);
-    let (counted, delivered) = (at_end.figures.since(&begin.figures), after.since(&begin.figures));
+    let counted = |name| increase(name, &begin.figures, &at_end.figures);
+    let lags = after.spread(LAG).since(&begin.figures.spread(LAG));
     let seconds = ran.length.as_secs_f64();
     let per_second = |count: u64| if seconds > 0.0 { count as f64 / seconds } else { 0.0 };
     let share = |worked: Duration| worked.as_secs_f64() / seconds.max(0.001);
-    let lag = |percentile| delivered.lag(percentile).filter(|bound| bound.is_finite()).map(|bound| bound * 1000.0);
+    let lag = |part| bound_of(&lags, part).filter(|bound| bound.is_finite()).map(|bound| bound * 1000.0);
     let errors = ran.counts.record.errors();
     Ok(Measured {
         rate_reached: per_second(ran.counts.in_time),
@@ -119,19 +124,45 @@ pub(super) async fn measure(
         operations: Kind::ALL.into_iter().filter_map(|kind| operations(&ran.counts.record, kind)).collect(),
         errors: errors.map(|(kind, why, count)| Errors { kind: kind.name(), cause: why.to_owned(), count }).collect(),
         deliveries: Deliveries {
-            count: counted.deliveries(),
-            per_second: per_second(counted.deliveries()),
-            lag_p50_ms: lag(50.0),
-            lag_p99_ms: lag(99.0),
+            count: counted(DELIVERIES),
+            per_second: per_second(counted(DELIVERIES)),
+            lag_p50_ms: lag(0.5),
+            lag_p99_ms: lag(0.99),
             drained_seconds,
-            jobs_left: after.jobs(),
+            jobs_left: jobs(&after),
         },
-        answered_by_server: counted.answered(),
-        published_by_server: counted.published(),
+        answered_by_server: answered(&begin.figures, &at_end.figures),
+        published_by_server: counted(PUBLISHED),
         load_busy: share(at_end.load_worked.saturating_sub(begin.load_worked)),
         server_busy: begin.server_worked.zip(at_end.server_worked).map(|(before, after)| share(after - before)),
         server_memory_bytes: target.own.as_ref().and_then(|own| memory(own.pid())),
         record: ran.counts.record,
+    })
+}
+
+/// By how much a counter has grown.
+fn increase(name: &str, before: &Reading, after: &Reading) -> u64 {
+    (after.sum(name) - before.sum(name).max(0.0)) as u64
+}
+
+/// Requests answered 2xx meanwhile, by method and route.
+fn answered(before: &Reading, after: &Reading) -> BTreeMap<String, u64> {
+    let good = after.all(REQUESTS).filter(|(labels, _)| labels.contains("status=\"2xx\""));
+    let grown = good.map(|(labels, count)| (labels, (count - before.sum_of(REQUESTS, labels).max(0.0)) as u64));
+    let label =
+        |labels: &str, name: &str| Some(labels.split_once(&format!("{name}=\""))?.1.split('"').next()?.to_owned());
+    let named = |(labels, count): (&String, u64)| {
+        Some((format!("{} {}", label(labels, "method")?, label(labels, "route")?), count))
+    };
+    grown.filter(|(_, count)| *count > 0).filter_map(named).collect()
+}
+
+/// The bound that this part of the values kept; infinite if the last finite one did not suffice; `None` without values.
+fn bound_of(values: &Distribution, part: f64) -> Option<f64> {
+    let (wanted, mut below) = ((values.count() as f64 * part).ceil() as u64, 0);
+    values.buckets.iter().find_map(|(bound, count)| {
+        below += count;
+        (below > 0 && below >= wanted).then_some(*bound)
     })
 }
 

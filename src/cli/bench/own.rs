@@ -1,16 +1,14 @@
 //! A server of this program, started for the run on a directory that is removed at its end.
 
-use std::fs;
-use std::io::{self, BufRead, BufReader};
+use std::io::{BufRead, BufReader};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, ChildStdout, Command, Stdio};
-use std::time::Duration;
 
 use tempfile::TempDir;
 
 use super::ServerArgs;
-use crate::trace::Graph;
-use model::error::{Error, Result};
+use crate::cli::graph::Graph;
+use crate::prelude::*;
 
 /// The environment variable of the level of the log.
 const LOG_LEVEL: &str = "TIDELINE__LOG__LEVEL";
@@ -34,11 +32,11 @@ impl Own {
     /// Serves a new data directory that has room for the follows of a graph.
     pub(super) fn start(args: &ServerArgs, graph: &Graph) -> Result<Self> {
         let within = args.dir.clone().unwrap_or_else(std::env::temp_dir);
-        let failed = |e: io::Error| Error::Setup(format!("cannot use {}: {e}", within.join(PREFIX).display()));
         // Not made: a name with a mistake would measure another device.
-        let dir = tempfile::Builder::new().prefix(PREFIX).tempdir_in(&within).map_err(failed)?;
-        let failed = |e: io::Error| Error::Setup(format!("cannot start a server: {e}"));
-        let mut serve = Command::new(std::env::current_exe().map_err(failed)?);
+        let dir = tempfile::Builder::new().prefix(PREFIX).tempdir_in(&within);
+        let dir = dir.context(format_args!("cannot use {}", within.join(PREFIX).display()))?;
+        let failed = "cannot start a server";
+        let mut serve = Command::new(std::env::current_exe().context(failed)?);
         serve.args(["serve", "--listen", "127.0.0.1:0", "--data-dir"]).arg(dir.path().join("data"));
         if let Some(config) = &args.config {
             serve.arg("--config").arg(config);
@@ -53,11 +51,11 @@ impl Own {
         serve.env("TIDELINE__GRAPH__FOLLOW_LIMIT", (most + ROOM).to_string());
         // Not in the group of this process: Ctrl-C is for the run, which then still asks the server for its figures.
         serve.stdin(Stdio::null()).stdout(Stdio::piped()).process_group(0);
-        let mut child = serve.spawn().map_err(failed)?;
-        let Some(stdout) = child.stdout.take() else { return Err(failed(io::ErrorKind::BrokenPipe.into())) };
+        let mut child = serve.spawn().context(failed)?;
+        let stdout = child.stdout.take().ok_or("it has no output").context(failed)?;
         let mut own = Self { child, _stdout: BufReader::new(stdout), url: String::new(), _dir: dir };
         let mut line = String::new();
-        own._stdout.read_line(&mut line).map_err(failed)?;
+        own._stdout.read_line(&mut line).context(failed)?;
         match line.trim_end().strip_prefix("listening on ") {
             Some(url) => own.url = url.to_owned(),
             None => return Err(Error::Setup("the server did not start; its messages are above".to_owned())),

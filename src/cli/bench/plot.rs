@@ -1,7 +1,7 @@
 //! The latencies of a run as a picture: one curve for each kind of operation, over the percentiles.
 
+use super::mix::Kind;
 use super::record::Record;
-use crate::trace::Kind;
 
 /// The size of the picture, and the edges of the area of the curves in it.
 const WIDTH: f64 = 960.0;

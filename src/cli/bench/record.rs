@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use hdrhistogram::Histogram;
 
-use crate::trace::Kind;
+use super::mix::Kind;
 
 /// Longest latency that is told apart, microseconds.
 const LONGEST: u64 = 3_600_000_000;

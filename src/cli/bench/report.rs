@@ -1,14 +1,11 @@
 //! The result of a benchmark: as a table for people, and as JSON for programs.
 
-use std::fmt;
-use std::io::{self, Write};
-
 use indicatif::{HumanBytes, HumanCount};
-use serde::Serialize;
 
 use super::measure::{Deliveries, Errors, Measured};
 use super::{BenchArgs, ServerArgs};
 use crate::cli::terminal::table::{self, Column};
+use crate::prelude::*;
 
 /// The number of this form of the JSON.
 pub(super) const FORMAT: u32 = 1;

@@ -2,7 +2,8 @@
 
 use hyper::Method;
 
-use crate::trace::{Operation, Post};
+use super::load::{Post, Step};
+use super::mix::Kind;
 use model::Millis;
 
 /// Ids of one run: two runs have no user and no item in common, and applications hardly number so high.
@@ -62,21 +63,21 @@ impl Requests {
     }
 
     /// The calls of an operation, one after the other.
-    pub(super) fn of(&mut self, operation: Operation) -> Vec<Call> {
-        let of_user = |user: u32, rest: &str| format!("/v1/users/{}/{rest}", self.user(user));
-        let page = |user| (Method::GET, of_user(user, self.page), String::new());
-        let presence =
-            |user, is_online: bool| (Method::PUT, of_user(user, "presence"), format!(r#"{{"online":{is_online}}}"#));
-        match operation {
-            Operation::Publish(post) | Operation::PublishBig(post) => {
+    pub(super) fn of(&mut self, step: Step) -> Vec<Call> {
+        let of_user = |rest: &str| format!("/v1/users/{}/{rest}", self.user(step.user));
+        let page = || (Method::GET, of_user(self.page), String::new());
+        let presence = |is_online: bool| (Method::PUT, of_user("presence"), format!(r#"{{"online":{is_online}}}"#));
+        match step.kind {
+            Kind::Publish | Kind::PublishBig => {
+                let post = Post { author: step.user, length: step.length };
                 vec![(Method::POST, "/v1/content".to_owned(), self.post(post, None))]
             }
-            Operation::Read(user) => vec![page(user)],
-            Operation::Follow(user, target) => {
-                vec![(Method::PUT, of_user(user, &format!("following/{}", self.user(target))), String::new())]
+            Kind::Read => vec![page()],
+            Kind::Follow => {
+                vec![(Method::PUT, of_user(&format!("following/{}", self.user(step.target))), String::new())]
             }
-            Operation::LogIn(user) => vec![presence(user, true), page(user)],
-            Operation::LogOut(user) => vec![presence(user, false)],
+            Kind::LogIn => vec![presence(true), page()],
+            Kind::LogOut => vec![presence(false)],
         }
     }
 }

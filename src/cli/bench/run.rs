@@ -4,9 +4,7 @@
 //! those who would have asked meanwhile ("coordinated omission"). Here the times are fixed before. If all connections
 //! are in use, an operation waits for one, and that wait is a part of its latency.
 
-use std::sync::Arc;
 use std::thread;
-use std::time::{Duration, Instant};
 
 use http_body_util::BodyExt;
 use rustix::time::{ClockId, clock_gettime};
@@ -15,20 +13,20 @@ use tokio::sync::mpsc::{self, Receiver};
 use tokio::task::{JoinError, JoinSet};
 use tokio::time::{interval, sleep, timeout};
 
-use super::figures::Figures;
+use super::load::Step;
+use super::mix::Kind;
 use super::own::{self, Own};
 use super::prepare::figures;
 use super::record::Record;
 use super::requests::{Call, Requests};
 use crate::cli::remote::calls::Client;
-use crate::cli::terminal::interrupt::Interrupt;
-use crate::cli::terminal::progress::Progress;
-use crate::trace::{Kind, Step};
-use model::error::{Error, Result};
-use model::threads;
+use crate::prelude::*;
+use http::Reading;
 
 /// The interval of looks at interruptions, and of reports of progress.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
+/// A part of the load has panicked.
+const PANICKED: &str = "a task failed";
 /// Most calls of one operation.
 const CALLS: u32 = 2;
 /// Progress tells of waits for connections above this one.
@@ -48,7 +46,7 @@ pub(super) struct Target {
 #[derive(Debug)]
 pub(super) struct Look {
     pub(super) at: Instant,
-    pub(super) figures: Figures,
+    pub(super) figures: Reading,
     /// The processor time so far of a server that was started for the run …
     pub(super) server_worked: Option<Duration>,
     /// … and of this process.
@@ -100,14 +98,14 @@ pub(super) async fn run(
     let (begin, end) = (Instant::now(), plan.warm_up + plan.length);
     let mut due = when_due(begin, steps.take_while(move |step| step.due < end))?;
     let at_begin = tokio::spawn(look(Arc::clone(client), pid, plan.warm_up));
-    let record = Record::new().map_err(|e| Error::Setup(format!("cannot measure: {e}")))?;
+    let record = Record::new().context("cannot measure")?;
     let (wait, longest_wait) = (Duration::ZERO, Duration::ZERO);
     let mut counts = Counts { plan, record, due: 0, unsent: 0, in_time: 0, wait, longest_wait };
     let mut under_way = JoinSet::new();
     let mut send = |step: Step, counts: &mut Counts, under_way: &mut JoinSet<Done>| {
         counts.sent(step.due, begin.elapsed());
-        let calls = make(Arc::clone(client), requests.of(step.operation));
-        let (kind, due) = (step.operation.kind(), step.due);
+        let calls = make(Arc::clone(client), requests.of(step));
+        let Step { kind, due, .. } = step;
         under_way.spawn(async move {
             let result = calls.await;
             Done { kind, due, at: begin.elapsed(), result }
@@ -150,7 +148,7 @@ pub(super) async fn run(
         Ok::<(), Error>(())
     };
     timeout(wait, rest).await.unwrap_or(Ok(()))?;
-    let (at_begin, at_end) = (at_begin.await.ok(), at_end.await.map_err(panicked)?);
+    let (at_begin, at_end) = (at_begin.await.ok(), at_end.await.context(PANICKED)?);
     Ok(Ran { counts, length, interrupted, at_begin, at_end })
 }
 
@@ -199,10 +197,6 @@ async fn make(client: Arc<Client>, calls: Vec<Call>) -> Result<(), String> {
     Ok(())
 }
 
-fn panicked(error: JoinError) -> Error {
-    Error::Setup(format!("a task failed: {error}"))
-}
-
 /// The operations so far.
 #[derive(Debug)]
 pub(super) struct Counts {
@@ -240,7 +234,7 @@ impl Counts {
     }
 
     fn done(&mut self, done: Result<Done, JoinError>) -> Result<()> {
-        let Done { kind, due, at, result } = done.map_err(panicked)?;
+        let Done { kind, due, at, result } = done.context(PANICKED)?;
         let Plan { warm_up, length, .. } = self.plan;
         if result.is_ok() && (warm_up..warm_up + length).contains(&at) {
             self.in_time += 1;

@@ -6,15 +6,9 @@ use std::collections::HashMap;
 
 use super::drain::drain;
 use super::stopped::each_user;
-use crate::cli::terminal::progress::{Progress, Unit};
-use crate::cli::{FAILURE, SUCCESS, print, print_line};
-use crate::server;
-use crate::server::StartOptions;
-use config::Config;
+use crate::prelude::*;
 use feed::check::Watch;
-use feed::store::Store;
 use kv::Tier;
-use model::error::{Error, Result};
 
 /// Checks everything. Fails if anything differs, or if `stop` says so.
 pub(crate) fn run(config: &Config, start_options: StartOptions, stop: &dyn Fn() -> bool) -> Result<i32> {

@@ -2,20 +2,15 @@
 //! result.
 
 use std::ops::ControlFlow;
-use std::time::Duration;
 
 use indicatif::HumanBytes;
 
 use super::drain::{drain, failing};
 use super::stopped::{each_user, on_directory};
-use crate::cli::print;
-use crate::cli::terminal::progress::{Progress, Unit};
-use crate::server::{App, StartOptions};
-use config::Config;
-use feed::store::Store;
+use crate::cli::terminal::units::counted;
+use crate::prelude::*;
 use feed::worker::slack;
 use kv::{TableStats, Tier};
-use model::error::Result;
 use model::{Order, Span};
 
 /// Interval of the checks whether the trims are done.
@@ -100,8 +95,4 @@ fn report(inboxes: &Inboxes, tables: &[TableStats], limit: usize) -> Result<()> 
         let per_entry = bytes as f64 / inboxes.rows.max(1) as f64;
         writeln!(out, "table inboxes: {rows} rows, {bytes} bytes, {per_entry:.1} bytes per entry")
     })
-}
-
-fn counted(count: u64, one: &str, many: &str) -> String {
-    format!("{count} {}", if count == 1 { one } else { many })
 }

@@ -1,10 +1,6 @@
 //! Waiting until the jobs of a data directory are done.
 
-use std::time::{Duration, Instant};
-
-use crate::cli::terminal::progress::{Progress, Unit};
-use crate::server::App;
-use model::error::{Error, Result};
+use crate::prelude::*;
 
 /// The interval of looks at the jobs.
 const LOOK_EVERY: Duration = Duration::from_millis(50);

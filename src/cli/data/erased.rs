@@ -1,37 +1,28 @@
 //! Erasures that a restored directory does not know, because its backup is older.
 
 use std::collections::HashMap;
-use std::path::Path;
 
-use crate::cli::print_line;
-use crate::cli::terminal::progress::{Progress, Unit};
 use crate::cli::terminal::units;
-use crate::server;
-use config::Config;
+use crate::prelude::*;
 use feed::backup::Manifest;
 use feed::erasure::tables::known_erasures;
-use feed::store::Store;
 use feed::{ERASURES_LISTED, erasure_hash};
 use model::Erasure;
-use model::clock::now;
-use model::error::Result;
 
 /// Begins the erasures of another directory in that of the settings, which was restored of a backup; the next start of a
 /// server goes on with them. Says which erasures it cannot know.
 pub(super) fn begin_again(config: &Config, replaced: &Path, backup: &Manifest) -> Result<()> {
     let taken = units::time(backup.begun_at);
     if config.cluster.is_on() {
-        print_line(format_args!("erasures after {taken} come with the command log"))?;
-        return Ok(());
+        return print_line(format_args!("erasures after {taken} come with the command log"));
     }
     let mut known = match known_erasures(replaced) {
         Ok(known) => known,
         Err(error) => {
-            print_line(format_args!(
+            return print_line(format_args!(
                 "cannot read the erasures of {}: {error}. Erase again all users who were erased after {taken}",
                 replaced.display()
-            ))?;
-            return Ok(());
+            ));
         }
     };
     let forgotten = now().saturating_sub(ERASURES_LISTED);
@@ -46,8 +37,7 @@ pub(super) fn begin_again(config: &Config, replaced: &Path, backup: &Manifest) -
     // The newest of each hash counts, which comes last: a user who came back may be erased again.
     known.sort_unstable_by_key(|(_, since)| *since);
     let begun = begin(&store, known.into_iter().collect())?;
-    print_line(format_args!("{begun} users who were erased after {taken} are erased again by the next start"))?;
-    Ok(())
+    print_line(format_args!("{begun} users who were erased after {taken} are erased again by the next start"))
 }
 
 /// Says that erasures after the backup are not known.

@@ -4,24 +4,15 @@ mod lines;
 mod output;
 
 use std::collections::HashSet;
-use std::fs;
-use std::path::{Path, PathBuf};
-
-use clap::Args;
 
 use self::lines::Scope;
 use self::output::Output;
 use super::files::Files;
 use super::tables::Table;
-use crate::cli::terminal::interrupt::Interrupt;
 use crate::cli::terminal::part::Part;
-use crate::cli::terminal::words;
-use crate::cli::{print, say};
-use crate::server;
-use config::Config;
+use crate::cli::terminal::units;
+use crate::prelude::*;
 use feed::reader::Reader;
-use model::clock::now;
-use model::error::{Error, Result};
 
 /// The tables to export.
 #[derive(Debug, Args)]
@@ -55,7 +46,7 @@ pub(crate) fn run(config: &Config, args: &ExportArgs) -> Result<()> {
     let mut warnings: Vec<_> = (reader.erasing() > 0).then(|| being_erased(reader.erasing())).into_iter().collect();
     for (done, part) in outputs {
         part.map_or(Ok(()), Part::finish)?;
-        lines.push(format!("{} {}: {}", done.table, done.name, words::lines(done.lines)));
+        lines.push(format!("{} {}: {}", done.table, done.name, units::lines(done.lines)));
         warnings.extend(done.warnings());
     }
     if paths.iter().any(|path| path.as_os_str() == "-") {
@@ -68,7 +59,7 @@ pub(crate) fn run(config: &Config, args: &ExportArgs) -> Result<()> {
 }
 
 fn being_erased(users: usize) -> String {
-    let who = if users == 1 { "1 user is".to_owned() } else { format!("{users} users are") };
+    let who = units::counted(users as u64, "user is", "users are");
     format!("{who} being erased: what is left of them is not written")
 }
 
@@ -80,14 +71,9 @@ fn must_be_apart(paths: &[&PathBuf], data: &Path) -> Result<()> {
     let twice =
         |path: &Path| Error::Setup(format!("{} is given twice; each table needs a file of its own", path.display()));
     for path in paths {
-        if path.as_os_str() == "-" {
-            if !taken.insert(PathBuf::from("-")) {
-                return Err(twice(path));
-            }
-            continue;
-        }
+        let is_stdout = path.as_os_str() == "-";
         let (folder, name) = (whole(Part::folder(path)), path.file_name().unwrap_or_default());
-        if folder.starts_with(&data) {
+        if !is_stdout && folder.starts_with(&data) {
             return Err(Error::Setup(format!(
                 "{} is in the data directory, in which an export changes nothing; choose another directory",
                 path.display()

@@ -4,19 +4,13 @@ mod csv;
 mod fields;
 mod format;
 pub(in crate::cli) mod lines;
-mod reader;
+pub(crate) mod reader;
 mod records;
 mod refusal;
 mod rows;
 pub(crate) mod source;
 mod spellings;
 mod times;
-pub(crate) mod whole;
-
-use std::io::Write;
-use std::path::PathBuf;
-
-use clap::Args;
 
 use self::lines::{ids, time};
 use self::reader::each_batch;
@@ -26,14 +20,9 @@ use self::spellings::Spellings;
 use super::drain::drain;
 use super::files::Files;
 use super::tables::Table;
-use crate::cli::terminal::interrupt::Interrupt;
-use crate::cli::terminal::progress::Progress;
-use crate::cli::terminal::words;
-use crate::cli::{print, say};
-use crate::server;
-use crate::server::{App, StartOptions};
-use config::{Config, Durability};
-use model::error::{Code, Error, Result};
+use crate::cli::terminal::units;
+use crate::prelude::*;
+use config::Durability;
 
 /// What to import.
 #[derive(Debug, Args)]
@@ -95,7 +84,6 @@ pub(crate) fn run(config: &Config, args: &ImportArgs) -> Result<()> {
     let mut import = Import {
         app: &app,
         interrupt,
-        longest: config.server.body_limit,
         refused: Refused::default(),
         tallies: Vec::new(),
         spellings: Spellings::default(),
@@ -127,7 +115,7 @@ pub(crate) fn run(config: &Config, args: &ImportArgs) -> Result<()> {
         return Err(Error::Setup(format!(
             "{} {were} refused; all others are imported. Correct {these} and run the import again, or accept {them} \
              with --allow-refused {refused}",
-            words::lines(refused)
+            units::lines(refused)
         )));
     }
     Ok(())
@@ -136,8 +124,6 @@ pub(crate) fn run(config: &Config, args: &ImportArgs) -> Result<()> {
 struct Import<'a> {
     app: &'a App,
     interrupt: Interrupt,
-    /// Most bytes of a record.
-    longest: usize,
     refused: Refused,
     tallies: Vec<Tally>,
     spellings: Spellings,
@@ -154,39 +140,40 @@ impl Import<'_> {
     }
 
     fn take(&mut self, table: Table, source: Source) -> Result<()> {
-        let Self { app, interrupt, longest, refused, tallies, spellings } = self;
+        let Self { app, interrupt, refused, tallies, spellings } = self;
         tallies.push(Tally { table: table.name(), name: source.name.clone(), ..Tally::default() });
         let Some(tally) = tallies.last_mut() else { return Ok(()) };
-        tally.is_whole = each_batch(table, source, *longest, interrupt, |batch, progress| {
-            let (mut lines, mut changes, mut bad) = (Vec::with_capacity(batch.len()), Vec::new(), Vec::new());
-            for (line, change) in batch {
-                match change {
-                    Ok(change) => {
-                        spellings.note(ids(&change), tally.table, &tally.name, line);
-                        lines.push((line, time(&change).is_some_and(|at| at < times::EARLY)));
-                        changes.push(change);
-                    }
-                    Err(refusal) => bad.push((line, refusal)),
-                }
-            }
-            for ((line, is_early), made) in lines.into_iter().zip(app.feed().import(changes)?) {
-                match made {
-                    Ok(true) => tally.new += 1,
-                    Ok(false) => tally.same += 1,
-                    Err(error) => {
-                        bad.push((line, Refusal::of_error(error)?));
-                        continue;
+        tally.is_whole =
+            each_batch(table, source, app.feed().config().server.body_limit, interrupt, |batch, progress| {
+                let (mut lines, mut changes, mut bad) = (Vec::with_capacity(batch.len()), Vec::new(), Vec::new());
+                for (line, change) in batch {
+                    match change {
+                        Ok(change) => {
+                            spellings.note(ids(&change), tally.table, &tally.name, line);
+                            lines.push((line, time(&change).is_some_and(|at| at < times::EARLY)));
+                            changes.push(change);
+                        }
+                        Err(refusal) => bad.push((line, refusal)),
                     }
                 }
-                if is_early {
-                    tally.first_early = if tally.early == 0 { line } else { tally.first_early };
-                    tally.early += 1;
+                for ((line, is_early), made) in lines.into_iter().zip(app.feed().import(changes)?) {
+                    match made {
+                        Ok(true) => tally.new += 1,
+                        Ok(false) => tally.same += 1,
+                        Err(error) => {
+                            bad.push((line, Refusal::of_error(error)?));
+                            continue;
+                        }
+                    }
+                    if is_early {
+                        tally.first_early = if tally.early == 0 { line } else { tally.first_early };
+                        tally.early += 1;
+                    }
                 }
-            }
-            tally.refused += bad.len() as u64;
-            refused.add(&tally.name, bad, progress);
-            Ok(tally.remark(progress))
-        })?;
+                tally.refused += bad.len() as u64;
+                refused.add(&tally.name, bad, progress);
+                Ok(tally.remark(progress))
+            })?;
         if tally.is_whole { Ok(()) } else { Err(interrupted()) }
     }
 }
@@ -213,7 +200,7 @@ impl Tally {
             say(format_args!(
                 "warning: {table} {name}: {} with a time before 1990, first at line {first_early}, perhaps in seconds. \
                  A time is milliseconds since 1970. These lines were imported unchanged",
-                words::lines(*early)
+                units::lines(*early)
             ));
         }
     }

@@ -2,30 +2,18 @@
 
 mod exchange;
 
-use std::fmt::Display;
-use std::fs::{self, File};
-use std::io::{self, Read};
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::fs::File;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use clap::Args;
 use indicatif::HumanBytes;
 
 use super::check;
 use super::erased;
 use super::import::source::Source;
-use crate::cli::terminal::interrupt::Interrupt;
-use crate::cli::terminal::progress::{Progress, Unit};
 use crate::cli::terminal::units;
-use crate::cli::{FAILURE, SUCCESS, print_line};
-use crate::server::StartOptions;
-use config::Config;
+use crate::prelude::*;
 use feed::backup::{Archive, Manifest, manifest_of, unpack};
 use kv::{FORMAT, room_for};
-use model::clock::now;
-use model::error::{Error, Result};
-use model::private;
 
 /// Names that an empty directory may have: those of a restore that was interrupted, of the folder of a new file system,
 /// and of the files with which version control keeps an empty folder.
@@ -59,12 +47,12 @@ pub(crate) fn run(config: &Config, args: &RestoreArgs) -> Result<i32> {
         return Err(Error::Setup(format!("--erased-in {}: there is no such directory", before.display())));
     }
     let interrupt = Interrupt::catch()?;
-    let failed = |e: io::Error| Error::Setup(format!("{}: {e}", data.display()));
-    private::make_dirs(data).map_err(failed)?;
-    let lock = File::options().create(true).truncate(false).write(true).open(data.join("LOCK")).map_err(failed)?;
+    private::make_dirs(data).context(data.display())?;
+    let lock =
+        File::options().create(true).truncate(false).write(true).open(data.join("LOCK")).context(data.display())?;
     lock.try_lock().map_err(|_| Error::Setup(format!("{} is in use by another process", data.display())))?;
     if let Some(earlier) = exchange::begun(data) {
-        let old = exchange::finish(data).map_err(failed)?;
+        let old = exchange::finish(data).context(data.display())?;
         let name = earlier.as_ref().map_or("unknown", |earlier| &earlier.name);
         tell(data, format_args!("an earlier restore of the backup {name} is finished"), old)?;
         let earlier = earlier.map_err(|e| {
@@ -78,10 +66,10 @@ pub(crate) fn run(config: &Config, args: &RestoreArgs) -> Result<i32> {
     if !args.replace {
         must_be_empty(data)?;
     }
-    let work = exchange::begin(data).map_err(failed)?;
+    let work = exchange::begin(data).context(data.display())?;
     let restored = restore(config, args, &work, &interrupt);
     if !matches!(restored, Ok((_, SUCCESS))) {
-        exchange::clear(data).map_err(failed)?;
+        exchange::clear(data).context(data.display())?;
     }
     let (manifest, code) = restored.map_err(|error| match error {
         _ if interrupt.was_asked() => interrupted(),
@@ -92,7 +80,7 @@ pub(crate) fn run(config: &Config, args: &RestoreArgs) -> Result<i32> {
         return Err(Error::Setup("the backup is damaged, see the lines above; nothing was restored".to_owned()));
     }
     let at = units::time(now()).replace([':', '.'], "");
-    let old = exchange::exchange(data, &at).map_err(failed)?;
+    let old = exchange::exchange(data, &at).context(data.display())?;
     tell(data, format_args!("the data is from {}", units::time(manifest.begun_at)), old)?;
     Ok(code)
 }
@@ -118,9 +106,8 @@ fn must_be(restored: &Manifest, args: &RestoreArgs, interrupt: &Interrupt) -> Re
 
 /// Fails if a directory has data.
 fn must_be_empty(data: &Path) -> Result<()> {
-    let failed = |e: io::Error| Error::Setup(format!("{}: {e}", data.display()));
-    for entry in fs::read_dir(data).map_err(failed)? {
-        let name = entry.map_err(failed)?.file_name();
+    for entry in fs::read_dir(data).context(data.display())? {
+        let name = entry.context(data.display())?.file_name();
         if !NOTHING.iter().any(|known| name == *known) {
             return Err(Error::Setup(format!(
                 "{} is not empty: it has {}. Choose an empty directory with --data-dir, or --replace to put the restored \
@@ -140,14 +127,14 @@ fn open(args: &RestoreArgs, interrupt: &Interrupt) -> Result<Input> {
     let from = &args.from;
     let source = match from.is_dir() {
         true => {
-            let archive = Archive::of(from).map_err(|e| Error::Setup(format!("{}: {e}", from.display())))?;
+            let archive = Archive::of(from).context(from.display())?;
             Source::of(from, Some(archive.length()), archive)
         }
         false => Source::open(from)?,
     };
     let (name, length, read) = (source.name.clone(), source.length, source.read.clone());
-    let failed = move |e| Error::Setup(format!("cannot read {name}: {e}"));
-    let bytes = interrupt.unless_asked(move || source.unpack().map_err(failed))?.ok_or_else(interrupted)?;
+    let unpack = move || source.unpack().context(format_args!("cannot read {name}"));
+    let bytes = interrupt.unless_asked(unpack)?.ok_or_else(interrupted)?;
     Ok((bytes, length, read))
 }
 

@@ -1,16 +1,9 @@
 //! `tideline retime`: lets the times of a data directory go on from the clock, after a clock was far ahead once.
 
-use std::time::Duration;
-
 use super::stopped::{each_user, on_directory};
-use crate::cli::print;
-use crate::server::StartOptions;
-use config::Config;
+use crate::prelude::*;
 use feed::events;
-use feed::store::Store;
 use kv::Tier;
-use model::clock::now;
-use model::error::Result;
 use model::{ContentId, Cursor, Order, Span};
 
 /// Items of one user read at a time.

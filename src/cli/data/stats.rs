@@ -1,16 +1,11 @@
 //! `tideline stats`: amounts of stored data.
 
-use std::io::{self, Write};
-
-use clap::Args;
 use indicatif::HumanBytes;
 
-use crate::cli::print;
 use crate::cli::terminal::table::{self, Column};
-use config::Config;
-use feed::store::{Options, Store};
+use crate::prelude::*;
+use feed::store::Options;
 use kv::TableStats;
-use model::error::Result;
 use model::{Job, Work};
 
 /// How to print.

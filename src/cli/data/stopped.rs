@@ -1,10 +1,6 @@
 //! Work on the data directory of a stopped server.
 
-use crate::server::{self, App, StartOptions};
-use config::Config;
-use feed::store::Store;
-use model::UserId;
-use model::error::Result;
+use crate::prelude::*;
 
 /// Users read at a time.
 const AT_ONCE: usize = 1000;

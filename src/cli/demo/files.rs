@@ -2,16 +2,15 @@
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
-use std::path::{Path, PathBuf};
 
 use fastrand::Rng;
-use serde_json::json;
 
-use super::posts::{Item, WINDOW, YEAR};
+use super::posts::{WINDOW, YEAR};
 use super::writer::Writer;
 use super::{Community, graph, people, posts};
-use crate::trace::Graph;
-use model::error::{Error, Result};
+use crate::cli::graph::Graph;
+use crate::cli::terminal::part::unwritten;
+use crate::prelude::*;
 
 /// The files of follows, content, reactions and profiles.
 pub(super) fn names(dir: &Path) -> [PathBuf; 4] {
@@ -31,7 +30,7 @@ pub(super) fn write(dir: &Path, community: &Community) -> Result<(usize, usize)>
     to(follows, |out| write_follows(out, &graph, community, &mut random))?;
     let writer = &mut Writer::new(*community, random);
     let likes = to(content, |content| {
-        to(reactions, |reactions| write_items(content, reactions, &graph, writer)).map_err(io::Error::other)
+        to(reactions, |reactions| posts::write(content, reactions, &graph, writer)).map_err(io::Error::other)
     })?;
     to(profiles, |out| write_profiles(out, community))?;
     Ok((graph.follows().len(), likes))
@@ -46,7 +45,7 @@ fn to<T>(path: &Path, write: impl FnOnce(&mut BufWriter<File>) -> io::Result<T>)
         out.flush()?;
         Ok(result)
     };
-    written().map_err(|e: io::Error| Error::Setup(format!("cannot write {}: {e}", path.display())))
+    written().map_err(|e: io::Error| unwritten(path, &e))
 }
 
 fn write_follows(out: &mut impl Write, graph: &Graph, community: &Community, random: &mut Rng) -> io::Result<()> {
@@ -55,26 +54,6 @@ fn write_follows(out: &mut impl Write, graph: &Graph, community: &Community, ran
         let since = community.until - WINDOW - random.u64(..YEAR - WINDOW);
         writeln!(out, "{},{},{since}", community.user(*user as usize), community.user(*target as usize))
     })
-}
-
-fn write_items(
-    content: &mut impl Write,
-    reactions: &mut impl Write,
-    graph: &Graph,
-    writer: &mut Writer,
-) -> io::Result<usize> {
-    writeln!(reactions, "content_id,user_id,kind,since")?;
-    let (community, mut count) = (writer.community, 0);
-    posts::make(graph, writer, |Item { post, mut body, reactions: of_item }| {
-        (body["content_id"], body["published_at"]) = (json!(post.id), json!(post.at));
-        writeln!(content, "{body}")?;
-        count += of_item.len();
-        of_item.into_iter().try_for_each(|(user, at, is_favorite)| {
-            let kind = if is_favorite { "favorite" } else { "like" };
-            writeln!(reactions, "{},{},{kind},{at}", post.id, community.user(user as usize))
-        })
-    })?;
-    Ok(count)
 }
 
 fn write_profiles(out: &mut impl Write, community: &Community) -> io::Result<()> {

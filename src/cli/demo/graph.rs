@@ -3,7 +3,7 @@
 use fastrand::Rng;
 
 use super::people::{CLOCK, GAZETTE, READER, cast};
-use crate::trace::Graph;
+use crate::cli::graph::Graph;
 
 /// One user in this many is a celebrity.
 const USERS_PER_CELEBRITY: u32 = 500;

@@ -1,21 +1,17 @@
 //! The life of a community while it is served: users post, comment, like, repost and follow.
 
-use std::sync::{Arc, Weak};
+use std::sync::Weak;
 use std::thread;
-use std::time::Duration;
 
 use fastrand::Rng;
 use serde::de::DeserializeOwned;
-use serde_json::{Value, json};
 
 use super::people::{self, CLOCK, READER, SWIMMERS, cast};
 use super::writer::{Answer, Post, Writer};
 use super::{Community, host_id};
-use feed::{Feed, PublishItems, ReactionRequest, Relate, Visibility, follows, reactions};
-use model::clock::now;
-use model::error::{Code, Error, Result};
-use model::threads;
-use model::{Barrier, HostId, Relation, UserId};
+use crate::prelude::*;
+use feed::{PublishItems, ReactionRequest, Relate, Visibility, follows, reactions};
+use model::{Barrier, Relation};
 
 /// Something happens this often.
 const BEAT: Duration = Duration::from_millis(500);

@@ -1,13 +1,12 @@
 //! Items of the last two weeks: mostly by a few users, with equal times; and the reactions to them.
 
 use fastrand::Rng;
-use serde_json::Value;
 
 use super::people::cast;
 use super::texts::{self, ADVERTS, TEXTS, TIDE};
 use super::writer::{Answer, Post, Writer};
-use crate::trace::Graph;
-use model::Millis;
+use crate::cli::graph::Graph;
+use crate::prelude::*;
 
 const MINUTE: Millis = 60_000;
 const HOUR: Millis = 60 * MINUTE;
@@ -37,28 +36,23 @@ enum Plan {
     Line { thread: usize, line: usize },
 }
 
-/// An item, its time, and its body as a request without id and time.
-#[derive(Debug)]
-pub(super) struct Item {
-    pub(super) post: Post,
-    pub(super) body: Value,
-    /// The users who react to it, with the time, and whether it is a favorite.
-    pub(super) reactions: Vec<(u32, Millis, bool)>,
-}
-
-/// Passes each item of the community to `take`, oldest first; items of one millisecond are in random order. An answer comes
-/// after its post. The threads are among them, unless that would be more than a tenth.
-pub(super) fn make<E>(
+/// Writes each item of the community, oldest first, and the reactions to it; items of one millisecond are in random order. An
+/// answer comes after its post. The threads are among them, unless that would be more than a tenth. Returns the number of
+/// reactions.
+pub(super) fn write(
+    content: &mut impl Write,
+    reactions: &mut impl Write,
     graph: &Graph,
     writer: &mut Writer,
-    mut take: impl FnMut(Item) -> Result<(), E>,
-) -> Result<(), E> {
+) -> io::Result<usize> {
+    writeln!(reactions, "content_id,user_id,kind,since")?;
+    let mut count = 0;
     let mut followers: Vec<Vec<u32>> = vec![Vec::new(); graph.users() as usize];
     graph.follows().iter().for_each(|(user, target)| followers[*target as usize].push(*user));
     let until = writer.community.until;
     let mut openings = vec![None; TEXTS.threads.len()];
     for (number, (at, plan)) in plan(graph, writer).into_iter().enumerate() {
-        let (author, answer, subject, body) = match plan {
+        let (author, answer, subject, mut body) = match plan {
             Plan::Any(author) => {
                 let user = author as usize;
                 let answer = answer(writer, user, at);
@@ -72,18 +66,24 @@ pub(super) fn make<E>(
                 (*author, answer.clone(), subject, writer.body(*author, subject, answer.as_ref(), text))
             }
         };
-        let post = Post { id: writer.community.post(number), author, at, subject };
-        let mut reactions = Vec::new();
-        if answer.is_none() {
-            writer.remember(post.clone());
-            if let Plan::Line { thread, .. } = plan {
-                openings[thread] = Some(post.clone());
-            }
-            reactions = react(&followers[author], at, until, &mut writer.random);
+        let id = writer.community.post(number);
+        (body["content_id"], body["published_at"]) = (json!(id), json!(at));
+        writeln!(content, "{body}")?;
+        if answer.is_some() {
+            continue;
         }
-        take(Item { post, body, reactions })?;
+        for (user, at, is_favorite) in react(&followers[author], at, until, &mut writer.random) {
+            let (user, kind) = (writer.community.user(user as usize), if is_favorite { "favorite" } else { "like" });
+            writeln!(reactions, "{id},{user},{kind},{at}")?;
+            count += 1;
+        }
+        let post = Post { id, author, at, subject };
+        if let Plan::Line { thread, .. } = plan {
+            openings[thread] = Some(post.clone());
+        }
+        writer.remember(post);
     }
-    Ok(())
+    Ok(count)
 }
 
 /// The times of all items, with what is to be written.

@@ -3,42 +3,28 @@
 mod remote;
 mod target;
 
-use std::io::{self, Read};
-use std::path::PathBuf;
-use std::sync::Arc;
-use std::time::Duration;
-
-use clap::Args;
 use indicatif::HumanBytes;
 
 use self::target::Target;
-use super::calls::{Client, Server};
-use crate::cli::terminal::interrupt::Interrupt;
-use crate::cli::terminal::progress::{Progress, Unit};
+use super::calls::Access;
 use crate::cli::terminal::units::{self, time_limit};
-use crate::cli::{FAILURE, SUCCESS, print, say};
-use crate::server;
-use config::Config;
+use crate::prelude::*;
 use feed::backup::{Backup, Backups, Manifest, State};
-use feed::store::{Options, Store};
-use model::error::{Error, Result};
+use feed::store::Options;
 
 /// The interval of looks at a verification.
 const LOOK_EVERY: Duration = Duration::from_millis(200);
 
 /// The options of the command.
 #[derive(Debug, Args)]
+#[command(group(Access::only_with("url")))]
 pub(crate) struct BackupArgs {
     /// The address of a running server, such as http://127.0.0.1:8080; without it, the data directory is opened, which
     /// nobody may serve (--list and --copy open only the backups)
     #[arg(long, value_name = "URL")]
     url: Option<String>,
-    /// Read the server's key from FILE [default: the variable TIDELINE_KEY]
-    #[arg(long, value_name = "FILE", requires = "url")]
-    key_file: Option<PathBuf>,
-    /// Trust the certificates in FILE (PEM), and those that they vouch for [default: the authorities of the system]
-    #[arg(long, value_name = "FILE", requires = "url")]
-    ca_file: Option<PathBuf>,
+    #[command(flatten)]
+    access: Access,
     /// Give up if the server says nothing for so long
     #[arg(long, value_name = "DURATION", default_value = "60s", value_parser = time_limit, requires = "url")]
     timeout: Duration,
@@ -68,10 +54,7 @@ trait BackupSource: Send + Sync {
 /// good.
 pub(crate) fn run(config: &Config, args: &BackupArgs) -> Result<i32> {
     let place: Arc<dyn BackupSource> = match &args.url {
-        Some(url) => {
-            let (key, ca) = (args.key_file.as_deref(), args.ca_file.as_deref());
-            Arc::new(Server::new(Client::new("--url", url, key, ca, args.timeout)?)?)
-        }
+        Some(url) => Arc::new(args.access.server("--url", url, args.timeout)?),
         None => Arc::new(Local::new(config)),
     };
     if args.list {

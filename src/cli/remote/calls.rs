@@ -1,13 +1,8 @@
 //! Calls of commands to a running server: its address, its key, and words for what goes wrong.
 
 use std::error::Error as StdError;
-use std::fmt;
-use std::fs;
-use std::io::{self, Read};
-use std::path::Path;
-use std::sync::Arc;
-use std::time::Duration;
 
+use clap::ArgGroup;
 use http_body_util::{BodyExt, Full, Limited};
 use hyper::body::{Bytes, Incoming};
 use hyper::header::{AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE, HeaderValue};
@@ -17,15 +12,13 @@ use hyper_util::client::legacy;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 use rustls::ClientConfig;
-use serde::Deserialize;
 use serde::de::DeserializeOwned;
-use serde_json::Value;
 use tokio::runtime::{self, Runtime};
 use tokio::time::{Instant, timeout, timeout_at};
 
 use super::tls;
 use crate::cli::plain;
-use model::error::{Error, Result};
+use crate::prelude::*;
 
 /// Environment variable with the key of the server.
 const KEY: &str = "TIDELINE_KEY";
@@ -34,23 +27,48 @@ const LONGEST: usize = 64 << 20;
 /// An idle connection is closed before the server would close it.
 const IDLE: Duration = Duration::from_secs(5);
 
-/// The key for a server: the first one in a file, or without a file that of the environment.
-fn key(file: Option<&Path>) -> Result<Option<String>> {
-    match file {
-        Some(file) => key_in(file).map(Some),
-        None => Ok(std::env::var(KEY).ok().map(|key| key.trim().to_owned())),
+/// How a command calls a server.
+#[derive(Debug, Default, Args, Serialize)]
+pub(crate) struct Access {
+    /// Read the key of the server from FILE [default: the variable TIDELINE_KEY]
+    #[arg(long, value_name = "FILE")]
+    pub(super) key_file: Option<PathBuf>,
+    /// Trust the certificates in FILE (PEM), and those that they vouch for [default: the authorities of the system]
+    #[arg(long, value_name = "FILE")]
+    pub(super) ca_file: Option<PathBuf>,
+}
+
+impl Access {
+    /// For a command that calls a server only if it has another option, too.
+    pub(crate) fn only_with(option: &'static str) -> ArgGroup {
+        ArgGroup::new("access").args(["key_file", "ca_file"]).multiple(true).requires(option)
+    }
+
+    /// The server at the address in an option. The key is sent only to a server with a trusted certificate, or without TLS.
+    /// Fails if the address needs certificates to trust and there are none.
+    pub(crate) fn client(&self, option: &str, url: &str, time_limit: Duration) -> Result<Client> {
+        let url = address(option, url)?;
+        let tls = tls::settings(&url, self.ca_file.as_deref())?;
+        Client::with_tls(url, key(self.key_file.as_deref())?, tls, time_limit)
+    }
+
+    /// As [`Access::client`], for calls one after the other.
+    pub(crate) fn server(&self, option: &str, url: &str, time_limit: Duration) -> Result<Server> {
+        Server::new(self.client(option, url, time_limit)?)
     }
 }
 
-/// The first key in a file, which may be the file of keys of the server.
-fn key_in(file: &Path) -> Result<String> {
-    let text = fs::read_to_string(file).map_err(|e| Error::Setup(format!("cannot read {}: {e}", file.display())))?;
+/// The key for a server: the first one in a file, which may be the file of keys of the server, or without a file that of the
+/// environment.
+fn key(file: Option<&Path>) -> Result<Option<String>> {
+    let Some(file) = file else { return Ok(std::env::var(KEY).ok().map(|key| key.trim().to_owned())) };
+    let text = fs::read_to_string(file).context(format_args!("cannot read {}", file.display()))?;
     // A name may stand behind a key.
     let entries =
         text.lines().filter_map(|line| line.split_whitespace().next()).filter(|entry| !entry.starts_with('#'));
-    entries.map(str::to_owned).find(|entry| !entry.starts_with("sha256:")).ok_or_else(|| {
-        Error::Setup(format!("{} has no key, which is the first line of \"tideline key new\"", file.display()))
-    })
+    let key = entries.map(str::to_owned).find(|entry| !entry.starts_with("sha256:"));
+    let missing = || format!("{} has no key, which is the first line of \"tideline key new\"", file.display());
+    key.map(Some).ok_or_else(|| Error::Setup(missing()))
 }
 
 /// The address of a server in an option, without a slash at its end.
@@ -137,21 +155,6 @@ pub(crate) struct Client {
 }
 
 impl Client {
-    /// A server at the address in an option, with its key (see [`key`]), and a file of certificates to trust (PEM). The key is
-    /// sent only to a server with a trusted certificate, or without TLS. Fails if the address needs certificates to trust and
-    /// there are none.
-    pub(crate) fn new(
-        option: &str,
-        url: &str,
-        key_file: Option<&Path>,
-        ca_file: Option<&Path>,
-        time_limit: Duration,
-    ) -> Result<Self> {
-        let url = address(option, url)?;
-        let tls = tls::settings(&url, ca_file)?;
-        Self::with_tls(url, key(key_file)?, tls, time_limit)
-    }
-
     fn with_tls(url: String, key: Option<String>, tls: ClientConfig, time_limit: Duration) -> Result<Self> {
         let key = key.map(|key| HeaderValue::from_str(&format!("Bearer {key}"))).transpose();
         let mut key = key.map_err(|_| Error::Setup("the key has invalid characters".to_owned()))?;
@@ -249,9 +252,9 @@ impl Drop for Own {
 }
 
 impl Server {
-    pub(crate) fn new(client: Client) -> Result<Self> {
-        let runtime = runtime::Builder::new_current_thread().enable_all().build();
-        let runtime = runtime.map_err(|e| Error::Setup(format!("cannot start the runtime: {e}")))?;
+    fn new(client: Client) -> Result<Self> {
+        let runtime =
+            runtime::Builder::new_current_thread().enable_all().build().context("cannot start the runtime")?;
         Ok(Self { client, runtime: Arc::new(Own(Some(runtime))) })
     }
 

@@ -1,21 +1,14 @@
 //! `tideline cluster`: begins a cluster, shows its nodes, changes what they share, and takes a directory out of it.
 
-use std::io::{self, Write};
-use std::path::PathBuf;
-use std::time::Duration;
+use clap::Subcommand;
 
-use clap::{Args, Subcommand};
-use serde::{Deserialize, Serialize};
-
-use super::calls::{Cause, Client, Server};
+use super::calls::{Access, Cause};
 use crate::cli::data::stopped::on_directory;
 use crate::cli::terminal::table::{self, Column};
-use crate::cli::{FAILURE, Nothing, SUCCESS, With, print, print_line, say};
-use crate::server::StartOptions;
+use crate::cli::{Nothing, With};
+use crate::prelude::*;
 use cluster::{Founded, LEVEL, LogMembership};
-use config::{Config, Member};
-use feed::Feed;
-use model::error::{Error, Result};
+use config::Member;
 
 /// Longest wait for the answer of one node.
 const TIMEOUT: Duration = Duration::from_secs(5);
@@ -257,8 +250,9 @@ impl Asking {
     }
 
     fn ask(&self, member: &Member) -> Result<NodeReport, String> {
-        let client = Client::new("cluster.members", &member.url, None, self.ca_file.as_deref(), TIMEOUT);
-        let told = client.and_then(Server::new).map_err(|e| e.to_string())?.get::<NodeReport>("/v1/admin/cluster");
+        let access = Access { key_file: None, ca_file: self.ca_file.clone() };
+        let server = access.server("cluster.members", &member.url, TIMEOUT).map_err(|e| e.to_string())?;
+        let told = server.get::<NodeReport>("/v1/admin/cluster");
         let shown = told.map_err(|fault| match fault.cause {
             Cause::Unreached(why) => why,
             Cause::Refused(status, problem) => format!("{status} {}", problem.detail),

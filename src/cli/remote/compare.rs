@@ -2,24 +2,15 @@
 //! log.
 
 use std::collections::BTreeSet;
-use std::io::{self, Write};
-use std::path::PathBuf;
-use std::time::{Duration, Instant};
 
-use clap::Args;
 use hyper::Method;
-use serde::Deserialize;
 
-use super::calls::{Client, Server};
+use super::calls::{Access, Server};
 use crate::cli::data::stopped::on_directory;
 use crate::cli::terminal::table::{self, Column};
 use crate::cli::terminal::units::time_limit;
-use crate::cli::{FAILURE, SUCCESS, print, say};
-use crate::server::StartOptions;
-use cluster::{Compared, Comparison, Node};
-use config::Config;
-use feed::check::TableDigest;
-use model::error::{Error, Result};
+use crate::prelude::*;
+use cluster::Node;
 
 const PATH: &str = "/v1/admin/cluster/digests";
 /// The interval of looks at a comparison.
@@ -31,17 +22,14 @@ const OWN: &str = "this directory";
 
 /// The options of the command.
 #[derive(Debug, Args)]
+#[command(group(Access::only_with("against")))]
 pub(crate) struct CheckArgs {
     /// Compare the tables of nodes of a cluster instead: those of the running nodes at the URLs. With one URL, that node is
     /// compared with the data directory, which joins the cluster of the settings for that time. Repeatable
     #[arg(long, value_name = "URL")]
     pub(crate) against: Vec<String>,
-    /// Read the key of the nodes from FILE [default: the variable TIDELINE_KEY]
-    #[arg(long, value_name = "FILE", requires = "against")]
-    key_file: Option<PathBuf>,
-    /// Trust the certificates in FILE (PEM), and those that they vouch for [default: the authorities of the system]
-    #[arg(long, value_name = "FILE", requires = "against")]
-    ca_file: Option<PathBuf>,
+    #[command(flatten)]
+    access: Access,
     /// Give up if a node has no digests after so long
     #[arg(long, value_name = "DURATION", default_value = "1h", value_parser = time_limit, requires = "against")]
     timeout: Duration,
@@ -97,8 +85,7 @@ pub(crate) fn run(config: &Config, args: &CheckArgs) -> Result<i32> {
     if named.len() < args.against.len() {
         return Err(Error::Setup("--against: a URL is given twice, and a node is always equal to itself".to_owned()));
     }
-    let (key, ca) = (args.key_file.as_deref(), args.ca_file.as_deref());
-    let server = |url: &String| Server::new(Client::new("--against", url, key, ca, ANSWER)?);
+    let server = |url: &String| args.access.server("--against", url, ANSWER);
     let servers = args.against.iter().map(server).collect::<Result<Vec<_>>>()?;
     if !with_own {
         return compare(None, servers, args.timeout);
@@ -224,17 +211,8 @@ impl Compares<'_> {
             Self::Own(node) => node,
         };
         let number = u64::from_str_radix(id, 16).map_err(|_| Error::Setup("a comparison without id".to_owned()))?;
-        let Some(Comparison { position, state }) = node.comparison(number) else { return Ok(None) };
-        let table = |of: &TableDigest| TableReport {
-            table: of.table.into(),
-            rows: of.rows,
-            digest: format!("{:032x}", of.digest),
-        };
-        Ok(Some(match state {
-            Compared::Running => Stage::Running,
-            Compared::Failed(cause) => Stage::Failed { cause },
-            Compared::Done(tables) => Stage::Done(Digests { position, tables: tables.iter().map(table).collect() }),
-        }))
+        let told = node.comparison(number).map(|told| serde_json::from_value(http::comparison_body(id, told)));
+        told.transpose().context("a comparison that cannot be read")
     }
 }
 

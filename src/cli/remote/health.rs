@@ -1,16 +1,11 @@
 //! `tideline health`: whether a running server takes requests, for health checks of containers and for scripts.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
-use std::path::PathBuf;
-use std::time::Duration;
 
-use clap::Args;
 use serde::de::IgnoredAny;
 
 use super::calls::{self, Cause, Problem, Server};
-use crate::cli::print_line;
-use config::Config;
-use model::error::{Error, Result};
+use crate::prelude::*;
 
 /// Longest wait for the whole answer.
 const TIMEOUT: Duration = Duration::from_secs(3);

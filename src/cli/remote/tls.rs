@@ -1,9 +1,6 @@
 //! TLS of calls to a running server: which certificates are trusted.
 
 use std::fs::File;
-use std::io::Read;
-use std::path::Path;
-use std::sync::Arc;
 
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::client::{WebPkiServerVerifier, verify_server_name};
@@ -16,12 +13,12 @@ use rustls::{
 };
 use rustls_native_certs::load_native_certs;
 
-use model::error::{Error, Result};
+use crate::prelude::*;
 
 /// TLS that trusts any certificate, for calls that send nothing secret and whose answer is none.
 pub(super) fn unchecked() -> Result<ClientConfig> {
     let (provider, builder) = builder()?;
-    Ok(trusting(builder, Verifier { trust: Trust::Any, provider }))
+    Ok(trusting(builder, Verifier { trusts: None, provider }))
 }
 
 /// TLS for calls to an address. Trusts the certificates in a file (PEM) and those that they vouch for; without a file, those
@@ -43,8 +40,8 @@ pub(super) fn settings(address: &str, ca_file: Option<&Path>) -> Result<ClientCo
             let named = in_file(file)?;
             roots.add_parsable_certificates(named.iter().cloned());
             let chains = WebPkiServerVerifier::builder_with_provider(roots.into(), Arc::clone(&provider)).build();
-            let chains = chains.map_err(|e| Error::Setup(format!("--ca-file: {}: {e}", file.display())))?;
-            return Ok(trusting(builder, Verifier { trust: Trust::Named { named, chains }, provider }));
+            let chains = chains.context(format_args!("--ca-file: {}", file.display()))?;
+            return Ok(trusting(builder, Verifier { trusts: Some((named, chains)), provider }));
         }
     }
     Ok(builder.with_root_certificates(roots).with_no_client_auth())
@@ -55,7 +52,7 @@ type Builder = ConfigBuilder<ClientConfig, WantsVerifier>;
 fn builder() -> Result<(Arc<CryptoProvider>, Builder)> {
     let provider = Arc::new(aws_lc_rs::default_provider());
     let builder = ClientConfig::builder_with_provider(Arc::clone(&provider)).with_safe_default_protocol_versions();
-    Ok((provider, builder.map_err(|e| Error::Setup(format!("cannot use TLS: {e}")))?))
+    Ok((provider, builder.context("cannot use TLS")?))
 }
 
 fn trusting(builder: Builder, verifier: Verifier) -> ClientConfig {
@@ -66,30 +63,20 @@ fn trusting(builder: Builder, verifier: Verifier) -> ClientConfig {
 const MOST_BYTES: u64 = 16 << 20;
 
 fn in_file(file: &Path) -> Result<Vec<CertificateDer<'static>>> {
-    let failed = |why: &str| Error::Setup(format!("--ca-file: cannot use {}: {why}", file.display()));
+    let unusable = format_args!("--ca-file: cannot use {}", file.display());
     let mut text = Vec::new();
-    let read = File::open(file).and_then(|file| file.take(MOST_BYTES).read_to_end(&mut text));
-    read.map_err(|e| failed(&e.to_string()))?;
-    let found = CertificateDer::pem_slice_iter(&text).collect::<Result<Vec<_>, _>>();
-    let found = found.map_err(|e| failed(&e.to_string()))?;
-    if found.is_empty() { Err(failed("it has no certificate in the form PEM")) } else { Ok(found) }
-}
-
-/// The certificates that are trusted.
-#[derive(Debug)]
-enum Trust {
-    Any,
-    /// Named certificates, and those that they vouch for. A chain alone would not do: it must end in an authority and begin
-    /// with a certificate that is none, but a server may use a named one that is an authority or has another.
-    Named {
-        named: Vec<CertificateDer<'static>>,
-        chains: Arc<WebPkiServerVerifier>,
-    },
+    File::open(file).and_then(|file| file.take(MOST_BYTES).read_to_end(&mut text)).context(unusable)?;
+    let found = CertificateDer::pem_slice_iter(&text).collect::<Result<Vec<_>, _>>().context(unusable)?;
+    let found = if found.is_empty() { Err("it has no certificate in the form PEM") } else { Ok(found) };
+    found.context(unusable)
 }
 
 #[derive(Debug)]
 struct Verifier {
-    trust: Trust,
+    /// The certificates that are trusted, and those that they vouch for; `None` for any. A chain alone would not do: it must
+    /// end in an authority and begin with a certificate that is none, but a server may use a named one that is an authority
+    /// or has another.
+    trusts: Option<(Vec<CertificateDer<'static>>, Arc<WebPkiServerVerifier>)>,
     provider: Arc<CryptoProvider>,
 }
 
@@ -102,7 +89,7 @@ impl ServerCertVerifier for Verifier {
         ocsp_response: &[u8],
         now: UnixTime,
     ) -> Result<ServerCertVerified, rustls::Error> {
-        let Trust::Named { named, chains } = &self.trust else { return Ok(ServerCertVerified::assertion()) };
+        let Some((named, chains)) = &self.trusts else { return Ok(ServerCertVerified::assertion()) };
         match chains.verify_server_cert(end_entity, intermediates, server_name, ocsp_response, now) {
             // Both are found after the dates are checked and before the name is.
             Err(rustls::Error::InvalidCertificate(error))

@@ -2,15 +2,12 @@
 //! they never change, and the server makes another copy with most of them.
 
 use std::collections::HashSet;
-use std::fs;
-use std::io;
 
 use super::origin::Origin;
-use crate::cli::terminal::progress::{Progress, Unit};
+use crate::prelude::*;
 use feed::backup::unpack_files;
 use feed::standbys::{CopyFile, CopyPlan, CopyRequest, Head, PLAN};
 use kv::{Schema, Standby, StandbyDirectory};
-use model::error::{Code, Error, Result};
 
 /// The extension of table files.
 const TABLES: &str = "sst";
@@ -39,21 +36,19 @@ pub(super) fn make(
         taken => taken?,
     };
     let begin = |text: &[u8]| {
-        let plan: CopyPlan = serde_json::from_slice(text)
-            .map_err(|e| Error::Setup(format!("the server sent a copy that cannot be read: {e}")))?;
+        let plan: CopyPlan = serde_json::from_slice(text).context("the server sent a copy that cannot be read")?;
         Standby::can_follow(&plan.state, schema)?;
         let all: HashSet<_> = plan.files.iter().collect();
         let is_same = kept.log == Some(plan.state.id);
         let (present, gone): (Vec<_>, Vec<_>) = kept.files.iter().partition(|file| is_same && all.contains(file));
         gone.into_iter().try_for_each(|file| remove(directory, &file.name))?;
-        let sum = |files: &[CopyFile]| files.iter().map(|file| file.bytes).sum::<u64>();
-        let present_bytes: u64 = present.iter().map(|file| file.bytes).sum();
-        let lacking = ((plan.files.len() - present.len()) as u64, sum(&plan.files) - present_bytes);
-        directory.begin_copy(text, lacking.1, min_free)?;
-        let (files, bytes) = lacking;
+        let files = (plan.files.len() - present.len()) as u64;
+        let of_all: u64 = plan.files.iter().map(|file| file.bytes).sum();
+        let bytes = of_all - present.iter().map(|file| file.bytes).sum::<u64>();
+        directory.begin_copy(text, bytes, min_free)?;
         tracing::info!(files, bytes, kept = present.len(), "a copy begins");
         tell(Head { flushed: plan.state.flushed, bytes });
-        Ok((lacking, (plan.state.id, Progress::new("copy", Some(bytes), Unit::Bytes))))
+        Ok(((files, bytes), (plan.state.id, Progress::new("copy", Some(bytes), Unit::Bytes))))
     };
     let wrote = |(_, progress): &(u64, Progress), bytes| {
         progress.at(bytes, "");
@@ -75,13 +70,13 @@ fn kept(directory: &StandbyDirectory) -> Result<CopyRequest> {
         directory.drop_copy()?;
         return Ok(CopyRequest::default());
     };
-    let failed = |e: io::Error| Error::Setup(format!("{}: {e}", directory.copying().display()));
+    let copying = directory.copying();
     let mut files = Vec::new();
-    for entry in fs::read_dir(directory.copying().join("db")).map_err(failed)? {
-        let entry = entry.map_err(failed)?;
+    for entry in fs::read_dir(copying.join("db")).context(copying.display())? {
+        let entry = entry.context(copying.display())?;
         let name = entry.file_name().to_string_lossy().into_owned();
         match name.ends_with(&format!(".{TABLES}")) && files.len() < MOST_KEPT {
-            true => files.push(CopyFile { name, bytes: entry.metadata().map_err(failed)?.len() }),
+            true => files.push(CopyFile { name, bytes: entry.metadata().context(copying.display())?.len() }),
             false => remove(directory, &name)?,
         }
     }
@@ -91,5 +86,5 @@ fn kept(directory: &StandbyDirectory) -> Result<CopyRequest> {
 /// Removes a file of the unfinished copy.
 fn remove(directory: &StandbyDirectory, name: &str) -> Result<()> {
     let path = directory.copying().join("db").join(name);
-    fs::remove_file(&path).map_err(|e| Error::Setup(format!("{}: {e}", path.display())))
+    fs::remove_file(&path).context(path.display())
 }

@@ -1,23 +1,18 @@
 //! The thread of a standby: it copies, follows the log, and tries again with growing pauses.
 
-use std::fmt;
 use std::io::{BufReader, Read};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 
 use super::copy;
 use super::origin::Origin;
 use super::state::State;
+use crate::prelude::*;
 use feed::standbys::{Frame, Head};
 use feed::store::{Options, Rules};
 use http::{StandbyState, Status};
 use kv::{Schema, Standby, StandbyDirectory};
-use model::Millis;
-use model::error::{Code, Error, Result};
-use model::threads;
 
 /// The pauses between attempts: they double.
 const FIRST_PAUSE: Duration = Duration::from_millis(200);
@@ -48,12 +43,6 @@ pub(super) struct Follower {
     /// When the directory says that it last had all rows.
     noted: Mutex<Option<Millis>>,
     is_closed: AtomicBool,
-}
-
-impl fmt::Debug for Follower {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Follower").field("origin", &self.origin).finish_non_exhaustive()
-    }
 }
 
 impl Follower {
@@ -236,10 +225,7 @@ impl Follower {
         if self.is_closed() {
             return Err(Code::Stopping.into());
         }
-        if store.as_ref().is_some_and(Standby::needs_restart) {
-            drop(store.take());
-        }
-        let opened = match store.take() {
+        let opened = match store.take().filter(|opened| !opened.needs_restart()) {
             Some(opened) => opened,
             None => Standby::open(&self.directory, &self.options, &self.schema)?,
         };
@@ -257,10 +243,9 @@ impl Follower {
 
     fn follow(&self, stream: &mut BufReader<impl Read>) -> Result<()> {
         let cut = || Error::Setup("the server has ended the stream of its log".to_owned());
-        let failed = |e: std::io::Error| Error::Setup(format!("the stream of the log: {e}"));
         let mut bytes = 0;
         loop {
-            let (frame, batch) = Frame::read(stream).map_err(failed)?.ok_or_else(cut)?;
+            let (frame, batch) = Frame::read(stream).context("the stream of the log")?.ok_or_else(cut)?;
             match frame {
                 Frame::State(state) => {
                     Standby::can_follow(&state, &*self.schema)?;

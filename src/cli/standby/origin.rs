@@ -1,18 +1,12 @@
 //! The calls of a standby to the server that it follows.
 
-use std::fmt;
-use std::path::Path;
-use std::time::Duration;
-
 use hyper::Method;
-use serde::Deserialize;
 use serde::de::IgnoredAny;
-use serde_json::json;
 
 use crate::cli::plain;
-use crate::cli::remote::calls::{Body, Client, Fault, Server};
+use crate::cli::remote::calls::{Access, Body, Fault, Server};
+use crate::prelude::*;
 use feed::standbys::{CopyRequest, End};
-use model::error::{Code, Error, Result};
 
 const PATH: &str = "/v1/admin/standby";
 /// A connection, the head of an answer, and each further piece of it may take so long. The stream of the log says
@@ -26,18 +20,8 @@ const TIME_LIMIT_FOR_COPY: Duration = Duration::from_secs(300);
 /// The server, as this standby calls it.
 pub(super) struct Origin {
     server: Server,
-    /// For calls that may take long.
-    patient: Server,
-    /// For the question whether it serves.
-    impatient: Server,
     pub(super) name: String,
     own_url: String,
-}
-
-impl fmt::Debug for Origin {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Origin").field("name", &self.name).finish_non_exhaustive()
-    }
 }
 
 /// The answer to a seal.
@@ -64,17 +48,8 @@ pub(super) fn is_ready(server: &Server) -> Result<bool, Fault> {
 }
 
 impl Origin {
-    pub(super) fn new(
-        url: &str,
-        key_file: Option<&Path>,
-        ca: Option<&Path>,
-        name: String,
-        own_url: String,
-    ) -> Result<Self> {
-        let server = Server::new(Client::new("--from", url, key_file, ca, TIME_LIMIT)?)?;
-        let (patient, impatient) =
-            (server.with_time_limit(TIME_LIMIT_FOR_COPY), server.with_time_limit(TIME_LIMIT_WITH_LOST));
-        Ok(Self { server, patient, impatient, name, own_url })
+    pub(super) fn new(url: &str, access: &Access, name: String, own_url: String) -> Result<Self> {
+        Ok(Self { server: access.server("--from", url, TIME_LIMIT)?, name, own_url })
     }
 
     /// The error of a call, with the codes that a standby acts upon.
@@ -86,15 +61,16 @@ impl Origin {
 
     /// The archive of a copy. Only its beginning may take long.
     pub(super) fn take_copy(&self, request: &CopyRequest) -> Result<Body> {
-        let request =
-            serde_json::to_string(request).map_err(|e| Error::Setup(format!("the request for a copy: {e}")))?;
-        let archive = self.patient.read_after(Method::POST, &format!("{PATH}/copies"), request);
+        let request = serde_json::to_string(request).context("the request for a copy")?;
+        let patient = self.server.with_time_limit(TIME_LIMIT_FOR_COPY);
+        let archive = patient.read_after(Method::POST, &format!("{PATH}/copies"), request);
         Ok(archive.map_err(|fault| self.error(fault))?.with_time_limit(TIME_LIMIT))
     }
 
-    /// The body of an answer, however long.
-    fn read(&self, path: &str) -> Result<Body> {
-        self.server.read(path).map_err(|fault| self.error(fault))
+    /// A call whose good answer says no more.
+    fn tell(&self, method: Method, path: &str, body: Option<&Value>) -> Result<()> {
+        let told = self.server.call::<IgnoredAny>(method, &format!("{PATH}/{path}"), body);
+        told.map(drop).map_err(|fault| self.error(fault))
     }
 
     /// The error of a stream that the server has ended.
@@ -109,7 +85,8 @@ impl Origin {
     /// The stream of the log behind a row.
     pub(super) fn follow(&self, log: u64, after: u64) -> Result<Body> {
         let name = self.quoted_name();
-        self.read(&format!("{PATH}/log?standby={name}&log={log:016x}&after={after}"))
+        let stream = self.server.read(&format!("{PATH}/log?standby={name}&log={log:016x}&after={after}"));
+        stream.map_err(|fault| self.error(fault))
     }
 
     fn quoted_name(&self) -> String {
@@ -118,14 +95,12 @@ impl Origin {
 
     /// Whether the server answers, and serves applications.
     pub(super) fn serves(&self) -> bool {
-        is_ready(&self.impatient).unwrap_or(false)
+        is_ready(&self.server.with_time_limit(TIME_LIMIT_WITH_LOST)).unwrap_or(false)
     }
 
     /// Tells how far this standby is.
     pub(super) fn report(&self, applied: u64) -> Result<()> {
-        let body = json!({"standby": self.name, "applied": applied});
-        let told = self.server.call::<IgnoredAny>(Method::PUT, &format!("{PATH}/progress"), Some(&body));
-        told.map(drop).map_err(|fault| self.error(fault))
+        self.tell(Method::PUT, "progress", Some(&json!({"standby": self.name, "applied": applied})))
     }
 
     /// Makes the server take no changes. If the answer is lost, it takes them again, now or within a minute.
@@ -141,16 +116,13 @@ impl Origin {
 
     /// Lets the server take changes again, if it hands over to this standby.
     pub(super) fn unseal(&self) -> Result<()> {
-        let path = format!("{PATH}/seal?standby={}", self.quoted_name());
-        let lifted = self.server.call::<IgnoredAny>(Method::DELETE, &path, None);
-        lifted.map(drop).map_err(|fault| self.error(fault))
+        self.tell(Method::DELETE, &format!("seal?standby={}", self.quoted_name()), None)
     }
 
     /// Ends the part of the server. The error is `not_handing_over` if it has taken changes again; after another one it may
     /// have ended, or not.
     pub(super) fn hand_over(&self, seal: &Seal) -> Result<()> {
         let body = json!({"ticket": seal.ticket, "url": self.own_url, "row": seal.row});
-        let over = self.server.call::<IgnoredAny>(Method::POST, &format!("{PATH}/handover"), Some(&body));
-        over.map(drop).map_err(|fault| self.error(fault))
+        self.tell(Method::POST, "handover", Some(&body))
     }
 }

@@ -1,18 +1,11 @@
 //! `tideline promote`: makes a standby a server of its own.
 
-use std::path::PathBuf;
-use std::time::{Duration, Instant};
-
-use clap::Args;
 use hyper::Method;
-use serde::Deserialize;
 
 use super::origin::is_ready;
-use crate::cli::remote::calls::{Client, Server};
-use crate::cli::{print_line, say};
-use config::Config;
+use crate::cli::remote::calls::Access;
+use crate::prelude::*;
 use kv::StandbyDirectory;
-use model::error::{Error, Result};
 
 /// A connection, and the answer, may take so long: the standby waits for the last row of its server.
 const TIME_LIMIT: Duration = Duration::from_secs(120);
@@ -22,6 +15,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(100);
 
 /// The options of the command.
 #[derive(Debug, Args)]
+#[command(group(Access::only_with("url")))]
 pub(crate) struct PromoteArgs {
     /// The address of a running standby, which then serves; without it, the data directory of a stopped standby is promoted
     #[arg(long, value_name = "URL")]
@@ -36,12 +30,8 @@ pub(crate) struct PromoteArgs {
     /// Take over also if the standby is known to lack changes of its server: these are lost
     #[arg(long, conflicts_with = "switch")]
     accept_loss: bool,
-    /// Read the standby's key from FILE [default: the variable TIDELINE_KEY]
-    #[arg(long, value_name = "FILE", requires = "url")]
-    key_file: Option<PathBuf>,
-    /// Trust the certificates in FILE (PEM), and those that they vouch for [default: the authorities of the system]
-    #[arg(long, value_name = "FILE", requires = "url")]
-    ca_file: Option<PathBuf>,
+    #[command(flatten)]
+    access: Access,
 }
 
 #[derive(Deserialize)]
@@ -65,8 +55,7 @@ pub(crate) fn run(config: &Config, args: &PromoteArgs) -> Result<()> {
         directory.promote(false)?;
         return print_line(format_args!("{data} is a data directory of its own now: tideline serve --data-dir {data}"));
     };
-    let client = Client::new("--url", url, args.key_file.as_deref(), args.ca_file.as_deref(), TIME_LIMIT)?;
-    let server = Server::new(client)?;
+    let server = args.access.server("--url", url, TIME_LIMIT)?;
     let PromoteArgs { switch, force, accept_loss, .. } = args;
     let path = format!("/v1/admin/promote?switch={switch}&force={force}&accept_loss={accept_loss}");
     let Row { row } = server.call(Method::POST, &path, None).map_err(|fault| match fault.code() {

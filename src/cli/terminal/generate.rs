@@ -1,13 +1,10 @@
 //! `tideline completions` and `tideline man`: what shells and readers know of the commands, made from their definitions.
 
-use std::path::{Path, PathBuf};
-
-use clap::{Args, Command};
+use clap::Command;
 use clap_complete::Shell;
 use clap_mangen::Man;
 
-use crate::cli::print;
-use model::error::{Error, Result};
+use crate::prelude::*;
 
 /// For which shell.
 #[derive(Debug, Args)]
@@ -37,7 +34,6 @@ pub(crate) fn man(program: Command, args: &ManArgs) -> Result<()> {
     // The pages themselves are the help.
     let program = program.disable_help_subcommand(true);
     let Some(dir) = &args.dir else { return print(|out| Man::new(program).render(out)) };
-    let failed = |path: &Path, e| Error::Setup(format!("cannot write to {}: {e}", path.display()));
-    std::fs::create_dir_all(dir).map_err(|e| failed(dir, e))?;
-    clap_mangen::generate_to(program, dir).map_err(|e| failed(dir, e))
+    let made = std::fs::create_dir_all(dir).and_then(|()| clap_mangen::generate_to(program, dir));
+    made.context(format_args!("cannot write to {}", dir.display()))
 }

@@ -6,8 +6,7 @@ use crossbeam_channel::{Receiver, TryRecvError, bounded, select};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
-use model::error::{Error, Result};
-use model::threads;
+use crate::prelude::*;
 
 /// The exit code of a process ended by SIGINT, as shells define it.
 const KILLED: i32 = 130;
@@ -22,8 +21,7 @@ pub(crate) struct Interrupt(Receiver<()>);
 impl Interrupt {
     /// Makes both signals request a stop.
     pub(crate) fn catch() -> Result<Self> {
-        let signals = Signals::new([SIGTERM, SIGINT]);
-        let mut signals = signals.map_err(|e| Error::Setup(format!("cannot wait for signals: {e}")))?;
+        let mut signals = Signals::new([SIGTERM, SIGINT]).context("cannot wait for signals")?;
         let (asked, interrupt) = bounded::<()>(0);
         let wait = move || {
             signals.forever().next();

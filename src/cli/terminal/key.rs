@@ -3,11 +3,10 @@
 use std::io::Read as _;
 
 use aws_lc_rs::rand::{SecureRandom as _, SystemRandom};
-use clap::{Args, Subcommand};
+use clap::Subcommand;
 
-use crate::cli::{print_line, say};
+use crate::prelude::*;
 use config::{KeyHash, WebhookSecret, base64url};
-use model::error::{Error, Result};
 
 /// A mark by which scanners of source code recognize a key.
 const MARK: &str = "tlk_";

@@ -5,6 +5,7 @@ use std::io;
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::filter::LevelFilter;
 
+use crate::context::Context;
 use config::{Log, LogFormat};
 use model::error::{Error, Result};
 
@@ -19,7 +20,7 @@ pub(crate) fn init(log: &Log) -> Result<()> {
         LogFormat::Text => builder.with_ansi(io::IsTerminal::is_terminal(&io::stderr())).try_init(),
         LogFormat::Json => builder.json().try_init(),
     };
-    begun.map_err(|e| Error::Setup(format!("cannot start logging: {e}")))
+    begun.context("cannot start logging")
 }
 
 /// Checks that the settings allow logging.

@@ -8,4 +8,3 @@ pub(crate) mod part;
 pub(crate) mod progress;
 pub(crate) mod table;
 pub(crate) mod units;
-pub(crate) mod words;

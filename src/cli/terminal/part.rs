@@ -1,15 +1,21 @@
 //! A file that gets its name when it is whole. Until then it has the ending `.part`.
 
+use std::ffi::OsStr;
 use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io::{self, Write};
+use std::io::{self, BufWriter, Stdout, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
-use std::path::{Path, PathBuf};
 
+use flate2::Compression;
+use flate2::write::GzEncoder;
 use rustix::fs::OFlags;
 use rustix::process::geteuid;
 
-use model::error::{Error, Result};
-use model::private;
+use crate::prelude::*;
+
+/// Level of compression by Zstandard.
+const LEVEL: i32 = 3;
+/// Bytes that are written at once.
+const BUFFER: usize = 256 << 10;
 
 /// A file that is being written. Removed on drop, unless it got its name.
 #[derive(Debug)]
@@ -79,6 +85,63 @@ impl Drop for Part {
         // Without its end it is of no use. A finished one has another name by now.
         let _ = fs::remove_file(&self.part);
     }
+}
+
+/// An output: the standard output for the name `-`, or a file, which is compressed if the ending of its name says so.
+pub(crate) enum Packed {
+    Stdout(BufWriter<Stdout>),
+    Plain(BufWriter<Part>),
+    Gzip(GzEncoder<BufWriter<Part>>),
+    Zstd(zstd::Encoder<'static, BufWriter<Part>>),
+}
+
+impl Packed {
+    pub(crate) fn begin(path: &Path) -> Result<Self> {
+        if path == Path::new("-") {
+            return Ok(Self::Stdout(BufWriter::with_capacity(BUFFER, io::stdout())));
+        }
+        let part = BufWriter::with_capacity(BUFFER, Part::begin(path)?);
+        Ok(match ending(path).as_deref() {
+            Some("gz") => Self::Gzip(GzEncoder::new(part, Compression::default())),
+            Some("zst") => Self::Zstd(zstd::Encoder::new(part, LEVEL).map_err(|e| unwritten(path, &e))?),
+            _ => Self::Plain(part),
+        })
+    }
+
+    /// Writes out what is still in memory. The file, if it is one, has no name yet.
+    pub(crate) fn end(self) -> io::Result<Option<Part>> {
+        let buffer = match self {
+            Self::Stdout(mut out) => return out.flush().map(|()| None),
+            Self::Plain(out) => out,
+            Self::Gzip(out) => out.finish()?,
+            Self::Zstd(out) => out.finish()?,
+        };
+        buffer.into_inner().map(Some).map_err(io::IntoInnerError::into_error)
+    }
+
+    fn writer(&mut self) -> &mut dyn Write {
+        match self {
+            Self::Stdout(out) => out,
+            Self::Plain(out) => out,
+            Self::Gzip(out) => out,
+            Self::Zstd(out) => out,
+        }
+    }
+}
+
+impl Write for Packed {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.writer().write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.writer().flush()
+    }
+}
+
+/// The ending of a name, in small letters.
+pub(crate) fn ending(path: &Path) -> Option<String> {
+    path.extension().and_then(OsStr::to_str).map(str::to_ascii_lowercase)
 }
 
 /// The error for a file that cannot be written.

@@ -1,13 +1,11 @@
 //! Progress of a long command, on stderr: a bar on a terminal, a line every few seconds elsewhere.
 
 use std::cell::Cell;
-use std::fmt::Display;
-use std::io::{self, IsTerminal, Write};
-use std::time::{Duration, Instant};
+use std::io::IsTerminal;
 
 use indicatif::{HumanBytes, HumanCount, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use crate::cli::say;
+use crate::prelude::*;
 
 /// Interval of lines without a terminal.
 const LINE_EVERY: Duration = Duration::from_secs(5);

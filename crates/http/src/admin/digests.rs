@@ -3,6 +3,7 @@
 use crate::prelude::*;
 use cluster::{Compared, Comparison};
 use feed::check::TableDigest;
+use serde_json::Value;
 
 endpoints! { "operations":
     /// Begin a comparison of the nodes of a cluster
@@ -27,7 +28,11 @@ async fn digests(call: Call) -> Answer {
     let id = call.part("id");
     let number = u64::from_str_radix(&id, 16).ok().filter(|number| format!("{number:016x}") == id);
     let comparison = number.and_then(|number| node.comparison(number));
-    let Comparison { position, state } = comparison.ok_or(Error::from(Code::ComparisonNotFound))?;
+    reply::ok(&comparison_body(&id, comparison.ok_or(Error::from(Code::ComparisonNotFound))?))
+}
+
+/// The answer about a comparison. `tideline check --against` reads that of its own directory in this form, too.
+pub fn comparison_body(id: &str, Comparison { position, state }: Comparison) -> Value {
     let table = |of: &TableDigest| json!({"table": of.table, "rows": of.rows, "digest": format!("{:032x}", of.digest)});
     let mut body = json!({"id": id, "position": position, "tables": []});
     match state {
@@ -41,5 +46,5 @@ async fn digests(call: Call) -> Answer {
             body["cause"] = why.into();
         }
     }
-    reply::ok(&body)
+    body
 }

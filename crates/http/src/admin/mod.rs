@@ -11,6 +11,7 @@ mod server;
 mod standbys;
 mod timelines;
 
+pub use digests::comparison_body;
 pub use history::keep_history;
 
 use crate::endpoint::Endpoint;

@@ -6,11 +6,11 @@ use model::Distribution;
 
 /// The values of a page by their names, each with its labels as text.
 #[derive(Debug, Default)]
-pub(crate) struct Reading(HashMap<String, Vec<(String, f64)>>);
+pub struct Reading(HashMap<String, Vec<(String, f64)>>);
 
 impl Reading {
     /// Those of a text.
-    pub(crate) fn of(page: &str) -> Self {
+    pub fn of(page: &str) -> Self {
         let mut values = HashMap::<String, Vec<_>>::new();
         for line in page.lines().filter(|line| !line.starts_with('#')) {
             let Some((series, value)) = line.rsplit_once(' ') else { continue };
@@ -22,19 +22,20 @@ impl Reading {
         Self(values)
     }
 
-    fn all(&self, name: &str) -> impl Iterator<Item = &(String, f64)> {
+    /// The values of a name, each with its labels as text.
+    pub fn all(&self, name: &str) -> impl Iterator<Item = &(String, f64)> {
         self.0.get(name).into_iter().flatten()
     }
 
     /// The sum of the values of a name whose labels have this text. Without one it is not a number, and each comparison with it
     /// fails.
-    pub(crate) fn sum_of(&self, name: &str, label: &str) -> f64 {
+    pub fn sum_of(&self, name: &str, label: &str) -> f64 {
         let values = self.all(name).filter(|(labels, _)| labels.contains(label)).map(|(_, value)| *value);
         values.reduce(|sum, value| sum + value).unwrap_or(f64::NAN)
     }
 
     /// The sum of all values of a name, as [`Reading::sum_of`].
-    pub(crate) fn sum(&self, name: &str) -> f64 {
+    pub fn sum(&self, name: &str) -> f64 {
         self.sum_of(name, "")
     }
 
@@ -49,7 +50,7 @@ impl Reading {
     }
 
     /// The distribution of all values of a name.
-    pub(crate) fn spread(&self, name: &str) -> Distribution {
+    pub fn spread(&self, name: &str) -> Distribution {
         let (mut buckets, mut below) = (Vec::<(f64, u64)>::new(), 0);
         for (bound, so_far) in self.by_label(&format!("{name}_bucket")) {
             let (bound, so_far) = (bound.parse().unwrap_or(f64::INFINITY), so_far as u64);

@@ -3,8 +3,8 @@ use std::net::{TcpListener, TcpStream};
 use std::thread;
 
 use super::*;
+use crate::cli::remote::calls::Access;
 use crate::cli::terminal::progress::Unit;
-use crate::trace::{Kind, Operation};
 
 /// A server of one connection that answers each request at once, but stalls once for a time.
 fn server(status: &'static str, stall_at: Duration, stall: Duration) -> String {
@@ -38,11 +38,11 @@ fn answer(mut stream: TcpStream, status: &str, stall_at: Duration, stall: Durati
 
 /// Reads at an even distance.
 fn reads(every: Duration) -> impl Iterator<Item = Step> + Send + use<> {
-    (0_u32..).map(move |n| Step { due: every * n, operation: Operation::Read(n) })
+    (0_u32..).map(move |n| Step::new(every * n, Kind::Read, n))
 }
 
 fn measure(url: &str, steps: impl Iterator<Item = Step> + Send + 'static, plan: Plan, time_limit: Duration) -> Ran {
-    let client = Arc::new(Client::new("--url", url, None, None, time_limit).expect("an address"));
+    let client = Arc::new(Access::default().client("--url", url, time_limit).expect("an address"));
     let mut target = Target { client, requests: Requests::new(0, false), own: None };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
     let (_alive, interrupt) = Interrupt::never();

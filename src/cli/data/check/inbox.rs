@@ -1,12 +1,16 @@
 //! Compares one inbox with its source outboxes.
 
+use std::collections::hash_map::Entry as HashEntry;
 use std::collections::{HashMap, HashSet};
 use std::ops::ControlFlow;
 
 use super::Findings;
-use feed::store::Store;
+use crate::prelude::*;
+use feed::erasure::tables::is_erasing;
+use feed::ids::tables::shown;
+use feed::inbox::tables as inboxes;
+use feed::items::tables as items;
 use kv::Tier;
-use model::error::Result;
 use model::{Activity, Entry, Order, Span, Unpushed, UserId};
 
 /// Outbox entries read at a time.
@@ -15,16 +19,13 @@ const PAGE: usize = 4096;
 /// Checks the part of a user's inbox above its floor; an inbox claims nothing below. No job may be waiting, but erasures may:
 /// no page shows an entry of a user who is being erased, and nobody reads that user's inbox.
 pub(super) fn check(store: &Store, user: UserId, followees: &[UserId], findings: &mut Findings) -> Result<()> {
-    if feed::erasure::tables::is_erasing(store, user) {
+    if is_erasing(store, user) {
         return Ok(());
     }
-    let is_left = |entry: &Entry| {
-        !feed::erasure::tables::is_erasing(store, entry.source)
-            && !feed::erasure::tables::is_erasing(store, entry.author)
-    };
-    let activity = feed::inbox::tables::activity(store, user, Tier::Disk)?;
+    let is_left = |entry: &Entry| !is_erasing(store, entry.source) && !is_erasing(store, entry.author);
+    let activity = inboxes::activity(store, user, Tier::Disk)?;
     let mut rows = Vec::new();
-    let floor = feed::inbox::tables::inbox(store, user, Span::ALL, Order::NewestFirst, Tier::Disk, &mut |entry| {
+    let floor = inboxes::inbox(store, user, Span::ALL, Order::NewestFirst, Tier::Disk, &mut |entry| {
         rows.push(entry);
         ControlFlow::Continue(())
     })?;
@@ -33,7 +34,7 @@ pub(super) fn check(store: &Store, user: UserId, followees: &[UserId], findings:
     let mut rows = rows.as_slice();
     let mut unpushed = HashMap::new();
     loop {
-        let mut expected = feed::items::tables::outboxes(store, followees, span.newest(PAGE), Tier::Disk)?;
+        let mut expected = items::outboxes(store, followees, span.newest(PAGE), Tier::Disk)?;
         let mut last = None;
         if let Some(entry) = expected.get(PAGE - 1).copied() {
             // The last item may have more entries.
@@ -43,20 +44,12 @@ pub(super) fn check(store: &Store, user: UserId, followees: &[UserId], findings:
         let covered = last.map_or(rows.len(), |last| rows.partition_point(|row| row.cursor >= last));
         let (part, rest) = rows.split_at(covered);
         for entry in without(&expected, part).into_iter().filter(|entry| activity.has_inbox() && is_left(entry)) {
-            let of_source = match unpushed.get(&entry.source) {
-                Some(known) => *known,
-                None => *unpushed.entry(entry.source).or_insert(feed::inbox::tables::unpushed(
-                    store,
-                    entry.source,
-                    Tier::Disk,
-                )?),
+            let of_source = match unpushed.entry(entry.source) {
+                HashEntry::Occupied(known) => *known.get(),
+                HashEntry::Vacant(free) => *free.insert(inboxes::unpushed(store, entry.source, Tier::Disk)?),
             };
             if !may_lack(&entry, of_source, activity) {
-                let (user, place, source) = (
-                    feed::ids::tables::shown(store, user),
-                    place(store, &entry),
-                    feed::ids::tables::shown(store, entry.source),
-                );
+                let (user, place, source) = (shown(store, user), place(store, &entry), shown(store, entry.source));
                 findings.add(|| format!("user {user}: inbox lacks {place} of source {source}"));
             }
         }
@@ -64,12 +57,9 @@ pub(super) fn check(store: &Store, user: UserId, followees: &[UserId], findings:
         let has: Vec<_> =
             without(part, &expected).into_iter().filter(|entry| activity.has_inbox() && is_left(entry)).collect();
         let ids: Vec<_> = has.iter().map(|entry| entry.cursor.id).collect();
-        let taken_off = feed::items::tables::taken_off(
-            store,
-            &mut has.iter().map(|entry| (entry.cursor.id, entry.source)),
-            Tier::Disk,
-        )?;
-        for (entry, deleted) in has.iter().zip(feed::items::tables::deleted(store, &ids, Tier::Disk)?) {
+        let taken_off =
+            items::taken_off(store, &mut has.iter().map(|entry| (entry.cursor.id, entry.source)), Tier::Disk)?;
+        for (entry, deleted) in has.iter().zip(items::deleted(store, &ids, Tier::Disk)?) {
             if !deleted && !taken_off.contains(&(entry.cursor.id, entry.source)) {
                 findings.add(|| surplus(store, user, entry, followees));
             }
@@ -96,14 +86,13 @@ fn may_lack(entry: &Entry, unpushed: Unpushed, activity: Activity) -> bool {
 
 /// The place of an entry, with its id as the host writes it.
 fn place(store: &Store, entry: &Entry) -> String {
-    format!("{}-{}", entry.cursor.at, feed::ids::tables::shown(store, entry.cursor.id))
+    format!("{}-{}", entry.cursor.at, shown(store, entry.cursor.id))
 }
 
 fn surplus(store: &Store, user: UserId, entry: &Entry, followees: &[UserId]) -> String {
     let why =
         if followees.contains(&entry.source) { "that is not in the outbox" } else { "that the user does not follow" };
-    let (user, place, source) =
-        (feed::ids::tables::shown(store, user), place(store, entry), feed::ids::tables::shown(store, entry.source));
+    let (user, place, source) = (shown(store, user), place(store, entry), shown(store, entry.source));
     format!("user {user}: inbox has {place} of source {source} {why}")
 }
 

@@ -1,30 +1,16 @@
 //! The file of a table while it is written.
 
-use std::ffi::OsStr;
-use std::fmt::Display;
-use std::io::{self, BufWriter, Stdout, Write};
-use std::path::{Path, PathBuf};
-
-use flate2::Compression;
-use flate2::write::GzEncoder;
-use serde::Serialize;
+use std::io::Write as _;
 
 use crate::cli::data::import::source::shown;
-use crate::cli::terminal::interrupt::Interrupt;
-use crate::cli::terminal::part::{Part, unwritten};
-use crate::cli::terminal::progress::{Progress, Unit};
-use crate::cli::terminal::words;
-use model::Millis;
-use model::error::{Error, Result};
+use crate::cli::terminal::part::{Packed, Part, ending, unwritten};
+use crate::cli::terminal::units;
+use crate::prelude::*;
 
-/// Level of compression by Zstandard.
-const LEVEL: i32 = 3;
 /// The interval of looks at the clock and at requests to stop, lines.
 const LOOK_EVERY: u64 = 1000;
 /// Endings of files that are packed in other ways.
 const OTHERS: [&str; 7] = ["bz2", "xz", "zip", "lz4", "br", "zstd", "tar"];
-/// Bytes that are written at once.
-const BUFFER: usize = 256 << 10;
 
 /// Lines on their way to a file, or to the standard output.
 pub(super) struct Output<'a> {
@@ -35,13 +21,6 @@ pub(super) struct Output<'a> {
     interrupt: &'a Interrupt,
     /// An import refuses a time after this one.
     latest: Millis,
-}
-
-enum Packed {
-    Stdout(BufWriter<Stdout>),
-    Plain(BufWriter<Part>),
-    Gzip(GzEncoder<BufWriter<Part>>),
-    Zstd(zstd::Encoder<'static, BufWriter<Part>>),
 }
 
 /// The result of a table.
@@ -69,7 +48,8 @@ impl<'a> Output<'a> {
                 path.display()
             )));
         }
-        let bare = if is_packed(path) { path.with_extension("") } else { path.to_owned() };
+        let is_packed = ending(path).is_some_and(|end| end == "gz" || end == "zst");
+        let bare = if is_packed { path.with_extension("") } else { path.to_owned() };
         if ending(&bare).as_deref() == Some("csv") {
             return Err(Error::Setup(format!(
                 "{}: an export is NDJSON, because CSV has no place for rules, paths and media; choose a name that ends \
@@ -89,19 +69,9 @@ impl<'a> Output<'a> {
         latest: Millis,
     ) -> Result<Self> {
         let name = shown(path);
-        let packed = if path == Path::new("-") {
-            Packed::Stdout(BufWriter::with_capacity(BUFFER, io::stdout()))
-        } else {
-            let part = BufWriter::with_capacity(BUFFER, Part::begin(path)?);
-            match ending(path).as_deref() {
-                Some("gz") => Packed::Gzip(GzEncoder::new(part, Compression::default())),
-                Some("zst") => Packed::Zstd(zstd::Encoder::new(part, LEVEL).map_err(|e| unwritten(path, &e))?),
-                _ => Packed::Plain(part),
-            }
-        };
         let progress = Progress::new(format!("{table} {name}"), about, Unit::Count("rows"));
         let done = Done { table, name, path: path.to_owned(), lines: 0, ahead: 0, left_out: Vec::new() };
-        Ok(Self { done, packed, line: Vec::new(), progress, interrupt, latest })
+        Ok(Self { done, packed: Packed::begin(path)?, line: Vec::new(), progress, interrupt, latest })
     }
 
     /// Writes a line, with its time if it has one. Fails if a stop is requested.
@@ -110,7 +80,7 @@ impl<'a> Output<'a> {
         let failed = |e: serde_json::Error| Error::Corrupt(format!("cannot write a line of {}: {e}", self.done.table));
         serde_json::to_writer(&mut self.line, line).map_err(failed)?;
         self.line.push(b'\n');
-        self.packed.writer().write_all(&self.line).map_err(|e| unwritten(&self.done.path, &e))?;
+        self.packed.write_all(&self.line).map_err(|e| unwritten(&self.done.path, &e))?;
         self.done.lines += 1;
         self.done.ahead += u64::from(time.is_some_and(|time| time > self.latest));
         if self.done.lines.is_multiple_of(LOOK_EVERY) {
@@ -136,27 +106,6 @@ impl<'a> Output<'a> {
     }
 }
 
-impl Packed {
-    fn writer(&mut self) -> &mut dyn Write {
-        match self {
-            Self::Stdout(out) => out,
-            Self::Plain(out) => out,
-            Self::Gzip(out) => out,
-            Self::Zstd(out) => out,
-        }
-    }
-
-    fn end(self) -> io::Result<Option<Part>> {
-        let buffer = match self {
-            Self::Stdout(mut out) => return out.flush().map(|()| None),
-            Self::Plain(out) => out,
-            Self::Gzip(out) => out.finish()?,
-            Self::Zstd(out) => out.finish()?,
-        };
-        buffer.into_inner().map(Some).map_err(io::IntoInnerError::into_error)
-    }
-}
-
 impl Done {
     /// Warnings of rows that an import of the file does not bring.
     pub(super) fn warnings(&self) -> impl Iterator<Item = String> {
@@ -165,19 +114,9 @@ impl Done {
             format!(
                 "{table} {name}: {} with a time more than content.max_ahead after the clock, which an import refuses as \
                  time_ahead until then",
-                words::lines(*ahead)
+                units::lines(*ahead)
             )
         });
         ahead.into_iter().chain(left_out.iter().map(move |(count, why)| format!("{table} {name}: {count} {why}")))
     }
-}
-
-/// Whether the name says that the file is compressed.
-fn is_packed(path: &Path) -> bool {
-    ending(path).is_some_and(|end| end == "gz" || end == "zst")
-}
-
-/// The ending of a name, in small letters.
-fn ending(path: &Path) -> Option<String> {
-    path.extension().and_then(OsStr::to_str).map(str::to_ascii_lowercase)
 }

@@ -54,19 +54,13 @@ impl Columns {
 
     /// Takes the order of a header. Refuses unknown, repeated and missing names.
     pub(super) fn take_header(&mut self, header: &[Field<'_>]) -> Result<(), String> {
-        let table = &self.table;
-        let mut places = vec![None; table.len()];
-        let mut unknown = Vec::new();
-        for (place, name) in header.iter().map(|name| name.as_deref().unwrap_or_default()).enumerate() {
-            let column = table.iter().position(|(known, _)| *known == name);
-            match column.and_then(|column| places.get_mut(column)) {
-                None => unknown.push(name),
-                Some(Some(_)) => return Err(format!("column {name} occurs twice in the header")),
-                Some(slot) => *slot = Some(place),
-            }
+        let names: Vec<_> = header.iter().map(|name| name.as_deref().unwrap_or_default()).collect();
+        let known: Vec<_> = self.table.iter().map(|(name, _)| *name).collect();
+        if let Some(name) = known.iter().find(|known| names.iter().filter(|name| name == known).count() > 1) {
+            return Err(format!("column {name} occurs twice in the header"));
         }
+        let unknown: Vec<_> = names.iter().filter(|name| !known.contains(name)).collect();
         if !unknown.is_empty() {
-            let known: Vec<_> = table.iter().map(|(name, _)| *name).collect();
             let hint = unknown.iter().find_map(|name| slip(name)).map_or_else(String::new, |hint| format!("; {hint}"));
             let unknown: Vec<_> = unknown.iter().map(|name| format!("{name:?}")).collect();
             let (unknown, known) = (unknown.join(", "), known.join(","));
@@ -75,11 +69,11 @@ impl Columns {
                  line with their names before it"
             ));
         }
-        if let Some(((name, _), _)) = table.iter().zip(&places).find(|((_, needed), place)| *needed && place.is_none())
-        {
+        if let Some((name, _)) = self.table.iter().find(|(name, is_needed)| *is_needed && !names.contains(name)) {
             return Err(format!("column {name} is missing in the header"));
         }
-        (self.places, self.width) = (places, header.len());
+        let place = |known: &&str| names.iter().position(|name| name == known);
+        (self.places, self.width) = (known.iter().map(place).collect(), header.len());
         Ok(())
     }
 

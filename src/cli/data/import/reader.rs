@@ -1,7 +1,6 @@
 //! The thread that unpacks and parses an input into batches.
 
 use std::io::{self, Cursor, Read};
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use crossbeam_channel::{Sender, bounded, select};
@@ -13,11 +12,8 @@ use super::records::{self, Records, Shape};
 use super::refusal::{INVALID_LINE, Refusal, TOO_LONG, printable};
 use super::source::Source;
 use crate::cli::data::tables::Table;
-use crate::cli::terminal::interrupt::Interrupt;
-use crate::cli::terminal::progress::{Progress, Unit};
+use crate::prelude::*;
 use feed::Command;
-use model::error::{Error, Result};
-use model::threads;
 
 /// Most lines of a batch.
 const BATCH_ROWS: usize = 1000;
@@ -75,6 +71,27 @@ pub(super) fn each_batch(
     let ended = thread.join();
     ended.unwrap_or_else(|_| Err(Error::Setup(format!("the thread that reads {name} panicked"))))?;
     Ok(true)
+}
+
+/// Gives each line of a file to `take`, as the change that it is. Refuses a file with a line that an import would refuse.
+pub(in crate::cli) fn each_line(
+    table: Table,
+    path: &Path,
+    interrupt: &Interrupt,
+    mut take: impl FnMut(Command) -> Result<()>,
+) -> Result<()> {
+    let source = Source::open(path)?;
+    let name = source.name.clone();
+    let longest = Config::default().server.body_limit;
+    let is_whole = each_batch(table, source, longest, interrupt, |batch, _| {
+        // None of a batch with a refused line.
+        let change = |(line, change): (u64, Result<_, _>)| {
+            change.map_err(|refusal| Error::Setup(format!("{name}:{line}: {refusal}")))
+        };
+        let changes = batch.into_iter().map(change).collect::<Result<Vec<_>>>()?;
+        changes.into_iter().try_for_each(&mut take).map(|()| String::new())
+    })?;
+    if is_whole { Ok(()) } else { Err(Error::Setup(format!("interrupted while {name} was read"))) }
 }
 
 /// Reads an input to its end, or until nobody wants more.

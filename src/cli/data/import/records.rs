@@ -76,26 +76,21 @@ impl State {
     }
 }
 
-/// A line with its end, or a part of one that is longer than a record may be.
-struct Piece {
-    bytes: Vec<u8>,
-    /// Whether it was once read inside quotes that proved wrong. A quote left open at its end is refused at once. Otherwise
-    /// every such line would be read up to the same place as the one before.
-    is_doubted: bool,
-}
-
 /// The records of a stream.
 pub(super) struct Records<R> {
     input: BufReader<R>,
     /// Lines to be read again.
-    again: VecDeque<Piece>,
+    again: VecDeque<Vec<u8>>,
     /// The number of the next line.
     line: u64,
+    /// Lines before this one were once read inside quotes that proved wrong. A quote left open at the end of such a line is
+    /// refused at once. Otherwise every one of them would be read up to the same place as the one before.
+    doubted_before: u64,
 }
 
 impl<R: Read> Records<R> {
     pub(super) fn new(input: R) -> Self {
-        Self { input: BufReader::with_capacity(BUFFER, input), again: VecDeque::new(), line: 1 }
+        Self { input: BufReader::with_capacity(BUFFER, input), again: VecDeque::new(), line: 1, doubted_before: 0 }
     }
 
     /// The next record, blank lines included; `None` at the end. A record truncated by an error is not returned.
@@ -104,37 +99,42 @@ impl<R: Read> Records<R> {
         let mut state = if shape == Shape::Csv { State::Field } else { State::Line };
         let (mut bytes, mut refused, mut is_broken) = (Vec::new(), None, false);
         while state != State::End {
-            let Some(piece) = self.piece()? else {
+            let (is_doubted, piece) = (self.line < self.doubted_before, self.piece()?);
+            if piece.is_empty() {
                 if bytes.is_empty() && refused.is_none() {
                     return Ok(None);
                 }
                 if state == State::Quoted && refused.is_none() {
-                    return Ok(Some(self.first_line(line, bytes, NEVER_CLOSED)));
+                    self.doubted_before = u64::MAX;
+                    return Ok(Some(self.first_line(line, &bytes, NEVER_CLOSED)));
                 }
                 break;
-            };
-            for byte in &piece.bytes {
+            }
+            for byte in &piece {
                 state = state.after(*byte);
                 is_broken |= state == State::Broken;
             }
-            self.line += u64::from(piece.bytes.ends_with(b"\n"));
+            self.line += u64::from(piece.ends_with(b"\n"));
             if refused.is_some() {
                 continue;
             }
             if bytes.is_empty() {
-                bytes = piece.bytes;
+                bytes = piece;
             } else {
-                bytes.extend(piece.bytes);
+                bytes.extend(piece);
             }
-            if bytes.len() > MAX_LINE || (bytes.len() == MAX_LINE && !bytes.ends_with(b"\r\n")) {
+            if bytes.len() > MAX_LINE {
                 let is_quoted = matches!(state, State::Quoted | State::Closing);
                 (bytes, refused) = (Vec::new(), Some(if is_quoted { TOO_LONG_QUOTED } else { TOO_LONG }));
-            } else if state == State::Quoted && piece.is_doubted {
-                return Ok(Some(self.first_line(line, bytes, NEVER_CLOSED)));
+            } else if state == State::Quoted && is_doubted {
+                return Ok(Some(self.first_line(line, &bytes, NEVER_CLOSED)));
             }
         }
         if is_broken && refused.is_none() {
-            return Ok(Some(self.first_line(line, bytes, BAD_QUOTE)));
+            // Quotes count again in the line that has the wrong one.
+            let last = self.line - u64::from(bytes.ends_with(b"\n"));
+            self.doubted_before = self.doubted_before.max(last);
+            return Ok(Some(self.first_line(line, &bytes, BAD_QUOTE)));
         }
         for end in [b'\n', b'\r'] {
             bytes.pop_if(|byte| *byte == end);
@@ -146,26 +146,24 @@ impl<R: Read> Records<R> {
     }
 
     /// Refuses the first line of a record whose quotes are wrong. The next line starts a record.
-    fn first_line(&mut self, line: u64, bytes: Vec<u8>, why: &'static str) -> Record {
+    fn first_line(&mut self, line: u64, bytes: &[u8], why: &'static str) -> Record {
         let mut lines = bytes.split_inclusive(|byte| *byte == b'\n');
         let first = lines.next().unwrap_or_default().trim_ascii_end().to_vec();
-        // Quotes count again in the line that has the wrong one.
-        let mut is_doubted = why == NEVER_CLOSED;
         for line in lines.rev() {
             self.line -= u64::from(line.ends_with(b"\n"));
-            self.again.push_front(Piece { bytes: line.to_vec(), is_doubted });
-            is_doubted = true;
+            self.again.push_front(line.to_vec());
         }
         Record { line, bytes: first, refused: Some(why) }
     }
 
-    fn piece(&mut self) -> io::Result<Option<Piece>> {
+    /// A line with its end, or a part of one that is longer than a record may be; nothing at the end.
+    fn piece(&mut self) -> io::Result<Vec<u8>> {
         if let Some(piece) = self.again.pop_front() {
-            return Ok(Some(piece));
+            return Ok(piece);
         }
         let mut bytes = Vec::new();
         self.input.by_ref().take(MAX_LINE as u64).read_until(b'\n', &mut bytes)?;
-        Ok((!bytes.is_empty()).then_some(Piece { bytes, is_doubted: false }))
+        Ok(bytes)
     }
 }
 

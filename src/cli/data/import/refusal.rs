@@ -1,12 +1,11 @@
 //! Refused lines: reasons, messages and counts.
 
 use std::collections::BTreeMap;
-use std::fmt;
 
 use super::records::Shape;
-use crate::cli::terminal::progress::Progress;
-use crate::cli::terminal::words::lines;
-use model::error::Error;
+use crate::cli::plain;
+use crate::cli::terminal::units::lines;
+use crate::prelude::*;
 
 /// A required field is missing.
 pub(super) const MISSING_FIELD: &str = "missing_field";
@@ -107,45 +106,31 @@ impl fmt::Display for Refusal {
 
 /// A part of a file in quotes: its beginning, with escapes for all but plain text.
 pub(super) fn shown(text: &str) -> String {
-    let mut shown = String::from("\"");
-    let mut rest = text.chars();
-    rest.by_ref().take(MOST_SHOWN).for_each(|c| match c {
-        '\'' => shown.push(c),
-        c => shown.extend(c.escape_debug()),
-    });
-    shown.push('"');
-    if rest.next().is_some() {
-        shown.push('…');
-    }
-    shown
+    let (begin, ellipsis) = cut(text, MOST_SHOWN);
+    format!("{begin:?}{ellipsis}")
 }
 
 /// A text that may quote the input, without characters that move the cursor of a terminal.
 pub(super) fn printable(text: &str) -> String {
-    let mut printable = String::new();
-    for (count, c) in text.chars().enumerate() {
-        match c {
-            _ if count == LONGEST_REASON => {
-                printable.push('…');
-                break;
-            }
-            c if c.is_control() => printable.extend(c.escape_default()),
-            c => printable.push(c),
-        }
+    let (begin, ellipsis) = cut(text, LONGEST_REASON);
+    plain(begin) + ellipsis
+}
+
+/// So many characters of a text, and the sign that there are more if there are.
+fn cut(text: &str, most: usize) -> (&str, &'static str) {
+    match text.char_indices().nth(most) {
+        Some((end, _)) => (&text[..end], "…"),
+        None => (text, ""),
     }
-    printable
 }
 
 /// The refused lines of a run, by the kind of fault.
 #[derive(Debug, Default)]
-pub(super) struct Refused {
-    counts: BTreeMap<&'static str, u64>,
-    total: u64,
-}
+pub(super) struct Refused(BTreeMap<&'static str, u64>);
 
 impl Refused {
     pub(super) fn total(&self) -> u64 {
-        self.total
+        self.0.values().sum()
     }
 
     /// Counts lines of a file, and prints those that are among the first of the run to stderr.
@@ -154,21 +139,19 @@ impl Refused {
             return;
         }
         lines.sort_by_key(|(line, _)| *line);
-        let room = MOST_NAMED.saturating_sub(self.total);
-        let is_last = room > 0 && lines.len() as u64 > room;
+        let room = MOST_NAMED.saturating_sub(self.total()) as usize;
         if room > 0 {
             progress.write(|out| {
-                let named = lines.iter().take(usize::try_from(room).unwrap_or(usize::MAX));
-                named.into_iter().try_for_each(|(line, refusal)| writeln!(out, "{file}:{line}: {refusal}"))?;
-                if is_last {
+                let mut named = lines.iter().take(room);
+                named.try_for_each(|(line, refusal)| writeln!(out, "{file}:{line}: {refusal}"))?;
+                if lines.len() > room {
                     writeln!(out, "{MOST_NAMED} refused lines are listed; further ones are only counted")?;
                 }
                 Ok(())
             });
         }
-        self.total += lines.len() as u64;
         for (_, refusal) in &lines {
-            *self.counts.entry(refusal.kind).or_default() += 1;
+            *self.0.entry(refusal.kind).or_default() += 1;
         }
     }
 }
@@ -176,10 +159,10 @@ impl Refused {
 impl fmt::Display for Refused {
     /// The total, and the count of each kind, the most frequent first.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut counts: Vec<_> = self.counts.iter().map(|(kind, count)| (*count, *kind)).collect();
+        let mut counts: Vec<_> = self.0.iter().map(|(kind, count)| (*count, *kind)).collect();
         counts.sort_by_key(|(count, kind)| (std::cmp::Reverse(*count), *kind));
         let counts: Vec<_> = counts.iter().map(|(count, kind)| format!("{count} {kind}")).collect();
-        write!(f, "refused in total: {}: {}", lines(self.total), counts.join(", "))
+        write!(f, "refused in total: {}: {}", lines(self.total()), counts.join(", "))
     }
 }
 

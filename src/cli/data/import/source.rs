@@ -2,13 +2,11 @@
 
 use std::fs::File;
 use std::io::{self, Cursor, Read};
-use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use flate2::read::MultiGzDecoder;
 
-use model::error::{Error, Result};
+use crate::prelude::*;
 
 /// An open input, not read yet.
 pub(in crate::cli) struct Source {
@@ -35,7 +33,7 @@ impl Source {
             }
             Ok(Self::of(path, meta.is_file().then_some(meta.len()), file))
         };
-        open().map_err(|e| Error::Setup(format!("cannot read {}: {e}", shown(path))))
+        open().context(format_args!("cannot read {}", shown(path)))
     }
 
     /// An input with its length, if that is known.

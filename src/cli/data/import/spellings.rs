@@ -33,11 +33,9 @@ impl Spellings {
 impl fmt::Display for Spellings {
     /// Each spelling with its first line.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let seen = WORDS.iter().zip(&self.0).filter_map(|(words, first)| Some((words, first.as_ref()?)));
-        for (place, (words, first)) in seen.enumerate() {
-            write!(f, "{}{words} (first in {first})", if place > 0 { ", " } else { "" })?;
-        }
-        Ok(())
+        let seen = WORDS.iter().zip(&self.0);
+        let seen = seen.filter_map(|(words, first)| Some(format!("{words} (first in {})", first.as_ref()?)));
+        f.write_str(&seen.collect::<Vec<_>>().join(", "))
     }
 }
 

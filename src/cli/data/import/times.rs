@@ -14,24 +14,22 @@ const POSTGRESQL: &str = "floor(extract(epoch from t) * 1000)::bigint";
 
 /// A time in a field of a CSV file.
 pub(super) fn of_text(name: &str, text: &str) -> Result<Millis, Refusal> {
-    let digits = Some(text).filter(|text| text.bytes().all(|b| b.is_ascii_digit()));
-    let time = digits.and_then(|text| text.parse().ok()).and_then(|millis: Millis| Time::try_from(millis).ok());
-    time.map(|Time(millis)| millis)
-        .ok_or_else(|| refusal(name, text, hint(text).or_else(|| slip(text).map(str::to_owned))))
+    let millis = if is_digits(text) { text.parse::<Millis>().ok() } else { None };
+    match millis.and_then(|millis| Time::try_from(millis).ok()) {
+        Some(Time(millis)) => Ok(millis),
+        None => Err(refusal(name, text, hint(text).or_else(|| slip(text).map(str::to_owned)))),
+    }
 }
 
 /// The refusal of a JSON value that is not a time.
 pub(super) fn refused_json(name: &str, value: &Value) -> Refusal {
-    match value {
-        Value::String(text) if !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit()) => {
-            refusal(name, text, Some("remove the quotes".to_owned()))
-        }
-        Value::String(text) => refusal(name, text, hint(text)),
-        other => {
-            let text = other.to_string();
-            refusal(name, &text, hint(&text))
-        }
-    }
+    let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    let is_quoted = value.is_string() && is_digits(&text);
+    refusal(name, &text, if is_quoted { Some("remove the quotes".to_owned()) } else { hint(&text) })
+}
+
+fn is_digits(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit())
 }
 
 fn refusal(name: &str, text: &str, hint: Option<String>) -> Refusal {
@@ -44,10 +42,9 @@ fn refusal(name: &str, text: &str, hint: Option<String>) -> Refusal {
 
 /// The advice for a text that is a time in another notation.
 fn hint(text: &str) -> Option<String> {
-    let digits = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
     if let Some((whole, part)) = text.split_once('.')
-        && digits(whole)
-        && digits(part)
+        && is_digits(whole)
+        && is_digits(part)
     {
         return Some(match whole.len() {
             // Seconds of these years have ten digits, milliseconds thirteen.
@@ -61,8 +58,8 @@ fn hint(text: &str) -> Option<String> {
         });
     }
     let mut parts = text.splitn(3, '-');
-    let is_date = parts.next().is_some_and(|year| year.len() == 4 && digits(year))
-        && parts.next().is_some_and(|month| month.len() == 2 && digits(month));
+    let is_date = parts.next().is_some_and(|year| year.len() == 4 && is_digits(year))
+        && parts.next().is_some_and(|month| month.len() == 2 && is_digits(month));
     is_date.then(|| format!("this value looks like a date; convert it (PostgreSQL: {POSTGRESQL})"))
 }
 

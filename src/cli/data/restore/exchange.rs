@@ -1,16 +1,12 @@
 //! Puts restored data in the place of that which a directory has. It moves inside the directory, so that neither a mount
 //! point nor a link in its place matters, and the backups in it stay where they are.
 
-use std::fs;
-use std::io;
-use std::path::{Path, PathBuf};
-
 use rustix::fs::{AtFlags, CWD, StatxAttributes, StatxFlags, statx};
 
+use crate::prelude::*;
 use feed::backup::Manifest;
 use kv::StandbyDirectory;
 use model::failpoint::{self, Failpoint};
-use model::private;
 
 /// The folder of a restore that is under way.
 pub(super) const RESTORING: &str = "RESTORING";
@@ -69,10 +65,7 @@ fn is_mount_point(path: &Path) -> bool {
 
 /// Removes what a restore has written outside of its place.
 pub(super) fn clear(data: &Path) -> io::Result<()> {
-    [RESTORING, RESTORED].into_iter().try_for_each(|name| match fs::remove_dir_all(data.join(name)) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-        _ => Ok(()),
-    })
+    [RESTORING, RESTORED].into_iter().try_for_each(|name| if_there(fs::remove_dir_all(data.join(name))))
 }
 
 /// The backup of a restore that was interrupted after the data before had begun to leave its place: only [`finish`] helps,

@@ -1,16 +1,12 @@
 //! The backups of a running server, over HTTP.
 
-use std::io::Read;
-
 use hyper::Method;
-use serde::Deserialize;
 use serde::de::IgnoredAny;
-use serde_json::json;
 
 use super::super::calls::Server;
 use super::BackupSource;
+use crate::prelude::*;
 use feed::backup::Backup;
-use model::error::{Error, Result};
 
 /// The path of backups.
 const PATH: &str = "/v1/admin/backups";

@@ -1,23 +1,13 @@
 //! The place of a copy of a backup, and the writing of it: whole, or nothing with its name.
 
-use std::ffi::OsStr;
-use std::fs;
-use std::io::{self, Read, Write};
-use std::path::{Path, PathBuf};
-
-use crate::cli::terminal::part::{Part, unwritten};
+use crate::cli::terminal::part::{Packed, Part, unwritten};
+use crate::prelude::*;
 use feed::backup::unpack;
 use kv::room_for;
-use model::error::{Error, Result};
-use model::private;
-
-/// Level of compression.
-const LEVEL: i32 = 3;
 
 /// Where a copy goes.
 pub(super) enum Target {
-    Stdout,
-    /// An archive.
+    /// An archive, or the standard output.
     File(PathBuf),
     /// A directory that gets a folder with the name of the backup.
     Dir(PathBuf),
@@ -27,7 +17,7 @@ impl Target {
     /// Refuses a file that exists, before any work.
     pub(super) fn new(path: &Path) -> Result<Self> {
         if path == Path::new("-") {
-            return Ok(Self::Stdout);
+            return Ok(Self::File(path.to_owned()));
         }
         if path.is_dir() {
             return Ok(Self::Dir(path.to_owned()));
@@ -43,23 +33,10 @@ impl Target {
     pub(super) fn write(&self, name: &str, mut input: impl Read, length: u64) -> Result<()> {
         let failed = |path: &Path, e: io::Error| unwritten(path, &e);
         match self {
-            Self::Stdout => {
-                let mut out = io::stdout().lock();
-                io::copy(&mut input, &mut out).and_then(|_| out.flush()).map_err(|e| failed(Path::new("-"), e))
-            }
             Self::File(path) => {
-                let mut part = Part::begin(path)?;
-                let mut write = || {
-                    if path.extension() == Some(OsStr::new("zst")) {
-                        let mut packed = zstd::Encoder::new(&mut part, LEVEL)?;
-                        io::copy(&mut input, &mut packed)?;
-                        packed.finish().map(drop)
-                    } else {
-                        io::copy(&mut input, &mut part).map(drop)
-                    }
-                };
-                write().map_err(|e| unwritten(path, &e))?;
-                part.finish()
+                let mut out = Packed::begin(path)?;
+                let written = io::copy(&mut input, &mut out).and_then(|_| out.end());
+                written.map_err(|e| failed(path, e))?.map_or(Ok(()), Part::finish)
             }
             Self::Dir(dir) => {
                 let (part, path) = (dir.join(format!("{name}.part")), dir.join(name));

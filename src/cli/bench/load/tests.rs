@@ -2,7 +2,6 @@ use std::collections::{HashMap, HashSet};
 
 use clap::ValueEnum;
 
-use super::super::Graph;
 use super::*;
 
 fn load(first_is_giant: bool) -> Arc<Load> {
@@ -11,7 +10,7 @@ fn load(first_is_giant: bool) -> Arc<Load> {
 
 fn counts(steps: &[Step]) -> HashMap<Kind, usize> {
     let mut counts = HashMap::new();
-    steps.iter().for_each(|step| *counts.entry(step.operation.kind()).or_default() += 1);
+    steps.iter().for_each(|step| *counts.entry(step.kind).or_default() += 1);
     counts
 }
 
@@ -52,17 +51,32 @@ fn seven_of_ten_users_are_active_in_pequod_and_only_online_users_read() {
     let mut seen = HashSet::new();
     let mut online: HashMap<u32, bool> = HashMap::new();
     for step in load(false).trace(Mix::Pequod, 1000.0, 0).take(200_000) {
-        match step.operation {
-            Operation::Publish(_) | Operation::PublishBig(_) => {}
-            Operation::Read(user) | Operation::Follow(user, _) => {
+        let user = step.user;
+        match step.kind {
+            Kind::Publish | Kind::PublishBig => {}
+            Kind::Read | Kind::Follow => {
                 seen.insert(user);
                 assert_ne!(online.get(&user), Some(&false), "{user} reads offline");
             }
-            Operation::LogIn(user) => assert_ne!(online.insert(user, true), Some(true), "{user} is online"),
-            Operation::LogOut(user) => assert_ne!(online.insert(user, false), Some(false), "{user} is offline"),
+            Kind::LogIn => assert_ne!(online.insert(user, true), Some(true), "{user} is online"),
+            Kind::LogOut => assert_ne!(online.insert(user, false), Some(false), "{user} is offline"),
         }
     }
     assert_eq!(seen.len(), 700);
+}
+
+#[test]
+fn bursts_have_the_mean_rate_over_their_cycle() {
+    let (mut counts, mut last) = ([0; 10], Duration::ZERO);
+    for step in load(false).trace(Mix::WriteBurst, 1000.0, 0).take_while(|step| step.due.as_secs() < 10) {
+        assert!(step.due >= last);
+        last = step.due;
+        counts[step.due.as_secs() as usize] += 1;
+    }
+    for (second, count) in counts.into_iter().enumerate() {
+        let wanted = if second % 5 == 0 { 3684..=4316 } else { 171..=329 };
+        assert!(wanted.contains(&count), "{count} in second {second}");
+    }
 }
 
 #[test]
@@ -71,9 +85,9 @@ fn the_giant_publishes_by_the_clock_alone() {
     assert!(steps.windows(2).all(|two| two[0].due <= two[1].due));
     let mut turns = Vec::new();
     for step in &steps {
-        if let Operation::Publish(post) | Operation::PublishBig(post) = step.operation {
-            let is_big = step.operation.kind() == Kind::PublishBig;
-            assert_eq!(post.author == 0, is_big);
+        if let Kind::Publish | Kind::PublishBig = step.kind {
+            let is_big = step.kind == Kind::PublishBig;
+            assert_eq!(step.user == 0, is_big);
             turns.extend(is_big.then_some(step.due.as_secs_f64()));
         }
     }
@@ -85,9 +99,6 @@ fn listed_posts_go_on_after_the_history() {
     let posts: Vec<Post> = (0..10).map(|author| Post { author, length: 7 }).collect();
     let load = Arc::new(Load::new(Graph::made_up(10, 2, false, 1), posts, 1));
     assert_eq!(load.history(12).map(|post| post.author).collect::<Vec<_>>(), [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 0, 1]);
-    let authors = load.trace(Mix::WriteBurst, 10.0, 12).filter_map(|step| match step.operation {
-        Operation::Publish(post) => Some(post.author),
-        _ => None,
-    });
-    assert_eq!(authors.take(4).collect::<Vec<_>>(), [2, 3, 4, 5]);
+    let posts = load.trace(Mix::WriteBurst, 10.0, 12).filter(|step| step.kind == Kind::Publish);
+    assert_eq!(posts.map(|step| step.user).take(4).collect::<Vec<_>>(), [2, 3, 4, 5]);
 }

@@ -25,7 +25,7 @@ const ATTEMPTS: usize = 8;
 
 /// All follows. Eight bytes for each follow, four for each user.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Graph {
+pub(super) struct Graph {
     /// User and followee, in ascending order.
     follows: Vec<(u32, u32)>,
     /// For each user the number of its followers.
@@ -34,11 +34,11 @@ pub struct Graph {
 
 impl Graph {
     /// Most follows of a graph.
-    pub const MOST_FOLLOWS: usize = 200_000_000;
+    pub(super) const MOST_FOLLOWS: usize = 200_000_000;
 
     /// A graph of `users` users with follows as pairs of user and followee. Follows of oneself, of users that are not
     /// there, and repeated ones are left out.
-    pub fn new(users: u32, mut follows: Vec<(u32, u32)>) -> Self {
+    pub(super) fn new(users: u32, mut follows: Vec<(u32, u32)>) -> Self {
         follows.retain(|&(user, target)| user != target && user < users && target < users);
         follows.sort_unstable();
         follows.dedup();
@@ -49,7 +49,7 @@ impl Graph {
 
     /// A made-up graph: the number of users, the mean number of followees of a user, and whether all users follow user 0.
     /// The same seed gives the same graph.
-    pub fn made_up(users: u32, mean: u32, first_is_giant: bool, seed: u64) -> Self {
+    pub(super) fn made_up(users: u32, mean: u32, first_is_giant: bool, seed: u64) -> Self {
         let mut random = Rng::with_seed(seed);
         let (mut follows, mut followees) = (Vec::new(), BTreeSet::new());
         for user in 0..users {
@@ -74,38 +74,38 @@ impl Graph {
     }
 
     /// The number of users.
-    pub fn users(&self) -> u32 {
+    pub(super) fn users(&self) -> u32 {
         self.audiences.len() as u32
     }
 
     /// All follows: user and followee, in ascending order.
-    pub fn follows(&self) -> &[(u32, u32)] {
+    pub(super) fn follows(&self) -> &[(u32, u32)] {
         &self.follows
     }
 
     /// The followees of a user, in ascending order.
-    pub fn following(&self, user: u32) -> impl Iterator<Item = u32> + '_ {
+    pub(super) fn following(&self, user: u32) -> impl Iterator<Item = u32> {
         let begin = self.follows.partition_point(|follow| follow.0 < user);
         self.follows[begin..].iter().take_while(move |follow| follow.0 == user).map(|(_, target)| *target)
     }
 
     /// Whether a user follows another.
-    pub fn has(&self, user: u32, target: u32) -> bool {
+    pub(super) fn has(&self, user: u32, target: u32) -> bool {
         self.follows.binary_search(&(user, target)).is_ok()
     }
 
     /// The number of followers of a user.
-    pub fn audience(&self, user: u32) -> u32 {
+    pub(super) fn audience(&self, user: u32) -> u32 {
         self.audiences[user as usize]
     }
 
     /// The first of the users with the most followers.
-    pub fn giant(&self) -> u32 {
+    pub(super) fn giant(&self) -> u32 {
         (0..self.users()).max_by_key(|user| (self.audience(*user), Reverse(*user))).unwrap_or(0)
     }
 
     /// A user by preference for users with followers: each as likely as it has followers. `None` without follows.
-    pub fn popular(&self, random: &mut Rng) -> Option<u32> {
+    pub(super) fn popular(&self, random: &mut Rng) -> Option<u32> {
         random.choice(&self.follows).map(|(_, target)| *target)
     }
 }

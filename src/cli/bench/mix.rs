@@ -5,7 +5,7 @@ use serde::Serialize;
 
 /// A kind of operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Kind {
+pub(super) enum Kind {
     /// A publish of any author but the giant of [`Mix::BigAuthor`].
     Publish,
     /// A publish of the giant of [`Mix::BigAuthor`].
@@ -22,10 +22,11 @@ pub enum Kind {
 
 impl Kind {
     /// All kinds, in the order of reports.
-    pub const ALL: [Self; 6] = [Self::Publish, Self::PublishBig, Self::Read, Self::Follow, Self::LogIn, Self::LogOut];
+    pub(super) const ALL: [Self; 6] =
+        [Self::Publish, Self::PublishBig, Self::Read, Self::Follow, Self::LogIn, Self::LogOut];
 
     /// The name in reports.
-    pub fn name(self) -> &'static str {
+    pub(super) fn name(self) -> &'static str {
         ["publish", "publish-big", "read", "follow", "log-in", "log-out"][self as usize]
     }
 }
@@ -33,7 +34,7 @@ impl Kind {
 /// A mix of operations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Mix {
+pub(super) enum Mix {
     /// 50 reads for each publish
     ReadHeavy,
     /// Of 121 operations 100 reads, 10 follows, 5 log-ins, 5 log-outs and 1 publish; 70 % of the users are active
@@ -46,15 +47,15 @@ pub enum Mix {
 
 impl Mix {
     /// Seconds between two publishes of the giant in [`Mix::BigAuthor`].
-    pub const GIANT_EVERY: f64 = 5.0;
+    pub(super) const GIANT_EVERY: f64 = 5.0;
 
     /// The name on the command line and in reports.
-    pub fn name(self) -> &'static str {
+    pub(super) fn name(self) -> &'static str {
         ["read-heavy", "pequod", "write-burst", "big-author"][self as usize]
     }
 
     /// Parts of the kinds. The publishes of the giant come on top, by the clock.
-    pub fn parts(self) -> &'static [(Kind, u32)] {
+    pub(super) fn parts(self) -> &'static [(Kind, u32)] {
         match self {
             Self::ReadHeavy => &[(Kind::Publish, 1), (Kind::Read, 50)],
             Self::Pequod => {
@@ -63,16 +64,6 @@ impl Mix {
             Self::WriteBurst => &[(Kind::Publish, 1), (Kind::Read, 1)],
             Self::BigAuthor => &[(Kind::Publish, 1), (Kind::Read, 20)],
         }
-    }
-
-    /// Of 100 users so many read, follow, log in and log out.
-    pub fn active_percent(self) -> u32 {
-        if self == Self::Pequod { 70 } else { 100 }
-    }
-
-    /// Whether operations come in bursts.
-    pub(super) fn has_bursts(self) -> bool {
-        self == Self::WriteBurst
     }
 }
 
