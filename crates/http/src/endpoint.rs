@@ -5,6 +5,7 @@
 //! id.
 
 mod description;
+pub(crate) mod examples;
 pub(crate) mod parameters;
 mod shape;
 
@@ -15,7 +16,8 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use self::description::Operation;
-pub(crate) use self::description::{Takes, example};
+pub(crate) use self::description::Takes;
+pub(crate) use self::examples::example;
 pub(crate) use self::shape::Shape;
 
 use super::route_info::{BodyKind, OfOwner, RouteInfo};

@@ -12,6 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value, json};
 
+use crate::endpoint::examples::Examples;
 use crate::endpoint::{Endpoint, Shape, parameters};
 use crate::streams::events;
 use crate::wire::problem::Document;
@@ -78,6 +79,8 @@ fn document(endpoints: &[Endpoint], server: &str) -> Description {
     schemas.extend(Shape::of::<Document<'_>>().parts);
     schemas.extend(parameters::words());
     schemas.extend(model::schemas::shared().map(|(name, schema)| (name, json!(schema))));
+    let operations = paths.values_mut().flat_map(|item| item.0.values_mut());
+    operations.for_each(|operation| Examples(&schemas).complete(operation));
     Description {
         openapi: "3.1.0",
         info: json!({
