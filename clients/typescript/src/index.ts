@@ -1,15 +1,5 @@
 export { ChangeFeed, type ChangeOptions } from "./changes.js";
-export {
-  type FollowOptions,
-  type IdOptions,
-  type ItemOptions,
-  type ListOptions,
-  type SinceOptions,
-  Tideline,
-  type UserOptions,
-  type ViewerOptions,
-  type ViewOptions,
-} from "./client.js";
+export { Tideline } from "./client.js";
 export type { ConnectionOptions } from "./connection.js";
 export type { TokenSource } from "./credentials.js";
 export {
@@ -24,6 +14,16 @@ export {
 } from "./errors.js";
 export { cursorOf, type Id, newestFirst } from "./ids.js";
 export type { Json, JsonObject } from "./json.js";
+export type {
+  FollowOptions,
+  IdOptions,
+  ItemOptions,
+  ListOptions,
+  SinceOptions,
+  UserOptions,
+  ViewerOptions,
+  ViewOptions,
+} from "./options.js";
 export { List, type Page, type Range } from "./pages.js";
 export type * from "./schema.js";
 export { VERSION } from "./schema.js";

@@ -945,7 +945,7 @@ export const operations = {
   listReactions: { method: "GET", path: "/v1/content/{content_id}/reactions/{kind}", repeatable: true, reads: true },
   react: { method: "PUT", path: "/v1/content/{content_id}/reactions/{kind}/{uid}", repeatable: true, reads: false },
   unreact: { method: "DELETE", path: "/v1/content/{content_id}/reactions/{kind}/{uid}", repeatable: true, reads: false },
-  restoreContent: { method: "POST", path: "/v1/content/{content_id}/restore", repeatable: false, reads: false },
+  restoreContent: { method: "POST", path: "/v1/content/{content_id}/restore", repeatable: true, reads: false },
   listTopicContent: { method: "GET", path: "/v1/topics/{topic}/content", repeatable: true, reads: true },
   takeOffContent: { method: "DELETE", path: "/v1/users/{source}/content/{content_id}", repeatable: false, reads: false },
   getUser: { method: "GET", path: "/v1/users/{uid}", repeatable: true, reads: true },
@@ -963,7 +963,7 @@ export const operations = {
   listFollowers: { method: "GET", path: "/v1/users/{uid}/followers", repeatable: true, reads: true },
   removeFollower: { method: "DELETE", path: "/v1/users/{uid}/followers/{follower}", repeatable: true, reads: false },
   listFollowing: { method: "GET", path: "/v1/users/{uid}/following", repeatable: true, reads: true },
-  changeFollowing: { method: "POST", path: "/v1/users/{uid}/following/batch", repeatable: false, reads: false },
+  changeFollowing: { method: "POST", path: "/v1/users/{uid}/following/batch", repeatable: true, reads: false },
   follow: { method: "PUT", path: "/v1/users/{uid}/following/{target}", repeatable: true, reads: false },
   unfollow: { method: "DELETE", path: "/v1/users/{uid}/following/{target}", repeatable: true, reads: false },
   listFriends: { method: "GET", path: "/v1/users/{uid}/friends", repeatable: true, reads: true },
@@ -977,7 +977,7 @@ export const operations = {
   getListMarker: { method: "GET", path: "/v1/users/{uid}/lists/{list}/marker", repeatable: true, reads: true },
   moveListMarker: { method: "PUT", path: "/v1/users/{uid}/lists/{list}/marker", repeatable: true, reads: false },
   listMembers: { method: "GET", path: "/v1/users/{uid}/lists/{list}/members", repeatable: true, reads: true },
-  changeListMembers: { method: "POST", path: "/v1/users/{uid}/lists/{list}/members/batch", repeatable: false, reads: false },
+  changeListMembers: { method: "POST", path: "/v1/users/{uid}/lists/{list}/members/batch", repeatable: true, reads: false },
   addListMember: { method: "PUT", path: "/v1/users/{uid}/lists/{list}/members/{source}", repeatable: true, reads: false },
   removeListMember: { method: "DELETE", path: "/v1/users/{uid}/lists/{list}/members/{source}", repeatable: true, reads: false },
   getListTimeline: { method: "GET", path: "/v1/users/{uid}/lists/{list}/timeline", repeatable: true, reads: true },
@@ -1091,3 +1091,12 @@ export interface Answers {
   getTimeline: ContentPage;
   getUnread: Unread;
 }
+
+/** The fields with ids of the bodies of requests. */
+export const idFields = {
+  FollowingChange: ["follow", "unfollow"],
+  MembersChange: ["add", "remove"],
+  NewComment: ["author_id", "content_id", "mentions", "to"],
+  NewContent: ["author_id", "content_id", "mentions", "ref_id", "to"],
+  NewToken: ["user_id"],
+} as const;

@@ -56,7 +56,7 @@ export interface CallOptions {
 /** One call before it is sent. */
 export interface Request {
   path?: Readonly<Record<string, Id>>;
-  query?: Readonly<Record<string, string | number | undefined>>;
+  query?: Readonly<Record<string, string | number | boolean | undefined>>;
   body?: unknown;
   headers?: Readonly<Record<string, string | undefined>>;
   /** Whether the request can be sent twice without harm, where this depends on its body. */

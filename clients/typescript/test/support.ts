@@ -10,7 +10,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { TestContext } from "node:test";
-import { type Options, Tideline } from "../src/index.js";
+import { type ChangeFeed, type List, type Options, Tideline } from "../src/index.js";
 
 /** The release binary. */
 export const BINARY = process.env.TIDELINE_BINARY ?? "../../target/release/tideline";
@@ -78,10 +78,20 @@ export class Server {
   }
 }
 
+/** A parameter of a call in the document. */
+export type Parameter = { in: string; name: string; example?: string };
+
+/** A use of the client, then the query and the body that it sends. */
+export type Call = [
+  use: (client: Tideline) => Promise<unknown> | List<unknown> | ChangeFeed,
+  query: Record<string, string>,
+  body?: unknown,
+];
+
 /** The OpenAPI document of the binary. */
 export function document(): {
   info: { version: string };
-  paths: Record<string, Record<string, { operationId: string }>>;
+  paths: Record<string, Record<string, { operationId: string; parameters?: Parameter[] }>>;
 } {
   return JSON.parse(execFileSync(BINARY, ["openapi"], { encoding: "utf8", maxBuffer: 2 ** 26 }));
 }

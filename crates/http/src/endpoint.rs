@@ -5,6 +5,7 @@
 //! id.
 
 mod description;
+pub(crate) mod examples;
 pub(crate) mod parameters;
 pub(crate) mod shape;
 
@@ -15,7 +16,8 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 use self::description::operation;
-pub(crate) use self::description::{Takes, example};
+pub(crate) use self::description::Takes;
+pub(crate) use self::examples::example;
 
 use super::route_info::{BodyKind, OfOwner, RouteInfo};
 use crate::call::Call;

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Iterable, Tuple, Union
+from typing import Iterable, List, Optional, Tuple, Union
 from urllib.parse import quote
 
 from .schema import Content, ContentRef, Id
@@ -18,6 +18,16 @@ def id_text(id: Id) -> str:
     if isinstance(id, int) and not 1 <= id <= _LARGEST:
         raise ValueError(f"{id}: an id that is a number is from 1 to 2**63-1")
     return str(id)
+
+
+def optional_id(id: Optional[Id]) -> Optional[str]:
+    """The id as text, if there is one."""
+    return None if id is None else id_text(id)
+
+
+def id_texts(ids: Optional[Iterable[Id]]) -> Optional[List[str]]:
+    """Ids in a body."""
+    return None if ids is None else [id_text(id) for id in ids]
 
 
 def segment(id: Id) -> str:

@@ -7,11 +7,11 @@ import random
 import re
 import threading
 from dataclasses import dataclass, field
-from typing import Any, Dict, Mapping, NamedTuple, Optional, Tuple, Union
+from typing import Any, Dict, Iterable, List, Mapping, NamedTuple, Optional, Tuple, Union
 
 from ._errors import ProblemError
-from ._ids import id_text, segment
-from .schema import OPERATIONS, VERSION, Consistency, Id, NewComment, NewContent
+from ._ids import id_text, id_texts, segment
+from .schema import ID_FIELDS, OPERATIONS, VERSION, Consistency, Id, NewComment, NewContent
 
 USER_AGENT = f"tideline-client-python/{VERSION}"
 
@@ -154,15 +154,36 @@ def delay_after(error: Exception, repeatable: bool, tries: int, max_delay: float
     return back_off(tries, max_delay) if repeatable else None
 
 
-def with_ids(item: Union[NewContent, NewComment]) -> Dict[str, Any]:
-    """The item with its ids as text."""
-    text: Dict[str, Any] = dict(item)
-    for name in ("author_id", "content_id", "ref_id"):
-        if text.get(name) is not None:
-            text[name] = id_text(text[name])
+def with_ids(body: Any, kind: str) -> Dict[str, Any]:
+    """The body, of the type `kind`, with its ids as text."""
+    text: Dict[str, Any] = dict(body)
+    for name in ID_FIELDS[kind]:
+        ids = text.get(name)
+        if ids is not None:
+            text[name] = id_texts(ids) if isinstance(ids, (list, tuple)) else id_text(ids)
     return text
 
 
 def has_id(item: Union[NewContent, NewComment]) -> bool:
     """Whether a publish of the item can be repeated."""
     return item.get("content_id") is not None
+
+
+def given(body: Mapping[str, Any]) -> Optional[Dict[str, Any]]:
+    """The fields of a body that have values; `None` if none has one."""
+    return {name: value for name, value in body.items() if value is not None} or None
+
+
+def listed(names: Optional[Iterable[str]]) -> Optional[List[str]]:
+    """Names in a body."""
+    return None if names is None else [*names]
+
+
+def joined(names: Optional[Iterable[str]]) -> Optional[str]:
+    """Names in one query parameter."""
+    return None if names is None else ",".join(names)
+
+
+def flag(value: bool) -> Optional[str]:
+    """A query parameter that is `false` when it is left out."""
+    return "true" if value else None

@@ -1066,7 +1066,7 @@ OPERATIONS: Dict[str, Operation] = {
     "listReactions": Operation("GET", "/v1/content/{content_id}/reactions/{kind}", True, True),
     "react": Operation("PUT", "/v1/content/{content_id}/reactions/{kind}/{uid}", True, False),
     "unreact": Operation("DELETE", "/v1/content/{content_id}/reactions/{kind}/{uid}", True, False),
-    "restoreContent": Operation("POST", "/v1/content/{content_id}/restore", False, False),
+    "restoreContent": Operation("POST", "/v1/content/{content_id}/restore", True, False),
     "listTopicContent": Operation("GET", "/v1/topics/{topic}/content", True, True),
     "takeOffContent": Operation("DELETE", "/v1/users/{source}/content/{content_id}", False, False),
     "getUser": Operation("GET", "/v1/users/{uid}", True, True),
@@ -1084,7 +1084,7 @@ OPERATIONS: Dict[str, Operation] = {
     "listFollowers": Operation("GET", "/v1/users/{uid}/followers", True, True),
     "removeFollower": Operation("DELETE", "/v1/users/{uid}/followers/{follower}", True, False),
     "listFollowing": Operation("GET", "/v1/users/{uid}/following", True, True),
-    "changeFollowing": Operation("POST", "/v1/users/{uid}/following/batch", False, False),
+    "changeFollowing": Operation("POST", "/v1/users/{uid}/following/batch", True, False),
     "follow": Operation("PUT", "/v1/users/{uid}/following/{target}", True, False),
     "unfollow": Operation("DELETE", "/v1/users/{uid}/following/{target}", True, False),
     "listFriends": Operation("GET", "/v1/users/{uid}/friends", True, True),
@@ -1098,7 +1098,7 @@ OPERATIONS: Dict[str, Operation] = {
     "getListMarker": Operation("GET", "/v1/users/{uid}/lists/{list}/marker", True, True),
     "moveListMarker": Operation("PUT", "/v1/users/{uid}/lists/{list}/marker", True, False),
     "listMembers": Operation("GET", "/v1/users/{uid}/lists/{list}/members", True, True),
-    "changeListMembers": Operation("POST", "/v1/users/{uid}/lists/{list}/members/batch", False, False),
+    "changeListMembers": Operation("POST", "/v1/users/{uid}/lists/{list}/members/batch", True, False),
     "addListMember": Operation("PUT", "/v1/users/{uid}/lists/{list}/members/{source}", True, False),
     "removeListMember": Operation("DELETE", "/v1/users/{uid}/lists/{list}/members/{source}", True, False),
     "getListTimeline": Operation("GET", "/v1/users/{uid}/lists/{list}/timeline", True, True),
@@ -1125,4 +1125,13 @@ OPERATIONS: Dict[str, Operation] = {
     "unsuspend": Operation("DELETE", "/v1/users/{uid}/suspension", True, False),
     "getTimeline": Operation("GET", "/v1/users/{uid}/timeline", True, True),
     "getUnread": Operation("GET", "/v1/users/{uid}/timeline/unread", True, True),
+}
+
+# The fields with ids of the bodies of requests.
+ID_FIELDS: Dict[str, List[str]] = {
+    "FollowingChange": ["follow", "unfollow"],
+    "MembersChange": ["add", "remove"],
+    "NewComment": ["author_id", "content_id", "mentions", "to"],
+    "NewContent": ["author_id", "content_id", "mentions", "ref_id", "to"],
+    "NewToken": ["user_id"],
 }

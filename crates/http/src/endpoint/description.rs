@@ -1,25 +1,14 @@
 //! The description of an endpoint in the OpenAPI document.
 
-use std::sync::LazyLock;
-
 use serde_json::{Map, Value, json};
 use utoipa::ToSchema;
 use utoipa::openapi::Object;
 use utoipa::openapi::schema::Type;
 
+use super::examples::example;
 use super::shape::{self, Shape};
 use super::{BodyKind, Endpoint, RouteInfo, parameters};
 use crate::nodes::consistency::POSITION_TITLE;
-
-/// Examples of bodies and answers by the names of their types in the document, or of lists of these. A name with a slash is another
-/// one of the type.
-static EXAMPLES: LazyLock<Map<String, Value>> =
-    LazyLock::new(|| serde_json::from_str(include_str!("examples.json")).unwrap_or_default());
-
-/// The example with a name; `null` if there is none.
-pub(crate) fn example(name: &str) -> Value {
-    EXAMPLES.get(name).cloned().unwrap_or_default()
-}
 
 /// Parameters of another call, each with the expression that extracts it from a request or its answer.
 pub(crate) type Takes = [(&'static str, &'static str)];
@@ -103,9 +92,7 @@ impl Endpoint {
 
     /// An answer with several objects as `{items}`, under a name.
     pub(crate) fn answers_items<T: ToSchema>(self, status: u16, name: &str, about: &str) -> Self {
-        let whole = Some(example(name)).filter(|whole| !whole.is_null());
-        let whole = whole.unwrap_or_else(|| json!({"items": [example(&T::name())]}));
-        self.answers_in("application/json", status, about, shape::items::<T>(name), whole)
+        self.answers_in("application/json", status, about, shape::items::<T>(name), example(name))
     }
 
     /// The pages of a list, each `{items, next, prev}`, under a name. Its parameters are those of [`parameters::page`], or of

@@ -12,6 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serializer;
 use serde_json::{Map, Value};
 
+use crate::endpoint::examples::Examples;
 use crate::prelude::*;
 use crate::streams::events;
 use crate::wire::problem::Document;
@@ -77,6 +78,8 @@ fn document(endpoints: &[Endpoint], server: &str) -> Description {
     schemas.extend(shape::of::<Document<'_>>());
     schemas.extend(parameters::words());
     schemas.extend(model::schemas::shared().map(|(name, schema)| (name, json!(schema))));
+    let operations = paths.values_mut().flat_map(|item| item.0.values_mut());
+    operations.for_each(|operation| Examples(&schemas).complete(operation));
     Description {
         openapi: "3.1.0",
         info: json!({

@@ -1,0 +1,1 @@
+"""What `generate.py` makes of the OpenAPI document."""
