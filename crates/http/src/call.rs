@@ -281,7 +281,7 @@ impl Call {
         });
         answered_at(Some(self.due()), || feed.ask(change, tell))?;
         let told = self.in_time(told).await?;
-        Ok(told.map_err(|_| Error::internal("a change ended without a result"))??)
+        told.map_err(|_| Error::internal("a change ended without a result"))?
     }
 
     /// When the sender has an answer.

@@ -15,8 +15,8 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use self::description::operation;
 pub(crate) use self::description::Takes;
+use self::description::operation;
 pub(crate) use self::examples::example;
 
 use super::route_info::{BodyKind, OfOwner, RouteInfo};
