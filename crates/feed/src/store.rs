@@ -10,7 +10,7 @@ use parking_lot::Mutex;
 
 use crate::memory::{Memory, rebuild};
 use crate::rows::tables::REPLICA;
-use kv::{Copied, Database, Kv, Tier, WriteBatch};
+use kv::{Copied, Database, Kv, Schema, Tier, WriteBatch};
 use model::Effect;
 use model::cache::memory::CacheMemory;
 use model::error::Result;
@@ -69,7 +69,8 @@ impl Store {
         let options = Options { arrivals: 1 << 20, ..Options::new("") };
         let options = options.with(|engine| engine.cache_memory = CacheMemory::new(8 << 20));
         let rules = Arc::new(Rules::new(&options));
-        Self::on(kv::in_memory(Arc::clone(&rules) as Arc<_>), rules, &options)
+        let schema: Arc<dyn Schema> = Arc::clone(&rules) as Arc<_>;
+        Self::on(kv::in_memory(&schema)?, rules, &options)
     }
 
     fn over(rows: Database, rules: Arc<Rules>, options: &Options) -> Result<Self> {

@@ -11,8 +11,9 @@ use crate::access::highest::Highest;
 use crate::batch::WriteBatch;
 use crate::engine::disk::Disk;
 use crate::family::{Family, Schema};
-use crate::kv::{Kv, Reads, Row, Scope};
+use crate::kv::Kv;
 use crate::options::Options;
+use crate::view::{Row, Scope, Snapshot, View};
 use crate::{Tier, Usage, id};
 use model::error::{Error, Result};
 use model::failpoint;
@@ -97,12 +98,16 @@ impl Database {
 impl Database {
     /// The rows as they are now.
     pub fn now(&self, tier: Tier) -> At<'_> {
-        self.at(&*self.inner.kv, tier)
+        self.seen(self.inner.kv.now(), tier)
     }
 
     /// The rows as of an instant.
-    pub fn at<'a>(&'a self, snapshot: &'a dyn Reads, tier: Tier) -> At<'a> {
-        At { highest: &self.inner.highest, group: self.group.as_ref(), reads: snapshot, tier }
+    pub fn at<'a>(&'a self, snapshot: &'a Snapshot<'_>, tier: Tier) -> At<'a> {
+        self.seen(snapshot.view(), tier)
+    }
+
+    fn seen<'a>(&'a self, reads: View<'a>, tier: Tier) -> At<'a> {
+        At { highest: &self.inner.highest, group: self.group.as_ref(), reads, tier }
     }
 
     /// A row.
@@ -160,7 +165,7 @@ impl Database {
         batch: WriteBatch,
         after: impl FnOnce(bool) + Send + 'static,
     ) -> Result<()> {
-        self.put(what.into(), batch, self.inner.syncs, Box::new(after))
+        self.put(what.into(), batch, self.inner.syncs, after)
     }
 
     /// Writes a change that is durable no later than the next one that acknowledges, or puts it into the group.
@@ -170,7 +175,7 @@ impl Database {
         batch: WriteBatch,
         after: impl FnOnce(bool) + Send + 'static,
     ) -> Result<()> {
-        self.put(what, batch, false, Box::new(after))
+        self.put(what, batch, false, after)
     }
 
     /// Writes rows that each server has for itself. They wait for no group, and are durable no later than the next change that
@@ -188,19 +193,31 @@ impl Database {
         self.inner.kv.write(&mut batch.changes(), batch.bytes(), sync)
     }
 
-    fn put(&self, what: Option<Write>, change: WriteBatch, sync: bool, after: After) -> Result<()> {
+    fn put(
+        &self,
+        what: Option<Write>,
+        change: WriteBatch,
+        sync: bool,
+        after: impl FnOnce(bool) + Send + 'static,
+    ) -> Result<()> {
+        let after: After = Box::new(move |is_written| {
+            after(is_written);
+            if let Some(what) = what.filter(|_| is_written) {
+                failpoint::end(what);
+            }
+        });
         let begun = what.map_or(Ok(()), |what| failpoint::begin(what).map_err(|cause| self.inner.kv.refused(cause)));
         if let (Ok(()), Some(group)) = (&begun, &self.group) {
             self.inner.highest.raise(&change);
             // Without the lock: `after` may read.
-            let added = group.lock().add(what, change, sync, after);
+            let added = group.lock().add(change, sync, after);
             return added.map_err(|(error, after)| {
-                end(what, after, false);
+                after(false);
                 error
             });
         }
         let written = begun.and_then(|()| self.commit(change, sync));
-        end(what, after, written.is_ok());
+        after(written.is_ok());
         written
     }
 
@@ -225,7 +242,7 @@ impl Database {
     pub fn end_change(&self, is_made: bool) {
         if let Some(group) = &self.group {
             let rest = group.lock().end_change(is_made);
-            rest.give_up();
+            end(rest, false);
         }
     }
 
@@ -239,19 +256,16 @@ impl Database {
         }
         let written = match group.failed.take() {
             Some(error) => Err(error),
-            None => self.inner.kv.write(&mut group.changes(), group.staged.bytes, group.sync),
+            None => self.inner.kv.write(&mut group.staged.changes(), group.staged.bytes, group.sync),
         };
-        match written.is_ok() {
-            true => group.into_rest().written(),
-            false => group.into_rest().give_up(),
-        }
+        end(group.rest, written.is_ok());
         written
     }
 }
 
 /// The greatest id of a table of ids, 0 without any; `None` if it cannot be read.
 fn highest_id(kv: &dyn Kv, family: &'static Family) -> Option<u64> {
-    let mut rows = kv.walk(family, Tier::Disk, Scope::Table).ok()?;
+    let mut rows = kv.now().walk(family, Tier::Disk, Scope::Table).ok()?;
     rows.seek(false, None);
     match rows.item() {
         Some((key, _)) => id::first(key),

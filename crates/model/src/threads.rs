@@ -2,10 +2,57 @@
 
 use std::thread::{Builder, JoinHandle};
 
+use crossbeam_channel::{Receiver, Sender, bounded};
+
 use crate::error::{Error, Result};
+use crate::priority;
 
 /// Starts a thread. Fails if the system gives none.
 pub fn start<T: Send + 'static>(name: &str, work: impl FnOnce() -> T + Send + 'static) -> Result<JoinHandle<T>> {
     let started = Builder::new().name(name.to_owned()).spawn(work);
     started.map_err(|e| Error::Setup(format!("cannot start a thread: {e}")))
+}
+
+/// Threads that work until they are to stop. When this is dropped, each ends after the step under way.
+#[derive(Debug)]
+pub struct Threads {
+    stop: Option<Sender<()>>,
+    stopped: Receiver<()>,
+    running: Vec<JoinHandle<()>>,
+}
+
+impl Default for Threads {
+    fn default() -> Self {
+        let (stop, stopped) = bounded(0);
+        Self { stop: Some(stop), stopped, running: Vec::new() }
+    }
+}
+
+impl Threads {
+    /// Starts a thread. The channel that its work gets is disconnected when it is to stop.
+    pub fn start(&mut self, name: &str, work: impl FnOnce(&Receiver<()>) + Send + 'static) -> Result<()> {
+        let stopped = self.stopped.clone();
+        self.running.push(start(name, move || work(&stopped))?);
+        Ok(())
+    }
+
+    /// Starts a thread with the priority of jobs.
+    pub fn start_jobs(&mut self, name: &str, work: impl FnOnce(&Receiver<()>) + Send + 'static) -> Result<()> {
+        self.start(name, move |stopped| {
+            priority::lower(priority::JOBS);
+            work(stopped);
+        })
+    }
+}
+
+impl Drop for Threads {
+    fn drop(&mut self) {
+        drop(self.stop.take());
+        for thread in self.running.drain(..) {
+            let name = thread.thread().name().unwrap_or_default().to_owned();
+            if thread.join().is_err() {
+                tracing::error!(name, "a thread panicked");
+            }
+        }
+    }
 }

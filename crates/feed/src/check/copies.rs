@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use super::audit::audit;
-use crate::check::Watch;
+use crate::check::{Watch, each_row};
 use crate::rows::tables;
 use crate::store::{Options, Store};
 use kv::{Scope, Tier};
@@ -19,8 +19,6 @@ const CACHES: CacheMemory = CacheMemory::new(32 << 20);
 const WRITE_BUFFER: usize = 16 << 20;
 /// Most open table files of a copy that is checked.
 const OPEN_FILES: i32 = 64;
-/// The interval of reports about the rows read.
-const ROWS: u64 = 10_000;
 
 /// Reads each row of a copy, and audits the copy like [`audit`](crate::check::audit). Works on `scratch`, which must not exist
 /// and is removed afterwards; the copy stays as it is. Lowers the priority of the calling thread for good. Fails if the copy
@@ -50,16 +48,7 @@ fn read_all(store: &Store, watch: &mut dyn Watch) -> Result<()> {
     for table in tables::ALL {
         let mut rows = store.now(Tier::Disk).rows(table, Scope::Once)?;
         rows.seek_to_first();
-        let mut count = 0;
-        while rows.item().is_some() {
-            count += 1;
-            if count % ROWS == 0 {
-                watch.looked_at(table.name, count)?;
-            }
-            rows.next();
-        }
-        rows.status()?;
-        watch.looked_at(table.name, count)?;
+        each_row(table, rows, watch, |_, _| Ok(()))?;
     }
     Ok(())
 }

@@ -252,7 +252,7 @@ impl Loading {
     /// whether it came to the end, and was not stopped.
     fn each_row(&mut self, table: Table, mut visit: impl FnMut(u64, &[u8]) -> Result<()>) -> Result<bool> {
         let kv = Arc::clone(&self.kv);
-        let mut rows = kv.walk(table, Tier::Disk, Scope::Once)?;
+        let mut rows = kv.now().walk(table, Tier::Disk, Scope::Once)?;
         rows.seek(true, None);
         let mut pace = Pace::default();
         while let Some((key, value)) = rows.item() {

@@ -17,7 +17,7 @@ use crate::rows::tables::{
     MUTES, NAMES_BY_NUMBER, NOTICE_MARKERS, PROFILES, REACTIONS, REQUESTS, SETTINGS, SUSPENDED, Table,
 };
 use crate::store::Store;
-use kv::{ReadOnly, Schema, Scope, Tier};
+use kv::{Schema, Scope, Tier};
 use model::error::{Error, Result};
 use model::{HostId, KindId, MAX_ID, Rule, RuleDraft, UserId};
 
@@ -62,7 +62,7 @@ impl Reader {
         let rules = Arc::new(Rules::new(options));
         let schema: Arc<dyn Schema> = Arc::clone(&rules) as Arc<_>;
         let tables: Vec<_> = READ.iter().map(|table| &***table).collect();
-        let engine = Arc::new(ReadOnly::open(&options.engine, &schema, &tables)?);
+        let engine = kv::read_only(&options.engine, &schema, &tables)?;
         Ok(Self { store: Store::on(engine, rules, &Options { loads: false, ..options.clone() })? })
     }
 

@@ -9,6 +9,7 @@ use rocksdb::checkpoint::Checkpoint;
 use rocksdb::properties;
 use rustix::fs::statvfs;
 
+use super::directory::ENGINE;
 use super::figures::figure;
 use super::health::{NO_ROOM, least, room};
 use super::{directory, log};
@@ -27,8 +28,6 @@ pub struct Copied {
     pub sequence: u64,
 }
 
-/// The folder of the engine's files in a data directory.
-const ENGINE: &str = "db";
 /// Free bytes for a copy besides the tables, the write buffers and the log: a manifest, and the ends of files.
 const BESIDES: u64 = 16 << 20;
 
@@ -68,8 +67,8 @@ impl Disk {
 fn bytes_to_copy(disk: &Disk) -> Result<u64> {
     let mut bytes = log::log_bytes(disk.path()) + BESIDES;
     for table in disk.families() {
-        bytes += figure(disk, table, properties::LIVE_SST_FILES_SIZE)?;
-        bytes += figure(disk, table, properties::SIZE_ALL_MEM_TABLES)?;
+        bytes += figure(&disk.db, table, properties::LIVE_SST_FILES_SIZE)?;
+        bytes += figure(&disk.db, table, properties::SIZE_ALL_MEM_TABLES)?;
     }
     Ok(bytes)
 }

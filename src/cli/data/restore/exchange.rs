@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{AtFlags, CWD, StatxAttributes, StatxFlags, statx};
 
 use feed::backup::Manifest;
-use kv::StandbyDirectory;
+use kv::{ENGINE, StandbyDirectory};
 use model::failpoint::{self, Failpoint};
 use model::private;
 
@@ -21,7 +21,6 @@ const ASIDE: &str = "ASIDE";
 /// The first part of the name of this folder.
 const OLD: &str = "old-";
 const FORMAT: &str = "FORMAT";
-const ENGINE: &str = "db";
 /// That the directory was that of a standby: `tideline standby` serves it.
 const PROMOTED: &str = "PROMOTED";
 /// All entries of a data directory, but its lock and its backups. `FORMAT` is the first to leave its place and the last
@@ -69,10 +68,7 @@ fn is_mount_point(path: &Path) -> bool {
 
 /// Removes what a restore has written outside of its place.
 pub(super) fn clear(data: &Path) -> io::Result<()> {
-    [RESTORING, RESTORED].into_iter().try_for_each(|name| match fs::remove_dir_all(data.join(name)) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-        _ => Ok(()),
-    })
+    [RESTORING, RESTORED].into_iter().try_for_each(|name| private::remove_dir(&data.join(name)))
 }
 
 /// The backup of a restore that was interrupted after the data before had begun to leave its place: only [`finish`] helps,
