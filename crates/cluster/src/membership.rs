@@ -307,7 +307,7 @@ fn has_begun(store: &Store, first: &Record) -> Result<bool> {
 fn genesis(first: &[u8]) -> Result<(Envelope, Genesis)> {
     let foreign = |why: &str| Error::Setup(format!("the topic is not the command log of a cluster: {why}"));
     let mut envelope = Envelope::read(first).map_err(|why| match why {
-        Unread::Level(level) => {
+        Unread::Level(Stamp { level, .. }) => {
             let (who, way_out) = unread_level(level);
             Error::Setup(format!("{who} began the command log (level {level}). {way_out}"))
         }

@@ -4,7 +4,6 @@ use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Sender, channel};
-use std::thread::JoinHandle;
 use std::time::Duration;
 
 use parking_lot::Mutex;
@@ -24,7 +23,8 @@ use super::writer::Writer;
 use config::Config;
 use feed::Feed;
 use model::error::{Code, Error, Result};
-use model::{Histogram, Millis, threads};
+use model::threads::{self, Threads};
+use model::{Histogram, Millis};
 
 /// Longest wait for the ends of the log, for figures.
 const LOOK: Duration = Duration::from_secs(2);
@@ -39,7 +39,7 @@ pub struct Node {
     shared: Arc<Shared>,
     writer: Arc<Writer>,
     timeout: Duration,
-    threads: Mutex<Vec<JoinHandle<()>>>,
+    threads: Mutex<Threads>,
     /// Its end is that of the thread that looks at the settings of the log.
     looks: Mutex<Option<Sender<()>>>,
 }
@@ -143,16 +143,11 @@ impl Node {
         let node = Self { log, shared, writer: Arc::clone(&writer), timeout, threads: Mutex::default(), looks };
         // So that the node knows when it has caught up. Before the applier, which may stop the node at once.
         node.writer.ask()?;
-        node.spawn("applier", move || applier.run())?;
-        node.spawn("appender", move || writer.run())?;
+        node.threads.lock().start("applier", move |_| applier.run())?;
+        node.threads.lock().start("appender", move |_| writer.run())?;
         // No stop waits for it: brokers may take long to answer.
         let looks = move || look(|| looked_at.dangers(), look::EVERY, &end, look::tell);
         threads::start("log settings", looks).map(|_| node)
-    }
-
-    fn spawn(&self, name: &str, body: impl FnOnce() + Send + 'static) -> Result<()> {
-        self.threads.lock().push(threads::start(name, body)?);
-        Ok(())
     }
 
     /// Waits until this node has applied all that any node acknowledged before the call. `log_unavailable` if the log
@@ -301,11 +296,7 @@ impl Node {
         self.looks.lock().take();
         self.writer.close();
         self.shared.stop.send_replace(true);
-        for thread in self.threads.lock().drain(..) {
-            if thread.join().is_err() {
-                tracing::error!("a thread of the node panicked");
-            }
-        }
+        drop(std::mem::take(&mut *self.threads.lock()));
     }
 }
 
