@@ -9,7 +9,7 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 
 use crate::memory::{Memory, rebuild};
-use crate::rows::tables::REPLICA;
+use crate::rows::tables::{REPLICA, Table};
 use kv::{Copied, Database, Kv, Schema, Tier, WriteBatch};
 use model::Effect;
 use model::cache::memory::CacheMemory;
@@ -62,6 +62,15 @@ impl Store {
     /// A store on an engine without a directory, which has these rules.
     pub fn on(engine: Arc<dyn Kv>, rules: Arc<Rules>, options: &Options) -> Result<Self> {
         Self::over(Database::on(engine, Arc::clone(&rules) as Arc<_>), rules, options)
+    }
+
+    /// Some tables of a directory that nothing changes: see [`kv::read_only`].
+    pub(crate) fn read(options: &Options, tables: &[Table]) -> Result<Self> {
+        let rules = Arc::new(Rules::new(options));
+        let schema: Arc<dyn Schema> = Arc::clone(&rules) as Arc<_>;
+        let tables: Vec<_> = tables.iter().map(|table| &***table).collect();
+        let engine = kv::read_only(&options.engine, &schema, &tables)?;
+        Self::on(engine, rules, &Options { loads: false, ..options.clone() })
     }
 
     /// An empty store in memory, with options for small data.

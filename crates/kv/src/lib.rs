@@ -28,7 +28,7 @@ pub use self::access::at::{At, MOST_KEYS, MOST_ROWS};
 pub use self::access::staged::Rows;
 pub use self::batch::{Change, Op, WriteBatch};
 pub use self::database::Database;
-pub use self::engine::backup::{Copied, link, room_for};
+pub use self::engine::backup::{Copied, room_for};
 pub use self::engine::bare::{each_row_of, in_memory, read_only};
 pub use self::engine::directory::{ENGINE, is_file_of_engine, must_be_there};
 pub use self::engine::disk::Disk;

@@ -29,7 +29,11 @@ struct Bare {
 pub fn read_only(options: &Options, schema: &Arc<dyn Schema>, tables: &[&'static Family]) -> Result<Arc<dyn Kv>> {
     must_be_there(&options.dir)?;
     let directory = Directory::look(&options.dir)?;
-    log::must_be_readable(&options.dir)?;
+    if options.whole_log {
+        log::must_be_whole(&options.dir)?;
+    } else {
+        log::must_be_readable(&options.dir)?;
+    }
     let settings = open::options(options, false, false);
     let failed = |error: rocksdb::Error| advice::cannot_open(&options.dir, &error);
     let there = DB::list_cf(&settings, directory.engine()).map_err(failed)?;
