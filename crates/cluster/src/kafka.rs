@@ -19,8 +19,8 @@ use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 
+use self::topic::check_topic;
 pub use self::topic::make_topic;
-use self::topic::{check_topic, keeps_all_but_the_oldest};
 use self::{append::Appender, read::Reader};
 use super::log::{Log, NotAppended, NotRead, Record};
 use config::Cluster;
@@ -154,7 +154,7 @@ impl Log for Kafka {
     fn read(&self, from: u64, timeout: Duration) -> Result<Vec<Record>, NotRead> {
         let mut progress = self.progress.lock();
         let reader = if progress.is_slow { self.patient_reader()? } else { &self.quick.reader };
-        let records = reader.read(from, timeout, || keeps_all_but_the_oldest(&self.cluster))?;
+        let records = reader.read(from, timeout)?;
         if records.is_empty() {
             self.live(&mut progress, from)?;
             return Ok(records);
