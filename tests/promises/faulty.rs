@@ -96,6 +96,10 @@ impl Fault {
 }
 
 impl Kv for Faulty {
+    fn tables(&self) -> &[&'static Family] {
+        self.engine.tables()
+    }
+
     fn write(
         &self,
         changes: &mut dyn Iterator<Item = (&'static Family, Change<'_>)>,

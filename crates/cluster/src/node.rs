@@ -3,7 +3,6 @@
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::mpsc::{Sender, channel};
 use std::time::Duration;
 
 use parking_lot::Mutex;
@@ -13,7 +12,6 @@ use super::comparison::{Comparer, Comparison};
 use super::health::Health;
 use super::log::Log;
 use super::log_tail::LogTail;
-use super::look::{self, look};
 use super::membership::LogMembership;
 use super::position::Position;
 use super::record::{LEVEL, Token};
@@ -23,7 +21,7 @@ use super::writer::Writer;
 use config::Config;
 use feed::Feed;
 use model::error::{Code, Error, Result};
-use model::threads::{self, Threads};
+use model::threads::Threads;
 use model::{Histogram, Millis};
 
 /// Longest wait for the ends of the log, for figures.
@@ -40,8 +38,6 @@ pub struct Node {
     writer: Arc<Writer>,
     timeout: Duration,
     threads: Mutex<Threads>,
-    /// Its end is that of the thread that looks at the settings of the log.
-    looks: Mutex<Option<Sender<()>>>,
 }
 
 /// A node in figures.
@@ -138,16 +134,12 @@ impl Node {
             comparer: Comparer::default(),
             runs,
         };
-        let (looks, end) = channel();
-        let (looked_at, looks) = (Arc::clone(&log), Mutex::new(Some(looks)));
-        let node = Self { log, shared, writer: Arc::clone(&writer), timeout, threads: Mutex::default(), looks };
+        let node = Self { log, shared, writer: Arc::clone(&writer), timeout, threads: Mutex::default() };
         // So that the node knows when it has caught up. Before the applier, which may stop the node at once.
         node.writer.ask()?;
         node.threads.lock().start("applier", move |_| applier.run())?;
         node.threads.lock().start("appender", move |_| writer.run())?;
-        // No stop waits for it: brokers may take long to answer.
-        let looks = move || look(|| looked_at.dangers(), look::EVERY, &end, look::tell);
-        threads::start("log settings", looks).map(|_| node)
+        Ok(node)
     }
 
     /// Waits until this node has applied all that any node acknowledged before the call. `log_unavailable` if the log
@@ -293,7 +285,6 @@ impl Node {
 
     /// Stops to append, then to apply. Commands that wait are refused with `stopping`.
     pub fn stop(&self) {
-        self.looks.lock().take();
         self.writer.close();
         self.shared.stop.send_replace(true);
         drop(std::mem::take(&mut *self.threads.lock()));

@@ -55,13 +55,13 @@ impl Store {
     /// unknown.
     pub fn open(options: &Options) -> Result<Self> {
         let rules = Arc::new(Rules::new(options));
-        let rows = Database::open(&options.engine, Arc::clone(&rules) as Arc<_>)?;
+        let rows = Database::open(&options.engine, &(Arc::clone(&rules) as Arc<_>))?;
         Self::over(rows, rules, options)
     }
 
     /// A store on an engine without a directory, which has these rules.
     pub fn on(engine: Arc<dyn Kv>, rules: Arc<Rules>, options: &Options) -> Result<Self> {
-        Self::over(Database::on(engine, Arc::clone(&rules) as Arc<_>), rules, options)
+        Self::over(Database::on(engine), rules, options)
     }
 
     /// Some tables of a directory that nothing changes: see [`kv::read_only`].

@@ -31,7 +31,6 @@ struct Inner {
     kv: Arc<dyn Kv>,
     /// The engine, if it is one in a data directory.
     disk: Option<Arc<Disk>>,
-    schema: Arc<dyn Schema>,
     /// Whether each change is on the device before it is acknowledged.
     syncs: bool,
     highest: Highest,
@@ -56,19 +55,19 @@ impl fmt::Debug for Database {
 impl Database {
     /// Opens a data directory, or makes one. Fails with a clear message if another process holds it or its format is
     /// unknown.
-    pub fn open(options: &Options, schema: Arc<dyn Schema>) -> Result<Self> {
-        let disk = Arc::new(Disk::open(options, &schema)?);
-        Ok(Self::over(Arc::clone(&disk) as Arc<_>, Some(disk), options.sync, schema))
+    pub fn open(options: &Options, schema: &Arc<dyn Schema>) -> Result<Self> {
+        let disk = Arc::new(Disk::open(options, schema)?);
+        Ok(Self::over(Arc::clone(&disk) as Arc<_>, Some(disk), options.sync))
     }
 
     /// The rows of an engine without a directory.
-    pub fn on(kv: Arc<dyn Kv>, schema: Arc<dyn Schema>) -> Self {
-        Self::over(kv, None, false, schema)
+    pub fn on(kv: Arc<dyn Kv>) -> Self {
+        Self::over(kv, None, false)
     }
 
-    fn over(kv: Arc<dyn Kv>, disk: Option<Arc<Disk>>, syncs: bool, schema: Arc<dyn Schema>) -> Self {
-        let highest = Highest::load(schema.families(), |family| highest_id(&*kv, family));
-        Self { inner: Arc::new(Inner { kv, disk, schema, syncs, highest }), group: None }
+    fn over(kv: Arc<dyn Kv>, disk: Option<Arc<Disk>>, syncs: bool) -> Self {
+        let highest = Highest::load(kv.tables(), |family| highest_id(&*kv, family));
+        Self { inner: Arc::new(Inner { kv, disk, syncs, highest }), group: None }
     }
 
     /// The same rows for the thread that makes changes: what it acknowledges waits for [`Database::write_group`]. Its own reads
@@ -150,7 +149,7 @@ impl Database {
 
     /// Memory and disk that the engine uses, and rows and bytes of each table by its estimates. May look at the disk.
     pub fn usage(&self) -> Result<Usage> {
-        let tables = self.inner.schema.families().iter().map(|family| self.inner.kv.size(family));
+        let tables = self.inner.kv.tables().iter().map(|family| self.inner.kv.size(family));
         Ok(Usage { tables: tables.collect::<Result<_>>()?, ..self.inner.kv.usage()? })
     }
 }

@@ -9,6 +9,9 @@ use model::error::{Error, Result};
 
 /// An engine.
 pub trait Kv: Send + Sync {
+    /// All tables, each at its place.
+    fn tables(&self) -> &[&'static Family];
+
     /// The rows as they are at each read.
     fn now(&self) -> View<'_>;
 

@@ -56,7 +56,7 @@ fn seen(store: &Database, table: &'static Family, from: u8, forward: bool) -> (V
 fn a_group_on_disk_is_as_changes_made_at_once_in_memory_and_others_see_it_when_it_is_written() {
     let mut random = Rng::with_seed(7);
     let dir = tempfile::tempdir().expect("temp dir");
-    let alone = Database::on(in_memory(&schema()).expect("opens"), schema());
+    let alone = Database::on(in_memory(&schema()).expect("opens"));
     let shared = open(dir.path());
     let grouping = shared.grouping();
     for _ in 0..300 {

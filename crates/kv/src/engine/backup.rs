@@ -64,7 +64,7 @@ impl Disk {
 /// so they count in full. Files that an earlier copy shares with the tables are among them.
 fn bytes_to_copy(disk: &Disk) -> Result<u64> {
     let mut bytes = log::log_bytes(disk.path()) + BESIDES;
-    for table in disk.families() {
+    for table in disk.tables() {
         bytes += figure(&disk.db, table, properties::LIVE_SST_FILES_SIZE)?;
         bytes += figure(&disk.db, table, properties::SIZE_ALL_MEM_TABLES)?;
     }

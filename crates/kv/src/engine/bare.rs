@@ -18,7 +18,7 @@ use model::error::{Error, Result};
 
 struct Bare {
     db: DB,
-    tables: Vec<&'static Family>,
+    schema: Arc<dyn Schema>,
     /// Released last: fields drop in order.
     _directory: Option<Directory>,
 }
@@ -41,7 +41,7 @@ pub fn read_only(options: &Options, schema: &Arc<dyn Schema>, tables: &[&'static
     let is_there = |name: &str| is_read(name) && there.iter().any(|there| there == name);
     let families = open::families(options, schema, false).into_iter().filter(|family| is_there(family.name()));
     let db = DB::open_cf_descriptors_read_only(&settings, directory.engine(), families, false).map_err(failed)?;
-    Ok(Arc::new(Bare { db, tables: tables.to_vec(), _directory: Some(directory) }))
+    Ok(Arc::new(Bare { db, schema: Arc::clone(schema), _directory: Some(directory) }))
 }
 
 /// Makes an empty engine in memory. Nothing outlasts it.
@@ -51,10 +51,14 @@ pub fn in_memory(schema: &Arc<dyn Schema>) -> Result<Arc<dyn Kv>> {
     settings.set_env(&Env::mem_env().map_err(storage)?);
     let families = open::families(&options, schema, false);
     let db = DB::open_cf_descriptors(&settings, "/db", families).map_err(storage)?;
-    Ok(Arc::new(Bare { db, tables: schema.families().to_vec(), _directory: None }))
+    Ok(Arc::new(Bare { db, schema: Arc::clone(schema), _directory: None }))
 }
 
 impl Kv for Bare {
+    fn tables(&self) -> &[&'static Family] {
+        self.schema.families()
+    }
+
     fn now(&self) -> View<'_> {
         View::now(&self.db)
     }
@@ -79,8 +83,8 @@ impl Kv for Bare {
     }
 
     fn compact(&self) -> Result<()> {
-        rows::flush(&self.db, &self.tables).map_err(storage)?;
-        rows::compact(&self.db, &self.tables)
+        rows::flush(&self.db, self.tables()).map_err(storage)?;
+        rows::compact(&self.db, self.tables())
     }
 
     fn size(&self, table: &'static Family) -> Result<TableStats> {

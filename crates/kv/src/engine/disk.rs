@@ -75,11 +75,6 @@ impl Disk {
         self.db.path()
     }
 
-    /// All tables.
-    pub(crate) fn families(&self) -> &[&'static Family] {
-        self.schema.families()
-    }
-
     /// Writes all in memory to table files, so that the next start has nothing to replay. No write comes after it.
     pub(crate) fn stop(&self) {
         self.end_keeper();
@@ -96,7 +91,7 @@ impl Disk {
 
     /// Takes all writes so far from the log into the files of the tables.
     pub(crate) fn flush(&self) -> Result<()> {
-        rows::flush(&self.db, self.families()).map_err(|error| {
+        rows::flush(&self.db, self.tables()).map_err(|error| {
             self.note(&error);
             self.failure(storage(error))
         })
@@ -116,6 +111,10 @@ impl Disk {
 }
 
 impl Kv for Disk {
+    fn tables(&self) -> &[&'static Family] {
+        self.schema.families()
+    }
+
     fn now(&self) -> View<'_> {
         View::now(&self.db)
     }
@@ -139,7 +138,7 @@ impl Kv for Disk {
 
     fn compact(&self) -> Result<()> {
         self.flush()?;
-        rows::compact(&self.db, self.families())?;
+        rows::compact(&self.db, self.tables())?;
         // Log that earlier runs have kept for standbys has the removed rows, too.
         if self.kept_log.as_ref().is_none_or(|bytes| bytes.load(Ordering::Relaxed) == 0) {
             trim_archive(self.path(), 0);
@@ -152,7 +151,7 @@ impl Kv for Disk {
     }
 
     fn usage(&self) -> Result<Usage> {
-        figures::usage(&self.engine, self.families(), self.write_buffer)
+        figures::usage(&self.engine, self.tables(), self.write_buffer)
     }
 
     fn refused(&self, cause: &str) -> Error {

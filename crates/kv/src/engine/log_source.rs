@@ -42,7 +42,7 @@ impl Disk {
             id: self.run.log(),
             format: directory::CURRENT,
             release,
-            tables: tables_in(&self.db, self.families())?,
+            tables: tables_in(&self.db, self.tables())?,
             flushed,
         })
     }
