@@ -18,7 +18,7 @@ pub trait Kv: Send + Sync {
     /// The rows as they are when this returns.
     fn snapshot(&self) -> Snapshot<'_>;
 
-    /// Writes all changes as one, in their order. With RocksDB they are in the write-ahead log when this returns, and with `sync`
+    /// Writes all changes as one, in their order. In a directory they are in the write-ahead log when this returns, and with `sync`
     /// on the device. `bytes` is about how many they have.
     fn write(
         &self,

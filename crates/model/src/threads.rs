@@ -1,6 +1,7 @@
 //! Threads with names.
 
-use std::thread::{Builder, JoinHandle};
+use std::thread::{self, Builder, JoinHandle};
+use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, Sender, bounded};
 
@@ -11,6 +12,23 @@ use crate::priority;
 pub fn start<T: Send + 'static>(name: &str, work: impl FnOnce() -> T + Send + 'static) -> Result<JoinHandle<T>> {
     let started = Builder::new().name(name.to_owned()).spawn(work);
     started.map_err(|e| Error::Setup(format!("cannot start a thread: {e}")))
+}
+
+/// Tries until it succeeds, or fails with an error that does not pass, or for at most so long, with pauses between. Returns what
+/// came last.
+pub fn try_for<T, E>(
+    longest: Duration,
+    pause: Duration,
+    passes: impl Fn(&E) -> bool,
+    mut work: impl FnMut() -> Result<T, E>,
+) -> Result<T, E> {
+    let began = Instant::now();
+    loop {
+        match work() {
+            Err(error) if passes(&error) && began.elapsed() < longest => thread::sleep(pause),
+            tried => return tried,
+        }
+    }
 }
 
 /// Threads that work until they are to stop. When this is dropped, each ends after the step under way.
