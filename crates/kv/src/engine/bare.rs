@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use rocksdb::{DB, Env, IteratorMode, WriteOptions};
+use rocksdb::{DB, Env, IteratorMode};
 
 use super::directory::{Directory, ENGINE, must_be_there};
 use super::{advice, figures, log, messages, open, rows};
@@ -73,9 +73,7 @@ impl Kv for Bare {
         bytes: usize,
         _: bool,
     ) -> Result<()> {
-        let mut options = WriteOptions::default();
-        options.disable_wal(true);
-        self.db.write_opt(rows::batch(&self.db, changes, bytes)?, &options).map_err(storage)
+        self.db.write(rows::batch(&self.db, changes, bytes)?).map_err(storage)
     }
 
     fn sync(&self) -> Result<()> {
