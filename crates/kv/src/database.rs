@@ -13,7 +13,7 @@ use crate::engine::disk::Disk;
 use crate::family::{Family, Schema};
 use crate::kv::Kv;
 use crate::options::Options;
-use crate::view::{Row, Scope, Snapshot, View};
+use crate::view::{Row, Scope, Snapshot};
 use crate::{Tier, Usage, id};
 use model::error::{Error, Result};
 use model::failpoint;
@@ -97,16 +97,12 @@ impl Database {
 impl Database {
     /// The rows as they are now.
     pub fn now(&self, tier: Tier) -> At<'_> {
-        self.seen(self.inner.kv.now(), tier)
+        At { highest: &self.inner.highest, group: self.group.as_ref(), reads: self.inner.kv.now(), tier }
     }
 
     /// The rows as of an instant.
     pub fn at<'a>(&'a self, snapshot: &'a Snapshot<'_>, tier: Tier) -> At<'a> {
-        self.seen(snapshot.view(), tier)
-    }
-
-    fn seen<'a>(&'a self, reads: View<'a>, tier: Tier) -> At<'a> {
-        At { highest: &self.inner.highest, group: self.group.as_ref(), reads, tier }
+        At { reads: snapshot.view(), ..self.now(tier) }
     }
 
     /// A row.
