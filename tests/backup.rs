@@ -807,7 +807,7 @@ fn remains_of_a_kill_are_removed_and_unverified_backups_are_verified() {
     let name = kept.file_name().unwrap().to_str().unwrap().to_owned();
     let backups = place.data().join("backups");
     fs::remove_file(kept.join("VERDICT")).unwrap();
-    for left in [".part", ".gone", ".check"] {
+    for left in [".part", ".gone"] {
         fs::create_dir_all(backups.join(format!("20200101T000000.000Z{left}/db"))).unwrap();
     }
     fs::create_dir(backups.join("mine")).unwrap();

@@ -163,7 +163,7 @@ class Backups(chaos.Chaos):
         items = client.get(PATH)["items"]
         verified = [item for item in items if item["state"] == "verified"]
         folders = {path.name for path in (self.tideline.data / "backups").iterdir()
-                   if path.is_dir() and not path.name.endswith((".check", ".gone"))}
+                   if path.is_dir() and not path.name.endswith(".gone")}
         if len(verified) > self.keep or folders != {item["name"] for item in items}:
             self.shared.fail(f"backups: {items}, folders {folders}, keep {self.keep}")
 

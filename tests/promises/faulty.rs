@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use kv::{Change, Family, Kv, Op, Reads, Row, RowWalk, Scope, TableStats, Tier, Usage};
+use kv::{Change, Family, Kv, Op, Snapshot, TableStats, Usage, View};
 use model::error::{Code, Error, Result};
 use model::{EffectKind, NoticeKind};
 
@@ -95,17 +95,11 @@ impl Fault {
     }
 }
 
-impl Reads for Faulty {
-    fn get(&self, table: &'static Family, key: &[u8], tier: Tier) -> Result<Option<Row<'_>>> {
-        self.engine.get(table, key, tier)
-    }
-
-    fn walk(&self, table: &'static Family, tier: Tier, scope: Scope<'_>) -> Result<Box<dyn RowWalk + '_>> {
-        self.engine.walk(table, tier, scope)
-    }
-}
-
 impl Kv for Faulty {
+    fn tables(&self) -> &[&'static Family] {
+        self.engine.tables()
+    }
+
     fn write(
         &self,
         changes: &mut dyn Iterator<Item = (&'static Family, Change<'_>)>,
@@ -148,7 +142,11 @@ impl Kv for Faulty {
         self.engine.write(&mut ranges.chain(rows), bytes, sync)
     }
 
-    fn snapshot(&self) -> Box<dyn Reads + '_> {
+    fn now(&self) -> View<'_> {
+        self.engine.now()
+    }
+
+    fn snapshot(&self) -> Snapshot<'_> {
         self.engine.snapshot()
     }
 

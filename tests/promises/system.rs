@@ -13,7 +13,7 @@ use feed::backlog::Backlog;
 use feed::store::{InboxRoom, MARK, Options, Rules, Store};
 use feed::streaming::Streaming;
 use feed::worker::{Candidates, Workers, evict_others};
-use kv::{Kv, in_memory};
+use kv::{Kv, Schema, in_memory};
 
 use super::crash::{copy_live, cut_log, ends_of_writes};
 use super::faulty::{Fault, Faulty};
@@ -54,7 +54,8 @@ impl Home {
 
     fn memory(config: &Config, candidates: &Candidates, over: impl FnOnce(Arc<dyn Kv>) -> Arc<dyn Kv>) -> Self {
         let rules = Arc::new(Rules::new(&options(config, candidates)));
-        Self::Memory(over(in_memory(Arc::clone(&rules) as Arc<_>)), rules)
+        let schema: Arc<dyn Schema> = Arc::clone(&rules) as Arc<_>;
+        Self::Memory(over(in_memory(&schema).expect("opens")), rules)
     }
 
     fn dir(&self) -> Option<&Path> {

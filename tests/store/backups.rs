@@ -46,22 +46,20 @@ fn files(dir: &Path) -> BTreeMap<String, Vec<u8>> {
 #[test]
 fn a_check_reads_every_row_and_changes_nothing() {
     let dir = tempfile::tempdir().expect("temp dir");
-    let (copy, scratch) = (dir.path().join("copy"), dir.path().join("scratch"));
+    let copy = dir.path().join("copy");
     let store = open(&dir.path().join("data"));
     fill(&store);
     let wanted = dump(&store, &Scope::filled());
     store.copy_to(&copy).expect("copies");
     let before = files(&copy);
     let mut found = Found::default();
-    feed::check::check_copy(&copy, &scratch, &mut found).expect("checks");
+    feed::check::check_copy(&copy, &mut found).expect("checks");
     assert_eq!(found.lines, [""; 0]);
     let tables: BTreeSet<_> = store.usage().expect("figures").tables.iter().map(|stats| stats.table).collect();
     assert_eq!(found.rows.iter().filter(|(_, rows)| **rows > 0).count(), tables.len(), "{:?}", found.rows);
-    assert!(!scratch.exists());
     let mut stopped = Found { stop: true, ..Found::default() };
-    let error = feed::check::check_copy(&copy, &scratch, &mut stopped).expect_err("stopped");
+    let error = feed::check::check_copy(&copy, &mut stopped).expect_err("stopped");
     assert_eq!(error.code(), Some(Code::Stopping), "{error}");
-    assert!(!scratch.exists());
     assert!(before == files(&copy), "the copy has changed");
     assert!(store.copy_to(&copy).is_err(), "a directory that is there");
     drop(store);
@@ -71,7 +69,7 @@ fn a_check_reads_every_row_and_changes_nothing() {
 #[test]
 fn a_check_finds_each_flipped_byte_of_data() {
     let dir = tempfile::tempdir().expect("temp dir");
-    let (copy, scratch) = (dir.path().join("copy"), dir.path().join("scratch"));
+    let copy = dir.path().join("copy");
     let store = open(&dir.path().join("data"));
     fill(&store);
     store.copy_to(&copy).expect("copies");
@@ -85,11 +83,11 @@ fn a_check_finds_each_flipped_byte_of_data() {
         fs::remove_file(&name).expect("removes");
         fs::write(&name, &bad).expect("writes");
         let mut found = Found::default();
-        let checked = feed::check::check_copy(&copy, &scratch, &mut found);
+        let checked = feed::check::check_copy(&copy, &mut found);
         assert!(matches!(checked, Err(Error::Corrupt(_) | Error::Setup(_))), "{name}: {checked:?} {:?}", found.lines);
         fs::write(&name, &bytes).expect("writes");
         count += 1;
     }
     assert!(count > 10, "{count} tables");
-    feed::check::check_copy(&copy, &scratch, &mut Found::default()).expect("whole again");
+    feed::check::check_copy(&copy, &mut Found::default()).expect("whole again");
 }

@@ -156,13 +156,12 @@ impl Applier {
         }
         let hash = chain(present.hash, record);
         let envelope = match Envelope::read(&record.bytes) {
-            _ if Stamp::of(record).is_none_or(|stamp| stamp.log != present.log) => None,
-            Ok(envelope) => Some(envelope),
-            Err(Unread::Level(level)) => {
+            Ok(envelope) if envelope.log == present.log => Some(envelope),
+            Err(Unread::Level(Stamp { level, log })) if log == present.log => {
                 let (who, way_out) = unread_level(level);
                 return Err(End::Fault(format!("{who} wrote the record at offset {at} (level {level}). {way_out}")));
             }
-            Err(Unread::Foreign(_)) => None,
+            Ok(_) | Err(_) => None,
         };
         let Some(mut envelope) = envelope else {
             self.pass_over(record)?;
@@ -195,17 +194,12 @@ impl Applier {
                 );
             }
             let last = envelope.commands.len() as u64;
-            let mut done = present.done;
-            while done < last {
-                let after = |done| match done == last {
-                    true => whole.clone(),
-                    false => Mark { done, time: whole.time, level: whole.level, ..present.clone() },
-                };
-                let made =
-                    self.make(&Refusal { offset: at, command: done, hash: hash.0 }, &envelope.commands, after)?;
-                done += made.len() as u64;
-                outcomes.extend(made);
-            }
+            let after = |done| match done == last {
+                true => whole.clone(),
+                false => Mark { done, time: whole.time, level: whole.level, ..present.clone() },
+            };
+            let record = Refusal { offset: at, command: 0, hash: hash.0 };
+            outcomes.extend(self.make(record, &envelope.commands, present.done, after)?);
             self.shared.commands.fetch_add(last.saturating_sub(present.done), Ordering::Relaxed);
         }
         let note = envelope.note.filter(|_| is_new);

@@ -14,17 +14,20 @@ mod watch;
 
 use std::fmt;
 use std::ops::Range;
+use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 
+use self::topic::check_topic;
 pub use self::topic::make_topic;
-use self::topic::{check_topic, keeps_all_but_the_oldest};
 use self::{append::Appender, read::Reader};
 use super::log::{Log, NotAppended, NotRead, Record};
+use super::look::{self, look};
 use config::Cluster;
 use model::error::Result;
+use model::threads;
 
 /// The largest record, bytes.
 const MAX_RECORD: usize = 32 << 20;
@@ -43,12 +46,17 @@ const STUCK: Duration = Duration::from_secs(5);
 const PARTITION: i32 = 0;
 
 /// The command log of the settings. Fails if its topic cannot hold the promise that nothing acknowledged is lost, or
-/// does not exist, and warns of lesser dangers.
+/// does not exist, and warns of lesser dangers, now and as long as the log is in use.
 pub fn connect(cluster: &Cluster) -> Result<Arc<dyn Log>> {
-    let kafka = Kafka::open(cluster.clone())?;
-    for danger in kafka.dangers()? {
+    let mut kafka = Kafka::open(cluster.clone())?;
+    for danger in check_topic(cluster)? {
         tracing::warn!(topic = cluster.topic, "{danger}");
     }
+    let (looks, end) = channel();
+    kafka._looks = Some(looks);
+    let cluster = cluster.clone();
+    // Nobody waits for its end: brokers may take long to answer.
+    threads::start("log settings", move || look(|| check_topic(&cluster), look::EVERY, &end, look::tell))?;
     Ok(Arc::new(kafka))
 }
 
@@ -60,6 +68,8 @@ pub(crate) struct Kafka {
     /// For a large record over a slow connection, which takes longer than a leader that answers may be silent.
     patient: OnceLock<Clients>,
     progress: Mutex<Progress>,
+    /// Its end is that of the thread that looks at the settings of the topic.
+    _looks: Option<Sender<()>>,
 }
 
 /// The two sides of the log, which let the leader be silent for the same time.
@@ -91,7 +101,7 @@ impl Kafka {
     /// Makes the clients, and waits for no broker. Fails if a setting or a file of the connection is wrong.
     pub(crate) fn open(cluster: Cluster) -> Result<Self> {
         let quick = Clients::new(&cluster, Duration::ZERO)?;
-        Ok(Self { cluster, quick, patient: OnceLock::new(), progress: Mutex::default() })
+        Ok(Self { cluster, quick, patient: OnceLock::new(), progress: Mutex::default(), _looks: None })
     }
 
     fn patient(&self) -> Result<&Clients> {
@@ -154,7 +164,7 @@ impl Log for Kafka {
     fn read(&self, from: u64, timeout: Duration) -> Result<Vec<Record>, NotRead> {
         let mut progress = self.progress.lock();
         let reader = if progress.is_slow { self.patient_reader()? } else { &self.quick.reader };
-        let records = reader.read(from, timeout, || keeps_all_but_the_oldest(&self.cluster))?;
+        let records = reader.read(from, timeout)?;
         if records.is_empty() {
             self.live(&mut progress, from)?;
             return Ok(records);
@@ -168,9 +178,5 @@ impl Log for Kafka {
 
     fn bounds(&self, timeout: Duration) -> Result<Range<u64>, NotRead> {
         self.quick.reader.bounds(timeout)
-    }
-
-    fn dangers(&self) -> Result<Vec<String>> {
-        check_topic(&self.cluster)
     }
 }

@@ -5,7 +5,6 @@ use std::ops::Range;
 use std::time::Duration;
 
 use model::Millis;
-use model::error::Result as Checked;
 
 /// One entry of the log.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -52,10 +51,4 @@ pub trait Log: Debug + Send + Sync {
     /// The offset of the oldest record, and the offset after the newest one that readers may see. A node that no longer
     /// leads may answer with an old end, so the end proves nothing.
     fn bounds(&self, timeout: Duration) -> Result<Range<u64>, NotRead>;
-
-    /// Lesser dangers to the records, one line each. Fails if acknowledged records could be lost or changed, or if that
-    /// cannot be known.
-    fn dangers(&self) -> Checked<Vec<String>> {
-        Ok(Vec::new())
-    }
 }

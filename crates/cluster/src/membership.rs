@@ -14,6 +14,7 @@ use feed::store::{MARK, Store};
 use feed::streaming::{ChangeTime, SequenceState};
 use feed::{Feed, begin_history};
 use model::error::{Error, Result};
+use model::threads::try_for;
 
 /// The note with the log of a directory.
 const ORIGIN: &str = "origin";
@@ -241,15 +242,9 @@ impl LogMembership {
         let note = agreed.map(Note::Agreed);
         let bytes =
             Envelope { note, ..Envelope::empty(level, id, Token::random()?, 1, ChangeTime::Clock.now()) }.bytes()?;
-        let began = Instant::now();
-        loop {
-            // Of several equal records only the first counts.
-            match log.append(&bytes, PART) {
-                Ok(offset) => return Ok(offset),
-                Err(_) if began.elapsed() < TIME_LIMIT => std::thread::sleep(PART / 10),
-                Err(why) => return Err(Error::Setup(format!("the command log does not take a record: {why}"))),
-            }
-        }
+        // Of several equal records only the first counts.
+        let appended = try_for(TIME_LIMIT, PART / 10, |_| true, || log.append(&bytes, PART));
+        appended.map_err(|why| Error::Setup(format!("the command log does not take a record: {why}")))
     }
 
     /// Begins another log with the data of a node, whose own log is lost or cannot be followed; all other nodes must start
@@ -307,7 +302,7 @@ fn has_begun(store: &Store, first: &Record) -> Result<bool> {
 fn genesis(first: &[u8]) -> Result<(Envelope, Genesis)> {
     let foreign = |why: &str| Error::Setup(format!("the topic is not the command log of a cluster: {why}"));
     let mut envelope = Envelope::read(first).map_err(|why| match why {
-        Unread::Level(level) => {
+        Unread::Level(Stamp { level, .. }) => {
             let (who, way_out) = unread_level(level);
             Error::Setup(format!("{who} began the command log (level {level}). {way_out}"))
         }
@@ -373,17 +368,13 @@ fn records_from(log: &dyn Log, offset: u64) -> Result<Vec<Record>> {
 
 /// Asks the log until it answers.
 fn wait<T>(ask: impl Fn() -> Result<T, NotRead>) -> Result<T> {
-    let began = Instant::now();
-    loop {
-        match ask() {
-            Ok(answer) => return Ok(answer),
-            Err(NotRead::Unreachable(_)) if began.elapsed() < TIME_LIMIT => std::thread::sleep(PART / 10),
-            Err(NotRead::Unreachable(why)) => {
-                return Err(Error::Setup(format!("the command log does not answer (cluster.brokers): {why}")));
-            }
-            Err(NotRead::Gone(why)) => return Err(Error::Setup(format!("the command log cannot be used: {why}"))),
-        }
-    }
+    let passes = |error: &NotRead| matches!(error, NotRead::Unreachable(_));
+    try_for(TIME_LIMIT, PART / 10, passes, ask).map_err(|error| {
+        Error::Setup(match error {
+            NotRead::Unreachable(why) => format!("the command log does not answer (cluster.brokers): {why}"),
+            NotRead::Gone(why) => format!("the command log cannot be used: {why}"),
+        })
+    })
 }
 
 #[cfg(test)]

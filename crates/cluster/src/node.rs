@@ -3,8 +3,6 @@
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::mpsc::{Sender, channel};
-use std::thread::JoinHandle;
 use std::time::Duration;
 
 use parking_lot::Mutex;
@@ -14,7 +12,6 @@ use super::comparison::{Comparer, Comparison};
 use super::health::Health;
 use super::log::Log;
 use super::log_tail::LogTail;
-use super::look::{self, look};
 use super::membership::LogMembership;
 use super::position::Position;
 use super::record::{LEVEL, Token};
@@ -24,7 +21,8 @@ use super::writer::Writer;
 use config::Config;
 use feed::Feed;
 use model::error::{Code, Error, Result};
-use model::{Histogram, Millis, threads};
+use model::threads::Threads;
+use model::{Histogram, Millis};
 
 /// Longest wait for the ends of the log, for figures.
 const LOOK: Duration = Duration::from_secs(2);
@@ -39,9 +37,7 @@ pub struct Node {
     shared: Arc<Shared>,
     writer: Arc<Writer>,
     timeout: Duration,
-    threads: Mutex<Vec<JoinHandle<()>>>,
-    /// Its end is that of the thread that looks at the settings of the log.
-    looks: Mutex<Option<Sender<()>>>,
+    threads: Mutex<Threads>,
 }
 
 /// A node in figures.
@@ -138,21 +134,12 @@ impl Node {
             comparer: Comparer::default(),
             runs,
         };
-        let (looks, end) = channel();
-        let (looked_at, looks) = (Arc::clone(&log), Mutex::new(Some(looks)));
-        let node = Self { log, shared, writer: Arc::clone(&writer), timeout, threads: Mutex::default(), looks };
+        let node = Self { log, shared, writer: Arc::clone(&writer), timeout, threads: Mutex::default() };
         // So that the node knows when it has caught up. Before the applier, which may stop the node at once.
         node.writer.ask()?;
-        node.spawn("applier", move || applier.run())?;
-        node.spawn("appender", move || writer.run())?;
-        // No stop waits for it: brokers may take long to answer.
-        let looks = move || look(|| looked_at.dangers(), look::EVERY, &end, look::tell);
-        threads::start("log settings", looks).map(|_| node)
-    }
-
-    fn spawn(&self, name: &str, body: impl FnOnce() + Send + 'static) -> Result<()> {
-        self.threads.lock().push(threads::start(name, body)?);
-        Ok(())
+        node.threads.lock().start("applier", move |_| applier.run())?;
+        node.threads.lock().start("appender", move |_| writer.run())?;
+        Ok(node)
     }
 
     /// Waits until this node has applied all that any node acknowledged before the call. `log_unavailable` if the log
@@ -298,14 +285,9 @@ impl Node {
 
     /// Stops to append, then to apply. Commands that wait are refused with `stopping`.
     pub fn stop(&self) {
-        self.looks.lock().take();
         self.writer.close();
         self.shared.stop.send_replace(true);
-        for thread in self.threads.lock().drain(..) {
-            if thread.join().is_err() {
-                tracing::error!("a thread of the node panicked");
-            }
-        }
+        drop(std::mem::take(&mut *self.threads.lock()));
     }
 }
 

@@ -134,7 +134,7 @@ impl TryFrom<String> for Token {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Unread {
     /// A version wrote it whose level this one does not read.
-    Level(u32),
+    Level(Stamp),
     /// It is no record of a command log.
     Foreign(String),
 }
@@ -151,7 +151,7 @@ pub(super) fn unread_level(level: u32) -> (&'static str, &'static str) {
 }
 
 /// The only fields that every version has.
-#[derive(Debug, Clone, Copy, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 pub(super) struct Stamp {
     pub(super) level: u32,
     pub(super) log: Token,
@@ -196,9 +196,9 @@ impl Envelope {
     /// From bytes.
     pub(super) fn read(bytes: &[u8]) -> Result<Self, Unread> {
         let foreign = |e: serde_json::Error| Unread::Foreign(e.to_string());
-        let Stamp { level, .. } = serde_json::from_slice(bytes).map_err(foreign)?;
-        if !(FIRST_LEVEL..=LEVEL).contains(&level) {
-            return Err(Unread::Level(level));
+        let stamp: Stamp = serde_json::from_slice(bytes).map_err(foreign)?;
+        if !(FIRST_LEVEL..=LEVEL).contains(&stamp.level) {
+            return Err(Unread::Level(stamp));
         }
         serde_json::from_slice(bytes).map_err(foreign)
     }
@@ -257,7 +257,10 @@ mod tests {
         for level in [1, 9] {
             let present = format!("\"level\":{FIRST_LEVEL}");
             let other = golden.replace(&present, &format!("\"level\":{level}")).replace("commands", "orders");
-            assert_eq!(Envelope::read(other.as_bytes()).expect_err("another version's"), Unread::Level(level));
+            assert_eq!(
+                Envelope::read(other.as_bytes()).expect_err("another version's"),
+                Unread::Level(Stamp { level, log: Token(0xA1) })
+            );
         }
         for foreign in ["", "{}", "hello", r#"{"level":1}"#, &golden.replace("00a1", "00A1")] {
             assert!(matches!(Envelope::read(foreign.as_bytes()), Err(Unread::Foreign(_))), "{foreign}");

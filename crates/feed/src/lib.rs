@@ -33,7 +33,6 @@ pub mod sight;
 pub mod standbys;
 pub mod store;
 pub mod streaming;
-mod threads;
 pub mod timeline;
 pub mod topics;
 pub mod users;

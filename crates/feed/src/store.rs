@@ -9,8 +9,9 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 
 use crate::memory::{Memory, rebuild};
-use crate::rows::tables::REPLICA;
-use kv::{Copied, Database, Kv, Tier, WriteBatch};
+use crate::rows::table::Spec;
+use crate::rows::tables::{ALL, REPLICA};
+use kv::{Copied, Database, Kv, Schema, Tier, WriteBatch};
 use model::Effect;
 use model::cache::memory::CacheMemory;
 use model::error::Result;
@@ -57,13 +58,22 @@ impl Store {
     /// unknown.
     pub fn open(options: &Options) -> Result<Self> {
         let rules = Arc::new(Rules::new(options));
-        let rows = Database::open(&options.engine, Arc::clone(&rules) as Arc<_>)?;
+        let rows = Database::open(&options.engine, &(Arc::clone(&rules) as Arc<_>))?;
         Self::over(rows, rules, options)
     }
 
     /// A store on an engine without a directory, which has these rules.
     pub fn on(engine: Arc<dyn Kv>, rules: Arc<Rules>, options: &Options) -> Result<Self> {
-        Self::over(Database::on(engine, Arc::clone(&rules) as Arc<_>), rules, options)
+        Self::over(Database::on(engine), rules, options)
+    }
+
+    /// Some tables of a directory that nothing changes: see [`kv::read_only`].
+    pub(crate) fn read(options: &Options, has: impl Fn(&Spec) -> bool) -> Result<Self> {
+        let rules = Arc::new(Rules::new(options));
+        let schema: Arc<dyn Schema> = Arc::clone(&rules) as Arc<_>;
+        let tables: Vec<_> = ALL.iter().filter(|table| has(table)).map(|table| &***table).collect();
+        let engine = kv::read_only(&options.engine, &schema, &tables)?;
+        Self::on(engine, rules, &Options { loads: false, ..options.clone() })
     }
 
     /// An empty store in memory, with options for small data.
@@ -71,7 +81,8 @@ impl Store {
         let options = Options { arrivals: 1 << 20, ..Options::new("") };
         let options = options.with(|engine| engine.cache_memory = CacheMemory::new(8 << 20));
         let rules = Arc::new(Rules::new(&options));
-        Self::on(kv::in_memory(Arc::clone(&rules) as Arc<_>), rules, &options)
+        let schema: Arc<dyn Schema> = Arc::clone(&rules) as Arc<_>;
+        Self::on(kv::in_memory(&schema)?, rules, &options)
     }
 
     fn over(rows: Database, rules: Arc<Rules>, options: &Options) -> Result<Self> {

@@ -6,13 +6,14 @@ use std::sync::Arc;
 use parking_lot::{Mutex, MutexGuard};
 
 use crate::access::at::At;
-use crate::access::group::{After, Group, Rest, end};
+use crate::access::group::{After, Group, end};
 use crate::access::highest::Highest;
 use crate::batch::WriteBatch;
 use crate::engine::disk::Disk;
 use crate::family::{Family, Schema};
-use crate::kv::{Kv, Reads, Row, Scope};
+use crate::kv::Kv;
 use crate::options::Options;
+use crate::view::{Row, Scope, Snapshot};
 use crate::{Tier, Usage, id};
 use model::error::{Error, Result};
 use model::failpoint;
@@ -30,7 +31,6 @@ struct Inner {
     kv: Arc<dyn Kv>,
     /// The engine, if it is one in a data directory.
     disk: Option<Arc<Disk>>,
-    schema: Arc<dyn Schema>,
     /// Whether each change is on the device before it is acknowledged.
     syncs: bool,
     highest: Highest,
@@ -55,19 +55,19 @@ impl fmt::Debug for Database {
 impl Database {
     /// Opens a data directory, or makes one. Fails with a clear message if another process holds it or its format is
     /// unknown.
-    pub fn open(options: &Options, schema: Arc<dyn Schema>) -> Result<Self> {
-        let disk = Arc::new(Disk::open(options, &schema)?);
-        Ok(Self::over(Arc::clone(&disk) as Arc<_>, Some(disk), options.sync, schema))
+    pub fn open(options: &Options, schema: &Arc<dyn Schema>) -> Result<Self> {
+        let disk = Arc::new(Disk::open(options, schema)?);
+        Ok(Self::over(Arc::clone(&disk) as Arc<_>, Some(disk), options.sync))
     }
 
     /// The rows of an engine without a directory.
-    pub fn on(kv: Arc<dyn Kv>, schema: Arc<dyn Schema>) -> Self {
-        Self::over(kv, None, false, schema)
+    pub fn on(kv: Arc<dyn Kv>) -> Self {
+        Self::over(kv, None, false)
     }
 
-    fn over(kv: Arc<dyn Kv>, disk: Option<Arc<Disk>>, syncs: bool, schema: Arc<dyn Schema>) -> Self {
-        let highest = Highest::load(schema.families(), |family| highest_id(&*kv, family));
-        Self { inner: Arc::new(Inner { kv, disk, schema, syncs, highest }), group: None }
+    fn over(kv: Arc<dyn Kv>, disk: Option<Arc<Disk>>, syncs: bool) -> Self {
+        let highest = Highest::load(kv.tables(), |family| highest_id(&*kv, family));
+        Self { inner: Arc::new(Inner { kv, disk, syncs, highest }), group: None }
     }
 
     /// The same rows for the thread that makes changes: what it acknowledges waits for [`Database::write_group`]. Its own reads
@@ -97,28 +97,17 @@ impl Database {
 impl Database {
     /// The rows as they are now.
     pub fn now(&self, tier: Tier) -> At<'_> {
-        self.at(&*self.inner.kv, tier)
+        At { highest: &self.inner.highest, group: self.group.as_ref(), reads: self.inner.kv.now(), tier }
     }
 
     /// The rows as of an instant.
-    pub fn at<'a>(&'a self, snapshot: &'a dyn Reads, tier: Tier) -> At<'a> {
-        At { highest: &self.inner.highest, group: self.group.as_ref(), reads: snapshot, tier }
+    pub fn at<'a>(&'a self, snapshot: &'a Snapshot<'_>, tier: Tier) -> At<'a> {
+        At { reads: snapshot.view(), ..self.now(tier) }
     }
 
     /// A row.
     pub fn get(&self, family: &'static Family, key: &[u8], tier: Tier) -> Result<Option<Row<'_>>> {
         self.now(tier).get(family, key)
-    }
-
-    /// The value of a row, decoded.
-    pub fn read<T>(
-        &self,
-        family: &'static Family,
-        key: &[u8],
-        tier: Tier,
-        decode: impl FnOnce(&[u8]) -> Result<T>,
-    ) -> Result<Option<T>> {
-        self.get(family, key, tier)?.map(|row| decode(&row)).transpose()
     }
 
     /// Rows in the order of their keys.
@@ -131,21 +120,9 @@ impl Database {
         self.now(tier).get_many(family, keys)
     }
 
-    /// The values of rows, decoded, in the order of their keys.
-    pub fn read_many<K: AsRef<[u8]>, T>(
-        &self,
-        family: &'static Family,
-        keys: impl IntoIterator<Item = K>,
-        tier: Tier,
-        decode: impl Fn(&[u8]) -> Result<T>,
-    ) -> Result<Vec<Option<T>>> {
-        let rows = self.get_many(family, keys, tier)?;
-        rows.into_iter().map(|row| row.map(|row| decode(&row)).transpose()).collect()
-    }
-
     /// Memory and disk that the engine uses, and rows and bytes of each table by its estimates. May look at the disk.
     pub fn usage(&self) -> Result<Usage> {
-        let tables = self.inner.schema.families().iter().map(|family| self.inner.kv.size(family));
+        let tables = self.inner.kv.tables().iter().map(|family| self.inner.kv.size(family));
         Ok(Usage { tables: tables.collect::<Result<_>>()?, ..self.inner.kv.usage()? })
     }
 }
@@ -165,7 +142,7 @@ impl Database {
         batch: WriteBatch,
         after: impl FnOnce(bool) + Send + 'static,
     ) -> Result<()> {
-        self.put(what.into(), batch, self.inner.syncs, Box::new(after))
+        self.put(what.into(), batch, self.inner.syncs, after)
     }
 
     /// Writes a change that is durable no later than the next one that acknowledges, or puts it into the group.
@@ -175,7 +152,7 @@ impl Database {
         batch: WriteBatch,
         after: impl FnOnce(bool) + Send + 'static,
     ) -> Result<()> {
-        self.put(what, batch, false, Box::new(after))
+        self.put(what, batch, false, after)
     }
 
     /// Writes rows that each server has for itself. They wait for no group, and are durable no later than the next change that
@@ -193,20 +170,32 @@ impl Database {
         self.inner.kv.write(&mut batch.changes(), batch.bytes(), sync)
     }
 
-    fn put(&self, what: Option<Write>, change: WriteBatch, sync: bool, after: After) -> Result<()> {
+    fn put(
+        &self,
+        what: Option<Write>,
+        change: WriteBatch,
+        sync: bool,
+        after: impl FnOnce(bool) + Send + 'static,
+    ) -> Result<()> {
+        let after: After = Box::new(move |is_written| {
+            after(is_written);
+            if let Some(what) = what.filter(|_| is_written) {
+                failpoint::end(what);
+            }
+        });
         let begun = what.map_or(Ok(()), |what| failpoint::begin(what).map_err(|cause| self.inner.kv.refused(cause)));
         if let (Ok(()), Some(mut group)) = (&begun, self.group()) {
             self.inner.highest.raise(&change);
-            let added = group.add(what, change, sync, after);
+            let added = group.add(change, sync, after);
             // `after` may read.
             drop(group);
             return added.map_err(|(error, after)| {
-                end(what, after, false);
+                after(false);
                 error
             });
         }
         let written = begun.and_then(|()| self.commit(change, sync));
-        end(what, after, written.is_ok());
+        after(written.is_ok());
         written
     }
 
@@ -230,7 +219,7 @@ impl Database {
     /// Ends a change of a group. Nothing stays of one that fails: a later one may get the numbers that it gave.
     pub fn end_change(&self, is_made: bool) {
         let rest = self.group().map(|mut group| group.end_change(is_made));
-        rest.into_iter().for_each(Rest::give_up);
+        rest.into_iter().for_each(|rest| end(rest, false));
     }
 
     /// Writes the changes of a group at once, as one that acknowledges. On an error none of them is made. Without a group, each
@@ -242,19 +231,16 @@ impl Database {
         }
         let written = match group.failed.take() {
             Some(error) => Err(error),
-            None => self.inner.kv.write(&mut group.changes(), group.staged.bytes, group.sync),
+            None => self.inner.kv.write(&mut group.staged.changes(), group.staged.bytes, group.sync),
         };
-        match written.is_ok() {
-            true => group.into_rest().written(),
-            false => group.into_rest().give_up(),
-        }
+        end(group.rest, written.is_ok());
         written
     }
 }
 
 /// The greatest id of a table of ids, 0 without any; `None` if it cannot be read.
 fn highest_id(kv: &dyn Kv, family: &'static Family) -> Option<u64> {
-    let mut rows = kv.walk(family, Tier::Disk, Scope::Table).ok()?;
+    let mut rows = kv.now().walk(family, Tier::Disk, Scope::Table).ok()?;
     rows.seek(false, None);
     match rows.item() {
         Some((key, _)) => id::first(key),

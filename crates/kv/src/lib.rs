@@ -22,39 +22,35 @@ mod options;
 #[cfg(test)]
 mod testing;
 mod usage;
+mod view;
 
 pub use self::access::at::{At, MOST_KEYS, MOST_ROWS};
 pub use self::access::staged::Rows;
 pub use self::batch::{Change, Op, WriteBatch};
 pub use self::database::Database;
-pub use self::engine::backup::{Copied, link, room_for};
-pub use self::engine::directory::{is_file_of_engine, must_be_there};
+pub use self::engine::backup::{Copied, room_for};
+pub use self::engine::bare::{each_row_of, in_memory, read_only};
+pub use self::engine::directory::{ENGINE, is_file_of_engine, must_be_there};
 pub use self::engine::disk::Disk;
 pub use self::engine::health::Health;
 pub use self::engine::log::LogReader;
 pub use self::engine::log_source::LogFacts;
-pub use self::engine::read_only::{ReadOnly, each_row_of};
 pub use self::engine::rebuild::Rebuild;
 pub use self::engine::run::Run;
 pub use self::engine::standby::{Origin, Standby, StandbyDirectory};
 pub use self::family::{Access, Compression, Family, Filter, Keeps, MergeStep, Schema, Steps};
 pub use self::id::ID;
-pub use self::kv::{Kv, Reads, Row, RowWalk, Scope, Tier};
+pub use self::kv::Kv;
 pub use self::options::Options;
 pub use self::usage::{TableStats, Usage, Work};
+pub use self::view::{Row, RowWalk, Scope, Snapshot, Tier, View};
 
 use std::path::Path;
-use std::sync::Arc;
 
 use model::error::Result;
 
 /// The number of the format of the data directory.
 pub const FORMAT: u32 = engine::directory::CURRENT;
-
-/// An empty engine of ordered maps in memory.
-pub fn in_memory(schema: Arc<dyn Schema>) -> Arc<dyn Kv> {
-    Arc::new(engine::in_memory::Memory::new(schema))
-}
 
 /// Fails unless a directory has data of the present format.
 pub fn must_be_readable(dir: &Path) -> Result<()> {

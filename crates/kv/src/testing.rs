@@ -44,7 +44,7 @@ pub(crate) fn schema() -> Arc<dyn Schema> {
 }
 
 pub(crate) fn try_open(options: &Options) -> Result<Database> {
-    Database::open(options, schema())
+    Database::open(options, &schema())
 }
 
 pub(crate) fn open(dir: &Path) -> Database {

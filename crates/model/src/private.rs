@@ -30,6 +30,22 @@ pub fn replace_file(path: &Path, content: &[u8]) -> io::Result<()> {
     path.parent().map_or(Ok(()), flush_names)
 }
 
+/// Removes a file, durably. One that is missing is removed.
+pub fn remove_file(path: &Path) -> io::Result<()> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        removed => removed.and_then(|()| path.parent().map_or(Ok(()), flush_names)),
+    }
+}
+
+/// Removes a directory with all that is in it. One that is missing is removed.
+pub fn remove_dir(path: &Path) -> io::Result<()> {
+    match fs::remove_dir_all(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        removed => removed,
+    }
+}
+
 /// Makes the names of files in a directory durable.
 pub fn flush_names(dir: &Path) -> io::Result<()> {
     File::open(dir)?.sync_all()

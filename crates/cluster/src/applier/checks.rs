@@ -18,18 +18,11 @@ impl Applier {
             self.check(true)?;
         }
         let passed_over = 1 + self.shared.passed_over.fetch_add(1, Ordering::Relaxed);
-        let is_news = is_due(&mut self.told[0]);
-        if is_news && let Some(stamp) = Stamp::of(record) {
-            let log = String::from(stamp.log);
-            tracing::warn!(offset = record.offset, passed_over, log, "a record of another command log is passed over");
-        } else if is_news {
+        if is_due(&mut self.told[0]) {
             let (offset, bytes) = (record.offset, record.bytes.len());
-            tracing::warn!(
-                offset,
-                passed_over,
-                bytes,
-                "another program has written to the command log; this is passed over"
-            );
+            let log = Stamp::of(record).map(|stamp| String::from(stamp.log));
+            let who = if log.is_some() { "another command log" } else { "another program" };
+            tracing::warn!(offset, passed_over, bytes, log, "a record of {who} in the command log is passed over");
         }
         Ok(())
     }

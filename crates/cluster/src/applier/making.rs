@@ -16,40 +16,47 @@ use feed::{Command, Group, Made};
 use model::error::{Code, Error, Result};
 
 impl Applier {
-    /// Makes commands of a record as one group: those behind the one of this place, as many as a group takes; `after` is the mark
-    /// behind each. A store that takes no changes at present only delays them. Returns their outcomes.
+    /// Makes the commands of a record behind the first `done`, in groups; `after` is the mark behind each. Returns their outcomes.
+    /// A store that takes no changes at present only delays them.
     pub(super) fn make(
         &self,
-        place: &Refusal,
+        record: Refusal,
         commands: &[Box<RawValue>],
+        done: u64,
         after: impl Fn(u64) -> Mark,
     ) -> Result<Vec<Made>, End> {
         let (vitals, sequencer) = (&self.shared.vitals, self.feed.streaming().sequencer());
-        let sequence = sequencer.sequence();
+        let mut outcomes = Vec::new();
         loop {
-            let error = match self.try_to_make(place, commands, &after)? {
+            let begin = done + outcomes.len() as u64;
+            if begin >= commands.len() as u64 {
+                return Ok(outcomes);
+            }
+            let sequence = sequencer.sequence();
+            match self.make_group(&Refusal { command: begin, ..record }, commands, &after)? {
                 Ok(made) => {
                     vitals.is_blocked.store(false, Ordering::Relaxed);
-                    return Ok(made);
+                    outcomes.extend(made);
                 }
-                Err(error) => error,
-            };
-            // Nothing was written. The next attempt gets the times and ids of this one, as at the other nodes.
-            sequencer.go_on_from(&sequence);
-            if !vitals.is_blocked.swap(true, Ordering::Relaxed) {
-                let offset = place.offset;
-                tracing::warn!(%error, offset, "commands of the log wait until the storage takes changes");
-            }
-            thread::sleep(AGAIN);
-            if self.shared.is_stopping() {
-                return Err(End::Stopped);
+                Err(error) => {
+                    // Nothing was written. The next attempt gets the times and ids of this one, as at the other nodes.
+                    sequencer.go_on_from(&sequence);
+                    if !vitals.is_blocked.swap(true, Ordering::Relaxed) {
+                        let offset = record.offset;
+                        tracing::warn!(%error, offset, "commands of the log wait until the storage takes changes");
+                    }
+                    thread::sleep(AGAIN);
+                    if self.shared.is_stopping() {
+                        return Err(End::Stopped);
+                    }
+                }
             }
         }
     }
 
-    /// An error in place of outcomes tells that the store of this node alone takes no changes at present: all others go on,
-    /// so this one must follow.
-    fn try_to_make(
+    /// Makes the commands behind a place as one group, as many as a group takes. An error in place of outcomes tells that the store
+    /// of this node alone takes no changes at present: all others go on, so this one must follow.
+    fn make_group(
         &self,
         place: &Refusal,
         commands: &[Box<RawValue>],
@@ -74,8 +81,8 @@ impl Applier {
                 }
                 Some(_) => {}
             }
-            if group.is_none() {
-                // The end of an erasure writes the group itself, and is alone in it.
+            if matches!(command, Command::EndErasure(_)) {
+                // It writes the group itself, and is alone in it.
                 self.note(&self.mark_now(after(done))).map_err(|error| fault(&place, &error))?;
             }
             match group.get_or_insert_with(|| Group::begin(&self.making, time)).make(command) {

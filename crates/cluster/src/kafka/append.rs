@@ -1,18 +1,15 @@
 //! Appends of records: one message in flight, of which the fate is known or said to be unknown.
 
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::Receiver;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
-use rdkafka::client::ClientContext;
-use rdkafka::config::RDKafkaLogLevel;
 use rdkafka::error::{KafkaError, RDKafkaErrorCode as Code};
-use rdkafka::message::{DeliveryResult, Message};
-use rdkafka::producer::{BaseRecord, Producer, ProducerContext, PurgeConfig, ThreadedProducer};
+use rdkafka::producer::{BaseRecord, Producer, PurgeConfig, ThreadedProducer};
 
 use super::connection::client;
-use super::watch::Watch;
+use super::watch::{Report, Watch};
 use super::{MAX_RECORD, PARTITION};
 use crate::log::NotAppended;
 use config::Cluster;
@@ -27,7 +24,7 @@ const FIRST: Duration = Duration::from_millis(150);
 
 /// The writer's side of the log.
 pub(super) struct Appender {
-    producer: ThreadedProducer<Reports>,
+    producer: ThreadedProducer<Watch>,
     topic: String,
     /// Held by one append at a time.
     attempts: Mutex<Attempts>,
@@ -56,15 +53,6 @@ struct Failure {
     /// Whether a further attempt may have an offset.
     passes: bool,
 }
-
-/// Takes the reports of the library on messages, on its thread.
-struct Reports {
-    watch: Watch,
-    taken: Sender<(usize, Report)>,
-}
-
-/// The offset of a message, or why it has none, and when that was known.
-type Report = Result<i64, (KafkaError, Instant)>;
 
 impl Attempts {
     /// The report on the last attempt, or an acknowledgement of one since `first`, all of the same bytes: however late, it
@@ -107,8 +95,8 @@ impl Appender {
             ("queue.buffering.max.messages", "16"),
             ("queue.buffering.max.kbytes", "131072"),
         ];
-        let (taken, reports) = channel();
-        let producer = client(cluster, &settings, Reports { watch: Watch::new("writer"), taken })?;
+        let (watch, reports) = Watch::with_reports("writer");
+        let producer = client(cluster, &settings, watch)?;
         let attempts = Mutex::new(Attempts { last: 0, open: None, reports });
         Ok(Self { producer, topic: cluster.topic.clone(), attempts })
     }
@@ -126,7 +114,7 @@ impl Appender {
         loop {
             let failure = match self.attempt(&mut attempts, first, bytes, deadline) {
                 Ok(offset) => {
-                    self.producer.client().context().watch.answered();
+                    self.producer.client().context().answered();
                     return Ok(offset);
                 }
                 Err(failure) => failure,
@@ -153,7 +141,7 @@ impl Appender {
 
     /// Sends the record, unless an attempt before has been acknowledged.
     fn attempt(&self, attempts: &mut Attempts, first: usize, bytes: &[u8], deadline: Instant) -> Outcome {
-        let (watch, sent) = (&self.producer.client().context().watch, Instant::now());
+        let (watch, sent) = (self.producer.client().context().as_ref(), Instant::now());
         let known = attempts.reports.try_iter().find(|(number, report)| *number >= first && report.is_ok());
         attempts.last += 1;
         if known.is_none() {
@@ -211,51 +199,4 @@ fn judge(error: &KafkaError, after: Duration) -> Failure {
         _ => (false, true),
     };
     Failure { why, perhaps: !is_refusal || after >= FIRST, passes }
-}
-
-impl ClientContext for Reports {
-    fn log(&self, level: RDKafkaLogLevel, fac: &str, text: &str) {
-        self.watch.log(level, fac, text);
-    }
-
-    fn error(&self, error: KafkaError, reason: &str) {
-        self.watch.error(error, reason);
-    }
-}
-
-impl ProducerContext for Reports {
-    type DeliveryOpaque = usize;
-
-    fn delivery(&self, result: &DeliveryResult<'_>, number: usize) {
-        let report = match result {
-            Ok(message) => Ok(message.offset()),
-            Err((error, _)) => Err((error.clone(), Instant::now())),
-        };
-        // An error: the appender is gone.
-        let _ = self.taken.send((number, report));
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_a_refusal_before_any_append_is_certain() {
-        let fate = |code, after| {
-            let Failure { perhaps, passes, .. } = judge(&KafkaError::MessageProduction(code), after);
-            (perhaps, passes)
-        };
-        let at_once = Duration::from_millis(2);
-        assert_eq!(fate(Code::MessageSizeTooLarge, at_once), (false, false));
-        assert_eq!(fate(Code::TopicAuthorizationFailed, at_once), (false, false));
-        assert_eq!(fate(Code::NotEnoughReplicas, at_once), (false, true));
-        assert_eq!(fate(Code::NotEnoughReplicasAfterAppend, at_once), (true, true));
-        assert_eq!(fate(Code::NotLeaderForPartition, at_once), (true, true));
-        assert_eq!(fate(Code::BrokerTransportFailure, at_once), (true, true));
-        assert_eq!(fate(Code::RequestTimedOut, at_once), (true, true));
-        // The library may have sent it before, to a leader that was deposed after it had appended.
-        assert_eq!(fate(Code::NotEnoughReplicas, FIRST), (true, true));
-        assert!(FIRST < BACKOFF * 8 / 10);
-    }
 }

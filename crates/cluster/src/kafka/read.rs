@@ -11,6 +11,7 @@ use rdkafka::message::{BorrowedMessage, Message, Timestamp};
 use rdkafka::topic_partition_list::{Offset, TopicPartitionList};
 
 use super::connection::client;
+use super::topic::keeps_all_but_the_oldest;
 use super::watch::Watch;
 use super::{MAX_MESSAGE, PARTITION};
 use crate::log::{NotRead, Record};
@@ -35,7 +36,7 @@ const KNOWN: Duration = Duration::from_secs(60);
 /// The reader's side of the log.
 pub(super) struct Reader {
     consumer: BaseConsumer<Watch>,
-    topic: String,
+    cluster: Cluster,
     place: Mutex<ConsumerPosition>,
 }
 
@@ -53,11 +54,11 @@ struct ConsumerPosition {
 
 impl ConsumerPosition {
     /// Whether no record can be missing between others.
-    fn loses_nothing(&mut self, keeps: impl Fn() -> Result<bool>) -> Result<bool, NotRead> {
+    fn loses_nothing(&mut self, cluster: &Cluster) -> Result<bool, NotRead> {
         if self.known.is_some_and(|known| known.elapsed() < KNOWN) {
             return Ok(true);
         }
-        let keeps = keeps().map_err(|error| {
+        let keeps = keeps_all_but_the_oldest(cluster).map_err(|error| {
             // The message comes once more.
             self.next = None;
             NotRead::Unreachable(error.to_string())
@@ -98,18 +99,12 @@ impl Reader {
             ("socket.timeout.ms", &socket),
         ];
         let consumer = client(cluster, &settings, Watch::new("reader"))?;
-        Ok(Self { consumer, topic: cluster.topic.clone(), place: Mutex::default() })
+        Ok(Self { consumer, cluster: cluster.clone(), place: Mutex::default() })
     }
 
     /// [`crate::log::Log::read`]. An offset without a message is that of a mark that a transaction has left: for
-    /// all nodes it is an entry without bytes. `keeps` tells whether the log loses only its oldest records, so that no
-    /// record can be missing there.
-    pub(super) fn read(
-        &self,
-        from: u64,
-        timeout: Duration,
-        keeps: impl Fn() -> Result<bool>,
-    ) -> Result<Vec<Record>, NotRead> {
+    /// all nodes it is an entry without bytes, if the log loses only its oldest records, so that none can be missing there.
+    pub(super) fn read(&self, from: u64, timeout: Duration) -> Result<Vec<Record>, NotRead> {
         let deadline = Instant::now() + timeout;
         let mut place = self.place.lock();
         if place.next != Some(from) {
@@ -122,7 +117,7 @@ impl Reader {
                 if records.is_empty() { deadline.saturating_duration_since(Instant::now()) } else { Duration::ZERO };
             match self.consumer.poll(wait) {
                 Some(Ok(message)) => match record(&message, next) {
-                    Ok(record) if record.offset > next && !place.loses_nothing(&keeps)? => {
+                    Ok(record) if record.offset > next && !place.loses_nothing(&self.cluster)? => {
                         place.gone = Some(hole(next, record.offset));
                     }
                     Ok(record) => {
@@ -165,9 +160,10 @@ impl Reader {
     /// [`crate::log::Log::bounds`].
     pub(super) fn bounds(&self, timeout: Duration) -> Result<Range<u64>, NotRead> {
         let asked = Instant::now();
-        let (first, end) = self.consumer.fetch_watermarks(&self.topic, PARTITION, timeout).map_err(|error| {
-            NotRead::Unreachable(format!("{}{}", told(&error), self.consumer.client().context().since(asked)))
-        })?;
+        let (first, end) =
+            self.consumer.fetch_watermarks(&self.cluster.topic, PARTITION, timeout).map_err(|error| {
+                NotRead::Unreachable(format!("{}{}", told(&error), self.consumer.client().context().since(asked)))
+            })?;
         match (u64::try_from(first), u64::try_from(end)) {
             (Ok(first), Ok(end)) if first <= end => {
                 self.consumer.client().context().answered();
@@ -181,7 +177,7 @@ impl Reader {
         let wrong = |error: KafkaError| NotRead::Unreachable(format!("the log cannot be read from {from} on: {error}"));
         let offset = i64::try_from(from).map_err(|_| NotRead::Gone(format!("{from} is no offset of a log")))?;
         let mut list = TopicPartitionList::new();
-        list.add_partition_offset(&self.topic, PARTITION, Offset::Offset(offset)).map_err(wrong)?;
+        list.add_partition_offset(&self.cluster.topic, PARTITION, Offset::Offset(offset)).map_err(wrong)?;
         self.consumer.assign(&list).map_err(wrong)
     }
 

@@ -1,6 +1,5 @@
 //! The topic of the log: made once, looked at before each start of a node.
 
-use std::thread;
 use std::time::{Duration, Instant};
 
 // Unlike a runtime of tokio, this may also be called from a thread of one.
@@ -17,6 +16,7 @@ use super::watch::Watch;
 use super::{MAX_MESSAGE, PARTITION};
 use config::Cluster;
 use model::error::{Error, Result};
+use model::threads::try_for;
 
 /// For each request.
 const TIMEOUT: Duration = Duration::from_secs(10);
@@ -66,14 +66,8 @@ pub fn make_topic(cluster: &Cluster) -> Result<bool> {
         Some(Err((_, code))) => return Err(failed(name, "be made", &KafkaError::AdminOp(code))),
         None => return Err(failed(name, "be made", &KafkaError::NoMessageReceived)),
     }
-    let asked = Instant::now();
-    while let Err(error) = asker.fetch_watermarks(name, PARTITION, TIMEOUT) {
-        if asked.elapsed() > ELECTION {
-            return Err(failed(name, "be read after it was made", &error));
-        }
-        thread::sleep(Duration::from_millis(100));
-    }
-    Ok(true)
+    let read = try_for(ELECTION, AGAIN, |_| true, || asker.fetch_watermarks(name, PARTITION, TIMEOUT));
+    read.map(|_| true).map_err(|error| failed(name, "be read after it was made", &error))
 }
 
 /// Looks at the topic before a node uses it. Fails, with the name of the setting, if an acknowledged record could be
@@ -164,20 +158,14 @@ fn metadata(asker: &BaseConsumer<Watch>, topic: Option<&str>) -> Result<rdkafka:
 }
 
 fn settings_of_topic(admin: &AdminClient<Watch>, name: &str) -> Result<Settings> {
-    let asked = Instant::now();
-    loop {
-        match entries(admin, ResourceSpecifier::Topic(name)) {
-            Ok(entries) => return Ok(by_name(entries)),
-            Err(error) if !is_silence(&error) => {
-                return Err(failed(name, "tell its settings (DescribeConfigs)", &error));
-            }
-            Err(_) if asked.elapsed() < TIME_LIMIT => thread::sleep(AGAIN),
-            Err(error) => {
-                let cause = cause(&error);
-                return Err(Error::Setup(format!("no broker of the command log answers (DescribeConfigs): {cause}")));
-            }
+    let told = try_for(TIME_LIMIT, AGAIN, is_silence, || entries(admin, ResourceSpecifier::Topic(name)));
+    told.map(by_name).map_err(|error| match is_silence(&error) {
+        false => failed(name, "tell its settings (DescribeConfigs)", &error),
+        true => {
+            let cause = cause(&error);
+            Error::Setup(format!("no broker of the command log answers (DescribeConfigs): {cause}"))
         }
-    }
+    })
 }
 
 /// Whether no broker that could answer was there.

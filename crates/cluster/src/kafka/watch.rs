@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::mem;
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
@@ -9,6 +10,8 @@ use rdkafka::client::ClientContext;
 use rdkafka::config::RDKafkaLogLevel;
 use rdkafka::consumer::ConsumerContext;
 use rdkafka::error::{KafkaError, RDKafkaErrorCode};
+use rdkafka::message::{DeliveryResult, Message};
+use rdkafka::producer::ProducerContext;
 
 /// The library tries again each second, and tells it each time. One warning of a fault of a broker within this time.
 const QUIET: Duration = Duration::from_secs(300);
@@ -23,7 +26,12 @@ pub(super) struct Watch {
     /// The part of the log that the client serves.
     client: &'static str,
     faults: Mutex<Faults>,
+    /// Takes the reports on messages, if the client appends.
+    reports: Option<Sender<(usize, Report)>>,
 }
+
+/// The offset of a message, or why it has none, and when that was known.
+pub(super) type Report = Result<i64, (KafkaError, Instant)>;
 
 #[derive(Debug, Default)]
 struct Faults {
@@ -34,7 +42,13 @@ struct Faults {
 
 impl Watch {
     pub(super) fn new(client: &'static str) -> Self {
-        Self { client, faults: Mutex::default() }
+        Self { client, faults: Mutex::default(), reports: None }
+    }
+
+    /// That of a client which appends, and the reports on its messages, each with the number of its attempt.
+    pub(super) fn with_reports(client: &'static str) -> (Self, Receiver<(usize, Report)>) {
+        let (taken, reports) = channel();
+        (Self { reports: Some(taken), ..Self::new(client) }, reports)
     }
 
     /// The last fault since a moment, as an addition to a sentence.
@@ -96,6 +110,19 @@ impl ClientContext for Watch {
 }
 
 impl ConsumerContext for Watch {}
+
+impl ProducerContext for Watch {
+    type DeliveryOpaque = usize;
+
+    fn delivery(&self, result: &DeliveryResult<'_>, number: usize) {
+        let report = match result {
+            Ok(message) => Ok(message.offset()),
+            Err((error, _)) => Err((error.clone(), Instant::now())),
+        };
+        // An error: the appender is gone.
+        let _ = self.reports.as_ref().map(|reports| reports.send((number, report)));
+    }
+}
 
 #[cfg(test)]
 mod tests {

@@ -47,12 +47,12 @@ impl Writer {
                     // A refusal says nothing of the attempts before it.
                     let is_refused = matches!(why, NotAppended::Refused(_)) && !sending.may_be_there;
                     sending.may_be_there |= matches!(why, NotAppended::Unknown(_));
+                    thread::sleep(PAUSE);
                     if is_refused {
                         let detail = format!("the command log refused the change; nothing has changed: {why}");
                         self.refuse(sending.number, &Error::refused(Code::LogUnavailable, detail));
-                    }
-                    thread::sleep(PAUSE);
-                    if is_refused || sending.began.elapsed() >= self.timeout {
+                        self.next()
+                    } else if sending.began.elapsed() >= self.timeout {
                         // A later record decides the fate of this one. An error: the writer is closed.
                         let _ = self.ask();
                         self.next()
@@ -90,24 +90,13 @@ impl Writer {
             let (number, commands) = (record.number, record.commands.len() as u64);
             match record.bytes() {
                 Ok(bytes) => return Some(Sending { number, bytes, commands, last, began, may_be_there: false }),
-                Err(error) => self.leave_out(number, commands, &error),
+                Err(error) => {
+                    tracing::error!(%error, number, commands, "a record for the command log cannot be written");
+                    thread::sleep(PAUSE);
+                    self.refuse(number, &error);
+                }
             }
         }
-    }
-
-    /// Leaves out a record that cannot be written: refuses its commands, and asks for another one, which serves the
-    /// reads that wait for this one.
-    pub(super) fn leave_out(&self, number: u64, commands: u64, error: &Error) {
-        tracing::error!(
-            %error,
-            number,
-            commands,
-            "a record for the command log cannot be written; its changes are refused"
-        );
-        self.refuse(number, error);
-        thread::sleep(PAUSE);
-        // An error: the writer is closed.
-        let _ = self.ask();
     }
 
     /// The log keeps a record at an offset.
@@ -123,10 +112,13 @@ impl Writer {
         self.change(|flights| flights.kept = sending.number);
     }
 
-    /// Answers the commands of a record that is not in the log, and never will be.
-    fn refuse(&self, number: u64, error: &Error) {
+    /// Answers the commands of a record that is not in the log, and never will be. Asks for another one, for the reads that wait
+    /// for this one.
+    pub(super) fn refuse(&self, number: u64, error: &Error) {
         let flight = self.state.lock().flights.by_number.remove(&number);
         flight.into_iter().flat_map(|flight| flight.tells).for_each(|tell| told(&tell, Err(error.clone())));
+        // An error: the writer is closed.
+        let _ = self.ask();
     }
 }
 

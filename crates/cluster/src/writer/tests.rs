@@ -187,7 +187,7 @@ fn a_record_that_cannot_be_written_refuses_its_changes_and_another_follows() {
     let under_way = running.propose();
     running.wait_for(1);
     // No command makes such a record, so the one under way stands for it.
-    running.writer.leave_out(1, 1, &Error::Corrupt("no record".to_owned()));
+    running.writer.refuse(1, &Error::Corrupt("no record".to_owned()));
     let error = under_way.join().expect("no panic").expect_err("refused");
     assert!(matches!(&error, Error::Corrupt(why) if why == "no record"), "{error}");
     assert_eq!(running.writer.waiting(), 0);

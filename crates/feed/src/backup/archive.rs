@@ -10,6 +10,7 @@ use std::sync::Arc;
 use tar::Header;
 
 use super::manifest::{MANIFEST, Manifest, VERDICT};
+use kv::ENGINE;
 use model::Millis;
 
 /// The unit of the format, bytes.
@@ -106,7 +107,7 @@ impl Read for Archive {
 /// The files of a backup with their names in the archive and their sizes: the manifest, then the others by name.
 pub(super) fn files(dir: &Path) -> io::Result<Vec<(PathBuf, String, u64)>> {
     let mut files = Vec::new();
-    for (folder, before) in [(dir.to_owned(), ""), (dir.join("db"), "db/")] {
+    for (folder, before) in [(dir.to_owned(), ""), (dir.join(ENGINE), "db/")] {
         for entry in fs::read_dir(folder)? {
             let entry = entry?;
             let metadata = entry.metadata()?;

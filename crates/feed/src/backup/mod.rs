@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 
 use parking_lot::{Condvar, Mutex, MutexGuard};
 
-use self::shelf::{CHECK, PART, Shelf};
+use self::shelf::{PART, Shelf};
 use crate::store::Store;
 use config::Config;
 use kv::Copied;
@@ -107,9 +107,7 @@ impl Backups {
         if self.is_elsewhere {
             shelf.make()?;
         }
-        shelf.tidy(PART)?;
-        // A backup that is removed is not verified again.
-        shelf.tidy(CHECK)?;
+        shelf.tidy()?;
         self.note_newest();
         self.figures.newest_copied.store(shelf.newest_copied(), Ordering::Relaxed);
         self.verify();
@@ -205,7 +203,7 @@ impl Backups {
 
     fn copy(&self, store: &Store) -> Result<Manifest> {
         self.shelf.make()?;
-        self.shelf.tidy(PART)?;
+        self.shelf.tidy()?;
         // Above the newest name, also if the clock was set back.
         let (began, mut at) = (Instant::now(), clock::now());
         let newest = self.shelf.list()?.into_iter().next();

@@ -19,8 +19,6 @@ const TRIAL: &str = "trial";
 pub(super) const PART: &str = ".part";
 /// After the name: a backup that is being removed.
 const GONE: &str = ".gone";
-/// After the name: the files on which a verification works.
-pub(super) const CHECK: &str = ".check";
 
 /// Whether a backup is good.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
@@ -171,10 +169,10 @@ impl Shelf {
         removed.map_err(|e| self.failed("a backup could not be removed", &e))
     }
 
-    /// Removes folders of unfinished work of one kind, and of removed backups.
-    pub(super) fn tidy(&self, what: &str) -> Result<()> {
+    /// Removes folders of unfinished work, and of removed backups.
+    pub(super) fn tidy(&self) -> Result<()> {
         for name in self.names()? {
-            let is_left = [what, GONE].iter().any(|end| name.strip_suffix(end).is_some_and(is_name));
+            let is_left = [PART, GONE].iter().any(|end| name.strip_suffix(end).is_some_and(is_name));
             if is_left && fs::remove_dir_all(self.dir.join(&name)).is_ok() {
                 tracing::info!(name, "the rest of an interrupted backup was removed");
             }

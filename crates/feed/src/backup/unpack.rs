@@ -7,7 +7,7 @@ use std::path::Path;
 use tar::EntryType;
 
 use super::manifest::{LONGEST, MANIFEST, Manifest};
-use kv::is_file_of_engine;
+use kv::{ENGINE, is_file_of_engine};
 use model::error::{Error, Result};
 use model::private;
 
@@ -31,7 +31,7 @@ pub fn unpack(
     let begin = |text: &[u8]| {
         let manifest = manifest_in(text)?;
         begin(&manifest)?;
-        let made = fs::create_dir(into.join("db")).and_then(|()| private::replace_file(&into.join(MANIFEST), text));
+        let made = fs::create_dir(into.join(ENGINE)).and_then(|()| private::replace_file(&into.join(MANIFEST), text));
         made.map_err(|e| Error::Setup(format!("{}: {e}", into.display())))?;
         Ok(((manifest.files, manifest.bytes), manifest))
     };
@@ -88,7 +88,7 @@ pub fn unpack_files<H>(
         )));
     }
     must_end(archive.into_inner())?;
-    for dir in [into.join("db"), into.to_owned()] {
+    for dir in [into.join(ENGINE), into.to_owned()] {
         private::flush_names(&dir).map_err(failed)?;
     }
     Ok(begun)

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use super::Backups;
 use super::manifest::Verdict;
-use super::shelf::{Backup, CHECK, State};
+use super::shelf::{Backup, State};
 use crate::check::Watch;
 use crate::check::copies::check_copy;
 use model::error::{Code, Error, Result};
@@ -83,10 +83,9 @@ impl Backups {
 
     /// Verifies a backup. Fails if that was not possible, which says nothing about the backup.
     fn audit(&self, name: &str) -> Result<Verdict> {
-        self.shelf.tidy(CHECK)?;
         let copy = self.shelf.find(name)?;
         let mut watched = Watched { name, backups: self, verdict: Verdict::default(), told: Instant::now() };
-        let checked = check_copy(&copy, &self.shelf.aside(name, CHECK), &mut watched);
+        let checked = check_copy(&copy, &mut watched);
         let mut verdict = watched.verdict;
         match checked {
             Err(error @ Error::Refused { .. }) => return Err(error),

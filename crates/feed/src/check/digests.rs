@@ -3,9 +3,10 @@
 //! Nodes apply the same changes, but each archives, purges and compacts at its own times. So a digest does not depend on
 //! the table in which a row stands, and leaves out the rows that a purge would remove.
 
+use std::ops::ControlFlow;
 use std::sync::atomic::Ordering;
 
-use crate::check::{Digester, TableDigest, Watch};
+use crate::check::{Digester, TableDigest, Watch, each_row};
 use crate::items::tables::is_deleted_before;
 use crate::memory::archived::NOBODY;
 use crate::rows::keys;
@@ -20,8 +21,6 @@ use model::{Cursor, Millis, Notice, priority};
 
 /// Events that are compared; nodes keep more.
 const NEWEST: u64 = 500_000;
-/// The interval of reports, rows.
-const ROWS: u64 = 10_000;
 
 /// The tables that are equal on all nodes, with the rows that count.
 fn replicated() -> impl Iterator<Item = (AnyTable, Counted)> {
@@ -32,18 +31,17 @@ fn replicated() -> impl Iterator<Item = (AnyTable, Counted)> {
 /// the log of events left out, has a row that counts.
 pub fn has_data(store: &Store) -> Result<bool> {
     let snapshot = store.kv().snapshot();
-    let at = store.at(&*snapshot, Tier::Disk);
+    let at = store.at(&snapshot, Tier::Disk);
     for (table, counted) in replicated().filter(|(_, counted)| *counted != Counted::Newest) {
         let mut rules = Rules::new(store, at, 0);
-        let mut rows = at.rows(table, Scope::Once)?;
-        rows.seek_to_first();
-        while let Some((key, value)) = rows.item() {
-            if rules.value(counted, key, value)?.is_some() {
-                return Ok(true);
-            }
-            rows.next();
+        let mut has = false;
+        at.each_row(table, &[], |key, value| {
+            has = rules.value(counted, key, value)?.is_some();
+            Ok(if has { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+        })?;
+        if has {
+            return Ok(true);
         }
-        rows.status()?;
     }
     Ok(false)
 }
@@ -71,7 +69,7 @@ pub fn digest(
     let notices_since = store.memory.rules.notices_since.load(Ordering::Relaxed);
     let floors = [store.memory.outboxes.rows.hold(), store.memory.topics.lists.hold()];
     let snapshot = store.kv().snapshot();
-    let at = store.at(&*snapshot, Tier::Disk);
+    let at = store.at(&snapshot, Tier::Disk);
     let walks = replicated().map(|(table, _)| at.rows(table, Scope::Once)).collect::<Result<Vec<_>>>()?;
     drop(floors);
     taken();
@@ -108,19 +106,12 @@ fn add_rows(
     } else {
         rows.seek(keys::id(first));
     }
-    let mut done = 0;
-    while let Some((key, value)) = rows.item() {
+    each_row(table, rows, watch, |key, value| {
         if let Some(value) = rules.value(counted, key, value)? {
             digest.add(key, value);
         }
-        done += 1;
-        if done % ROWS == 0 {
-            watch.looked_at(table.name, done)?;
-        }
-        rows.next();
-    }
-    rows.status()?;
-    watch.looked_at(table.name, done)
+        Ok(())
+    })
 }
 
 /// Tells which rows of a table count.

@@ -9,10 +9,10 @@ use crossbeam_channel::{Receiver, RecvTimeoutError};
 use super::tables;
 use crate::erasure;
 use crate::feed::Feed;
-use crate::threads::Threads;
 use crate::writer::command::{EndErasure, EraseRows};
 use model::error::Result;
 use model::failpoint::Failpoint;
+use model::threads::Threads;
 use model::{ErasedPart, Erasure, ErasurePlace, UserId, failpoint};
 
 /// Rows of one part, and items: each of them has several rows. Changes of others wait for a part that is being written. With 100
@@ -43,7 +43,7 @@ impl Eraser {
     /// under way.
     pub fn start(feed: Arc<Feed>) -> Result<Self> {
         let mut thread = Threads::default();
-        thread.start("erase".to_owned(), move |stopped| {
+        thread.start_jobs("erase", move |stopped| {
             let mut before = HashMap::new();
             let mut pause = LOOK_EVERY;
             while !stops(stopped, pause) {

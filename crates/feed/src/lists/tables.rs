@@ -37,8 +37,8 @@ pub fn put_list(store: &Store, user: UserId, name: &str, settings: &ListSettings
             if lists(store, user, Tier::Disk)?.len() >= limit {
                 return Err(too_many_lists(limit));
             }
-            let highest = store.read(&LISTS, keys::HIGHEST_LIST, Tier::Disk, |row| Number::read(&[], row))?;
-            let next = highest.map_or(0, |Number(highest)| highest) + 1;
+            let highest = store.get(&LISTS, keys::HIGHEST_LIST, Tier::Disk)?;
+            let next = highest.map_or(Ok(0), |row| Number::read(&[], &row).map(|Number(highest)| highest))? + 1;
             change.put(&LISTS, keys::HIGHEST_LIST, Number(next).bytes()?);
             ListId::new(next).map_err(|_| Error::Corrupt("numbers of lists".to_owned()))?
         }

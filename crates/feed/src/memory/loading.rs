@@ -19,11 +19,11 @@ use crate::rows::keys;
 use crate::rows::table::AnyTable;
 use crate::rows::tables::{ACTIVITY, DELETED, SETTINGS, SUSPENDED, TAKEN_OFF, UNPUSHED};
 use crate::rows::values::Value;
-use crate::threads::Threads;
 use kv::{Kv, Scope, Tier};
 use model::error::{Error, Result};
 use model::priority::Pace;
 use model::stripes::Striped;
+use model::threads::Threads;
 use model::{Activity, Unpushed, UserId};
 
 /// How long a start waits for the thread: the first answers of a small directory then need no look at the tables.
@@ -111,7 +111,7 @@ pub(crate) fn load(kv: &Arc<dyn Kv>, loaded: &Arc<Loaded>) -> Result<Threads> {
     }
     let (kv, loaded) = (Arc::clone(kv), Arc::clone(loaded));
     let (at_work, ended) = bounded::<()>(0);
-    threads.start("load".to_owned(), move |stopped| {
+    threads.start_jobs("load", move |stopped| {
         Loading::of(&kv, &loaded, stopped.clone()).run();
         drop(at_work);
     })?;
@@ -204,7 +204,7 @@ impl Loading {
     /// whether it came to the end, and was not stopped.
     fn each_row(&mut self, table: AnyTable, mut visit: impl FnMut(u64, &[u8]) -> Result<()>) -> Result<bool> {
         let kv = Arc::clone(&self.kv);
-        let mut rows = kv.walk(table, Tier::Disk, Scope::Once)?;
+        let mut rows = kv.now().walk(table, Tier::Disk, Scope::Once)?;
         rows.seek(true, None);
         let mut pace = Pace::default();
         while let Some((key, value)) = rows.item() {

@@ -35,9 +35,9 @@ use self::outbox_parts::Outboxes;
 use self::topics::Topics;
 use crate::options::Options;
 use crate::rows::filter::Rules;
-use crate::threads::Threads;
 use kv::Database;
 use model::error::Result;
+use model::threads::Threads;
 use model::{CacheUsage, Fill};
 
 /// The memory of a store in figures.

@@ -7,7 +7,7 @@ use super::archived::Archived;
 use super::numbers::Numbers;
 use crate::rows::keys;
 use crate::rows::tables::{TOPIC_ARCHIVE, TOPIC_CONTENT, TOPIC_IDS};
-use crate::rows::values::{Number, Value};
+use crate::rows::values::Number;
 use kv::{Database, Tier};
 use model::cache::memory::{CacheMemory, Share};
 use model::cache::{CacheChange, ReadThrough};
@@ -41,7 +41,12 @@ impl Topics {
     pub(crate) fn new(memory: CacheMemory) -> Self {
         let ends = ReadThrough::new(memory.of(Share::TOPIC_ENDS), END_BYTES, |_| END_BYTES);
         Self {
-            ids: Arc::new(Numbers::new(&TOPIC_IDS, memory.of(Share::TOPIC_NAMES), 0, Some(keys::HIGHEST_TOPIC))),
+            ids: Arc::new(Numbers::new(
+                &TOPIC_IDS,
+                memory.of(Share::TOPIC_NAMES),
+                0,
+                Some(keys::HIGHEST_TOPIC.as_bytes()),
+            )),
             ends,
             lists: Archived::new(&TOPIC_CONTENT, &TOPIC_ARCHIVE, Write::ArchiveTopic),
         }
@@ -49,9 +54,7 @@ impl Topics {
 
     /// Continues after the highest id on disk.
     pub(crate) fn load(&self, database: &Database) -> Result<()> {
-        if let Some(Number(highest)) =
-            database.read(&TOPIC_IDS, keys::HIGHEST_TOPIC, Tier::Disk, |row| Number::read(&[], row))?
-        {
+        if let Some(Number(highest)) = TOPIC_IDS.get(database.now(Tier::Disk), keys::HIGHEST_TOPIC)? {
             self.ids.go_on_from(highest);
         }
         self.lists.look_for_floors(database)

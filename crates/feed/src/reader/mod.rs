@@ -3,7 +3,6 @@
 mod rows;
 
 use std::fmt;
-use std::sync::Arc;
 
 pub use self::rows::{
     Marker, Ruled, each_barrier, each_deletion, each_follow, each_item, each_list, each_marker, each_member, each_name,
@@ -11,11 +10,10 @@ pub use self::rows::{
 };
 use crate::ids;
 use crate::options::Options;
-use crate::rows::filter::Rules;
 use crate::rows::table::AnyTable;
-use crate::rows::tables::{self};
+use crate::rows::tables;
 use crate::store::Store;
-use kv::{ReadOnly, Schema, Scope, Tier};
+use kv::{Scope, Tier};
 use model::error::{Error, Result};
 use model::{HostId, KindId, MAX_ID, Rule, RuleDraft, UserId};
 
@@ -34,12 +32,7 @@ impl Reader {
     /// Opens a directory of the present format. Others may read it meanwhile, and no server can start on it. Fails with a
     /// clear message if a server has it. Takes the memory and the number of open files from the options.
     pub fn open(options: &Options) -> Result<Self> {
-        let rules = Arc::new(Rules::new(options));
-        let schema: Arc<dyn Schema> = Arc::clone(&rules) as Arc<_>;
-        let tables = tables::ALL.iter().filter(|table| table.is_exported);
-        let tables: Vec<_> = tables.map(|table| &***table).collect();
-        let engine = Arc::new(ReadOnly::open(&options.engine, &schema, &tables)?);
-        Ok(Self { store: Store::on(engine, rules, &Options { loads: false, ..options.clone() })? })
+        Ok(Self { store: Store::read(options, |table| table.is_exported)? })
     }
 
     /// The estimated number of rows of a table, by its name in `docs/schema.md`.

@@ -91,7 +91,7 @@ pub(crate) fn entry<I: Into<u64>>(owner: impl Into<u64>, place: Position<I>) -> 
 }
 
 /// The key of the highest id of a topic. No name is empty.
-pub(crate) const HIGHEST_TOPIC: &[u8] = &[];
+pub(crate) const HIGHEST_TOPIC: &str = "";
 
 /// The key of a time-ordered row of a kind: `id | kind | !at | !id`.
 pub(crate) fn kind_row((first, kind): (u64, u8), at: u64, id: u64) -> [u8; ROW + 1] {

@@ -9,7 +9,7 @@ use super::keys::Counter;
 use super::mirrors::Mirror;
 use super::values::Value;
 use kv::{Access, At, Compression, Family, Steps, WriteBatch};
-use model::error::Result;
+use model::error::{Error, Result};
 
 /// Any table.
 pub(crate) type AnyTable = &'static Spec;
@@ -168,6 +168,14 @@ impl fmt::Display for Spec {
 impl PartialEq for Spec {
     fn eq(&self, other: &Self) -> bool {
         self.family == other.family
+    }
+}
+
+/// A row, if there is one that can be read.
+pub(crate) fn readable<T>(row: Result<Option<T>>) -> Result<Option<T>> {
+    match row {
+        Err(Error::Corrupt(_)) => Ok(None),
+        row => row,
     }
 }
 

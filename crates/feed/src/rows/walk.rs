@@ -208,7 +208,7 @@ pub(crate) fn have_rows(
     tier: Tier,
 ) -> Result<Vec<bool>> {
     let snapshot = database.kv().snapshot();
-    let at = database.at(&*snapshot, tier);
+    let at = database.at(&snapshot, tier);
     let mut have = vec![false; pairs.len()];
     for table in of {
         let keys = pairs.iter().map(|(first, second)| keys::pair(*first, *second));

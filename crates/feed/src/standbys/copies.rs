@@ -14,14 +14,13 @@ use super::Standbys;
 use super::wire::{CopyFile, CopyPlan, CopyRequest, PLAN};
 use crate::backup::Archive;
 use crate::store::Store;
+use kv::ENGINE;
 use model::clock::now;
 use model::error::{Code, Error, Result};
 use model::{private, threads};
 
 /// The folder.
 const FOLDER: &str = "standbys";
-/// The folder of the engine's files in a copy.
-const ENGINE: &str = "db";
 /// A copy that is not read for so long ends.
 const LIVES: Duration = Duration::from_secs(600);
 /// Most copies at once.
@@ -126,7 +125,7 @@ impl Copies {
 
     /// Removes the copies of an earlier run.
     pub(super) fn tidy(&self) -> Result<()> {
-        fs::remove_dir_all(&self.folder).or_else(unless_missing).map_err(|e| failed(&self.folder, &e))
+        private::remove_dir(&self.folder).map_err(|e| failed(&self.folder, &e))
     }
 
     /// Removes the copies that are not read for long; all of them if the device has no room for them.
@@ -148,15 +147,11 @@ impl Copies {
 
     /// Removes a copy. What cannot be removed is left for the next start.
     fn remove(&self, path: &Path) {
-        if let Err(error) = fs::remove_dir_all(path).or_else(unless_missing) {
+        if let Err(error) = private::remove_dir(path) {
             tracing::error!(%error, "a copy for a standby could not be removed");
         }
         self.present().remove(path);
     }
-}
-
-fn unless_missing(error: io::Error) -> io::Result<()> {
-    if error.kind() == io::ErrorKind::NotFound { Ok(()) } else { Err(error) }
 }
 
 fn failed(path: &Path, error: &io::Error) -> Error {

@@ -20,7 +20,7 @@ pub fn authors(store: &Store, reader: UserId, tier: Tier) -> Result<ShownSources
     // With two instants, an unfollow and then an unmute between two reads would show items that were never to be
     // seen.
     let snapshot = store.kv().snapshot();
-    let at = store.at(&*snapshot, tier);
+    let at = store.at(&snapshot, tier);
     let (authors, rules) = sources(at, &FOLLOWING, reader)?;
     let (mut authors, silenced) = unbarred(at, reader, authors)?;
     if !authors.is_empty() {
@@ -40,7 +40,7 @@ pub fn authors(store: &Store, reader: UserId, tier: Tier) -> Result<ShownSources
 pub fn authors_among(store: &Store, reader: UserId, users: &[UserId], tier: Tier) -> Result<ShownSources> {
     // One instant, as in `authors`.
     let snapshot = store.kv().snapshot();
-    let at = store.at(&*snapshot, tier);
+    let at = store.at(&snapshot, tier);
     let mut users = users.to_vec();
     users.sort_unstable();
     users.dedup();
@@ -67,7 +67,7 @@ pub fn authors_among(store: &Store, reader: UserId, users: &[UserId], tier: Tier
 /// members.
 pub fn list_authors(store: &Store, reader: UserId, list: ListId, tier: Tier) -> Result<ShownSources> {
     let snapshot = store.kv().snapshot();
-    let at = store.at(&*snapshot, tier);
+    let at = store.at(&snapshot, tier);
     let (members, rules) = sources(at, &LIST_MEMBERS, list)?;
     let (members, silenced) = unbarred(at, reader, members)?;
     Ok(ShownSources::new(members, rules).silencing(silenced))

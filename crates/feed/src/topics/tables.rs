@@ -64,7 +64,7 @@ fn topic_rows(store: &Store, topic: TopicId, scan: Scan<ContentId>, tier: Tier) 
     let (mut found, partition) = (Vec::new(), topic.get());
     loop {
         let snapshot = store.kv().snapshot();
-        let at = store.at(&*snapshot, tier);
+        let at = store.at(&snapshot, tier);
         let mut walks = Walks::new(&store.memory.topics.lists, at)?;
         // A compaction drops rows that were moved since, although the snapshot needs them.
         if store.memory.topics.lists.floor(store.now(tier), partition)?

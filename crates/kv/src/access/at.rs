@@ -10,7 +10,7 @@ use super::staged::Rows;
 use crate::Tier;
 use crate::batch::WriteBatch;
 use crate::family::Family;
-use crate::kv::{Reads, Row, Scope};
+use crate::view::{Row, Scope, View};
 use model::error::{Error, Result};
 
 /// Most keys that a read from memory looks up in one call, and rows that it visits: other requests wait for its thread. A larger
@@ -27,7 +27,7 @@ const FEW: usize = 256;
 pub struct At<'a> {
     pub(crate) highest: &'a Highest,
     pub(crate) group: Option<&'a Mutex<Group>>,
-    pub(crate) reads: &'a dyn Reads,
+    pub(crate) reads: View<'a>,
     /// How far reads go.
     pub tier: Tier,
 }

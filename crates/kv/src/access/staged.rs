@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::batch::{Change, Op, WriteBatch};
 use crate::family::Family;
-use crate::kv::{Row, RowWalk};
+use crate::view::{Row, RowWalk};
 use model::error::{Error, Result};
 
 /// A row, if there is one.
@@ -182,7 +182,7 @@ impl Staged {
 /// A walk over a table of the engine, and the rows that are staged on top of it. It goes on in the direction of the last
 /// seek.
 pub struct Rows<'a> {
-    written: Box<dyn RowWalk + 'a>,
+    written: RowWalk<'a>,
     family: &'static Family,
     staged: Option<Arc<StagedTable>>,
     /// Where the walk over the staged rows is.
@@ -194,11 +194,7 @@ pub struct Rows<'a> {
 }
 
 impl<'a> Rows<'a> {
-    pub(crate) fn new(
-        written: Box<dyn RowWalk + 'a>,
-        family: &'static Family,
-        staged: Option<Arc<StagedTable>>,
-    ) -> Self {
+    pub(crate) fn new(written: RowWalk<'a>, family: &'static Family, staged: Option<Arc<StagedTable>>) -> Self {
         Self { written, family, staged, place: None, forward: true, row: None, failed: None }
     }
 

@@ -56,7 +56,7 @@ fn seen(store: &Database, table: &'static Family, from: u8, forward: bool) -> (V
 fn a_group_on_disk_is_as_changes_made_at_once_in_memory_and_others_see_it_when_it_is_written() {
     let mut random = Rng::with_seed(7);
     let dir = tempfile::tempdir().expect("temp dir");
-    let alone = Database::on(in_memory(schema()), schema());
+    let alone = Database::on(in_memory(&schema()).expect("opens"));
     let shared = open(dir.path());
     let grouping = shared.grouping();
     for _ in 0..300 {
@@ -102,8 +102,9 @@ fn ids_above_all_of_a_table_have_no_row_until_one_is_staged() {
     assert_eq!(&*grouping.get(RISING, &key(7), Tier::Disk).expect("reads").expect("a row"), [1]);
     assert!(store.get(RISING, &key(7), Tier::Disk).expect("reads").is_none(), "not written");
     grouping.write_group().expect("writes");
-    let rows = store.read_many(RISING, [key(7), key(9)], Tier::Disk, |row| Ok(row.to_vec()));
-    assert_eq!(rows.expect("reads"), [Some(vec![1]), None]);
+    let rows = store.get_many(RISING, [key(7), key(9)], Tier::Disk);
+    let rows: Vec<_> = rows.expect("reads").into_iter().map(|row| row.map(|row| row.to_vec())).collect();
+    assert_eq!(rows, [Some(vec![1]), None]);
     drop((store, grouping));
     let store = open(dir.path());
     assert!(lacks(&store, 8) && !lacks(&store, 7));

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use rocksdb::ErrorKind;
 
+use super::directory::ENGINE;
 use model::error::Error;
 
 /// The advice for damaged or missing files.
@@ -97,7 +98,7 @@ fn nearest(dir: &Path) -> PathBuf {
 /// Whether a user owns a directory and the files in it and in its `db`, as far as they can be looked at.
 fn owns_all(user: u32, dir: &Path) -> bool {
     let inside = |dir: &Path| fs::read_dir(dir).into_iter().flatten().flatten().map(|entry| entry.path());
-    let mut all = [dir.to_owned()].into_iter().chain(inside(dir)).chain(inside(&dir.join("db")));
+    let mut all = [dir.to_owned()].into_iter().chain(inside(dir)).chain(inside(&dir.join(ENGINE)));
     all.all(|place| place.symlink_metadata().map_or(true, |found| found.uid() == user))
 }
 

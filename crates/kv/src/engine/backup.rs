@@ -1,7 +1,5 @@
 //! Copies of the directory: checkpoints of the engine with a file `FORMAT`, and their check.
 
-use std::ffi::OsStr;
-use std::fs::{self, File};
 use std::io;
 use std::path::Path;
 
@@ -9,6 +7,7 @@ use rocksdb::checkpoint::Checkpoint;
 use rocksdb::properties;
 use rustix::fs::statvfs;
 
+use super::directory::ENGINE;
 use super::figures::figure;
 use super::health::{NO_ROOM, least, room};
 use super::{directory, log};
@@ -27,8 +26,6 @@ pub struct Copied {
     pub sequence: u64,
 }
 
-/// The folder of the engine's files in a data directory.
-const ENGINE: &str = "db";
 /// Free bytes for a copy besides the tables, the write buffers and the log: a manifest, and the ends of files.
 const BESIDES: u64 = 16 << 20;
 
@@ -67,9 +64,9 @@ impl Disk {
 /// so they count in full. Files that an earlier copy shares with the tables are among them.
 fn bytes_to_copy(disk: &Disk) -> Result<u64> {
     let mut bytes = log::log_bytes(disk.path()) + BESIDES;
-    for table in disk.families() {
-        bytes += figure(disk, table, properties::LIVE_SST_FILES_SIZE)?;
-        bytes += figure(disk, table, properties::SIZE_ALL_MEM_TABLES)?;
+    for table in disk.tables() {
+        bytes += figure(&disk.db, table, properties::LIVE_SST_FILES_SIZE)?;
+        bytes += figure(&disk.db, table, properties::SIZE_ALL_MEM_TABLES)?;
     }
     Ok(bytes)
 }
@@ -93,25 +90,4 @@ fn unwritten(dir: &Path, error: &io::Error) -> Error {
         io::ErrorKind::StorageFull => Error::refused(Code::NoRoom, format_args!("{}: {error}", dir.display())),
         _ => Error::Storage(format!("{}: {error}", dir.display())),
     }
-}
-
-/// Makes a directory with the files of a copy that may be written to: table files, which never change, are links. Fails with
-/// `no_room` or with the reason why it could not be written.
-pub fn link(copy: &Path, scratch: &Path) -> Result<()> {
-    linked(copy, scratch).map_err(|e| unwritten(scratch, &e))
-}
-
-fn linked(copy: &Path, scratch: &Path) -> io::Result<()> {
-    let (from, to) = (copy.join(ENGINE), scratch.join(ENGINE));
-    private::make_dirs(&to)?;
-    fs::copy(copy.join(directory::FORMAT_FILE), scratch.join(directory::FORMAT_FILE))?;
-    for entry in fs::read_dir(from)? {
-        let (source, name) = entry.map(|entry| (entry.path(), entry.file_name()))?;
-        let target = to.join(name);
-        let is_table = source.extension() == Some(OsStr::new("sst"));
-        if !is_table || fs::hard_link(&source, &target).is_err() {
-            fs::copy(&source, &target)?;
-        }
-    }
-    File::open(scratch)?.sync_all()
 }

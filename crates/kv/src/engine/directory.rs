@@ -24,6 +24,8 @@ const LONGEST_NAME: usize = 96;
 /// Most bytes of a `FORMAT` file.
 const LONGEST_FORMAT: usize = 256;
 
+/// The folder of the engine's files.
+pub const ENGINE: &str = "db";
 /// The file that names the format.
 pub(crate) const FORMAT_FILE: &str = "FORMAT";
 /// The file of a directory that follows another server.
@@ -148,16 +150,12 @@ impl Directory {
     /// Call after the engine has made its files.
     pub(crate) fn created(&self) -> Result<()> {
         let failed = |e: io::Error| Error::Setup(format!("data directory {}: {CREATING}: {e}", self.path.display()));
-        match fs::remove_file(self.path.join(CREATING)) {
-            Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(()),
-            Err(e) => Err(failed(e)),
-            Ok(()) => private::flush_names(&self.path).map_err(failed),
-        }
+        private::remove_file(&self.path.join(CREATING)).map_err(failed)
     }
 
     /// The directory of the engine's files.
     pub(crate) fn engine(&self) -> PathBuf {
-        self.path.join("db")
+        self.path.join(ENGINE)
     }
 
     /// The content of the file `FORMAT`, one byte longer than the longest at most. Makes the file if it is missing.
@@ -245,7 +243,7 @@ pub fn must_be_there(path: &Path) -> Result<()> {
     }
     let has_format = path.join(FORMAT_FILE).try_exists();
     // Opening it gives a better error for data without a format.
-    if has_format.map_err(|e| advice::failed(path, "cannot be read", &e))? || path.join("db").exists() {
+    if has_format.map_err(|e| advice::failed(path, "cannot be read", &e))? || path.join(ENGINE).exists() {
         return Ok(());
     }
     let path_shown = path.display();

@@ -10,6 +10,7 @@ use super::health::is_tight;
 use super::log::{LogReader, varint};
 use crate::family::Family;
 use crate::kv::Kv;
+use crate::view::family;
 use model::error::{Code, Error, Result};
 use serde::{Deserialize, Serialize};
 
@@ -41,7 +42,7 @@ impl Disk {
             id: self.run.log(),
             format: directory::CURRENT,
             release,
-            tables: tables_in(&self.db, self.families())?,
+            tables: tables_in(&self.db, self.tables())?,
             flushed,
         })
     }
@@ -86,9 +87,8 @@ pub(crate) fn tables_in(db: &DB, families: &[&'static Family]) -> Result<Vec<(St
 
 /// The number of a table. The engine tells it only in its batches.
 fn number_of(db: &DB, table: &Family) -> Result<u32> {
-    let family = db.cf_handle(table.name).ok_or_else(|| Error::Storage(format!("no table {table}")))?;
     let mut batch = WriteBatch::default();
-    batch.put_cf(family, b"", b"");
+    batch.put_cf(family(db, table)?, b"", b"");
     let mut row = batch.data().get(BATCH_HEAD + 1..).unwrap_or_default();
     let number = varint(&mut row).and_then(|number| u32::try_from(number).ok());
     number.ok_or_else(|| Error::Storage(format!("the engine gave no number of the table {table}")))

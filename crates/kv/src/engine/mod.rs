@@ -2,20 +2,20 @@
 
 pub(crate) mod advice;
 pub(crate) mod backup;
+pub(crate) mod bare;
 pub(crate) mod directory;
 pub(crate) mod disk;
 pub(crate) mod figures;
 pub(crate) mod filter;
 pub(crate) mod health;
-pub(crate) mod in_memory;
 pub(crate) mod log;
 pub(crate) mod log_source;
 pub(crate) mod messages;
 pub(crate) mod open;
 pub(crate) mod opened;
-pub(crate) mod read_only;
 pub(crate) mod rebuild;
 pub(crate) mod reserve;
+pub(crate) mod rows;
 pub(crate) mod run;
 pub(crate) mod stall;
 pub(crate) mod standby;

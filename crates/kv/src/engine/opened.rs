@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
 use parking_lot::Mutex;
-use rocksdb::{ColumnFamily, DB, ErrorKind, WriteBatch, WriteOptions};
+use rocksdb::{DB, ErrorKind, WriteBatch, WriteOptions};
 
 use super::health::Health;
 use super::log::{Flushed, Keeper, note};
@@ -13,9 +13,9 @@ use super::open::log_limit;
 use super::rebuild::Rebuild;
 use super::reserve::Reserve;
 use crate::error::storage;
-use crate::family::Family;
 use crate::options::Options;
-use model::error::{Error, Result};
+use model::error::Result;
+use model::threads::Threads;
 
 pub struct Opened {
     pub(crate) db: Arc<DB>,
@@ -23,7 +23,8 @@ pub struct Opened {
     pub health: Arc<Health>,
     /// The place up to which the log is on the device.
     pub(crate) flushed: Arc<Flushed>,
-    pub(super) keeper: Mutex<Keeper>,
+    /// The thread that looks after the log.
+    pub(super) keeper: Mutex<Threads>,
     /// Bytes of log to keep for a standby, if [`Options::keeps_log`].
     pub(super) kept_log: Option<Arc<AtomicU64>>,
     /// Whether the next start makes a table anew. A standby makes a new copy instead.
@@ -51,12 +52,17 @@ impl Opened {
         let flushed = Arc::new(Flushed::new(db.latest_sequence_number()));
         // All of it, until the store knows its standbys.
         let kept_log = options.keeps_log.then(|| Arc::new(AtomicU64::new(u64::MAX)));
-        let keeper = Keeper::start(&db, &flushed, &health, (reserve, kept_log.clone()), options.sync)?;
-        Ok(Self { db, health, flushed, keeper: Mutex::new(keeper), kept_log, rebuild })
-    }
-
-    pub(crate) fn family(&self, table: &Family) -> Result<&ColumnFamily> {
-        self.db.cf_handle(table.name).ok_or_else(|| Error::Storage(format!("no table {table}")))
+        let keeper = Keeper {
+            db: Arc::clone(&db),
+            flushed: Arc::clone(&flushed),
+            health: Arc::clone(&health),
+            reserve,
+            archive: kept_log.clone(),
+            sync: options.sync,
+        };
+        let mut threads = Threads::default();
+        threads.start("log", move |stopped| keeper.run(stopped))?;
+        Ok(Self { db, health, flushed, keeper: Mutex::new(threads), kept_log, rebuild })
     }
 
     /// Makes a write, if the health admits it. It is on the device when this returns if `sync`.
@@ -85,6 +91,11 @@ impl Opened {
         }
     }
 
+    /// Ends the thread that looks after the log, which releases the engine.
+    pub(super) fn end_keeper(&self) {
+        drop(std::mem::take(&mut *self.keeper.lock()));
+    }
+
     /// Flushes the log.
     pub(super) fn flush_log(&self) -> Result<(), rocksdb::Error> {
         let last = self.db.latest_sequence_number();
@@ -105,7 +116,7 @@ impl Opened {
 
 impl Drop for Opened {
     fn drop(&mut self) {
-        self.keeper.get_mut().stop();
+        self.end_keeper();
         self.db.cancel_all_background_work(true);
     }
 }

@@ -4,7 +4,6 @@
 //! The file `REBUILD` tells the next start. It is there until [`Rebuild::end`]. So a start that ends earlier is repeated. A
 //! start that finds itself that the engine cannot open a file of the table goes the same way.
 
-use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -130,8 +129,7 @@ impl Rebuild {
 
     /// The table is made anew, durably.
     pub fn end(&self) -> Result<()> {
-        let removed = fs::remove_file(self.dir.join(NAME)).and_then(|()| private::flush_names(&self.dir));
-        removed.map_err(|error| self.failed(&error))
+        private::remove_file(&self.dir.join(NAME)).map_err(|error| self.failed(&error))
     }
 
     /// Whether the files that an error names are those of the table.

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{FallocateFlags, fallocate, statvfs};
 
+use super::directory::ENGINE;
 use super::health::{Health, least, room};
 use super::log::log_bytes;
 
@@ -39,7 +40,7 @@ impl Reserve {
         let mut held = file.exists();
         let (free, all) = statvfs(dir).as_ref().map_or((u64::MAX, u64::MAX), room);
         let size = (log_limit + BESIDES).min(all / SYSTEM_PART);
-        let needed = (log_bytes(&dir.join("db")) + BESIDES).min(size);
+        let needed = (log_bytes(&dir.join(ENGINE)) + BESIDES).min(size);
         if free < needed && held {
             let (free, needed) = (free >> 20, needed.div_ceil(1 << 20));
             tracing::warn!(

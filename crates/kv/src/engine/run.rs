@@ -134,10 +134,7 @@ impl Run {
 
 /// Makes the next start of a directory find that changes may be lost.
 pub(crate) fn forget(dir: &Path) -> io::Result<()> {
-    match fs::remove_file(dir.join(NAME)) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-        removed => removed.and_then(|()| private::flush_names(dir)),
-    }
+    private::remove_file(&dir.join(NAME))
 }
 
 /// The content of the file.

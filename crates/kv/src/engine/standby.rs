@@ -12,13 +12,13 @@ use std::{fmt, io};
 
 use rocksdb::WriteBatch;
 
-use super::directory::{self, STANDBY};
+use super::directory::{self, ENGINE, STANDBY};
 use super::log_source::tables_in;
 use super::open::{self, Opening};
 use super::opened::Opened;
 use super::{advice, log, run};
 use crate::LogFacts;
-use crate::family::{Family, Schema};
+use crate::family::Schema;
 use crate::options::Options;
 use model::error::{Code, Error, Result};
 use model::failpoint::Failpoint;
@@ -32,7 +32,6 @@ const COPYING: &str = "COPYING";
 const PLAN: &str = "PLAN";
 /// and the file that is there once all others are whole, with the id of the log.
 const DONE: &str = "DONE";
-const ENGINE: &str = "db";
 /// The words of the file `STANDBY`.
 const OF: &str = "standby of ";
 const LOG: &str = "log ";
@@ -197,10 +196,7 @@ impl StandbyDirectory {
 
     /// Removes an unfinished copy.
     pub fn drop_copy(&self) -> Result<()> {
-        match fs::remove_dir_all(self.path.join(COPYING)) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(self.failed(COPYING, &error)),
-            _ => Ok(()),
-        }
+        private::remove_dir(&self.path.join(COPYING)).map_err(|e| self.failed(COPYING, &e))
     }
 
     /// Lets a whole copy, if there is one, take the place of the present files, which must not be open. Each step can be repeated
@@ -248,7 +244,7 @@ impl StandbyDirectory {
 /// The store of a standby, open. Only the log of the origin changes it.
 pub struct Standby {
     engine: Opened,
-    families: Vec<&'static Family>,
+    schema: Arc<dyn Schema>,
 }
 
 impl fmt::Debug for Standby {
@@ -271,7 +267,7 @@ impl Standby {
             })?;
             Ok((db, None))
         })?;
-        Ok(Self { engine, families: schema.families().to_vec() })
+        Ok(Self { engine, schema: Arc::clone(schema) })
     }
 
     /// The number of the last row.
@@ -295,7 +291,7 @@ impl Standby {
 
     /// Fails unless each table of the origin has the same number here: batches name tables by their numbers.
     pub fn has_tables(&self, theirs: &[(String, u32)]) -> Result<()> {
-        let ours = tables_in(&self.engine.db, &self.families)?;
+        let ours = tables_in(&self.engine.db, self.schema.families())?;
         match theirs.iter().find(|table| !ours.contains(table)) {
             None => Ok(()),
             Some((name, _)) => Err(Error::refused(

@@ -5,7 +5,7 @@ use rustix::fs::{AtFlags, CWD, StatxAttributes, StatxFlags, statx};
 
 use crate::prelude::*;
 use feed::backup::Manifest;
-use kv::StandbyDirectory;
+use kv::{ENGINE, StandbyDirectory};
 use model::failpoint::{self, Failpoint};
 
 /// The folder of a restore that is under way.
@@ -17,7 +17,6 @@ const ASIDE: &str = "ASIDE";
 /// The first part of the name of this folder.
 const OLD: &str = "old-";
 const FORMAT: &str = "FORMAT";
-const ENGINE: &str = "db";
 /// That the directory was that of a standby: `tideline standby` serves it.
 const PROMOTED: &str = "PROMOTED";
 /// All entries of a data directory, but its lock and its backups. `FORMAT` is the first to leave its place and the last
@@ -65,7 +64,7 @@ fn is_mount_point(path: &Path) -> bool {
 
 /// Removes what a restore has written outside of its place.
 pub(super) fn clear(data: &Path) -> io::Result<()> {
-    [RESTORING, RESTORED].into_iter().try_for_each(|name| if_there(fs::remove_dir_all(data.join(name))))
+    [RESTORING, RESTORED].into_iter().try_for_each(|name| private::remove_dir(&data.join(name)))
 }
 
 /// The backup of a restore that was interrupted after the data before had begun to leave its place: only [`finish`] helps,

@@ -232,8 +232,11 @@ impl<'a> Audit<'a> {
         let Some(list) = self.list(table).filter(|list| list.has_floors()) else { return Ok(Floors::default()) };
         let partitions: BTreeSet<_> = of.filter_map(keys::number).collect();
         let heads = partitions.iter().map(|partition| keys::head(*partition));
-        let floors = self.store.read_many(list.hot, heads, Tier::Disk, |row| Ok(values::read_cursor(row)))?;
-        let floors = partitions.into_iter().zip(floors).filter_map(|(partition, floor)| Some((partition, floor??)));
+        let floors = self.store.get_many(list.hot, heads, Tier::Disk)?;
+        let floors = partitions
+            .into_iter()
+            .zip(floors)
+            .filter_map(|(partition, floor)| Some((partition, values::read_cursor(&floor?)?)));
         Ok(Floors(floors.collect()))
     }
 

@@ -8,6 +8,7 @@ use crate::memory::kinds::Sort;
 use crate::rows::keys;
 use crate::rows::mirrors::Facts;
 use crate::rows::table::AnyTable;
+use crate::rows::table::readable;
 use crate::rows::tables::{
     BLOCKS, CONTENT, DELETED, EVENTS, FOLLOWING, KINDS, LIST_MARKERS, LIST_MEMBERS, LISTS, NOTICES, REACTIONS,
     REQUESTS, TOPIC_IDS,
@@ -133,13 +134,13 @@ impl Audit<'_> {
 
     /// No id belongs to two topics, and none is above the highest. Looks at the ids in windows of so many.
     pub(super) fn ids_of_topics(&mut self, most: usize) -> Result<()> {
-        let highest = self.store.get(&TOPIC_IDS, keys::HIGHEST_TOPIC, Tier::Disk)?;
-        let highest = highest.and_then(|row| Number::read(&[], &row).ok()).map_or(0, |Number(highest)| highest);
+        let highest = readable(TOPIC_IDS.get(self.store.now(Tier::Disk), keys::HIGHEST_TOPIC))?
+            .map_or(0, |Number(highest)| highest);
         let mut from = Some(0);
         while let Some(start) = from {
             let mut window = Window::<u64>::new(start, most);
             self.each_batch(&TOPIC_IDS, |audit, rows| {
-                for Row { key, value } in rows.iter().filter(|row| *row.key != *keys::HIGHEST_TOPIC) {
+                for Row { key, value } in rows.iter().filter(|row| *row.key != *keys::HIGHEST_TOPIC.as_bytes()) {
                     let Ok(Number(id)) = Number::read(key, value) else { continue };
                     let Some(names) = window.at(id) else { continue };
                     *names += 1;

@@ -22,11 +22,11 @@ use self::retry::guarded;
 use crate::inbox::backlog::Backlog;
 use crate::store::Store;
 use crate::streaming::Streaming;
-use crate::threads::Threads;
 use config::Config;
 use model::error::Result;
 use model::failpoint;
 use model::failpoint::Failpoint;
+use model::threads::Threads;
 use model::{Job, LANES, Lane, Members, UserId, Work};
 
 pub use evict::evict_others;
@@ -77,13 +77,13 @@ impl Workers {
         let context = Arc::new(Context { store, backlog, streaming, config, members, help, candidates, tally });
         for number in 0..many {
             let (context, wanted) = (Arc::clone(&context), wanted.clone());
-            threads.start(format!("worker-{number}"), move |stopped| context.run(&wanted, stopped))?;
+            threads.start_jobs(&format!("worker-{number}"), move |stopped| context.run(&wanted, stopped))?;
         }
         let tasks: [(&str, Task); 4] =
             [("retry", Context::run_retries), ("trim", trim::run), ("arrivals", arrivals::run), ("evict", evict::run)];
         for (name, run) in tasks {
             let context = Arc::clone(&context);
-            threads.start(name.to_owned(), move |stopped| run(&context, stopped))?;
+            threads.start_jobs(name, move |stopped| run(&context, stopped))?;
         }
         Ok(Self { _threads: threads, figures })
     }

@@ -7,13 +7,14 @@ use crate::memory::topics::TopicEndsChange;
 use crate::rows::changes::count_row;
 use crate::rows::mirrors::{Fact, Facts, counted_on, subject};
 use crate::rows::table::AnyTable;
+use crate::rows::table::readable;
 use crate::rows::tables::{CONTENT, FOLLOWING, ITEM_COUNTS, TOPIC_IDS, mirrors_of};
 use crate::rows::values::{ItemSteps, Number, Stored};
 use crate::rows::{keys, values};
 use crate::store::Store;
 use kv::{Tier, WriteBatch};
 use model::cache::CacheChange;
-use model::error::{Error, Result};
+use model::error::Result;
 use model::{Content, ContentId, Entry, ItemCounter, ItemCounts, Millis};
 
 /// A change of some items. Until it is written, their outboxes, their topics and the counts of the items that they point at count
@@ -106,14 +107,6 @@ pub(crate) fn change_item(change: &mut WriteBatch, items: [Option<&Stored>; 2], 
 pub(crate) fn count_item(change: &mut WriteBatch, id: ContentId, steps: &ItemSteps) {
     if *steps != ItemSteps::default() {
         change.merge(&ITEM_COUNTS, keys::id(id.get()), values::item_counts(steps));
-    }
-}
-
-/// A row, if there is one that can be read.
-fn readable<T>(row: Result<Option<T>>) -> Result<Option<T>> {
-    match row {
-        Err(Error::Corrupt(_)) => Ok(None),
-        row => row,
     }
 }
 

@@ -4,11 +4,11 @@ use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
-use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use crate::engine::advice;
 use model::error::{Error, Result};
+use model::threads::try_for;
 
 /// Longest wait for the lock. A process that ends may not have released it yet, and a process that its holder is about to
 /// start has a copy of it for a moment.
@@ -43,13 +43,8 @@ pub(super) fn lock_within(
     longest: Duration,
     lock: fn(&File) -> std::result::Result<(), TryLockError>,
 ) -> std::result::Result<(), TryLockError> {
-    let began = Instant::now();
-    loop {
-        match lock(file) {
-            Err(TryLockError::WouldBlock) if began.elapsed() < longest => thread::sleep(Duration::from_millis(20)),
-            tried => return tried,
-        }
-    }
+    let passes = |error: &TryLockError| matches!(error, TryLockError::WouldBlock);
+    try_for(longest, Duration::from_millis(20), passes, || lock(file))
 }
 
 /// The process that holds a lock, if the system tells: by the file's device and inode.

@@ -10,6 +10,7 @@ use super::files::files;
 use super::manifest::oldest_needed;
 use super::reader::{BLOCK, HEAD, Reader, is_part_of_fragment};
 use crate::engine::advice;
+use crate::engine::directory::ENGINE;
 use model::error::{Error, Result};
 
 /// Most bytes of a batch without rows: a fragment's head, its own head, a note, and the unused end of a block.
@@ -182,7 +183,7 @@ pub(crate) fn cut(copy: &Path) -> Result<()> {
 
 /// The place where the replay of a log ends before the log does.
 fn find(data: &Path) -> Result<Option<Damage>> {
-    let engine = data.join("db");
+    let engine = data.join(ENGINE);
     let mut files = files(&engine).map_err(|e| unreadable(data, &engine, &e))?;
     // Files that the engine no longer needs may be damaged or missing.
     let needed = files.split_off(&oldest_needed(&engine));

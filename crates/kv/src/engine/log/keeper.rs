@@ -3,87 +3,67 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc::{self, RecvTimeoutError, Sender};
-use std::thread::JoinHandle;
 use std::time::Duration;
 
+use crossbeam_channel::{Receiver, RecvTimeoutError};
 use rocksdb::{DB, WriteBatch};
 
 use super::files::trim_archive;
 use super::flushed::{Flushed, note};
 use crate::engine::health::{Health, is_tight};
 use crate::engine::reserve::Reserve;
-use model::error::Result;
-use model::threads;
 
 /// The interval of the thread. The newest change may be without a note of its flush for twice as long.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
 
-/// The thread, while the engine is open.
-#[derive(Debug)]
+/// Keeps the log of an open engine, the reserve, and so many bytes of the archive of the log. With `sync`, changes flush the log
+/// themselves, and the thread only flushes and notes the end of a quiet log; without, it flushes the log in each round that finds
+/// something new.
 pub(crate) struct Keeper {
-    stop: Sender<()>,
-    thread: Option<JoinHandle<()>>,
+    pub(crate) db: Arc<DB>,
+    pub(crate) flushed: Arc<Flushed>,
+    pub(crate) health: Arc<Health>,
+    pub(crate) reserve: Option<Reserve>,
+    pub(crate) archive: Option<Arc<AtomicU64>>,
+    pub(crate) sync: bool,
 }
 
 impl Keeper {
-    /// Starts the thread, which also keeps the reserve, and so many bytes of the archive of the log. With `sync`, changes
-    /// flush the log themselves, and the thread only flushes and notes the end of a quiet log; without, it flushes the log
-    /// in each round that finds something new.
-    pub(crate) fn start(
-        db: &Arc<DB>,
-        flushed: &Arc<Flushed>,
-        health: &Arc<Health>,
-        (mut reserve, archive): (Option<Reserve>, Option<Arc<AtomicU64>>),
-        sync: bool,
-    ) -> Result<Self> {
-        let (db, flushed, health) = (Arc::clone(db), Arc::clone(flushed), Arc::clone(health));
-        let (stop, stopped) = mpsc::channel();
+    /// Works until it is to stop. Then it releases the engine.
+    pub(crate) fn run(self, stopped: &Receiver<()>) {
+        let Self { db, flushed, health, mut reserve, archive, sync } = self;
         // The last row up to which a note of this thread vouches.
         let mut noted = flushed.through();
-        let thread = threads::start("log", move || {
-            let mut latest = db.latest_sequence_number();
-            while stopped.recv_timeout(LOOK_EVERY) == Err(RecvTimeoutError::Timeout) {
-                let before = std::mem::replace(&mut latest, db.latest_sequence_number());
-                let is_quiet = latest == before;
-                if let Some(reserve) = &mut reserve {
-                    reserve.look(&health);
-                }
-                if let Some(most) =
-                    archive.as_ref().map(|most| most.load(Ordering::Relaxed)).filter(|most| *most < u64::MAX)
-                {
-                    // Changes need the room more: a standby can make a new copy.
-                    trim_archive(db.path(), if is_tight(db.path(), health.min_free) { 0 } else { most });
-                }
-                // An engine without room is left alone: its own flush needs the room.
-                if noted == latest || !health.takes_writes() || (sync && !is_quiet) {
-                    continue;
-                }
-                if flushed.through() < latest {
-                    match db.flush_wal(true) {
-                        Ok(()) => flushed.raise(latest),
-                        Err(error) => _ = health.note(&error),
-                    }
-                }
-                if is_quiet && flushed.through() == latest {
-                    // A batch with only a note. It need not be flushed: a power cut that loses it loses nothing.
-                    let mut batch = WriteBatch::default();
-                    batch.put_log_data(note(latest));
-                    if db.write(batch).is_ok() {
-                        noted = latest;
-                    }
+        let mut latest = db.latest_sequence_number();
+        while stopped.recv_timeout(LOOK_EVERY) == Err(RecvTimeoutError::Timeout) {
+            let before = std::mem::replace(&mut latest, db.latest_sequence_number());
+            let is_quiet = latest == before;
+            if let Some(reserve) = &mut reserve {
+                reserve.look(&health);
+            }
+            let most = archive.as_ref().map(|most| most.load(Ordering::Relaxed));
+            if let Some(most) = most.filter(|most| *most < u64::MAX) {
+                // Changes need the room more: a standby can make a new copy.
+                trim_archive(db.path(), if is_tight(db.path(), health.min_free) { 0 } else { most });
+            }
+            // An engine without room is left alone: its own flush needs the room.
+            if noted == latest || !health.takes_writes() || (sync && !is_quiet) {
+                continue;
+            }
+            if flushed.through() < latest {
+                match db.flush_wal(true) {
+                    Ok(()) => flushed.raise(latest),
+                    Err(error) => _ = health.note(&error),
                 }
             }
-        })?;
-        Ok(Self { stop, thread: Some(thread) })
-    }
-
-    /// Ends the thread, which releases the engine.
-    pub(crate) fn stop(&mut self) {
-        // The thread may have ended by itself.
-        let _ = self.stop.send(());
-        if let Some(thread) = self.thread.take() {
-            let _ = thread.join();
+            if is_quiet && flushed.through() == latest {
+                // A batch with only a note. It need not be flushed: a power cut that loses it loses nothing.
+                let mut batch = WriteBatch::default();
+                batch.put_log_data(note(latest));
+                if db.write(batch).is_ok() {
+                    noted = latest;
+                }
+            }
         }
     }
 }

@@ -10,12 +10,12 @@ use super::*;
 use crate::Tier;
 use crate::batch::WriteBatch;
 use crate::database::Database;
+use crate::engine::bare::read_only;
 use crate::engine::disk::Disk;
 use crate::engine::log::flushed::noted;
-use crate::engine::read_only::ReadOnly;
-use crate::kv::{Reads, Scope};
 use crate::options::Options;
 use crate::testing::{ROWS, SUMS, open, schema, try_open};
+use crate::view::{Scope, family};
 
 const TIME_LIMIT: Duration = Duration::from_secs(60);
 
@@ -58,7 +58,7 @@ impl Written {
 
     /// Begins a new log, as a flush of one table does.
     fn next_log(&self) {
-        let table = self.disk().family(ROWS).expect("there");
+        let table = family(&self.disk().db, ROWS).expect("there");
         self.disk().db.flush_cf(table).expect("flushes");
     }
 
@@ -107,7 +107,7 @@ fn change(path: &Path, how: impl FnOnce(&mut Vec<u8>)) {
 fn replayed(data: &Path) -> u64 {
     let store = open(data);
     let disk = store.disk().expect("on disk");
-    let table = disk.family(ROWS).expect("there");
+    let table = family(&disk.db, ROWS).expect("there");
     let is_there = |row: u64| disk.db.get_cf(table, row.to_be_bytes()).expect("reads").is_some();
     let first_missing = (1..).find(|row| !is_there(*row)).expect("an end");
     assert!((first_missing..first_missing + 2000).all(|row| !is_there(row)), "rows behind row {first_missing}");
@@ -254,7 +254,7 @@ fn pages_that_did_not_reach_the_device_end_the_log() {
     let mut written = Written::new();
     written.write(100, true);
     written.rest();
-    written.disk().keeper.lock().stop();
+    written.disk().end_keeper();
     let flushed = written.length();
     let rows = written.rows;
     written.write(300, false);
@@ -286,7 +286,7 @@ fn pages_that_did_not_reach_the_device_end_the_log() {
 #[test]
 fn nothing_is_replayed_behind_a_missing_piece() {
     let mut written = Written::new();
-    let other = written.disk().family(SUMS).expect("there");
+    let other = family(&written.disk().db, SUMS).expect("there");
     // A row of another table keeps the log when the first table is flushed.
     written.disk().db.put_cf(other, b"x", b"x").expect("writes");
     written.write(50, true);
@@ -331,8 +331,8 @@ fn damage_in_parts_that_the_engine_does_not_need_is_accepted() {
 /// The number of rows that a reader finds, which changes nothing.
 fn read(data: &Path) -> Result<u64> {
     let (mut rows, before) = (0, files(&data.join("db")).expect("listed").len());
-    let engine = ReadOnly::open(&Options::new(data), &schema(), &[ROWS])?;
-    let mut walk = engine.walk(ROWS, Tier::Disk, Scope::Once)?;
+    let engine = read_only(&Options::new(data), &schema(), &[ROWS])?;
+    let mut walk = engine.now().walk(ROWS, Tier::Disk, Scope::Once)?;
     walk.seek(true, None);
     while let Some((key, _)) = walk.item() {
         rows += 1;
@@ -349,7 +349,7 @@ fn a_reader_finds_what_a_start_would_replay_or_refuses_the_log() {
     let mut written = Written::new();
     written.write(100, true);
     written.rest();
-    written.disk().keeper.lock().stop();
+    written.disk().end_keeper();
     let flushed = written.length();
     written.write(300, false);
     let (mut taken, mut refused) = (0, 0);
