@@ -72,5 +72,5 @@ pub(crate) fn left_users(
 /// That of the clock, or of the newest item, if the server has given it a later one.
 pub(crate) fn time_that_has_come(read: Read<'_>) -> Millis {
     let streaming = &read.feed.streaming;
-    streaming.time_of_changes().max(streaming.sequencer().latest_given())
+    streaming.time_of_changes().max(streaming.sequencer().sequence().at)
 }

@@ -10,7 +10,7 @@ use model::{ContentId, Cursor, InvalidId, Millis};
 #[serde(into = "[u64; 8]", try_from = "[u64; 8]")]
 pub struct SequenceState {
     /// The latest time given, or taken for an event.
-    pub(super) at: Millis,
+    pub(crate) at: Millis,
     /// The greatest cursor given, or of an item with a time of the host that had come.
     pub(super) last: Cursor,
     /// Times may still be a millisecond later this many times at once.

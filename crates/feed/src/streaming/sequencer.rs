@@ -218,11 +218,6 @@ impl Sequencer {
         self.change(|state| state.open(place, time))
     }
 
-    /// The latest time given here, which may be ahead of the clock.
-    pub fn latest_given(&self) -> Millis {
-        self.state().sequence.at
-    }
-
     /// The end of the log: a number above those of all events so far, and a cursor that leads back to it.
     pub fn mark(&self) -> (u64, Cursor) {
         let state = self.state();

@@ -33,7 +33,7 @@ impl Txn<'_> {
     /// The time of an entry that comes to lists now, without one of the host.
     pub(crate) fn entry_time(&mut self, lists: impl IntoIterator<Item = EntryList>) -> Result<Millis> {
         // The times given never fall, also over a restart.
-        let from = self.at.now().max(self.feed.streaming.sequencer().latest_given());
+        let from = self.at.now().max(self.feed.streaming.sequencer().sequence().at);
         let mut time = from;
         for list in lists {
             let newest = match self.at {
