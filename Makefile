@@ -13,8 +13,8 @@ ifneq ($(words $(TARGET_DIR)),1)
 $(error CARGO_TARGET_DIR must not have spaces: $(TARGET_DIR))
 endif
 TIDELINE := $(TARGET_DIR)/release/tideline
-SHIPPED := $(TARGET_DIR)/shipped/tideline
-MACHINES_LOG := $(TARGET_DIR)/shipped/machines.log
+TESTED := $(TARGET_DIR)/tested/tideline
+MACHINES_LOG := $(TARGET_DIR)/tested/machines.log
 # Not in `data`, which is the data directory of `make run`.
 DEMO := $(TARGET_DIR)/demo
 LISTEN ?= 127.0.0.1:8080
@@ -28,14 +28,16 @@ SECONDS ?= 60
 CUTS ?= 100
 BACKUPS ?= 20
 ROUNDS ?= 200
-# These tests have failpoints built in, so that our crate is compiled once for them.
+# All tests are of one program, with failpoints built in, so that our crates are compiled once for them.
 CARGO_TEST := cargo --config .cargo/tests.toml test --release --locked --features failpoints
 QUICK_TEST := $(subst test --,--config .cargo/quick.toml test --,$(CARGO_TEST))
 UNIT_TEST := $(CARGO_TEST) --workspace --lib
 # Most tests wait more than they compute.
-export RUST_TEST_THREADS ?= $(shell cores=$$(getconf _NPROCESSORS_ONLN); echo $$((cores > 9 ? 20 : 2 * cores + 2)))
-# Where flushing to the device costs nothing. Tests there do not prove durability.
-RAM_DIR := $(if $(wildcard /dev/shm/.),/dev/shm)
+export RUST_TEST_THREADS ?= $(shell cores=$$(getconf _NPROCESSORS_ONLN); echo $$((cores > 4 ? 20 : 4 * cores + 2)))
+# Where flushing to the device costs nothing, if there is room for the directories of all tests. What a flush leaves on the
+# device after a power cut is proven by tests/power_cuts.py.
+RAM_DIR := $(shell [ "$$(df --output=avail /dev/shm 2>/dev/null | tail -n 1)" -gt 4000000 ] 2>/dev/null && echo /dev/shm)
+IN_RAM := $(if $(RAM_DIR),TMPDIR=$(RAM_DIR))
 
 # One target after the other, also with --jobs; those below `test` ask for more themselves.
 ifeq ($(MAKELEVEL),0)
@@ -65,38 +67,36 @@ $(DEMO)-files/profiles.ndjson: | build
 TRY_unit := --workspace --lib
 .PHONY: try
 try: setup ## run the tests with TEST= in their names, of the program IN= (program, library or unit)
-	@set -o pipefail; $(QUICK_TEST) $(or $(TRY_$(IN)),--test $(or $(IN),program)) -- $(TEST) | \
+	@set -o pipefail; $(IN_RAM) $(QUICK_TEST) $(or $(TRY_$(IN)),--test $(or $(IN),program)) -- $(TEST) | \
 	  awk '{ print; fflush() } /^running [1-9]/ { ran = 1 } END { if (!ran) { print "try: no test of this program has this in its name"; exit 1 } }'
 
-# The machines mostly wait, so they begin as soon as there is a program, while the tests are compiled. The program with
-# failpoints and the shipped one have the same path, so the machines use a copy of the latter, which is at this path again
-# at the end.
+# The machines use a copy of the program. The one that was at its path, without failpoints, is there again at the end.
 .PHONY: test
 test: setup ## run all tests, and short shares of the proof machines; says which were left out for lack of tools
 	@.ci/setup curl
-	cargo build --release --locked
-	@install -D $(TIDELINE) $(SHIPPED)
+	@mkdir -p $(dir $(TESTED)) && { [ ! -e $(TIDELINE) ] || ln -f $(TIDELINE) $(TESTED).before; }
+	$(CARGO_TEST) --test '*' --no-run
+	@install $(TIDELINE) $(TESTED)
 	@$(MAKE) --no-print-directory --jobs 3 --keep-going test-library test-program test-machines
-	@cargo build --release --locked --quiet
+	@rm $(TIDELINE) && { [ ! -e $(TESTED).before ] || mv $(TESTED).before $(TIDELINE); }
 	@! grep 'left out' $(MACHINES_LOG) || echo 'make test: all other tests passed; the lines above name the tests whose tools are missing'
 
-# Cargo compiles for one command at a time.
-.PHONY: test-compiled test-library test-program
-test-compiled: ; $(CARGO_TEST) --test '*' --no-run && $(UNIT_TEST) --no-run
-test-library: test-compiled ; $(CARGO_TEST) --test library
-test-program: test-compiled ; $(CARGO_TEST) --test program
+.PHONY: test-library test-program
+test-library: ; $(IN_RAM) $(CARGO_TEST) --test library
+test-program: ; $(IN_RAM) $(CARGO_TEST) --test program
 
 # MORE= names further ones. Each tells all that it has to say at its end, with the time that it took.
 .PHONY: test-machines
-test-machines: export TIMEFORMAT := took %R s
+test-machines: export TIMEFORMAT := took %R s, %U s of the processor and %S s of the system
 test-machines:
-	@set -o pipefail; env -u MAKEFLAGS make --no-print-directory --jobs 3 --output-sync=target --keep-going \
-	  TIDELINE=$(SHIPPED) $(addprefix machine-,$(MORE) $(MACHINES)) | tee $(MACHINES_LOG)
+	@set -o pipefail; env -u MAKEFLAGS make --no-print-directory --jobs 4 --output-sync=target --keep-going \
+	  TIDELINE=$(TESTED) $(addprefix machine-,$(MORE) $(MACHINES)) | tee $(MACHINES_LOG)
 
-# Short shares of the proof machines, each in some seconds to two minutes; the longest come first.
-MACHINES := slow-clients console python-client typescript-client unit examples chaos docs recipes backups standby power-cuts lying-disk alerts site install
+# Short shares of the proof machines, each in some seconds to two minutes; the longest come first. The unit tests are compiled
+# once the others run: Cargo compiles for one command at a time.
+MACHINES := slow-clients console python-client unit typescript-client examples chaos docs recipes backups standby power-cuts lying-disk alerts proxies site install
 .PHONY: $(addprefix machine-,$(MACHINES))
-machine-unit: ; time { $(CARGO_TEST) --doc && $(UNIT_TEST); }
+machine-unit: ; time { $(CARGO_TEST) --doc && $(IN_RAM) $(UNIT_TEST); }
 machine-docs: ; time python3 tests/docs.py --binary $(TIDELINE)
 machine-chaos: ; time python3 tests/chaos.py --binary $(TIDELINE) --rounds 5 --seed 20260101
 machine-backups: ; time python3 tests/backups.py --binary $(TIDELINE) --backups 3 --seed 20260101
@@ -110,6 +110,7 @@ machine-recipes: ; time python3 tests/recipes.py --binary $(TIDELINE) --rows 500
 machine-examples: ; time python3 tests/examples.py --binary $(TIDELINE)
 machine-site: ; time python3 tests/doc_site.py
 machine-alerts: ; time python3 tests/alerts.py --binary $(TIDELINE)
+machine-proxies: ; time python3 tests/proxies.py --binary $(TIDELINE)
 machine-install: ; time python3 tests/install.py
 machine-console: ; time python3 tests/console.py --binary $(TIDELINE) --items 1000 --arrivals 100
 
@@ -170,12 +171,12 @@ clean: ## remove the demo data and the built crates, but not the compiled RocksD
 
 .PHONY: prove
 prove: setup ## OPS= random operations on each store against the plain function; SEED=
-	$(if $(RAM_DIR),TMPDIR=$(RAM_DIR)) TIDELINE_TEST_OPS=$(OPS) TIDELINE_TEST_SEED=$(SEED) \
+	$(IN_RAM) TIDELINE_TEST_OPS=$(OPS) TIDELINE_TEST_SEED=$(SEED) \
 	  cargo test --release --locked --test library promises::every_page -- --nocapture --test-threads 1
 
 .PHONY: prove-cluster
 prove-cluster: setup ## OPS= random operations on three nodes and a log in memory with faults; SEED=
-	$(if $(RAM_DIR),TMPDIR=$(RAM_DIR)) TIDELINE_TEST_OPS=$(OPS) TIDELINE_TEST_SEED=$(SEED) \
+	$(IN_RAM) TIDELINE_TEST_OPS=$(OPS) TIDELINE_TEST_SEED=$(SEED) \
 	  cargo test --release --locked --test library cluster::every_page -- --nocapture
 
 .PHONY: soak
@@ -269,12 +270,14 @@ recipes-test: build ## the recipes with a real PostgreSQL and Redis: ARGS=
 # Where promtool cannot be had, the test says so.
 .PHONY: alerts-test
 alerts-test: build ## fire each alert rule once, with promtool
-	@.ci/promtool || true
+	@.ci/tools promtool || true
 	@$(MAKE) --no-print-directory machine-alerts
 
+# Where they cannot be had, the test says so.
 .PHONY: proxies
 proxies: build ## nginx and Caddy in front, with the configurations of the documentation
-	python3 tests/proxies.py --binary $(TIDELINE)
+	@.ci/tools nginx caddy || true
+	@$(MAKE) --no-print-directory machine-proxies
 
 # Where they cannot be installed, the test says so.
 .PHONY: units-test

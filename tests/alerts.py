@@ -3,11 +3,10 @@
 quiet server fires none. Each metric of a rule must be on the page of a running server, with the labels that the rule
 names; those of nodes of a cluster and of TLS must be in the source of their page. docs/operate/alerts.md must list each rule.
 
-promtool is that of the path, or that of `.ci/promtool`. Without it the rules are left out, and that is said."""
+promtool is that of the path, or that of `.ci/tools`. Without it the rules are left out, and that is said."""
 
 import argparse
 import re
-import shutil
 import subprocess
 from pathlib import Path
 from typing import NamedTuple
@@ -15,7 +14,7 @@ from typing import NamedTuple
 from docs import anchors
 from support.client import Client
 from support.expect import until
-from support.program import TARGET, Workspace
+from support.program import Workspace, tool
 from support.server import Tideline
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -123,10 +122,6 @@ FIRED = [
     Fired("TidelineOwnerSilent", {"tideline_cluster_answered_here_total": "0+120x30"}, "20m",
           "another node does not answer a, which pulls the pages of its users"),
 ]
-
-
-def promtool() -> str | None:
-    return shutil.which("promtool") or shutil.which(TARGET / "tools" / "promtool")
 
 
 def scraped(series: str, instance: str = "a") -> str:
@@ -257,13 +252,13 @@ def main() -> None:
                if not exported(series, samples)]
     if faults:
         raise SystemExit("\n".join(faults) + f"\nalerts: {len(faults)} faults")
-    if not (tool := promtool()):
-        print("alerts: there is no promtool (.ci/promtool fetches it), so the rules are left out")
+    if not (promtool := tool("promtool")):
+        print("alerts: there is no promtool (.ci/tools fetches it), so the rules are left out")
         return
     with Workspace() as work:
         (work / "tests.yaml").write_text(tests(known, samples))
         for arguments in (["check", "rules", RULES], ["test", "rules", work / "tests.yaml"]):
-            ended = subprocess.run([tool, *arguments], capture_output=True, text=True)
+            ended = subprocess.run([promtool, *arguments], capture_output=True, text=True)
             if ended.returncode != 0:
                 raise SystemExit(f"{ended.stdout}{ended.stderr}alerts: promtool {' '.join(map(str, arguments[:2]))} fails")
     print(f"alerts: {len(known)} rules fire, each as its test says, and none of a quiet server")

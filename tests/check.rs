@@ -14,7 +14,8 @@ mod support;
 use std::time::Duration;
 
 use self::support::{put_inbox_entry, remove_inbox_entry};
-use crate::command::{Place, content_id, user};
+use crate::command::Place;
+use crate::plain::{item, user};
 use config::Config;
 use feed::DeleteItem;
 use model::{Cursor, Entry, HostId};
@@ -33,7 +34,7 @@ fn filled(place: Place) -> Place {
 }
 
 fn cursor(at: u64, id: u64) -> Cursor {
-    Cursor { at, id: content_id(id) }
+    Cursor { at, id: item(id) }
 }
 
 fn entry(at: u64, id: u64, author: u64) -> Entry {

@@ -9,7 +9,7 @@ use model::Cursor;
 use tempfile::TempDir;
 
 use crate::check::damage::{Row, engine, key, set};
-use crate::command::user;
+use crate::plain::user;
 use crate::process::home::Home;
 use crate::server::{Server, wait_until};
 

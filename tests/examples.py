@@ -14,7 +14,7 @@ from pathlib import Path
 
 import moving_page
 from support.browser import browser
-from support.program import Workspace, arguments, each, judge
+from support.program import Workspace, arguments, each, environment, judge
 from support.server import Tideline, free_port
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -54,12 +54,10 @@ def django_forum(binary: Path, workspace: Path) -> str | None:
     """Returns what is missing, if anything."""
     forum = copied("examples/django-forum", workspace)
     copied("clients/python", workspace)
-    python = workspace / "venv" / "bin" / "python"
-    if subprocess.run([sys.executable, "-m", "venv", workspace / "venv"]).returncode != 0:
-        return "Python has no module venv"
-    install = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-r", "requirements.txt"]
-    if subprocess.run(install, cwd=forum).returncode != 0:
-        return "pip cannot install Django"
+    programs = environment(workspace / "venv", "--requirement", "requirements.txt", cwd=forum)
+    if isinstance(programs, str):
+        return programs
+    python = programs / "python"
     checks = ("check --fail-level WARNING", "makemigrations --check --dry-run")
     for command in (*checks, "migrate --verbosity 0", "seed_forum"):
         run("django-forum", python, "manage.py", *command.split(), cwd=forum)
@@ -99,13 +97,13 @@ def node_mobile(binary: Path, workspace: Path) -> str | None:
 
 def takes_turns(mobile: Path, tideline: str) -> None:
     """The backend runs, and two people use the app."""
-    environment = os.environ | {"PORT": str(free_port()), "TIDELINE_URL": tideline}
+    variables = os.environ | {"PORT": str(free_port()), "TIDELINE_URL": tideline}
     command = ["node", "server.js"]
-    with subprocess.Popen(command, cwd=mobile, env=environment, stdout=subprocess.PIPE, text=True) as backend:
+    with subprocess.Popen(command, cwd=mobile, env=variables, stdout=subprocess.PIPE, text=True) as backend:
         try:
             assert backend.stdout is not None
             backend.stdout.readline()  # it listens
-            run("node-mobile", "node", "try.js", cwd=mobile, **environment)
+            run("node-mobile", "node", "try.js", cwd=mobile, **variables)
         finally:
             backend.kill()
 

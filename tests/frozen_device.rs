@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 
 use crate::process::history::{call, scroll};
 use crate::process::home::Home;
-use crate::server::{PATIENCE, Server};
+use crate::server::{PATIENCE, Server, SetOnDrop, connect};
 use parking_lot::Mutex;
 use serde_json::json;
 use tempfile::TempDir;
@@ -93,8 +93,7 @@ impl Drop for Device {
 /// time taken.
 fn ask(address: SocketAddr, path: &str) -> (String, Duration) {
     let began = Instant::now();
-    let mut stream = TcpStream::connect(address).unwrap();
-    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    let mut stream = connect(address);
     write!(stream, "GET {path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n").unwrap();
     let mut answer = Vec::new();
     stream.read_to_end(&mut answer).unwrap();
@@ -144,15 +143,6 @@ impl Load {
         let lost: Vec<_> = acknowledged.difference(&distinct).collect();
         assert!(lost.is_empty(), "lost: {lost:?}");
         assert!(distinct.iter().all(|id| *id <= self.sent.load(Ordering::Relaxed)), "never sent");
-    }
-}
-
-/// Ends the writers even after a failure.
-struct EndOnDrop<'a>(&'a Load);
-
-impl Drop for EndOnDrop<'_> {
-    fn drop(&mut self) {
-        self.0.ended.store(true, Ordering::Relaxed);
     }
 }
 
@@ -214,7 +204,7 @@ fn a_device_that_stalls_stops_nothing_but_changes() {
             let (load, server) = (&load, &server);
             threads.spawn(move || load.write(server, writer));
         }
-        let _end = EndOnDrop(&load);
+        let _end = SetOnDrop(&load.ended);
         let mut worst = Duration::ZERO;
         for round in 0..ROUNDS {
             let (before, began) = (load.count(), Instant::now());

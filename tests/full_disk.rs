@@ -15,7 +15,7 @@ use crate::plain::Model;
 use crate::process::history::{Outcome, call, compare, outcome, send};
 use crate::process::home::Home;
 use crate::process::model::{Change, Item};
-use crate::server::{PATIENCE, Server, wait_until};
+use crate::server::{PATIENCE, Server, SetOnDrop, wait_until};
 use feed::follows;
 use feed::store::{Options, Store};
 use model::UserId;
@@ -201,7 +201,7 @@ fn fill_and_free(disk: &Disk, min_free_mb: &str) {
             let (load, server) = (&load, &server);
             threads.spawn(move || load.write(server, writer));
         }
-        let _end = EndOnDrop(&load);
+        let _end = SetOnDrop(&load.ended);
         wait_for(&load.made, 100, "changes made");
         assert_eq!(load.refused.load(Ordering::Relaxed), 0, "refused with room enough");
 
@@ -226,20 +226,11 @@ fn fill_and_free(disk: &Disk, min_free_mb: &str) {
     kill_while_full(disk, &home, server, model);
 }
 
-/// Ends the writers even after a failure.
-struct EndOnDrop<'a>(&'a Load);
-
-impl Drop for EndOnDrop<'_> {
-    fn drop(&mut self) {
-        self.0.ended.store(true, Ordering::Relaxed);
-    }
-}
-
 fn kill_while_full(disk: &Disk, home: &Home, server: Server, model: Model) {
     let load = Load { model: Mutex::new(model), ..Load::default() };
     std::thread::scope(|threads| {
         threads.spawn(|| {
-            let _end = EndOnDrop(&load);
+            let _end = SetOnDrop(&load.ended);
             load.fill_until_refused(disk, 50);
         });
         // Other ids than before.

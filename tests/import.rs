@@ -5,7 +5,8 @@ mod export;
 mod members;
 mod refusals;
 
-use crate::command::{Place, content_id, gzip, user};
+use crate::command::{Place, gzip};
+use crate::plain::{item, user};
 use kv::Tier;
 use model::UserId;
 
@@ -145,6 +146,8 @@ fn several_files_are_taken_in_order() {
     );
     assert!(refused(&ran.err, "b")[0].1.starts_with("follow_limit: "), "{}", ran.err);
     assert_eq!(refused(&ran.err, "d")[0].0, 1);
+    let twice = place.run(&["import", "--profiles", "-", "--reactions", "-"]);
+    twice.failed("the standard input (-) can be given only once");
 }
 
 #[test]

@@ -6,9 +6,9 @@
 #[path = "promises/ensure.rs"]
 mod ensure;
 mod cluster;
-mod comparison;
 mod layers;
 mod plain;
 mod promises;
 mod purges;
 mod store;
+mod wait;

@@ -11,7 +11,7 @@
 
 pub(crate) mod actor;
 pub(crate) mod bounds;
-mod broken;
+pub(crate) mod broken;
 pub(crate) mod case;
 pub(crate) mod change;
 pub(crate) mod crash;

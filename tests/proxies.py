@@ -7,7 +7,6 @@ import http.client
 import itertools
 import json
 import re
-import shutil
 import socket
 import subprocess
 import sys
@@ -20,12 +19,12 @@ from urllib.parse import quote, urljoin
 from support.client import Client
 from support.expect import until
 from support.prefix_proxy import Handler, serve
-from support.program import arguments, judge
+from support.program import arguments, judge, tool
 from support.server import Tideline, free_port
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "use" / "access.md"
 KEY = "a-key-for-the-test-of-proxies-which-is-long-enough"
-PATIENCE = 10.0
+PATIENCE = 60.0
 # A proxy that decodes or normalises a path makes other ids of these.
 IDS = [
     "a/b", "a/../b", "..%2f", "../../victim/following/evil", "x//y", "//x", "./x", "x/.", "x/..", "%2e%2e", "%2F", "%", "é", "a?b#c",
@@ -68,13 +67,13 @@ def nginx(directory: Path, port: int, locations: str) -> list[str]:
         f"daemon off; pid {directory}/nginx.pid; error_log stderr; events {{}}\n"
         f"http {{ access_log off; {paths} server {{ listen 127.0.0.1:{port};\n{locations}\n}} }}\n"
     )
-    return ["nginx", "-e", "stderr", "-c", str(configuration)]
+    return [str(tool("nginx")), "-e", "stderr", "-c", str(configuration)]
 
 
 def caddy(directory: Path, port: int, routes: str) -> list[str]:
     configuration = directory / "Caddyfile"
     configuration.write_text(f"{{\nadmin off\n}}\nhttp://127.0.0.1:{port} {{\n{routes}\n}}\n")
-    return ["caddy", "run", "--adapter", "caddyfile", "--config", str(configuration)]
+    return [str(tool("caddy")), "run", "--adapter", "caddyfile", "--config", str(configuration)]
 
 
 def ask(port: int, method: str, path: str, body: str | None = None, headers: dict[str, str] | None = None) -> http.client.HTTPResponse:
@@ -110,7 +109,7 @@ def calls_pass(name: str, port: int, prefix: str, direct: Client) -> None:
     while not (line := stream.readline()).startswith(b"data:"):
         assert line, f"{name}: the stream has ended"
     took = time.monotonic() - begin
-    assert b'"now"' in line and took < 5, f"{name}: the event came after {took:.1f} s"
+    assert b'"now"' in line and took < PATIENCE / 2, f"{name}: the event came after {took:.1f} s"
     stream.close()
     until(f"{name}: the stream ends with its client", lambda: direct.figures()["tideline_streams"] == 0, PATIENCE)
     ids_pass(name, port, prefix, key)
@@ -219,9 +218,9 @@ def work(binary: Path, work: Path) -> bool:
 
 def main() -> None:
     given = arguments(__doc__).parse_args()
-    missing = [program for program in ("nginx", "caddy") if shutil.which(program) is None]
+    missing = [program for program in ("nginx", "caddy") if tool(program) is None]
     if missing:
-        print(f"SKIPPED: {' and '.join(missing)} not found; on Debian: apt-get install nginx-light caddy", flush=True)
+        print(f"proxies: there is no {' and no '.join(missing)} (.ci/tools fetches them), so this test is left out", flush=True)
         return
     judge(given, lambda directory, _: work(given.binary, directory))
 

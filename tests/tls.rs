@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::command::Place;
-use crate::server::{PATIENCE, wait_until};
+use crate::server::{connect, wait_until};
 use rustls::crypto::aws_lc_rs;
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject as _;
@@ -67,8 +67,7 @@ impl Served {
             .with_root_certificates(roots)
             .with_no_client_auth();
         let tls = ClientConnection::new(Arc::new(config), "localhost".try_into().unwrap()).unwrap();
-        let stream = TcpStream::connect(self.address).unwrap();
-        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        let stream = connect(self.address);
         let mut connection = StreamOwned::new(tls, stream);
         connection.conn.complete_io(&mut connection.sock)?;
         Ok(connection)
@@ -124,8 +123,7 @@ fn the_server_speaks_tls_and_nothing_else() {
     }
     assert_eq!(served.connect("first.pem").unwrap().conn.alpn_protocol(), None);
     // Plain HTTP gets no answer of HTTP.
-    let mut plain = TcpStream::connect(served.address).unwrap();
-    plain.set_read_timeout(Some(PATIENCE)).unwrap();
+    let mut plain = connect(served.address);
     plain.write_all(b"GET /healthz HTTP/1.1\r\nhost: localhost\r\n\r\n").unwrap();
     let mut answer = Vec::new();
     let _ = plain.read_to_end(&mut answer);
@@ -267,8 +265,7 @@ fn a_changed_certificate_is_in_use_without_a_restart() {
 #[test]
 fn slow_clients_are_cut_off() {
     let served = serve(place().with_env("TIDELINE__SERVER__REQUEST_TIMEOUT", "8s"));
-    let mut silent = TcpStream::connect(served.address).unwrap();
-    silent.set_read_timeout(Some(PATIENCE)).unwrap();
+    let mut silent = connect(served.address);
     assert_eq!(silent.read(&mut [0; 16]).unwrap_or(0), 0, "the handshake has no end");
     let mut slow = served.connect("first.pem").unwrap();
     slow.write_all(b"GET /healthz HTTP/1.1\r\n").unwrap();
@@ -318,8 +315,7 @@ fn records_of_every_size_arrive() {
 #[test]
 fn no_long_message_of_a_handshake_is_collected() {
     let served = serve(place().with_env("TIDELINE__SERVER__REQUEST_TIMEOUT", "1s"));
-    let mut stream = TcpStream::connect(served.address).unwrap();
-    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    let mut stream = connect(served.address);
     let record = |part: &[u8]| [&[22, 3, 1], &u16::try_from(part.len()).unwrap().to_be_bytes()[..], part].concat();
     let mut hello = vec![1, 0, 0xea, 0x60, 3, 3];
     hello.resize(59_000, b'x');

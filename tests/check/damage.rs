@@ -14,7 +14,8 @@ use rocksdb::{ColumnFamilyDescriptor, DB, MergeOperands, Options};
 use tideline::server;
 
 use super::cursor;
-use crate::command::{Place, content_id, user};
+use crate::command::Place;
+use crate::plain::{item, user};
 
 /// One row of a table.
 #[derive(Debug, Clone)]
@@ -181,8 +182,8 @@ pub(crate) fn place() -> Place {
     assert_eq!(feed::topics::tables::archive_topic(store, tea, cursor(1000, 10), 5).expect("archives"), 1);
     feed.submit(DeleteItem { item: HostId::Number(13), purge: false }).expect("deletes");
     feed.submit(DeleteItem { item: HostId::Number(16), purge: false }).expect("deletes");
-    assert!(feed::items::tables::purge(store, content_id(16), u64::MAX).expect("purges"));
-    let id = NoticeId { kind: NoticeKind::Reaction, reaction: 0, actor: user(3), item: Some(content_id(10)) };
+    assert!(feed::items::tables::purge(store, item(16), u64::MAX).expect("purges"));
+    let id = NoticeId { kind: NoticeKind::Reaction, reaction: 0, actor: user(3), item: Some(item(10)) };
     feed::notices::tables::move_notice_marker(store, user(2), NoticeCursor { at: 5001, id }).expect("moves");
     app.stop(Duration::from_secs(60)).expect("stops");
     place

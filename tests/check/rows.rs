@@ -1,5 +1,7 @@
-//! A row that is damaged, that is missing or that is too many, in every table that `fill` fills.
+//! A row that is damaged, that is missing or that is too many, in every table that `fill` fills: what an audit finds, and
+//! the digests in which it shows.
 
+use feed::check::TableDigest;
 use feed::store::{Options, Store};
 use model::error::Error;
 use rocksdb::{DB, IteratorMode};
@@ -7,7 +9,7 @@ use tempfile::TempDir;
 
 use super::damage::{Row, engine};
 use super::everything::{empty_tables, fill};
-use super::support::audit;
+use super::support::{audit, digest};
 
 /// Tables with facts of which no other table has a trace: nobody can miss a row. `tideline check` compares inboxes with
 /// outboxes beside the audit.
@@ -45,6 +47,13 @@ const MAY_HAVE_MORE: [&str; 14] = [
     "erased",
 ];
 
+/// The tables that are each node's own: no digest has them.
+const OWN: [&str; 5] = ["inboxes", "activity", "unpushed", "jobs", "replica"];
+/// Tables whose rows every start reads, so that it may refuse one with another value.
+const READ_BY_STARTS: [&str; 6] = ["activity", "jobs", "names", "names_by_number", "topic_ids", "unpushed"];
+/// Tables whose values count what each node has removed.
+const COUNTED_APART: [&str; 2] = ["erasures", "erased"];
+
 /// A store with something in every table, and the names of these.
 fn filled() -> (TempDir, Vec<&'static str>) {
     let dir = tempfile::tempdir().expect("a directory");
@@ -55,13 +64,39 @@ fn filled() -> (TempDir, Vec<&'static str>) {
     (dir, tables)
 }
 
-/// The findings of an audit; those of a start that refuses the directory.
-fn findings(dir: &TempDir) -> Vec<String> {
-    match Store::open(&Options::new(dir.path())) {
-        Ok(store) => audit(&store),
-        // Some tables are read by every start.
-        Err(Error::Corrupt(why)) => vec![format!("no start: {why}")],
-        Err(other) => panic!("{other}"),
+/// What is seen of a store.
+#[derive(Debug, PartialEq)]
+struct Seen {
+    /// The findings of an audit, or of a start that refuses the directory.
+    findings: Vec<String>,
+    /// `None` if it does not start.
+    digests: Option<Vec<TableDigest>>,
+}
+
+impl Seen {
+    fn of(dir: &TempDir) -> Self {
+        match Store::open(&Options::new(dir.path())) {
+            Ok(store) => Self { findings: audit(&store), digests: Some(digest(&store, 0)) },
+            // Some tables are read by every start.
+            Err(Error::Corrupt(why)) => Self { findings: vec![format!("no start: {why}")], digests: None },
+            Err(other) => panic!("{other}"),
+        }
+    }
+
+    /// The tables whose digests differ from those of `before`.
+    fn differing(&self, before: &Self) -> Option<Vec<&'static str>> {
+        let pairs = before.digests.iter().flatten().zip(self.digests.as_ref()?);
+        Some(pairs.filter(|(a, b)| a != b).map(|(a, _)| a.table).collect())
+    }
+}
+
+/// The digests in which a row of a table shows.
+fn counted_as(table: &'static str) -> Vec<&'static str> {
+    match table {
+        own if OWN.contains(&own) => vec![],
+        "outbox_archive" => vec!["outbox"],
+        "topic_archive" => vec!["topic_content"],
+        other => vec![other],
     }
 }
 
@@ -82,9 +117,9 @@ fn put(db: &DB, Row(table, key): &Row, value: Option<&[u8]>) {
 }
 
 #[test]
-fn a_row_too_few_too_many_or_damaged_is_found_in_each_table() {
+fn a_row_too_few_too_many_or_damaged_is_found_in_each_table_and_shows_in_its_digest() {
     let (dir, tables) = filled();
-    let before = findings(&dir);
+    let before = Seen::of(&dir);
     let (mut unread, mut unmissed, mut unnoticed) = (Vec::new(), Vec::new(), Vec::new());
     for table in tables {
         let db = engine(dir.path());
@@ -92,12 +127,22 @@ fn a_row_too_few_too_many_or_damaged_is_found_in_each_table() {
         put(&db, &row, Some(&[0xFF; 5]));
         drop(db);
         let names_it = |line: &String| line.contains(&format!(": {table} ")) || line.starts_with("no start: ");
-        if !findings(&dir).iter().any(names_it) {
+        if !Seen::of(&dir).findings.iter().any(names_it) {
             unread.push(table);
         }
         put(&engine(dir.path()), &row, None);
-        if findings(&dir) == before {
+        let lacking = Seen::of(&dir);
+        assert_eq!(lacking.differing(&before), Some(counted_as(table)), "{table} lacks a row");
+        if lacking.findings == before.findings {
             unmissed.push(table);
+        }
+        if let Some((end, start)) = value.split_last() {
+            put(&engine(dir.path()), &row, Some(&[start, &[end ^ 1]].concat()));
+            let expected = if COUNTED_APART.contains(&table) { vec![] } else { counted_as(table) };
+            match Seen::of(&dir).differing(&before) {
+                Some(tables) => assert_eq!(tables, expected, "{table} has another value"),
+                None => assert!(READ_BY_STARTS.contains(&table), "{table}"),
+            }
         }
         // The same of another user, item or name.
         let mut other = row.clone();
@@ -109,7 +154,7 @@ fn a_row_too_few_too_many_or_damaged_is_found_in_each_table() {
         put(&db, &row, Some(&value));
         put(&db, &other, Some(&value));
         drop(db);
-        if findings(&dir) == before {
+        if Seen::of(&dir).findings == before.findings {
             unnoticed.push(table);
         }
         put(&engine(dir.path()), &other, None);
@@ -117,5 +162,5 @@ fn a_row_too_few_too_many_or_damaged_is_found_in_each_table() {
     // Notes of a node are read by its start.
     assert_eq!(unread, ["replica"]);
     assert_eq!((unmissed, unnoticed), (ONLY_HERE.to_vec(), MAY_HAVE_MORE.to_vec()));
-    assert_eq!(findings(&dir), before, "all is repaired");
+    assert_eq!(Seen::of(&dir), before, "all is repaired");
 }

@@ -1,7 +1,7 @@
 //! Rules of a cluster that are broken on purpose. The machine that finds nothing wrong with the rules must find this.
 
 use std::collections::BTreeSet;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use feed::streaming::ChangeTime;
 use model::Millis;
@@ -9,16 +9,16 @@ use model::Millis;
 use super::nodes::Nodes;
 use super::run::{machine, run_one};
 use super::wrong::{Wrong, follow};
-use crate::promises::names::{Ids, USERS, user};
+use crate::plain::user;
+use crate::promises::names::{Ids, USERS};
 use crate::promises::ops::{Op, Post};
 use crate::promises::replay::seen;
 use crate::promises::seed::seed;
 use crate::promises::shape::{Kind, small};
 use crate::promises::system::System;
 
-/// Longest time until a fault is found, unless there was only time for a few sequences.
-const PATIENCE: Duration = Duration::from_secs(60);
-const FEW: u32 = 40;
+/// Most sequences until a fault is found. No bound of time: on a busy machine few sequences would be tried.
+const MOST: u32 = 1000;
 
 #[track_caller]
 fn is_found(wrong: Wrong) {
@@ -32,53 +32,25 @@ fn is_found(wrong: Wrong) {
             eprintln!("{wrong:?} is found after {seconds:.1} s in sequence {sequences}: {line}");
             return;
         }
-        assert!(began.elapsed() < PATIENCE || sequences < FEW, "{wrong:?} is not found in {sequences} sequences");
+        assert!(sequences < MOST, "{wrong:?} is not found in {sequences} sequences");
     }
 }
 
-#[test]
-fn a_read_index_that_serves_a_later_read_is_found() {
-    is_found(Wrong::ReadIndexReused);
+/// Makes a test of each fault.
+macro_rules! are_found {
+    ($($name:ident: $wrong:expr;)+) => { $(#[test] fn $name() { is_found($wrong); })+ };
 }
 
-#[test]
-fn the_end_of_the_log_as_a_read_index_is_found() {
-    is_found(Wrong::EndAsReadIndex);
-}
-
-#[test]
-fn a_change_that_is_answered_before_it_is_applied_is_found() {
-    is_found(Wrong::AnsweredEarly);
-}
-
-#[test]
-fn a_mark_outside_of_the_changes_is_found() {
-    is_found(Wrong::MarkOutside);
-}
-
-#[test]
-fn a_record_that_is_noted_after_its_changes_is_found() {
-    is_found(Wrong::NotedLate);
-}
-
-#[test]
-fn a_record_that_is_made_twice_is_found() {
-    is_found(Wrong::NoDuplicates);
-}
-
-#[test]
-fn the_clock_of_one_broker_that_dates_all_later_items_is_found() {
-    is_found(Wrong::LeaderClock);
-}
-
-#[test]
-fn a_change_that_is_made_after_its_caller_has_gone_is_found() {
-    is_found(Wrong::NoDeadline);
-}
-
-#[test]
-fn a_node_that_runs_twice_is_found() {
-    is_found(Wrong::NoRuns);
+are_found! {
+    a_read_index_that_serves_a_later_read_is_found: Wrong::ReadIndexReused;
+    the_end_of_the_log_as_a_read_index_is_found: Wrong::EndAsReadIndex;
+    a_change_that_is_answered_before_it_is_applied_is_found: Wrong::AnsweredEarly;
+    a_mark_outside_of_the_changes_is_found: Wrong::MarkOutside;
+    a_record_that_is_noted_after_its_changes_is_found: Wrong::NotedLate;
+    a_record_that_is_made_twice_is_found: Wrong::NoDuplicates;
+    the_clock_of_one_broker_that_dates_all_later_items_is_found: Wrong::LeaderClock;
+    a_change_that_is_made_after_its_caller_has_gone_is_found: Wrong::NoDeadline;
+    a_node_that_runs_twice_is_found: Wrong::NoRuns;
 }
 
 /// A node loses a reader to other members, who then get an item, and gets the reader back. Whether its page is right.

@@ -2,7 +2,7 @@
 //! stays where it can go on.
 
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use config::Refusal;
 use serde_json::{Value, json};
@@ -14,9 +14,7 @@ use crate::promises::replay::seen;
 use crate::promises::seed::seed;
 use crate::promises::shape::small;
 use crate::promises::system::System;
-
-/// Longer than any of these tests.
-const LONG: Duration = Duration::from_secs(60);
+use crate::wait::{PATIENCE, until, until_some};
 
 fn nodes() -> Nodes {
     let mut nodes = Nodes::new(seed(), &small(), Ids::Numbers, true);
@@ -44,14 +42,7 @@ fn altered(nodes: &Nodes, alter: impl Fn(&mut Value)) -> Vec<u8> {
 
 /// Waits until a node has stopped itself, and returns why.
 fn stopped(system: &System) -> String {
-    let began = Instant::now();
-    loop {
-        if let Some(why) = fault(system) {
-            return why;
-        }
-        assert!(began.elapsed() < LONG, "a node does not stop");
-        thread::sleep(Duration::from_millis(1));
-    }
+    until_some("a node does not stop", || fault(system)).expect("stops")
 }
 
 /// All nodes stop at a record, for this reason. What they show and their places stay.
@@ -196,7 +187,7 @@ fn all_nodes_go_on_without_a_command_that_their_settings_refuse() {
 fn ahead_of_the_others(tells: bool) -> Nodes {
     let mut nodes = nodes();
     let end = nodes.log().end();
-    [0, 2].into_iter().for_each(|node| nodes.log().blind(node, LONG));
+    [0, 2].into_iter().for_each(|node| nodes.log().blind(node, PATIENCE));
     let lost = altered(&nodes, |record| record["commands"] = json!([{"delete_item": {"item": 1}}]));
     nodes.log().put(lost);
     nodes.go_to(1);
@@ -206,11 +197,7 @@ fn ahead_of_the_others(tells: bool) -> Nodes {
 }
 
 fn wait_for_position(system: &System, position: u64) {
-    let began = Instant::now();
-    while system.node().position() < position {
-        assert!(began.elapsed() < LONG, "the node does not see the record");
-        thread::sleep(Duration::from_millis(1));
-    }
+    until("the node does not see the record", || system.node().position() >= position).expect("sees it");
 }
 
 /// Node 1 stops, and no other one, not even an empty one that follows the whole log.
@@ -263,7 +250,7 @@ fn a_node_stops_at_the_hash_of_others_who_write_nothing_by_themselves() {
 fn a_record_that_comes_again_with_another_time_is_another_one() {
     let mut nodes = nodes();
     let end = nodes.log().end();
-    [0, 2].into_iter().for_each(|node| nodes.log().blind(node, LONG));
+    [0, 2].into_iter().for_each(|node| nodes.log().blind(node, PATIENCE));
     let lost = altered(&nodes, |record| record["commands"] = json!([{"delete_item": {"item": 999}}]));
     nodes.log().put(lost.clone());
     nodes.go_to(1);
@@ -286,13 +273,10 @@ fn a_record_that_comes_again_with_another_time_is_another_one() {
 /// Sends a record of the present node, as any strict read does.
 fn goes_on_writing(nodes: &Nodes) {
     let (node, log) = (nodes.case.system.node(), nodes.log());
-    let (end, began) = (log.end(), Instant::now());
+    let end = log.end();
     thread::scope(|scope| {
         scope.spawn(|| drop(wait(node.read_index())));
-        while log.end() == end {
-            assert!(began.elapsed() < LONG, "the node sends nothing");
-            thread::sleep(Duration::from_millis(1));
-        }
+        until("the node sends nothing", || log.end() > end).expect("sends");
     });
 }
 
@@ -311,7 +295,7 @@ fn a_node_that_goes_on_writing_at_once_after_a_cut_stops_alone() {
 fn a_node_that_goes_on_writing_later_after_a_cut_stops_alone() {
     let mut nodes = ahead_of_the_others(false);
     nodes.log().calm();
-    nodes.log().blind(1, LONG);
+    nodes.log().blind(1, PATIENCE);
     for (id, node) in [(11, 0), (12, 2), (13, 0), (14, 2)] {
         publish(&mut nodes, node, id);
     }
@@ -336,7 +320,7 @@ fn a_node_still_knows_after_a_restart_that_it_has_seen_another_log() {
         })
     };
     nodes.go_to(1);
-    [0, 2].into_iter().for_each(|node| nodes.log().blind(node, LONG));
+    [0, 2].into_iter().for_each(|node| nodes.log().blind(node, PATIENCE));
     let lost = altered(&nodes, |record| record["commands"] = json!([{"delete_item": {"item": 1}}]));
     nodes.log().put(lost);
     wait_for_position(&nodes.case.system, end + 1);

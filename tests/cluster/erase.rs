@@ -3,8 +3,6 @@
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
-use std::thread;
-use std::time::{Duration, Instant};
 
 use feed::{DeleteItem, Eraser, Feed, MoveNoticeMarker, PublishItems, SetBarrier, Visibility, erasure, follows};
 use kv::Tier;
@@ -16,9 +14,7 @@ use crate::promises::names::Ids;
 use crate::promises::replay::same_tables;
 use crate::promises::seed::seed;
 use crate::promises::shape::small;
-
-/// The longest erasure.
-const LONG: Duration = Duration::from_secs(60);
+use crate::wait::until;
 
 fn id(text: &str) -> HostId {
     text.parse().expect("an id")
@@ -90,11 +86,8 @@ pub(crate) fn run() {
         nodes.go_to(node);
         nodes.case.system.start();
     }
-    let began = Instant::now();
-    while nodes.systems().any(|system| feed::erasure::tables::has_erasures(system.store())) {
-        assert!(began.elapsed() < LONG, "the users are not erased");
-        thread::sleep(Duration::from_millis(5));
-    }
+    let is_over = || !nodes.systems().any(|system| feed::erasure::tables::has_erasures(system.store()));
+    until("the users are not erased", is_over).expect("erased");
     drop(erasers);
     meet(&nodes).expect("meet");
     for node in 0..NODES {

@@ -1,26 +1,13 @@
 //! Events of a cluster besides its operations: others write to the topic, the log loses records, a node is slow.
 
 use std::thread;
-use std::time::{Duration, Instant};
 
 use cluster::Record;
 use serde_json::Value;
 
 use super::machine::{CHANCES, Machine};
 use super::nodes::{NODES, fault, meet, read_index, wait};
-
-/// Longer than any of these events.
-const LONG: Duration = Duration::from_secs(60);
-
-/// Waits until something holds.
-fn until(what: &str, holds: impl Fn() -> bool) -> Result<(), String> {
-    let began = Instant::now();
-    while !holds() {
-        ensure!(began.elapsed() < LONG, "{what}");
-        thread::sleep(Duration::from_millis(1));
-    }
-    Ok(())
-}
+use crate::wait::{PATIENCE, until};
 
 impl Machine {
     /// Sometimes one of these events.
@@ -66,7 +53,7 @@ impl Machine {
         let (victim, present) = (self.nodes.random.usize(..NODES), self.nodes.present());
         let others: Vec<_> = (0..NODES).filter(|node| *node != victim).collect();
         let end = self.nodes.log().end();
-        others.iter().for_each(|node| self.nodes.log().blind(*node, LONG));
+        others.iter().for_each(|node| self.nodes.log().blind(*node, PATIENCE));
         let lost = self.altered(|record, token| record["session"] = token.into());
         self.nodes.log().put(lost);
         self.nodes.go_to(victim);
@@ -77,7 +64,7 @@ impl Machine {
             self.write_on()?;
         }
         self.nodes.log().calm();
-        self.nodes.log().blind(victim, LONG);
+        self.nodes.log().blind(victim, PATIENCE);
         for node in others.iter().chain(&others) {
             self.nodes.go_to(*node);
             read_index(&self.nodes.case.system)?;
@@ -121,7 +108,7 @@ impl Machine {
     fn slow(&mut self) -> Result<(), String> {
         let (system, log, number) = (&self.nodes.case.system, self.nodes.log(), self.nodes.present());
         read_index(system)?;
-        log.blind(number, LONG);
+        log.blind(number, PATIENCE);
         thread::scope(|scope| {
             scope.spawn(|| drop(wait(system.node().read_index())));
             let slow = until("a node does not know that it is slow", || system.node().is_slow());

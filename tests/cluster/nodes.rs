@@ -19,15 +19,13 @@ use crate::promises::names::Ids;
 use crate::promises::seed::pick;
 use crate::promises::shape::{self, Kind, LONG, NEVER};
 use crate::promises::system::{Joins, System};
+use crate::wait::PATIENCE;
 
 pub(crate) const NODES: usize = 3;
 /// The timeout of nodes that give up appends, milliseconds.
 const HASTY: u64 = 300;
 /// How far a time of the log may jump back, milliseconds.
 const BACK: Millis = 5000;
-/// Longest wait for a read index, over all attempts.
-const PATIENCE: StdDuration = StdDuration::from_secs(60);
-
 thread_local! {
     static RUNTIME: tokio::runtime::Runtime =
         tokio::runtime::Builder::new_current_thread().enable_time().build().expect("a runtime");

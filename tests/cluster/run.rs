@@ -5,25 +5,15 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
-use proptest::strategy::{Strategy, ValueTree};
-use proptest::test_runner::{Config, RngSeed, TestRunner};
 
 use super::machine::{Counts, Machine};
 use super::wrong::Wrong;
-use crate::promises::ops::{Sequence, sequences};
+use crate::promises::broken::sequence;
 use crate::promises::seed::{operations, scaled, seed};
 
 /// Sequences, with the usual number of cases.
 const SEQUENCES: u32 = 24;
-/// Most steps of one.
-const STEPS: usize = 250;
 const TELL_EVERY: Duration = Duration::from_secs(20);
-
-/// The sequence of a seed.
-fn sequence(seed: u64) -> Sequence {
-    let config = Config { rng_seed: RngSeed::Fixed(seed), failure_persistence: None, ..Config::default() };
-    sequences(STEPS).new_tree(&mut TestRunner::new(config)).expect("a sequence").current()
-}
 
 /// The machine after the sequence of a seed.
 pub(crate) fn machine(seed: u64, wrong: Option<Wrong>) -> Result<Machine, String> {

@@ -1,9 +1,9 @@
 //! Writers and readers on any node at the same time. Each read waits for a read index at its node, and then must show all
 //! changes that any node answered before it began.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use fastrand::Rng;
 use model::UserId;
@@ -19,6 +19,7 @@ use crate::promises::seed::{modes, pick, scaled, seed, threads};
 use crate::promises::shape::{self, NEVER};
 use crate::promises::system::System;
 use crate::promises::threads::{check, history, shares};
+use crate::wait::stop_after;
 
 /// Logs, each with nodes of its own.
 const LIVES: u32 = 4;
@@ -120,11 +121,7 @@ impl Life {
                 let round = pick(&mut part.random, &rounds);
                 threads.push(scope.spawn(move || part.run(round)));
             }
-            let end = Instant::now() + ROUND;
-            while Instant::now() < end && threads.iter().all(|thread| !thread.is_finished()) {
-                thread::sleep(Duration::from_millis(5));
-            }
-            stop.store(true, Ordering::Relaxed);
+            stop_after(ROUND, &threads, &stop);
             threads.into_iter().try_for_each(|thread| thread.join().expect("no panic"))
         })?;
         rounds.iter().try_for_each(|round| self.parts[0].scroll_all(*round))?;

@@ -9,8 +9,10 @@ use std::time::{Duration, Instant};
 
 use feed::store::{Options, Store};
 use kv::Tier;
-use model::{ContentId, Order, ReactionKind, Side, Span, UserId};
+use model::{Order, ReactionKind, Side, Span};
 use tempfile::TempDir;
+
+use crate::plain::user;
 
 /// The result of a run.
 #[derive(Debug)]
@@ -124,14 +126,6 @@ fn ended(child: Child) -> Ran {
     let output = child.wait_with_output().expect("ends");
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("output is text");
     Ran { code: output.status.code(), out: text(output.stdout), err: text(output.stderr) }
-}
-
-pub(crate) fn user(raw: u64) -> UserId {
-    UserId::new(raw).expect("in range")
-}
-
-pub(crate) fn content_id(raw: u64) -> ContentId {
-    ContentId::new(raw).expect("in range")
 }
 
 /// Profiles and reactions of users up to this id are read.

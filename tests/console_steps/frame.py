@@ -69,7 +69,8 @@ def prefix(proof: Proof, town: Town) -> None:
     page.wait("text('.pill').trim() === '1 new'", "an item through the proxy")
     page.go("dashboard", then="count('.chart') > 10")
     page.go("backups", shows="No backups yet")
-    proof.same("the description of the API", page.run("fetch($('a.docs[href=docs]').href).then(({ status }) => status)"), 200)
+    page.open(page.run("$('a.docs[href=docs]').href"), then="count('.opblock') > 50")
+    proof.same("the server of the calls", page.run("new URL($('.servers select').value, location).href"), proxy.address)
     proof.same("paths outside of the prefix", proxy.strays, [])
 
 

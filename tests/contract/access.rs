@@ -2,11 +2,10 @@
 //! the origin and the host of a request.
 
 use std::io::{Read as _, Write as _};
-use std::net::TcpStream;
 
 use super::calls::{CALLS, Call};
 use super::town::Town;
-use crate::server::{PATIENCE, Server};
+use crate::server::{Server, connect};
 
 /// The status of the answer to a request with only these headers, and the code of its problem.
 fn answer(server: &Server, method: &str, target: &str, headers: &str, body: &str) -> (u16, String) {
@@ -141,8 +140,7 @@ fn a_page_of_this_server_and_what_is_no_browser_may_change() {
 
 /// Asks for a stream, and reads only the status.
 fn stream(server: &Server, headers: &str) -> u16 {
-    let mut connection = TcpStream::connect(server.address).unwrap();
-    connection.set_read_timeout(Some(PATIENCE)).unwrap();
+    let mut connection = connect(server.address);
     let request = format!("GET /v1/users/7/stream HTTP/1.1\r\n{headers}accept: text/event-stream\r\n\r\n");
     connection.write_all(request.replace("{at}", &server.address.to_string()).as_bytes()).unwrap();
     let mut status = [0; 12];

@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{Read as _, Write as _};
-use std::net::TcpStream;
 
 use config::KeyHash;
 use jsonwebtoken::Algorithm;
@@ -11,7 +10,7 @@ use tempfile::TempDir;
 
 use crate::server::described::document;
 use crate::server::tokens::{Pair, SECRET, claims, key, now, signed, signed_by, token, unsigned};
-use crate::server::{PATIENCE, Reply, Server, command};
+use crate::server::{Reply, Server, command, connect};
 
 /// The calls that a user may make with a token, each with the word that allows it, as the table of `docs/use/access.md`
 /// promises them.
@@ -312,8 +311,7 @@ fn a_refused_request_is_refused_before_its_body_arrives() {
     let Guarded { server, .. } = guarded(&[]);
     for credential in ["", "authorization: Basic YTpi\r\n", "authorization: Bearer \r\n", "authorization: Bearer x\r\n"]
     {
-        let mut stream = TcpStream::connect(server.address).unwrap();
-        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        let mut stream = connect(server.address);
         write!(stream, "POST /v1/content HTTP/1.1\r\nhost: x\r\n{credential}content-length: 1000\r\n\r\n").unwrap();
         let mut head = [0; 12];
         stream.read_exact(&mut head).unwrap();
@@ -346,8 +344,7 @@ fn with_keys_every_address_may_be_listened_on() {
 
 /// The head of the answer to a stream with a token in its address.
 fn stream_head(server: &Server, query: &str, headers: &str) -> String {
-    let mut stream = TcpStream::connect(server.address).unwrap();
-    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    let mut stream = connect(server.address);
     write!(stream, "GET /v1/users/ana/stream?{query} HTTP/1.1\r\nhost: x\r\n{headers}\r\n").unwrap();
     let mut head = [0; 12];
     stream.read_exact(&mut head).unwrap();
@@ -386,8 +383,7 @@ fn a_stream_ends_with_its_token_and_a_remembered_token_expires() {
     let page = || server.call_as("GET", "/v1/users/ana/timeline", "", &[("authorization", &bearer)]);
     assert_eq!(page().status, 200);
     assert_eq!(page().status, 200);
-    let mut stream = TcpStream::connect(server.address).unwrap();
-    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    let mut stream = connect(server.address);
     write!(stream, "GET /v1/users/ana/stream?access_token={short} HTTP/1.1\r\nhost: x\r\n\r\n").unwrap();
     let mut sent = String::new();
     stream.read_to_string(&mut sent).unwrap();

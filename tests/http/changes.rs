@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use super::listener::Listener;
-use crate::server::Server;
+use crate::server::{PATIENCE, Server, SetOnDrop};
 
 /// All changes behind a position, page by page, and the position at the end.
 fn all(server: &Server, after: Option<&str>, query: &str) -> (Vec<Value>, String) {
@@ -189,23 +189,15 @@ fn positions_of_other_histories_are_refused() {
     assert_eq!(all(&server, None, "").0.iter().map(told).collect::<Vec<_>>(), ["follow.created 1 4"]);
 }
 
-struct Over<'a>(&'a AtomicBool);
-
-impl Drop for Over<'_> {
-    fn drop(&mut self) {
-        self.0.store(true, Ordering::Relaxed);
-    }
-}
-
 #[test]
 fn each_change_is_there_before_its_answer_and_none_comes_behind_a_reader() {
     let server = Server::start();
     let over = AtomicBool::new(false);
+    let mut at = all(&server, Some("newest"), "").1;
     std::thread::scope(|threads| {
-        // Also after a failure.
-        let _over = Over(&over);
+        let _over = SetOnDrop(&over);
         let reader = threads.spawn(|| {
-            let (mut found, mut at) = (Vec::new(), "newest".to_owned());
+            let mut found = Vec::new();
             while !over.load(Ordering::Relaxed) {
                 let (new, position) = all(&server, Some(&at), "limit=5");
                 found.extend(new);
@@ -215,7 +207,6 @@ fn each_change_is_there_before_its_answer_and_none_comes_behind_a_reader() {
             found.extend(all(&server, Some(&at), "").0);
             found
         });
-        std::thread::sleep(Duration::from_millis(50));
         let writers: Vec<_> = (1..=6_u64)
             .map(|writer| {
                 let server = &server;
@@ -279,7 +270,7 @@ fn a_stream_has_the_changes_as_they_come_and_resumes() {
     let mut listener = Listener::of_changes(&server, "after=newest", middle);
     assert_eq!(listener.event().data, whole[151]);
     let mut listener = Listener::of_changes(&server, "types=follow.created", None);
-    let place = listener.block(Duration::from_secs(20)).expect("a place");
+    let place = listener.block(PATIENCE).expect("a place");
     assert_eq!((&*place.event, place.id.as_deref()), ("", new[0]["position"].as_str()));
     put(&server, "/v1/users/1/following/2", json!({}));
     assert_eq!(listener.event().data["type"], "follow.created");

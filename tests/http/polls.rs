@@ -115,7 +115,7 @@ fn polls_for_newer_comments_get_each_comment_once() {
 type Change = (&'static str, &'static str, &'static str);
 
 /// Each list of users and the notices about them, with the change by which a user enters it, and one that each of them needs before.
-const USER_LISTS: [(&str, Option<Change>, Change); 13] = [
+const USER_LISTS: [(&str, Option<Change>, Change); 14] = [
     ("/v1/users/101/followers", None, ("PUT", "/v1/users/OTHER/following/101", "")),
     ("/v1/users/102/following", None, ("PUT", "/v1/users/102/following/OTHER", "")),
     (
@@ -137,6 +137,7 @@ const USER_LISTS: [(&str, Option<Change>, Change); 13] = [
     ("/v1/content/7/reactions/like", None, ("PUT", "/v1/content/7/reactions/like/OTHER", "")),
     ("/v1/users/110/notices", None, ("PUT", "/v1/users/OTHER/following/110", "")),
     ("/v1/users/111/notices", None, ("POST", "/v1/content", r#"{"author_id":OTHER,"mentions":[111]}"#)),
+    ("/v1/users/112/notices", None, ("PUT", "/v1/content/8/reactions/like/OTHER", "")),
 ];
 /// Users who enter a list over each connection.
 const ENTRIES: u64 = 25;
@@ -151,6 +152,7 @@ fn make(server: &Server, (method, path, body): Change, other: u64) {
 fn polls_for_newer_users_get_each_user_once_in_every_list() {
     let server = Server::start();
     server.publish(SUBJECT, 2, 1000);
+    server.publish(8, 112, 1000);
     server.call("PUT", "/v1/users/104/settings", r#"{"approve_followers":true}"#).expect(200);
     server.call("PUT", "/v1/users/109/lists/near", "{}");
     for (list, before, enter) in USER_LISTS {

@@ -3,7 +3,7 @@
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 
-use crate::server::{PATIENCE, Server};
+use crate::server::{Server, connect};
 
 /// The statuses of all answers on the connection.
 fn statuses(answer: &[u8]) -> Vec<u16> {
@@ -163,8 +163,7 @@ fn head_of_answer(stream: &mut TcpStream) -> String {
 #[test]
 fn an_offer_to_speak_another_protocol_is_ignored() {
     let server = Server::start();
-    let mut stream = TcpStream::connect(server.address).unwrap();
-    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    let mut stream = connect(server.address);
     // The first as the client of Java makes it with each request.
     for offer in [
         "connection: Upgrade, HTTP2-Settings\r\nhttp2-settings: AAEAAEAAAAIAAAAB\r\nupgrade: h2c\r\n",
@@ -196,8 +195,7 @@ fn an_offer_to_speak_another_protocol_is_ignored() {
 #[test]
 fn a_head_that_cannot_be_read_ends_a_kept_connection_which_is_said() {
     let server = Server::start();
-    let mut stream = TcpStream::connect(server.address).unwrap();
-    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    let mut stream = connect(server.address);
     for (headers, status) in [("host: localhost\r\n", 200), ("", 400)] {
         stream.write_all(format!("GET /healthz HTTP/1.1\r\n{headers}\r\n").as_bytes()).unwrap();
         let head = head_of_answer(&mut stream);

@@ -2,14 +2,13 @@
 
 use std::fs::File;
 use std::io::{Read, Write};
-use std::net::TcpStream;
 use std::path::Path;
 use std::time::Duration;
 
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::server::{PATIENCE, Server, command, wait_until};
+use crate::server::{Server, command, connect, wait_until};
 
 const TRACE: &str = "4bf92f3577b34da6a3ce929d0e0e4736";
 
@@ -64,8 +63,7 @@ fn a_slow_request_is_in_the_log_without_its_ids_and_credentials() {
          x-request-id: slow-one\r\nconnection: close\r\nexpect: 100-continue\r\ncontent-length: {}\r\n\r\n",
         body.len()
     );
-    let mut stream = TcpStream::connect(server.address).unwrap();
-    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    let mut stream = connect(server.address);
     stream.write_all(head.as_bytes()).unwrap();
     // A busy server may read the head late. The time of the request counts from then.
     let mut read = [0; b"HTTP/1.1 100 Continue\r\n\r\n".len()];

@@ -2,7 +2,6 @@
 
 use std::fs::{self, File};
 use std::io::{Read as _, Write as _};
-use std::net::TcpStream;
 use std::path::Path;
 use std::time::Instant;
 
@@ -11,7 +10,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::server::tokens::{SECRET, claims, key, now, signed, token};
-use crate::server::{PATIENCE, Server, command, wait_until};
+use crate::server::{Server, command, connect, wait_until};
 
 /// A server with a directory for its data, and another for files of the test and its log.
 struct Logged {
@@ -84,8 +83,7 @@ fn a_changed_file_replaces_keys_and_a_bad_one_does_not() {
     let ana = token("ana");
     assert_eq!([page(server, &key("one")), page(server, &key("two")), page(server, &ana)], [200, 403, 200]);
 
-    let mut stream = TcpStream::connect(server.address).unwrap();
-    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    let mut stream = connect(server.address);
     write!(stream, "GET /v1/users/ana/stream?access_token={ana} HTTP/1.1\r\nhost: x\r\n\r\n").unwrap();
     let mut begin = [0; 12];
     stream.read_exact(&mut begin).unwrap();

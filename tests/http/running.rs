@@ -10,7 +10,7 @@ use std::time::Instant;
 
 use tempfile::TempDir;
 
-use crate::server::{PATIENCE, Server, command, wait, wait_until};
+use crate::server::{PATIENCE, Server, command, connect, wait, wait_until};
 
 #[test]
 fn a_stop_waits_for_nobody_for_ever() {
@@ -30,8 +30,7 @@ fn a_stop_waits_for_nobody_for_ever() {
 fn a_request_that_comes_while_the_server_stops_is_answered() {
     // Connections without a request stay open for a fortieth of it.
     let mut server = Server::with(&[("TIDELINE__SERVER__SHUTDOWN_TIMEOUT", "1h")]);
-    let mut stream = TcpStream::connect(server.address).unwrap();
-    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    let mut stream = connect(server.address);
     stream.write_all(b"GET /healthz HTTP/1.1\r\nhost: localhost\r\n\r\n").unwrap();
     assert!(stream.read(&mut [0; 4096]).unwrap() > 0);
     server.signal("TERM");
@@ -47,8 +46,7 @@ fn a_request_that_comes_while_the_server_stops_is_answered() {
 #[test]
 fn before_a_stop_the_server_is_not_ready_and_works_on() {
     let mut server = Server::with(&[("TIDELINE__SERVER__DRAIN", "1h")]);
-    let mut stream = TcpStream::connect(server.address).unwrap();
-    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    let mut stream = connect(server.address);
     stream.write_all(b"GET /v1/users/1/stream HTTP/1.1\r\nhost: localhost\r\n\r\n").unwrap();
     let mut told = String::new();
     let mut read_until = |wanted: &str| {

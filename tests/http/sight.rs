@@ -6,7 +6,7 @@ use std::net::TcpStream;
 use serde_json::{Value, json};
 
 use crate::server::tokens::{SECRET, key, token};
-use crate::server::{PATIENCE, Reply, Server};
+use crate::server::{Reply, Server, connect};
 
 /// A server with a key and tokens.
 pub(super) struct Town {
@@ -54,8 +54,7 @@ impl Town {
 
     /// Opens the stream of ana.
     pub(super) fn listen(&self, header: &str) -> TcpStream {
-        let mut stream = TcpStream::connect(self.server.address).unwrap();
-        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        let mut stream = connect(self.server.address);
         let target = format!("/v1/users/ana/stream?access_token={}", token("ana"));
         write!(stream, "GET {target} HTTP/1.0\r\n{header}\r\n").unwrap();
         stream

@@ -12,9 +12,9 @@ use serde_json::{Value, json};
 
 use super::oracles::{ALL, Ask, asks};
 use super::sight::{Town, heard};
-use crate::server::Reply;
 use crate::server::host_ids::escaped;
 use crate::server::tokens::{key, token};
+use crate::server::{Reply, connect};
 
 /// The time of the first follow. All times of the worlds lie above it, and long before the test.
 const AT: u64 = 1_650_000_000_000;
@@ -291,8 +291,7 @@ fn no_change_tells_in_which_world_a_viewer_is() {
 
 /// Opens the stream of ana with a key.
 fn listen_with_key(town: &Town, header: &str) -> TcpStream {
-    let mut stream = TcpStream::connect(town.server.address).unwrap();
-    stream.set_read_timeout(Some(crate::server::PATIENCE)).unwrap();
+    let mut stream = connect(town.server.address);
     let bearer = format!("authorization: Bearer {}\r\n", key("full"));
     write!(stream, "GET /v1/users/ana/stream HTTP/1.0\r\n{bearer}{header}\r\n").unwrap();
     stream

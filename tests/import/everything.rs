@@ -327,6 +327,16 @@ fn refused_lines_of_all_tables_are_named() {
             "invalid_field unknown_cursor time_ahead list_not_found",
         ),
         ("suspensions", format!("1,{ahead}\n,5\n"), "time_ahead missing_field"),
+        (
+            "reactions",
+            "10,1,love\n99,1,like\n10,\u{1},like\n10,1\n10,1,like,x\n".to_owned(),
+            "invalid_kind content_not_found invalid_id missing_field invalid_time",
+        ),
+        (
+            "profiles",
+            format!("1,{}\n1,second,,[]\n\u{1},a\n1,a,b,{{}},c\n\"1\n", "x".repeat(201)),
+            "invalid_field invalid_field invalid_id invalid_line invalid_line",
+        ),
     ];
     let mut arguments = vec!["import".to_owned(), "--content".to_owned(), "content".to_owned()];
     for (table, text, _) in &cases {
@@ -342,6 +352,8 @@ fn refused_lines_of_all_tables_are_named() {
         assert_eq!(named, kinds, "{table}: {}", ran.err);
         assert_eq!(found.len(), text.lines().count(), "{table}");
     }
+    let kinds = "kind: expected one of reactions.kinds (\"like\", \"favorite\"), not \"love\"";
+    assert_eq!(refused(&ran.err, "reactions")[0].1, format!("invalid_kind: {kinds}"));
     place.run(&["check"]).ok();
     let whole = Place::new();
     whole.file("content", "10,2,1000\n");

@@ -1,10 +1,10 @@
-//! Imports of reactions and profiles, and kills during imports.
+//! Imports of reactions that are there, and kills during imports.
 
 use std::io::Write as _;
 use std::process::Stdio;
 use std::time::Duration;
 
-use super::{lines, refused, taken};
+use super::{lines, taken};
 use crate::command::Place;
 
 const CONTENT: &str = "10,2,1000,hello\n11,3,1000,\n12,2,2000,\n";
@@ -20,39 +20,6 @@ fn a_reaction_that_is_there_keeps_its_time() {
     place.file("later", "10,1,like,400\n");
     place.run(&["import", "--reactions", "later"]).ok();
     assert_eq!(place.dump(), dump);
-}
-
-#[test]
-fn refused_lines_are_named_and_change_nothing() {
-    let place = Place::new();
-    place.file("c", CONTENT);
-    place.file("p", "1,first\n");
-    place.run(&["import", "--content", "c", "--profiles", "p"]).ok();
-    let before = place.dump();
-    place.file("r", "content_id,user_id,kind\n10,1,love\n99,1,like\n10,\u{1},like\n\n10,1\n10,1,like,x\n98,2,like\n");
-    let long = "x".repeat(201);
-    place.file("q", format!("1,{long}\n1,second,,[]\n\u{1},a\n1,a,b,{{}},c\n\"1\n"));
-    let ran = place.run(&["import", "--reactions", "r", "--profiles", "q"]).failed("all lines were refused");
-    assert_eq!(
-        lines(&ran.out),
-        ["reactions r: 0 new, 0 already there, 6 refused", "profiles q: 0 new, 0 already there, 5 refused"]
-    );
-    let numbers = |file| refused(&ran.err, file).into_iter().map(|(line, _)| line).collect::<Vec<_>>();
-    assert_eq!((numbers("r"), numbers("q")), (vec![2, 3, 4, 6, 7, 8], vec![1, 2, 3, 4, 5]));
-    let reasons = refused(&ran.err, "r");
-    assert_eq!(
-        reasons[0].1,
-        "invalid_kind: kind: expected one of reactions.kinds (\"like\", \"favorite\"), not \"love\""
-    );
-    assert!(reasons[1].1.starts_with("content_not_found: "), "{reasons:?}");
-    assert!(refused(&ran.err, "q")[0].1.starts_with("invalid_field: nickname: "), "{}", ran.err);
-    assert_eq!(place.dump(), before);
-
-    // The good lines of the same file are taken.
-    place.file("s", "99,1,like\n11,1,like,5\n11,1,hate\n12,1,favorite,6\n");
-    let ran = place.run(&["import", "--reactions", "s"]).failed("2 lines were refused; all others are imported");
-    assert_eq!(lines(&ran.out), ["reactions s: 2 new, 0 already there, 2 refused"]);
-    place.run(&["check"]).ok();
 }
 
 #[test]
@@ -93,16 +60,4 @@ fn killed_at_any_time_it_can_be_run_again() {
     }
     place.run(&["check"]).ok();
     assert_eq!(place.dump(), whole.dump());
-}
-
-#[test]
-fn headers_of_these_tables_are_known() {
-    let place = Place::new();
-    place.file("r", "content_id,user_id\n1,2\n");
-    place.run(&["import", "--reactions", "r"]).failed("tideline: r:1: column kind is missing in the header");
-    place.file("p", "user_id,name\n1,2\n");
-    place.run(&["import", "--profiles", "p"]).failed("tideline: p:1: unknown column \"name\" in the header");
-    place
-        .run(&["import", "--profiles", "-", "--reactions", "-"])
-        .failed("the standard input (-) can be given only once");
 }

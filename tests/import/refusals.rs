@@ -79,8 +79,7 @@ fn refused_json_lines_are_named() {
     let ran = place.run_with(&["import", "--content", "-", "--allow-refused", "4"], content.as_bytes()).ok();
     assert_eq!(lines(&ran.out), ["content -: 2 new, 0 already there, 4 refused"]);
     assert_eq!(refused(&ran.err, "-").into_iter().map(|(line, _)| line).collect::<Vec<_>>(), [3, 4, 5, 6]);
-    let found =
-        feed::items::tables::contents(&place.rocks(), &[content_id(1), content_id(4)], Tier::Disk).expect("contents");
+    let found = feed::items::tables::contents(&place.rocks(), &[item(1), item(4)], Tier::Disk).expect("contents");
     assert_eq!(found[0].as_ref().map(|c| (c.kind.as_str(), c.broadcast)), Some(("note", true)));
     assert_eq!(found[0].as_ref().and_then(|c| c.extra.as_deref()), Some("{\"a\":[1]}"));
     assert_eq!(found[1].as_ref().map(|c| c.broadcast), Some(false));

@@ -4,16 +4,10 @@ use std::io::{ErrorKind, Read as _, Write as _};
 use std::net::TcpStream;
 use std::time::Duration;
 
-use crate::server::{PATIENCE, Server, wait_until};
+use crate::server::{Server, connect, wait_until};
 
 const SHORT: &[(&str, &str)] = &[("TIDELINE__SERVER__REQUEST_TIMEOUT", "5s"), ("TIDELINE__SERVER__BODY_LIMIT", "1000")];
 const LONG: &[(&str, &str)] = &[("TIDELINE__SERVER__REQUEST_TIMEOUT", "300s")];
-
-fn connect(server: &Server) -> TcpStream {
-    let stream = TcpStream::connect(server.address).unwrap();
-    stream.set_read_timeout(Some(PATIENCE)).unwrap();
-    stream
-}
 
 fn head(line: &str, headers: &str) -> String {
     format!("{line} HTTP/1.1\r\nhost: localhost\r\n{headers}\r\n")
@@ -45,7 +39,7 @@ fn the_rest_of_a_body_in_chunks_is_awaited_for_a_while_only() {
     for close in ["", "connection: close\r\n"] {
         let headers = format!("transfer-encoding: chunked\r\n{close}");
         let streams = cases.map(|(line, body, _)| {
-            let mut stream = connect(&server);
+            let mut stream = connect(server.address);
             write!(stream, "{}{body}", head(line, &headers)).unwrap();
             stream
         });
@@ -59,7 +53,7 @@ fn the_rest_of_a_body_in_chunks_is_awaited_for_a_while_only() {
 #[test]
 fn every_head_of_a_connection_has_its_time() {
     let server = Server::with(SHORT);
-    let mut stream = connect(&server);
+    let mut stream = connect(server.address);
     for _ in 0..2 {
         stream.write_all(head("GET /healthz", "").as_bytes()).unwrap();
         let mut answer = String::new();
@@ -100,7 +94,7 @@ fn chunk_overhead_of_a_body_has_a_bound() {
 #[test]
 fn a_body_that_nobody_reads_is_not_read_ahead() {
     let server = Server::with(LONG);
-    let mut stream = connect(&server);
+    let mut stream = connect(server.address);
     write!(stream, "{}", head("GET /v1/users/1/stream", "content-length: 1000000000\r\n")).unwrap();
     server.wait_for("tideline_streams", |open| open >= 1.0);
     stream.set_write_timeout(Some(Duration::from_secs(5))).unwrap();
@@ -112,7 +106,7 @@ fn a_body_that_nobody_reads_is_not_read_ahead() {
 #[test]
 fn the_system_asks_whether_a_silent_client_is_alive() {
     let server = Server::with(LONG);
-    let stream = connect(&server);
+    let stream = connect(server.address);
     let (here, there) = (stream.local_addr().unwrap().port(), server.address.port());
     let ends = format!(" 0100007F:{there:04X} 0100007F:{here:04X} 01 ");
     wait_until("the system does not ask", || {

@@ -12,6 +12,14 @@ use model::{
 };
 use serde_json::Value;
 
+pub(crate) fn user(raw: u64) -> UserId {
+    UserId::new(raw).expect("a user id")
+}
+
+pub(crate) fn item(raw: u64) -> ContentId {
+    ContentId::new(raw).expect("a content id")
+}
+
 /// The fields of a publish, except id and time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Body {

@@ -2,18 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use model::{ContentId, Cursor, Entry, Millis, ReactionKind, RuleDraft, UserCursor, UserId, UserSettings};
+use model::{Cursor, Entry, Millis, ReactionKind, RuleDraft, UserCursor, UserId, UserSettings};
 use serde_json::Value;
 
-use crate::plain::{self, Body, Model};
-
-pub(crate) fn user(raw: u64) -> UserId {
-    UserId::new(raw).expect("a user id")
-}
-
-pub(crate) fn item(raw: u64) -> ContentId {
-    ContentId::new(raw).expect("a content id")
-}
+use crate::plain::{self, Body, Model, item, user};
 
 /// A published item.
 #[derive(Debug, Clone, PartialEq, Eq)]

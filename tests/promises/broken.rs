@@ -20,7 +20,7 @@ const STEPS: usize = 250;
 const MOST: u32 = 1000;
 
 /// The sequence of a seed.
-fn sequence(seed: u64) -> Sequence {
+pub(crate) fn sequence(seed: u64) -> Sequence {
     let config = Config { rng_seed: RngSeed::Fixed(seed), failure_persistence: None, ..Config::default() };
     sequences(STEPS).new_tree(&mut TestRunner::new(config)).expect("a sequence").current()
 }
@@ -71,39 +71,21 @@ const TIMELINES: [&str; 6] =
 /// What shows wrong notices.
 const NOTICES: [&str; 2] = ["notices of", "notices that"];
 
-#[test]
-fn an_item_with_one_of_its_paths_is_found() {
-    is_found(Wrong::InRows(Fault::OnePath), &TIMELINES);
+/// Makes a test of each fault.
+macro_rules! are_found {
+    ($($name:ident: $wrong:expr, $answers:expr;)+) => { $(#[test] fn $name() { is_found($wrong, $answers); })+ };
 }
 
-#[test]
-fn a_block_that_ends_no_follow_is_found() {
-    is_found(Wrong::InRows(Fault::BlockLeavesFollow), &["relation of"]);
-}
-
-#[test]
-fn a_rule_that_is_lost_is_found() {
-    is_found(Wrong::InRows(Fault::FollowsWithoutRule), &TIMELINES);
-}
-
-#[test]
-fn a_rule_that_is_not_asked_for_pulled_items_is_found() {
-    is_found(Wrong::InRows(Fault::PulledWithoutKind), &TIMELINES);
-}
-
-#[test]
-fn an_exclusive_list_that_unread_forgets_is_found() {
-    is_found(Wrong::UnreadForgetsLists, &["has not read"]);
-}
-
-#[test]
-fn comments_that_do_not_ask_for_sight_are_found() {
-    is_found(Wrong::CommentsWithoutSight, &["comments of"]);
-}
-
-#[test]
-fn follows_that_end_untold_are_found() {
-    is_found(Wrong::InRows(Fault::PartedUntold), &["by the changes", "no such step"]);
+are_found! {
+    an_item_with_one_of_its_paths_is_found: Wrong::InRows(Fault::OnePath), &TIMELINES;
+    a_block_that_ends_no_follow_is_found: Wrong::InRows(Fault::BlockLeavesFollow), &["relation of"];
+    a_rule_that_is_lost_is_found: Wrong::InRows(Fault::FollowsWithoutRule), &TIMELINES;
+    a_rule_that_is_not_asked_for_pulled_items_is_found: Wrong::InRows(Fault::PulledWithoutKind), &TIMELINES;
+    an_exclusive_list_that_unread_forgets_is_found: Wrong::UnreadForgetsLists, &["has not read"];
+    comments_that_do_not_ask_for_sight_are_found: Wrong::CommentsWithoutSight, &["comments of"];
+    follows_that_end_untold_are_found: Wrong::InRows(Fault::PartedUntold), &["by the changes", "no such step"];
+    two_notices_of_one_item_are_found: Wrong::InRows(Fault::MentionTwice), &NOTICES;
+    notices_that_do_not_ask_for_the_audience_are_found: Wrong::InRows(Fault::NoticesForAll), &NOTICES;
 }
 
 #[test]
@@ -119,14 +101,4 @@ fn an_approval_that_outlasts_its_follow_is_found() {
         follow(true),
     ];
     is_found_by(Wrong::InRows(Fault::ApprovalOutlasts), &NOTICES, &end);
-}
-
-#[test]
-fn two_notices_of_one_item_are_found() {
-    is_found(Wrong::InRows(Fault::MentionTwice), &NOTICES);
-}
-
-#[test]
-fn notices_that_do_not_ask_for_the_audience_are_found() {
-    is_found(Wrong::InRows(Fault::NoticesForAll), &NOTICES);
 }

@@ -14,13 +14,13 @@ use super::names::{Ids, json};
 use super::seed::{modes, seed};
 use super::shape::{self, Kind};
 use super::system::System;
+use crate::wait::PATIENCE;
 
 /// Items changed and read at the same time.
 const SLOTS: u64 = 6;
 const WRITERS: u64 = 2;
 const READERS: u64 = 2;
 const ROUND: Duration = Duration::from_millis(600);
-const PATIENCE: Duration = Duration::from_secs(60);
 /// Changes in the life of an item. The first publishes it, the last deletes it. Between them edits alternate with
 /// comments and likes.
 const CHANGES: u64 = 40;

@@ -4,6 +4,8 @@ use feed::{Feed, ids};
 use kv::Tier;
 use model::{ContentId, Cursor, HostId, MAX_ID, MAX_MILLIS, Millis, ReactionKinds, RuleDraft, UserId};
 
+use crate::plain::item;
+
 /// All users. The authors come first.
 pub(crate) const USERS: [u64; 8] = [1, 2, 3, 4, 5, MAX_ID, 6, 7];
 /// Number of users who publish.
@@ -89,15 +91,6 @@ pub(crate) fn json(host: &HostId) -> String {
     }
 }
 
-pub(crate) fn user(raw: u64) -> UserId {
-    UserId::new(raw).expect("a user id")
-}
-
-pub(crate) fn item(raw: u64) -> ContentId {
-    ContentId::new(raw).expect("a content id")
-}
-
-/// The content id for a small number.
 /// Rules, and kinds to ask for. Nothing has the kind `a`.
 pub(crate) fn rule(number: usize) -> RuleDraft {
     let kinds = |names: &str| names.parse().expect("kinds");

@@ -1,9 +1,6 @@
 //! Tests the single writes of changes: a store with only the first of them gives the same answers as one with all.
 //! Reads see writes in the order of the log, so this also covers a read between two writes.
 
-use std::thread;
-use std::time::{Duration, Instant};
-
 use config::Config;
 use feed::worker::Candidate;
 use feed::{Feed, PublishItems, Relate, SetBarrier, timeline};
@@ -15,10 +12,12 @@ use super::seed::modes;
 use super::shape::{Kind, small};
 use super::system::System;
 use super::upkeep::inbox;
+use crate::wait::until;
 
 /// More than the limit and slack of an inbox, and of an outbox. Those of both authors are more than a topic's list
 /// keeps out of the archive.
 const ITEMS: u64 = 30;
+
 fn config() -> Config {
     let mut config = small();
     config.timeline.inbox_limit = 5;
@@ -44,7 +43,6 @@ const GROUPED: u64 = 9;
 const TWICE: u64 = 10;
 /// Follows the first author until a block ends that.
 const BLOCKED: u64 = 11;
-const PATIENCE: Duration = Duration::from_secs(60);
 
 pub(crate) fn run() {
     for ids in modes() {
@@ -147,12 +145,7 @@ fn relate(feed: &Feed, ids: Ids, reader: u64, follow: &[u64], unfollow: &[u64]) 
 }
 
 fn wait_for_trims(system: &System) -> Result<(), String> {
-    let until = Instant::now() + PATIENCE;
-    while system.trims_waiting() > 0 {
-        ensure!(Instant::now() < until, "the trims do not end in time");
-        thread::sleep(Duration::from_millis(1));
-    }
-    Ok(())
+    until("the trims do not end in time", || system.trims_waiting() == 0)
 }
 
 /// The whole timeline, read in pages.

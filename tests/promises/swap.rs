@@ -3,7 +3,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use config::Config;
 use fastrand::Rng;
@@ -16,6 +16,7 @@ use super::shape::{self, Kind};
 use super::system::System;
 use super::upkeep::trim;
 use crate::plain::page;
+use crate::wait::stop_after;
 
 const ROUNDS: u32 = 12;
 const ROUND: Duration = Duration::from_millis(400);
@@ -74,11 +75,7 @@ fn run_round(kind: Kind, config: &Config, ids: Ids, seed: u64) -> Result<(), Str
             }
             Ok(())
         }));
-        let end = Instant::now() + ROUND;
-        while Instant::now() < end && threads.iter().all(|thread| !thread.is_finished()) {
-            thread::sleep(Duration::from_millis(5));
-        }
-        stop.store(true, Ordering::Relaxed);
+        stop_after(ROUND, &threads, &stop);
         threads.into_iter().try_for_each(|thread| thread.join().expect("no panic"))
     })
 }

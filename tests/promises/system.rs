@@ -2,7 +2,6 @@
 
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
 
 use tempfile::TempDir;
 
@@ -18,9 +17,7 @@ use kv::{Kv, Schema, in_memory};
 use super::crash::{copy_live, cut_log, ends_of_writes};
 use super::faulty::{Fault, Faulty};
 use super::shape::Kind;
-
-/// Longest time for the jobs of a case.
-const PATIENCE: Duration = Duration::from_secs(60);
+use crate::wait::PATIENCE;
 
 /// A running service.
 pub(crate) struct System {

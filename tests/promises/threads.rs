@@ -3,7 +3,7 @@
 //! A *life* is one store that goes through several rounds: threads run, then every read is checked against all changes,
 //! then there may be a restart with other settings. Checked data is forgotten, so memory does not grow with time.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -20,6 +20,7 @@ use super::shape::{self, Kind, NEVER};
 use super::swap;
 use super::system::System;
 use super::told::Told;
+use crate::wait::stop_after;
 
 /// Lives when no minutes are given.
 const LIVES: u32 = 10;
@@ -115,11 +116,7 @@ impl Life {
         };
         thread::scope(|scope| {
             let threads: Vec<_> = self.parts.iter_mut().map(|part| scope.spawn(move || part.run(round))).collect();
-            let end = Instant::now() + ROUND;
-            while Instant::now() < end && threads.iter().all(|thread| !thread.is_finished()) {
-                thread::sleep(Duration::from_millis(5));
-            }
-            stop.store(true, Ordering::Relaxed);
+            stop_after(ROUND, &threads, &stop);
             threads.into_iter().try_for_each(|thread| thread.join().expect("no panic"))
         })?;
         // Again without writers, and half the time with all jobs done.

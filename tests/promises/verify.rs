@@ -16,6 +16,7 @@ use super::seed::{modes, pick, scaled, seed};
 use super::shape::{Kind, small};
 use super::system::System;
 use crate::store::support::{put_inbox_entry, remove_inbox_entry};
+use crate::wait::PATIENCE;
 
 /// Nothing is trimmed and no user is dormant, so the inbox has a row for every item.
 fn config() -> Config {
@@ -35,7 +36,6 @@ const BUSY: [u64; 2] = [3, 4];
 const FICKLE: [u64; 3] = [5, 6, 7];
 /// Verifications in each state of the inbox.
 const TIMES: u32 = 40;
-const PATIENCE: Duration = Duration::from_secs(60);
 
 pub(crate) fn run() {
     modes().into_iter().for_each(run_with);

@@ -6,9 +6,12 @@ pub(crate) mod described;
 pub(crate) mod host_ids;
 pub(crate) mod tokens;
 
+use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
@@ -20,14 +23,16 @@ use ureq::http::Request;
 /// Longest wait before the test fails, for the slowest machine.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
-/// An address on which nobody listens now. Its port lies below those of outgoing connections, one of which could have it
-/// before a server listens there.
+/// An address on which nobody listens now, and which no other test gets. Its port lies below those of outgoing
+/// connections, one of which could have it before a server listens there.
 pub(crate) fn free_address() -> SocketAddr {
+    static GIVEN: Mutex<BTreeSet<u16>> = Mutex::new(BTreeSet::new());
     let range = std::fs::read_to_string("/proc/sys/net/ipv4/ip_local_port_range").unwrap_or_default();
     let first = range.split_whitespace().next().and_then(|first| first.parse().ok());
     let end = first.filter(|first| *first > 12_000).unwrap_or(u16::MAX);
-    let chosen = || SocketAddr::from(([127, 0, 0, 1], fastrand::u16(10_000..end)));
-    std::iter::repeat_with(chosen).take(1000).find(|address| TcpListener::bind(address).is_ok()).expect("a free port")
+    let chosen = std::iter::repeat_with(|| fastrand::u16(10_000..end)).take(1000);
+    let mut new = chosen.filter(|port| GIVEN.lock().unwrap().insert(*port)).map(|port| ([127, 0, 0, 1], port).into());
+    new.find(|address: &SocketAddr| TcpListener::bind(address).is_ok()).expect("a free port")
 }
 
 /// A running server. Killed when dropped.
@@ -83,6 +88,22 @@ pub(crate) fn command(data: &TempDir, listen: &str, settings: &[(&str, &str)]) -
     command.args(["serve", "--listen", listen, "--data-dir"]).arg(data.path());
     command.env("TIDELINE__SERVER__WORKERS", WORKERS).current_dir(data.path()).envs(settings.iter().copied());
     command
+}
+
+/// A connection. Who waits too long for an answer fails.
+pub(crate) fn connect(address: SocketAddr) -> TcpStream {
+    let stream = TcpStream::connect(address).unwrap();
+    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    stream
+}
+
+/// Sets a flag when dropped, so also after a failure.
+pub(crate) struct SetOnDrop<'a>(pub(crate) &'a AtomicBool);
+
+impl Drop for SetOnDrop<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
 }
 
 /// Sends a signal to a process.
@@ -256,8 +277,7 @@ impl Server {
 
     /// Sends bytes unchanged, and returns the answer until the server closes, which it must.
     pub(crate) fn raw(&self, bytes: &[u8]) -> Vec<u8> {
-        let mut stream = TcpStream::connect(self.address).unwrap();
-        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        let mut stream = connect(self.address);
         // The server may answer and close before it has read all bytes.
         let _ = stream.write_all(bytes);
         let mut answer = Vec::new();

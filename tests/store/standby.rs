@@ -1,8 +1,9 @@
 //! A standby on disk: it copies a store, applies its log, and has the same rows.
 
+use std::collections::HashSet;
+use std::fs;
+use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
-use std::{fs, thread};
 
 use config::Config;
 use feed::items::tables::{Batch, Push};
@@ -14,6 +15,7 @@ use tempfile::TempDir;
 
 use super::everything::{Scope, dump, fill};
 use super::support::{audit, ids, open, outbox, post, publish_post, timed};
+use crate::wait::until;
 
 const URL: &str = "http://origin";
 /// Bytes of the smallest write buffer.
@@ -34,7 +36,7 @@ impl World {
         Self { origin: Box::new(Store::open(&options).expect("opens")), dir }
     }
 
-    fn path(&self) -> std::path::PathBuf {
+    fn path(&self) -> PathBuf {
         self.dir.path().join("standby")
     }
 
@@ -65,6 +67,13 @@ impl World {
             .has_tables(&self.origin.disk().expect("on disk").log_facts().expect("facts").tables)
             .expect("the same tables");
         standby
+    }
+
+    /// The files of the log.
+    fn logs(&self) -> HashSet<PathBuf> {
+        let files =
+            fs::read_dir(self.dir.path().join("origin/db")).expect("lists").map(|file| file.expect("listed").path());
+        files.filter(|file| file.extension().is_some_and(|ending| ending == "log")).collect()
     }
 
     fn read(&self, standby: &Standby) -> LogReader {
@@ -129,12 +138,16 @@ fn a_hole_in_the_log_is_never_passed_over() {
     world.copy(&directory);
     let standby = world.open(&directory);
     let mut reader = world.read(&standby);
+    let logs = world.logs();
     world.origin.disk().expect("on disk").keep_log(0);
-    for round in 0..4 {
-        publish_post(&world.origin, 10 + round, 9, 1);
+    let mut id = 10;
+    let is_gone = || {
+        id += 1;
+        publish_post(&world.origin, id, 9, 1);
         world.origin.compact().expect("flushes");
-        thread::sleep(Duration::from_millis(700));
-    }
+        world.logs().is_disjoint(&logs)
+    };
+    until("the log is kept", is_gone).expect("removed");
     let gone = reader.next().expect_err("it was removed");
     assert_eq!(gone.code(), Some(Code::LogGone), "{gone}");
     let later = world.origin.disk().expect("on disk").log_facts().expect("facts").flushed - 1;

@@ -16,6 +16,7 @@ use model::{
 };
 
 use super::everything;
+pub(crate) use crate::plain::{item, user};
 
 /// Runs a test on a fresh directory.
 pub(crate) fn on_rocks(test: fn(&Store)) {
@@ -67,16 +68,8 @@ pub(crate) fn erasure_of(who: u64, since: u64) -> Erasure {
     Erasure { user: user(who), hash: who.to_string(), since, rows: 0 }
 }
 
-pub(crate) fn user(raw: u64) -> UserId {
-    UserId::new(raw).expect("a user id")
-}
-
 pub(crate) fn users(raw: impl IntoIterator<Item = u64>) -> Vec<UserId> {
     raw.into_iter().map(user).collect()
-}
-
-pub(crate) fn item(raw: u64) -> ContentId {
-    ContentId::new(raw).expect("a content id")
 }
 
 pub(crate) fn place(at: u64, id: u64) -> Cursor {

@@ -42,8 +42,14 @@ def arguments(about: str) -> argparse.ArgumentParser:
     return parser
 
 
-def environment(directory: Path, *packages: object) -> Path | str:
-    """The directory of programs of an environment of Python with these packages, or why there is none. One that is whole is kept."""
+def tool(name: str) -> str | None:
+    """The path of a program of the system, or of `.ci/tools`."""
+    return shutil.which(name) or shutil.which(TARGET.resolve() / "tools" / name)
+
+
+def environment(directory: Path, *packages: object, cwd: Path | None = None) -> Path | str:
+    """The directory of programs of an environment of Python with these packages, or why there is none. One that is whole is kept.
+    Paths of packages are relative to `cwd`."""
     wanted = " ".join(map(str, packages))
     programs, done = directory.resolve() / "bin", directory / "done"
     if done.exists() and done.read_text() == wanted:
@@ -53,7 +59,7 @@ def environment(directory: Path, *packages: object) -> Path | str:
     except (subprocess.CalledProcessError, OSError):
         return "Python has no venv (Debian: python3-venv)"
     install = [programs / "pip", "install", "--quiet", "--disable-pip-version-check", "--retries", "1", *packages]
-    ended = subprocess.run(install, capture_output=True, text=True)
+    ended = subprocess.run(install, cwd=cwd, capture_output=True, text=True)
     if ended.returncode != 0:
         return f"pip cannot install {wanted}: {ended.stderr.strip().splitlines()[-1:]}"
     done.write_text(wanted)
