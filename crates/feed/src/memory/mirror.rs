@@ -154,3 +154,35 @@ impl<V, const SHARDS: usize> Filled for Mirror<V, SHARDS> {
         self.version.fetch_add(1, Ordering::Release);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn user(raw: u64) -> UserId {
+        UserId::new(raw).expect("in range")
+    }
+
+    #[test]
+    fn who_does_not_fit_or_leaves_before_the_walk_comes_is_looked_up() {
+        let mirror = Mirror::<u8, 2>::new(2);
+        let known = |raw| {
+            let mut found = Known::NoRow;
+            mirror.look(&[user(raw)], |_, known| found = known);
+            found
+        };
+        assert_eq!(known(1), Known::Unknown);
+        mirror.set(user(1), 5);
+        mirror.remove(user(2));
+        // The walk is at the rows of before.
+        (1..=3).for_each(|raw| mirror.load(user(raw), 4));
+        let version = mirror.version();
+        mirror.loaded();
+        assert!(mirror.version() > version);
+        assert_eq!([1, 2, 3, 4].map(known), [Known::Row(5), Known::Unknown, Known::Row(4), Known::NoRow]);
+        mirror.set(user(4), 6);
+        mirror.remove(user(1));
+        assert_eq!([1, 4].map(known), [Known::NoRow, Known::Unknown]);
+        assert_eq!((mirror.usage().0.used, mirror.usage().1), (1, 1));
+    }
+}

@@ -11,6 +11,9 @@ use model::Cursor;
 /// Most events that wait for one client.
 pub(super) const CAPACITY: usize = 1000;
 
+/// The position of what is not in the log.
+pub(super) const NO_POSITION: u64 = u64::MAX;
+
 /// The events of one stream, in order.
 #[derive(Debug)]
 pub(super) struct Queue {
@@ -19,7 +22,7 @@ pub(super) struct Queue {
     items: VecDeque<Item>,
     /// The position of the first event that is the stream's.
     from: u64,
-    /// Whether events were left out: then nothing waits, and a reset comes next.
+    /// Whether events were left out: then a reset comes next, and no event waits.
     is_reset: bool,
     waker: Option<Waker>,
 }
@@ -30,9 +33,9 @@ impl Queue {
         Self { items: VecDeque::new(), from, is_reset: false, waker: None }
     }
 
-    /// Whether the event at this position is one of the stream's. The next reset stands for all before it.
+    /// Whether the event at this position is one of the stream's. A reset that comes next stands for all events so far.
     pub(super) fn wants(&self, position: u64) -> bool {
-        !self.is_reset && self.from <= position
+        self.from <= position && (!self.is_reset || position == NO_POSITION)
     }
 
     /// Adds an item that counts in this memory, for a reader who is shown this. False if there is no room: a reset is needed.

@@ -13,7 +13,7 @@ use super::frame::{Frame, Item, Viewer};
 use super::memory::Memory;
 use super::personal::Note;
 use super::presence::Presence;
-use super::queue::Queue;
+use super::queue::{NO_POSITION, Queue};
 use super::sequencer::Sequencer;
 use super::shown::{Shown, ShownChange};
 use model::error::{Code, Error, Result};
@@ -238,8 +238,7 @@ impl Streams {
     pub fn tell(&self, user: UserId, actor: Option<UserId>, text: String) {
         let reader = self.state().readers.get(&user).cloned();
         let note = Item::Note(Arc::new(Note::new(text, actor, &self.memory)));
-        // No stream began after it.
-        self.change_each(reader, |reader, wakers| self.put(reader, u64::MAX, &note, wakers));
+        self.change_each(reader, |reader, wakers| self.put(reader, NO_POSITION, &note, wakers));
     }
 
     /// Puts an item into the queues that want it. A full queue loses all that waits.
