@@ -215,7 +215,7 @@ impl Call {
             Err(Error::NotCached) => {
                 let api = Arc::clone(&self.api);
                 let read = self.api.pools.run(Wants::Change, move || look(api.feed().read()));
-                Ok(Box::pin(self.in_time(read)).await???)
+                Box::pin(self.in_time(read)).await??
             }
             seen => Ok(seen?),
         }
@@ -281,7 +281,7 @@ impl Call {
         });
         answered_at(Some(self.due()), || feed.ask(change, tell))?;
         let told = self.in_time(told).await?;
-        Ok(told.map_err(|_| Error::internal("a change ended without a result"))??)
+        told.map_err(|_| Error::internal("a change ended without a result"))?
     }
 
     /// When the sender has an answer.

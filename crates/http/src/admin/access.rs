@@ -85,7 +85,7 @@ async fn show_settings(call: Call) -> Answer {
             sections.values_mut().for_each(hide_secrets);
             reply::ok(&ServerSettings(sections))
         }
-        other => Err(Error::Setup(format!("settings are no object: {other:?}")).into()),
+        other => Err(Error::Setup(format!("settings are no object: {other:?}"))),
     }
 }
 

@@ -87,7 +87,7 @@ fn kind(call: &Call) -> Result<ReactionKind> {
         let detail = format_args!("kind: expected a name, percent-encoded as UTF-8, not \"{sent}\"");
         Error::refused(Code::InvalidKind, detail)
     })?;
-    Ok(reactions::kind(call.api.feed(), &name)?)
+    reactions::kind(call.api.feed(), &name)
 }
 
 /// `PUT` and `DELETE /v1/content/{content_id}/reactions/{kind}/{uid}`
