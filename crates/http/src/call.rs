@@ -215,7 +215,7 @@ impl Call {
             Err(Error::NotCached) => {
                 let api = Arc::clone(&self.api);
                 let read = self.api.pools.run(Wants::Change, move || look(api.feed().read()));
-                Ok(Box::pin(self.in_time(read)).await???)
+                Box::pin(self.in_time(read)).await??
             }
             seen => Ok(seen?),
         }

@@ -57,8 +57,8 @@ pub(crate) async fn answer_of_another(call: &Call, id: RequestId) -> Result<Opti
 async fn has_changes(call: &Call) -> Result<()> {
     let Some(node) = &call.api.node else { return Ok(()) };
     match call.wanted()? {
-        Wanted::All => Ok(call.in_time(node.read_index()).await??),
-        Wanted::Position(position) => Ok(call.in_time(node.come_to(position)).await??),
+        Wanted::All => call.in_time(node.read_index()).await?,
+        Wanted::Position(position) => call.in_time(node.come_to(position)).await?,
         Wanted::Nothing => Ok(()),
     }
 }

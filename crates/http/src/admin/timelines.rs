@@ -70,7 +70,6 @@ answers! {
         #[schema(required, value_type = Option<String>, pattern = r"^[0-9]+-[^\x00-\x1f\x7f-\x9f]+$")]
         (floor: Option<Position<HostId>>) = found.floor.map(|place| ids.place(place));
     }
-
 }
 
 /// `GET /v1/admin/users/{uid}/timeline/verify`

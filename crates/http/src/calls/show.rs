@@ -55,9 +55,7 @@ answers! {
         /// `true` if the author is suspended, otherwise missing. No list shows such an item.
         (suspended?: bool) = None;
     }
-}
 
-answers! {
     /// The reactions of the reader to an item of the reader's timeline.
     pub(crate) struct Viewer<'a> (of: Reactions, kinds: &'a ReactionKinds) {
         /// The names of the kinds, in the order of `reactions.kinds`.
@@ -126,9 +124,7 @@ answers! {
         (author_id: ShownId<'a> as HostId) = ids.show(entry.author);
         (published_at: Millis as Time) = entry.cursor.at;
     }
-}
 
-answers! {
     /// The counts of an item.
     pub(crate) struct Counts<'a> (of: &'a ItemCounts, kinds: &'a ReactionKinds) {
         (comments: u64) = of.comments;
@@ -172,9 +168,7 @@ answers! {
         /// The user has asked to follow the target, who has not answered yet.
         (requested: bool) = of.requested_since.is_some();
     }
-}
 
-answers! {
     /// A user in a list of users.
     pub(crate) struct Member (user: UserCursor, ids: &HostIds, asked: Option<RelationKind>, rule: RuleDraft) {
         let (only, except) = rule.fields();

@@ -10,9 +10,7 @@ answers! {
         (items: Vec<Change<'a>>) = page.changes.iter().map(|changed| Change::new(page, changed, ids)).collect();
         (position: String) = page.end.to_string();
     }
-}
 
-answers! {
     /// What a change did. The ids depend on its type.
     pub(super) struct Change<'a> (page: &ChangesPage, changed: &'a Changed, ids: &'a HostIds) {
         let effect = &changed.effect;
