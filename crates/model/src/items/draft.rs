@@ -4,6 +4,7 @@ use std::fmt;
 use std::ops::Deref;
 
 use serde::{Deserialize, Deserializer, Serialize, de};
+use utoipa::openapi::{ObjectBuilder, RefOr, Schema};
 
 use super::counts::COMMENT;
 use super::json::{JsonObject, MediaList};
@@ -20,49 +21,130 @@ pub const MAX_MENTIONS: usize = 50;
 /// Most characters of a topic.
 pub const MAX_TOPIC_CHARS: usize = 64;
 
-/// A requested publish: the same shape in `POST /v1/content`, in an import and in a log of commands. In every optional
-/// field `null` means left out.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Draft {
-    /// The author.
-    pub author_id: HostId,
-    /// The id; made by the server if left out.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub content_id: Option<HostId>,
-    /// Time of publishing; the server's clock if left out.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub published_at: Option<Time>,
-    /// `post` if left out.
-    #[serde(default, deserialize_with = "or_default")]
-    pub kind: Kind,
-    /// The text.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub text: Option<String>,
-    /// Media, in order.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub media: Option<MediaList>,
-    /// At most [`MAX_TOPICS`].
-    #[serde(default, deserialize_with = "or_default")]
-    pub topics: Topics,
-    /// The item that it points at.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub ref_id: Option<HostId>,
-    /// The host's own data.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub extra: Option<JsonObject>,
-    /// Whether it goes to the author's followers.
-    #[serde(default = "yes", deserialize_with = "or_yes")]
-    pub broadcast: bool,
-    /// Further sources to whose followers it goes.
-    #[serde(default, deserialize_with = "or_default", skip_serializing_if = "<[_]>::is_empty")]
-    pub to: Sources,
-    /// Who may see it; the default of its author if left out.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub audience: Option<Audience>,
-    /// Users who get a notice of it.
-    #[serde(default, deserialize_with = "or_default", skip_serializing_if = "<[_]>::is_empty")]
-    pub mentions: Mentioned,
+/// A type of the fields of requests, with its schema in the description of the API.
+pub(crate) trait Property {
+    /// The schema of a field with this description. One with a schema of its own keeps the description of that.
+    fn property(about: &str) -> RefOr<Schema>;
+}
+
+/// Declares the fields of requests that write items: those of a publish alone, and those of a comment too. Behind `edit` is the
+/// type of a field that an edit may change. The types of requests and their schemas follow. The comment of a field is its
+/// description in the schema. Only the author is required.
+macro_rules! drafts {
+    ($(
+        publish {$(#[doc = $about:literal] #[$how:meta] $name:ident: $type:ty;)*}
+        comment {$(#[doc = $of_both:literal] #[$both_how:meta] $both:ident: $both_type:ty $(, edit $edit:ty)?;)*}
+    )+) => {
+        /// A requested publish: the same shape in `POST /v1/content`, in an import and in a log of commands. In every
+        /// optional field `null` means left out.
+        #[derive(Debug, Clone, Serialize, Deserialize)]
+        #[serde(deny_unknown_fields)]
+        pub struct Draft {
+            /// The author.
+            pub author_id: HostId,
+            $(
+                $(#[doc = $about] #[$how] pub $name: $type,)*
+                $(#[doc = $of_both] #[$both_how] pub $both: $both_type,)*
+            )+
+        }
+
+        /// A requested comment: a publish without kind and `ref_id`, which is not broadcast unless asked for.
+        #[derive(Debug, Clone, Deserialize)]
+        #[serde(deny_unknown_fields)]
+        pub struct CommentDraft {
+            /// The author.
+            pub author_id: HostId,
+            $($(#[doc = $of_both] #[serde(default, deserialize_with = "or_default")] pub $both: $both_type,)*)+
+        }
+
+        impl CommentDraft {
+            /// The publish of this comment on an item.
+            pub fn on(self, subject: HostId) -> Draft {
+                let (kind, ref_id) = (Kind(COMMENT.to_owned()), Some(subject));
+                Draft { author_id: self.author_id, kind, ref_id, $($($both: self.$both,)*)+ }
+            }
+        }
+
+        /// A requested edit. A field left out stays; `null` clears it.
+        #[derive(Debug, Clone, Default, Serialize, Deserialize)]
+        #[serde(deny_unknown_fields)]
+        pub struct EditDraft {
+            $($($(
+                #[doc = concat!("The new `", stringify!($both), "`.")]
+                #[serde(default, deserialize_with = "nullable", skip_serializing_if = "Option::is_none")]
+                pub $both: Option<Option<$edit>>,
+            )?)*)+
+        }
+
+        impl Draft {
+            pub(crate) fn properties(object: ObjectBuilder) -> ObjectBuilder {
+                let object = CommentDraft::properties(object);
+                object $($(.property(stringify!($name), <$type>::property($about.trim())))*)+
+            }
+        }
+
+        impl CommentDraft {
+            pub(crate) fn properties(object: ObjectBuilder) -> ObjectBuilder {
+                object $($(.property(stringify!($both), <$both_type>::property($of_both.trim())))*)+
+            }
+        }
+
+        impl EditDraft {
+            pub(crate) fn properties(object: ObjectBuilder) -> ObjectBuilder {
+                object $($($(.property(stringify!($both), <$edit>::property($of_both.trim())))?)*)+
+            }
+        }
+    };
+}
+
+drafts! {
+    publish {}
+    comment {
+        /// The id of the item. Default: a new id from the server; such ids rise with time
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        content_id: Option<HostId>;
+        /// Time of publishing. Default: the server's clock
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        published_at: Option<Time>;
+    }
+    publish {
+        /// The kind of the item. Default: `post`
+        #[serde(default, deserialize_with = "or_default")]
+        kind: Kind;
+    }
+    comment {
+        /// The text
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        text: Option<String>, edit String;
+        /// Media, in order
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        media: Option<MediaList>, edit MediaList;
+        /// At most [`MAX_TOPICS`]
+        #[serde(default, deserialize_with = "or_default")]
+        topics: Topics;
+    }
+    publish {
+        /// The id of another item: the original of a repost, the subject of a comment
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        ref_id: Option<HostId>;
+    }
+    comment {
+        /// The host's own data
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        extra: Option<JsonObject>, edit JsonObject;
+        /// Whether the item appears in timelines and on the author's own page. Default: `true`
+        #[serde(default = "yes", deserialize_with = "or_yes")]
+        broadcast: bool;
+        /// Further sources (groups, threads, tags) to whose followers the item goes, each once, not the author
+        #[serde(default, deserialize_with = "or_default", skip_serializing_if = "<[_]>::is_empty")]
+        to: Sources;
+        /// Who may see it. Default: that of the author's settings
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        audience: Option<Audience>;
+        /// Users who get a notice of the item, each once
+        #[serde(default, deserialize_with = "or_default", skip_serializing_if = "<[_]>::is_empty")]
+        mentions: Mentioned;
+    }
 }
 
 impl Draft {
@@ -108,74 +190,6 @@ fn twice(ids: &[HostId]) -> Result<(), String> {
         Some(place) => Err(format!("{} occurs twice", ids[place])),
         None => Ok(()),
     }
-}
-
-/// A requested comment: a publish without kind and `ref_id`.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct CommentDraft {
-    /// The author.
-    pub author_id: HostId,
-    /// The id; made by the server if left out.
-    pub content_id: Option<HostId>,
-    /// Time of publishing; the server's clock if left out.
-    pub published_at: Option<Time>,
-    /// The text.
-    pub text: Option<String>,
-    /// Media, in order.
-    pub media: Option<MediaList>,
-    /// At most [`MAX_TOPICS`].
-    #[serde(default, deserialize_with = "or_default")]
-    pub topics: Topics,
-    /// The host's own data.
-    pub extra: Option<JsonObject>,
-    /// Whether it goes to the author's followers: not unless asked for.
-    #[serde(default, deserialize_with = "or_default")]
-    pub broadcast: bool,
-    /// Further sources to whose followers it goes.
-    #[serde(default, deserialize_with = "or_default")]
-    pub to: Sources,
-    /// Who may see it; the default of its author if left out.
-    pub audience: Option<Audience>,
-    /// Users who get a notice of it.
-    #[serde(default, deserialize_with = "or_default")]
-    pub mentions: Mentioned,
-}
-
-impl CommentDraft {
-    /// The publish of this comment on an item.
-    pub fn on(self, subject: HostId) -> Draft {
-        Draft {
-            author_id: self.author_id,
-            content_id: self.content_id,
-            published_at: self.published_at,
-            kind: Kind(COMMENT.to_owned()),
-            text: self.text,
-            media: self.media,
-            topics: self.topics,
-            ref_id: Some(subject),
-            extra: self.extra,
-            broadcast: self.broadcast,
-            to: self.to,
-            audience: self.audience,
-            mentions: self.mentions,
-        }
-    }
-}
-
-/// A requested edit. A field left out stays; `null` clears it.
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct EditDraft {
-    /// The new text.
-    #[serde(default, deserialize_with = "nullable", skip_serializing_if = "Option::is_none")]
-    pub text: Option<Option<String>>,
-    /// The new media.
-    #[serde(default, deserialize_with = "nullable", skip_serializing_if = "Option::is_none")]
-    pub media: Option<Option<MediaList>>,
-    /// The new extra object.
-    #[serde(default, deserialize_with = "nullable", skip_serializing_if = "Option::is_none")]
-    pub extra: Option<Option<JsonObject>>,
 }
 
 /// A time in a request, 0 … 2^63-1 ms.
