@@ -278,7 +278,7 @@ fn new_profile() -> ObjectBuilder {
 #[cfg(test)]
 mod tests {
     use super::*;
-
+    
     /// The fields that a type's error for an unknown field lists.
     fn fields<T: serde::de::DeserializeOwned>() -> Vec<String> {
         let told = serde_json::from_str::<T>(r#"{"?":1}"#).err().expect("no such field").to_string();
