@@ -9,6 +9,7 @@ pub(crate) mod erasures;
 pub(crate) mod events;
 mod notices;
 
+use std::array;
 use std::collections::BTreeMap;
 
 use bincode::{Decode, Encode};
@@ -125,7 +126,7 @@ impl Value for Stored {
             content.fingerprint,
         );
         let to = content.to.iter().map(|source| source.get()).collect::<Vec<_>>();
-        let paths = (content.kind_id.0, to, flags(content.audience));
+        let paths = (content.kind_id.0, to, bits([content.audience == Audience::Followers]));
         if content.mentions.is_empty() {
             return encode(CONTENT, &(fields, paths));
         }
@@ -143,7 +144,7 @@ fn content_version(bytes: &[u8]) -> u8 {
 type Fields<F> = (F, (u8, Vec<u64>, u8));
 
 fn read_content(id: ContentId, bytes: &[u8]) -> Result<Stored> {
-    let ((fields, (kind_id, to, audience)), mentions): (Fields<_>, Vec<u64>) = match content_version(bytes) {
+    let ((fields, (kind_id, to, flags)), mentions): (Fields<_>, Vec<u64>) = match content_version(bytes) {
         CONTENT => (decode("content", CONTENT, bytes)?, Vec::new()),
         version => {
             let (fields, paths, mentions) = decode("content", version, bytes)?;
@@ -152,6 +153,7 @@ fn read_content(id: ContentId, bytes: &[u8]) -> Result<Stored> {
     };
     let (author, published_at, edited_at, deleted_at, kind, text, media, topics, ref_id, extra, broadcast, fingerprint) =
         fields;
+    let [for_followers] = read_bits(flags)?;
     let author = UserId::new(author).map_err(|_| corrupt("content: author"))?;
     let users = |ids: Vec<u64>| ids.into_iter().map(UserId::new).collect::<Result<Vec<_>, _>>();
     let ref_id = Option::map(ref_id, ContentId::new).transpose().map_err(|_| corrupt("content: ref_id"))?;
@@ -169,7 +171,7 @@ fn read_content(id: ContentId, bytes: &[u8]) -> Result<Stored> {
         extra,
         broadcast,
         to: users(to).map_err(|_| corrupt("content: to"))?,
-        audience: read_flags(audience)?,
+        audience: audience(for_followers),
         mentions: users(mentions).map_err(|_| corrupt("content: mentions"))?,
         fingerprint,
     };
@@ -287,16 +289,27 @@ pub(crate) fn read_author(bytes: &[u8]) -> Result<UserId> {
     raw.and_then(|raw| UserId::new(raw).ok()).ok_or_else(|| corrupt("author"))
 }
 
+/// Flags, a bit each; the first is the lowest.
+fn bits<const N: usize>(flags: [bool; N]) -> u8 {
+    flags.iter().rev().fold(0, |bits, flag| bits << 1 | u8::from(*flag))
+}
+
+fn read_bits<const N: usize>(bits: u8) -> Result<[bool; N]> {
+    let flags = array::from_fn(|place| bits >> place & 1 == 1);
+    if bits >> N == 0 { Ok(flags) } else { Err(corrupt("flags")) }
+}
+
+fn audience(for_followers: bool) -> Audience {
+    if for_followers { Audience::Followers } else { Audience::Public }
+}
+
+/// The flags of a value with no other flag than the audience.
 fn flags(audience: Audience) -> u8 {
-    u8::from(audience == Audience::Followers)
+    bits([audience == Audience::Followers])
 }
 
 fn read_flags(flags: u8) -> Result<Audience> {
-    match flags {
-        0 => Ok(Audience::Public),
-        1 => Ok(Audience::Followers),
-        _ => Err(corrupt("audience")),
-    }
+    read_bits(flags).map(|[for_followers]| audience(for_followers))
 }
 
 /// In an outbox, or in another list of its author's: kind, flags and another author, without defaults. Empty for a plain entry.
