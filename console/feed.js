@@ -305,12 +305,12 @@ export class Feed {
     return null;
   }
 
-  // Replaces an item that is loaded; false if it is not.
+  // Replaces an item that is loaded, but for its original, which no event has; false if it is not loaded.
   edited(item) {
     const found = this.#find(item.content_id);
     if (found) {
       const { page, place } = found;
-      this.#change(() => (page.items = page.items.with(place, { ...page.items[place], ...item })));
+      this.#change(() => (page.items = page.items.with(place, { original: page.items[place].original, ...item })));
     }
     return found !== null;
   }

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use crate::command::{Place, Ran, dump};
 use crate::server::{Server, run, wait_until};
 use feed::store::{Options, Store};
+use kv::FORMAT;
 use tar::{EntryType, Header};
 
 /// A place with some data, and an archive `b.tar` of it.
@@ -475,9 +476,9 @@ fn a_backup_of_an_unknown_format_or_with_wrong_facts_is_refused() {
     for (said, words) in [
         (r#""begun_at":1000,"format":3,"release":"0.0.9""#, "version 0.0.9 took the backup, in format 3"),
         (r#""begun_at":1000,"format":99,"release":"7.1.0""#, "version 7.1.0 took the backup, in format 99"),
-        (r#""begun_at":1000000000000000000,"format":7,"release":"0.0.9""#, "its name is not the time when it began"),
-        (r#""begun_at":1001,"format":7,"release":"0.0.9""#, "its name is not the time when it began"),
-        (r#""begun_at":1000,"format":7,"release":"\u001b[31m""#, "its version is not one of Tideline"),
+        (&present(1000000000000000000, "0.0.9"), "its name is not the time when it began"),
+        (&present(1001, "0.0.9"), "its name is not the time when it began"),
+        (&present(1000, r"\u001b[31m"), "its version is not one of Tideline"),
     ] {
         as_backup(&place.data(), &place.path("other"), said);
         refused(&place, "other", words);
@@ -486,6 +487,11 @@ fn a_backup_of_an_unknown_format_or_with_wrong_facts_is_refused() {
     }
     fs::write(backup.join("FORMAT"), "tideline format 2\nrelease 0.0.9\n").unwrap();
     refused(&place, &backup.display().to_string(), "the backup is damaged: data directory");
+}
+
+/// The facts of a backup in the present format.
+fn present(begun_at: u64, release: &str) -> String {
+    format!(r#""begun_at":{begun_at},"format":{FORMAT},"release":"{release}""#)
 }
 
 /// Makes a backup with these facts of the files of a data directory.
@@ -507,9 +513,9 @@ fn a_backup_with_a_damaged_log_restores_nothing() {
     let server = Server::start();
     server.publish(5, 9, 50);
     let (_, data) = server.stop("KILL");
-    let facts = r#""begun_at":1000,"format":7,"release":"0.1.0""#;
+    let facts = present(1000, "0.1.0");
     let target = place.path("b");
-    as_backup(data.path(), &target, facts);
+    as_backup(data.path(), &target, &facts);
     place.run(&["restore", "--from", "b", "--data-dir", "whole"]).ok();
     let log = names(&target.join("db")).into_iter().rfind(|name| name.ends_with(".log")).unwrap();
     let log = target.join("db").join(log);

@@ -50,6 +50,8 @@ def flows(proof: Proof, page: Page, town: Town) -> None:
     proof.same("after the press", page.ids(), ["live-1", "live-0", *before])
     town.told("PATCH", "/v1/content/live-0", {"text": "Edited while you look"})
     page.shows("Edited while you look")
+    town.told("PATCH", "/v1/content/live-0", {"text": None})
+    page.wait("!text('[data-id=live-0]').includes('Edited while you look')", "the text goes that an edit has cleared")
     town.told("DELETE", "/v1/content/live-1")
     page.wait("!has('[data-id=live-1]')", "the deleted item goes")
 

@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 use std::fs;
 use std::sync::LazyLock;
 
+use kv::FORMAT;
 use regex::Regex;
 use serde_json::{Value, json};
 
@@ -150,8 +151,8 @@ pub(crate) fn town() -> Town {
     town.put_list(111, "close", json!({"title": "Close friends", "exclusive": true}));
     let backup = town.server.data().path().join("backups/20261122T143000.123Z");
     fs::create_dir_all(backup.join("db")).unwrap();
-    fs::write(backup.join("FORMAT"), "tideline format 7\n").unwrap();
-    let facts = json!({"name": "", "begun_at": 0, "took_ms": 0, "format": 7, "release": "0", "files": 1, "bytes": 18,
+    fs::write(backup.join("FORMAT"), format!("tideline format {FORMAT}\n")).unwrap();
+    let facts = json!({"name": "", "begun_at": 0, "took_ms": 0, "format": FORMAT, "release": "0", "files": 1, "bytes": 18,
         "sequence": 0});
     fs::write(backup.join("BACKUP"), facts.to_string()).unwrap();
     fs::write(backup.join("VERDICT"), json!({"verified_at": 0, "total": 0, "findings": []}).to_string()).unwrap();

@@ -10,6 +10,7 @@ use tempfile::TempDir;
 
 use super::lines;
 use crate::command::{Place, Ran, gzip};
+use crate::plain::FREE_FIELDS;
 use crate::server::host_ids::escaped;
 use crate::server::{Server, wait_until};
 
@@ -125,7 +126,7 @@ impl World {
         let mut draft = json!({"author_id": self.user(), "content_id": self.item(), "published_at": self.time()});
         let mut set = |name: &str, value: Value| draft[name] = value;
         let texts = ["", "a, \"b\"\n\u{1}", "é 🌊", "\u{2028}"];
-        for field in 0..9 {
+        for field in 0..7 {
             if self.random.bool() {
                 continue;
             }
@@ -136,10 +137,11 @@ impl World {
                 3 => set("topics", json!(["t", "é/🌊"])),
                 4 => set("media", json!([{"type": "image", "url": "/a"}])),
                 5 => set("extra", json!({"k": [1, {"a": null}]})),
-                6 => set("broadcast", json!(false)),
-                7 => set("audience", json!(self.random.choice(["public", "followers"]))),
                 _ => set("to", json!([self.user()])),
             }
+        }
+        for (name, values) in FREE_FIELDS {
+            set(name, serde_json::from_str(self.random.choice(*values).unwrap()).unwrap());
         }
         draft
     }

@@ -7,8 +7,8 @@ pub(crate) mod notices;
 use std::collections::{BTreeMap, BTreeSet};
 
 use model::{
-    Audience, Barrier, COMMENT, ContentId, Cursor, Entry, Id, Millis, NoticeCursor, Order, Page, PageRequest, Position,
-    REPOST, ReactionCounts, ReactionKind, Relation, RuleDraft, Side, UserCursor, UserId, UserSettings,
+    Audience, Barrier, COMMENT, ContentId, Cursor, Entry, Id, Millis, NoticeCursor, Order, POST, Page, PageRequest,
+    Position, REPOST, ReactionCounts, ReactionKind, Relation, RuleDraft, Side, UserCursor, UserId, UserSettings,
 };
 use serde_json::Value;
 
@@ -19,6 +19,10 @@ pub(crate) fn user(raw: u64) -> UserId {
 pub(crate) fn item(raw: u64) -> ContentId {
     ContentId::new(raw).expect("a content id")
 }
+
+/// Optional fields of a publish that may stand beside any others, and some of their values.
+pub(crate) const FREE_FIELDS: &[(&str, &[&str])] =
+    &[("audience", &["null", "\"public\"", "\"followers\""]), ("broadcast", &["null", "true", "false", "false"])];
 
 /// The fields of a publish, except id and time.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,6 +41,29 @@ pub(crate) struct Body {
 }
 
 impl Body {
+    /// A broadcast post of an author, without anything in it.
+    pub(crate) fn plain(author: UserId) -> Self {
+        Self {
+            author,
+            text: None,
+            extra: None,
+            broadcast: true,
+            to: vec![],
+            audience: None,
+            topics: vec![],
+            kind: POST,
+            ref_id: None,
+            mentions: vec![],
+        }
+    }
+
+    /// What a repeated publish must have, too: an audience only if it names one.
+    fn meaning(&self) -> Self {
+        let extra = self.extra.as_ref().map(|text| text.replace(' ', ""));
+        let (to, topics, mentions) = (set(&self.to), set(&self.topics), set(&self.mentions));
+        Self { audience: None, extra, to, topics, mentions, ..self.clone() }
+    }
+
     /// The sources whose followers get it.
     pub(crate) fn paths(&self) -> impl Iterator<Item = UserId> {
         self.broadcast.then_some(self.author).into_iter().chain(self.to.iter().copied())
@@ -52,9 +79,8 @@ pub(crate) struct Item {
     pub(crate) body: Body,
     /// That of the body, or else the default of the author at the time of the publish.
     pub(crate) audience: Audience,
-    /// The present values.
-    pub(crate) text: Option<String>,
-    pub(crate) extra: Option<String>,
+    /// As edited since.
+    pub(crate) shown: Body,
     pub(crate) edited: bool,
     pub(crate) deleted: bool,
     /// Whether it was deleted for good.
@@ -65,8 +91,8 @@ pub(crate) struct Item {
 
 impl Item {
     pub(crate) fn new(id: ContentId, at: Millis, body: Body) -> Self {
-        let (text, extra, audience) = (body.text.clone(), body.extra.clone(), body.audience.unwrap_or_default());
-        Self { id, at, body, audience, text, extra, edited: false, deleted: false, purged: false, off: BTreeSet::new() }
+        let (shown, audience) = (body.clone(), body.audience.unwrap_or_default());
+        Self { id, at, body, audience, shown, edited: false, deleted: false, purged: false, off: BTreeSet::new() }
     }
 
     pub(crate) fn cursor(&self) -> Cursor {
@@ -84,22 +110,15 @@ impl Item {
 
     /// Whether publishing `body` at `at` repeats the publish of this item.
     pub(crate) fn is_repeated_by(&self, body: &Body, at: Option<Millis>) -> bool {
-        let meaning = |extra: &Option<String>| extra.as_ref().map(|text| text.replace(' ', ""));
-        let same = self.body.author == body.author
-            && self.body.text == body.text
-            && self.body.broadcast == body.broadcast
-            && is_same_set(&self.body.to, &body.to)
-            && body.audience.is_none_or(|audience| audience == self.audience)
-            && is_same_set(&self.body.topics, &body.topics)
-            && (self.body.kind, self.body.ref_id) == (body.kind, body.ref_id)
-            && is_same_set(&self.body.mentions, &body.mentions)
-            && meaning(&self.body.extra) == meaning(&body.extra);
+        let same =
+            self.body.meaning() == body.meaning() && body.audience.is_none_or(|audience| audience == self.audience);
         !self.deleted && same && at.is_none_or(|at| at == self.at)
     }
 }
 
-fn is_same_set<T: Ord>(one: &[T], other: &[T]) -> bool {
-    one.iter().collect::<BTreeSet<_>>() == other.iter().collect()
+/// The elements, each once, in their order.
+fn set<T: Ord + Clone>(list: &[T]) -> Vec<T> {
+    list.iter().cloned().collect::<BTreeSet<_>>().into_iter().collect()
 }
 
 /// A list of a user.

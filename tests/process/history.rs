@@ -357,7 +357,7 @@ fn differ(server: &Server, model: &Model) -> Result<(), String> {
         let shown = |item: &Value| (item["text"].clone(), item["counts"]["reactions"]["like"].as_u64().unwrap_or(0));
         let found: Vec<_> = found["items"].as_array().expect("items").iter().map(shown).collect();
         let likes = |id: ContentId| members(&model.reactors(id, ReactionKind::LIKE)).len() as u64;
-        let expected: Vec<_> = part.iter().map(|id| (json!(live[id].text), likes(**id))).collect();
+        let expected: Vec<_> = part.iter().map(|id| (json!(live[id].shown.text), likes(**id))).collect();
         same(found, expected, || format!("texts and likes of {asked:?}"))?;
     }
     Ok(())

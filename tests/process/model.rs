@@ -78,20 +78,8 @@ impl Item {
 
     fn published(&self) -> plain::Item {
         let (topics, kind, to) = (self.topics(), self.kind(), self.to().map(user).into_iter().collect());
-        let (author, broadcast) = (user(self.author), true);
-        let body = Body {
-            author,
-            text: None,
-            extra: None,
-            broadcast,
-            to,
-            audience: None,
-            topics,
-            kind,
-            ref_id: None,
-            mentions: vec![],
-        };
-        plain::Item { text: Some(self.text.clone()), ..plain::Item::new(item(self.id), self.at, body) }
+        let body = Body { text: Some(self.text.clone()), to, topics, kind, ..Body::plain(user(self.author)) };
+        plain::Item::new(item(self.id), self.at, body)
     }
 }
 
@@ -99,7 +87,7 @@ impl Model {
     pub(crate) fn apply(&mut self, change: &Change) {
         match change {
             Change::Publish(items) => self.items.extend(items.iter().map(Item::published)),
-            Change::Edit { id, text } => self.live(item(*id)).expect("live").text = Some(text.clone()),
+            Change::Edit { id, text } => self.live(item(*id)).expect("live").shown.text = Some(text.clone()),
             Change::Delete(id) => self.live(item(*id)).expect("live").deleted = true,
             Change::Restore(id) => {
                 self.items.iter_mut().find(|old| old.id == item(*id)).expect("published").deleted = false;

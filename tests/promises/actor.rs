@@ -254,7 +254,7 @@ impl Actor<'_> {
     fn edit(&mut self, which: usize) -> Result<(), String> {
         let life = &mut self.part.history.lives[which];
         let text = (life.version + life.edits.len() + 1).to_string();
-        let edit = EditDraft { text: Some(Some(text.clone())), media: None, extra: None };
+        let edit = EditDraft { text: Some(Some(text.clone())), ..EditDraft::default() };
         let (feed, item) = (self.round.feed, host(self.round.feed, life.entry.cursor.id));
         let (window, edited) =
             self.round.clock.during(|| again(|| feed.submit(EditItem { item: item.clone(), edit: edit.clone() })));

@@ -150,7 +150,7 @@ impl Case {
             Op::Publish(posts) => self.publish(posts),
             Op::Import(posts) => self.import(posts),
             Op::Repeat(index, with_time) => self.repeat(*index, *with_time),
-            Op::Edit(index, text, extra) => self.edit(*index, *text, *extra),
+            Op::Edit(index, edit) => self.edit(*index, *edit),
             Op::Delete(index) => self.delete(*index),
             Op::Purge(index) => self.purge(*index),
             Op::DeleteNewest(number, most) => self.delete_newest(TOPICS[*number], *most),

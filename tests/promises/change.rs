@@ -10,7 +10,7 @@ use model::{COMMENT, CommentDraft, Content, Cursor, Draft, EditDraft, HostId, Me
 use super::case::Case;
 use super::hosts::{Hosts, New};
 use super::names::{TOPICS, json};
-use super::ops::{Place, Post};
+use super::ops::{Edit, Place, Post};
 use super::shape::{NEVER, WIDE};
 use crate::plain::{Body, Item};
 
@@ -46,7 +46,6 @@ impl Sent {
         let topics = (0..TOPICS.len() - 1).filter(|n| post.topics >> n & 1 == 1).map(|n| TOPICS[n]);
         let twice = (post.topics >> (TOPICS.len() - 1) & 1 == 1).then_some(TOPICS[0]);
         let topics = topics.chain(twice).map(str::to_owned).collect();
-        let (author, broadcast) = (UserId::MIN, post.broadcast);
         Self {
             id: post.id.map(|raw| hosts.host(raw)),
             at: post.at,
@@ -55,16 +54,13 @@ impl Sent {
             to: post.sources().map(|raw| hosts.host(raw)).collect(),
             mentioned: post.mentioned().map(|raw| hosts.host(raw)).collect(),
             body: Body {
-                author,
                 text,
                 extra,
-                broadcast,
-                to: vec![],
+                broadcast: post.broadcast,
                 audience: post.audience,
                 topics,
                 kind: post.kind,
-                ref_id: None,
-                mentions: vec![],
+                ..Body::plain(UserId::MIN)
             },
         }
     }
@@ -108,7 +104,7 @@ impl Sent {
 /// Compares the model's item with the content in an answer.
 pub(crate) fn same_content(item: &Item, content: &Content) -> Result<(), String> {
     let is = (content.id, content.published_at, content.author, &content.text, &content.extra);
-    ensure_eq!(is, (item.id, item.at, item.body.author, &item.text, &item.extra), "content");
+    ensure_eq!(is, (item.id, item.at, item.body.author, &item.shown.text, &item.shown.extra), "content");
     ensure_eq!(content.paths().collect::<Vec<_>>(), item.paths().collect::<Vec<_>>(), "paths of {}", item.id);
     ensure_eq!(content.audience, item.audience, "audience of {}", item.id);
     ensure_eq!(content.mentions, item.body.mentions, "mentions of {}", item.id);
@@ -367,19 +363,21 @@ impl Case {
         Ok(())
     }
 
-    pub(crate) fn edit(&mut self, index: usize, new_text: Option<u8>, new_extra: Option<u8>) -> Result<(), String> {
+    pub(crate) fn edit(&mut self, index: usize, new: Edit) -> Result<(), String> {
         let Some(Item { id, .. }) = self.nth(index) else { return Ok(()) };
         let edit = EditDraft {
-            text: new_text.map(text),
-            media: None,
-            extra: new_extra.map(|choice| extra(choice).map(|json| serde_json::from_str(&json).expect("an object"))),
+            text: new.text.map(text),
+            extra: new.extra.map(|choice| extra(choice).map(|json| serde_json::from_str(&json).expect("an object"))),
+            ..EditDraft::default()
         };
+        let edits = !edit.is_empty();
         let feed = &self.system.feed;
         let answer = feed.submit(EditItem { item: self.hosts.back(id), edit });
         let Some(item) = self.model.live(id) else { return expect_not_found(answer) };
-        item.edited |= new_text.is_some() || new_extra.is_some();
-        item.text = new_text.map_or_else(|| item.text.clone(), text);
-        item.extra = new_extra.map_or_else(|| item.extra.clone(), extra);
+        item.edited |= edits;
+        let shown = &mut item.shown;
+        shown.text = new.text.map_or_else(|| shown.text.clone(), text);
+        shown.extra = new.extra.map_or_else(|| shown.extra.clone(), extra);
         same_content(item, &answer.map_err(|e| format!("edit fails: {e}"))?)
     }
 

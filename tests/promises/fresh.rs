@@ -84,7 +84,7 @@ fn change(feed: &Feed, hosts: Ids, slot: u64, changes: u64) -> Result<(), String
             publish(comment).and_then(|_| reactions::react(feed, host.clone(), like).map(drop))
         }
         _ => {
-            let edit = EditDraft { text: Some(Some(age.to_string())), media: None, extra: None };
+            let edit = EditDraft { text: Some(Some(age.to_string())), ..EditDraft::default() };
             feed.submit(EditItem { item: host.clone(), edit }).map(drop)
         }
     };

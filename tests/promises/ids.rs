@@ -9,7 +9,7 @@ use feed::store::Store;
 use feed::streaming::Streaming;
 use feed::{Feed, ImportItems, PublishItems};
 use model::clock::now;
-use model::{Audience, Content, ContentId, Cursor, Event, EventKind, KindId, Publish, UserId};
+use model::{Content, ContentId, Cursor, Event, EventKind, Publish, UserId};
 
 use super::shape::ANY;
 
@@ -19,24 +19,7 @@ fn made_ids_that_are_taken_are_left_behind() {
     // Far ahead of the clock, so that the server's next times and ids follow this time.
     let at = now() + 86_400_000;
     let event = Event::new(1, EventKind::Publish, true, at, at);
-    let content = Content {
-        id: ContentId::MIN,
-        author: UserId::MIN,
-        published_at: 1,
-        edited_at: None,
-        kind: "post".to_owned(),
-        kind_id: KindId::POST,
-        text: None,
-        media: "[]".to_owned(),
-        topics: vec![],
-        ref_id: None,
-        extra: None,
-        broadcast: true,
-        to: vec![],
-        audience: Audience::Public,
-        mentions: vec![],
-        fingerprint: 0,
-    };
+    let content = Content::plain(ContentId::MIN, UserId::MIN, 1);
     let first = Publish { content, time_given: true, audience_given: true, id_made: false, event: Some(event) };
     feed::items::tables::publish(&store, &[first], Batch::AllOrNone, Push::Queued).expect("publishes");
     let mut config = Config::default();

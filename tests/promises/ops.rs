@@ -57,6 +57,13 @@ impl Post {
     }
 }
 
+/// New values of an item; `None` keeps, `Some(0)` clears.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Edit {
+    pub(crate) text: Option<u8>,
+    pub(crate) extra: Option<u8>,
+}
+
 /// A place in a list.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Place {
@@ -103,8 +110,7 @@ pub(crate) enum Op {
     Import(Vec<Post>),
     /// Publishes the item with this index again.
     Repeat(usize, bool),
-    /// Text and extra; `None` keeps, `Some(0)` clears.
-    Edit(usize, Option<u8>, Option<u8>),
+    Edit(usize, Edit),
     Delete(usize),
     /// Deletes an item for good, also one that is deleted already.
     Purge(usize),
@@ -331,7 +337,8 @@ fn op() -> impl Strategy<Value = Op> {
         2 => vec(post(), 0..5).prop_map(Op::Publish),
         1 => vec(post(), 0..5).prop_map(Op::Import),
         1 => (index(), any::<bool>()).prop_map(|(n, time)| Op::Repeat(n, time)),
-        1 => (index(), prop::option::of(0..3_u8), prop::option::of(0..4_u8)).prop_map(|(n, t, e)| Op::Edit(n, t, e)),
+        1 => (index(), prop::option::of(0..3_u8), prop::option::of(0..4_u8))
+            .prop_map(|(n, text, extra)| Op::Edit(n, Edit { text, extra })),
         3 => index().prop_map(Op::Delete),
         1 => index().prop_map(Op::Purge),
         1 => (0..TOPICS.len(), 1_usize..12).prop_map(|(topic, most)| Op::DeleteNewest(topic, most)),

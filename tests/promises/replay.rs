@@ -30,6 +30,7 @@ use super::names::{IDS, Ids, LISTS, RULES, TOPICS, USERS, id, rule};
 use super::seed::{modes, pick, scaled, seed};
 use super::shape::{Kind, LONG, small};
 use super::system::System;
+use crate::plain::FREE_FIELDS;
 
 /// Commands of one log, with the usual number of cases.
 const COMMANDS: u32 = 3000;
@@ -310,7 +311,11 @@ impl Log {
 
     fn draft<T: DeserializeOwned>(&mut self) -> T {
         let mut fields = self.fields();
-        fields["broadcast"] = pick(&mut self.random, &[None, Some(true), Some(true), Some(false)]).into();
+        for (name, values) in FREE_FIELDS {
+            if self.random.bool() {
+                fields[*name] = serde_json::from_str(pick(&mut self.random, values)).expect("JSON");
+            }
+        }
         if self.random.u8(..5) == 0 {
             fields["kind"] = json!(pick(&mut self.random, &["comment", "repost"]));
             fields["ref_id"] = json!(self.item());
@@ -318,9 +323,6 @@ impl Log {
         if self.random.u8(..3) == 0 {
             // Now and then one twice, or the author.
             fields["to"] = json!(self.some(3, Self::user));
-        }
-        if self.random.u8(..4) == 0 {
-            fields["audience"] = json!(pick(&mut self.random, &["public", "followers"]));
         }
         if self.random.u8(..4) == 0 {
             // Now and then one twice.

@@ -11,8 +11,7 @@ use feed::store::{Options, Store};
 use kv::Tier;
 use model::error::Result;
 use model::{
-    Audience, Content, ContentId, Cursor, Entry, Erasure, Job, JobId, KindId, Lane, Millis, Order, Position, Publish,
-    Span, UserId, Work,
+    Content, ContentId, Cursor, Entry, Erasure, Job, JobId, Lane, Millis, Order, Position, Publish, Span, UserId, Work,
 };
 
 use super::everything;
@@ -87,24 +86,7 @@ pub(crate) fn span<I>(before: Option<Position<I>>, after: Option<Position<I>>) -
 
 /// A broadcast post with few fields; its fingerprint is its id.
 pub(crate) fn post(id: u64, author: u64, at: u64) -> Content {
-    Content {
-        id: item(id),
-        author: user(author),
-        published_at: at,
-        edited_at: None,
-        kind: "post".to_owned(),
-        kind_id: KindId::POST,
-        text: Some(format!("text of {id}")),
-        media: "[]".to_owned(),
-        topics: Vec::new(),
-        ref_id: None,
-        extra: None,
-        broadcast: true,
-        to: vec![],
-        audience: Audience::Public,
-        mentions: vec![],
-        fingerprint: id,
-    }
+    Content { text: Some(format!("text of {id}")), fingerprint: id, ..Content::plain(item(id), user(author), at) }
 }
 
 /// A publish with a time given by the caller.

@@ -12,8 +12,7 @@ use feed::Command;
 use model::Millis;
 use model::error::{Error, Result};
 
-/// The level of a new command log, and the lowest one that is read. Until the first release, another meaning of a change
-/// raises this: no server has to read the logs before, and none may apply them.
+/// The level of a new command log, and the lowest one that is read. CONTRIBUTING says when another version raises it.
 pub(super) const FIRST_LEVEL: u32 = 5;
 /// The highest level of a command log that this version reads. A log has one level in force, which never falls. Nodes write
 /// it, so that nodes of the version before can read along until all of them are updated; then `tideline cluster upgrade`
@@ -240,7 +239,8 @@ mod tests {
         let empty =
             Envelope { seen: Some((3, Token(9))), ..Envelope::empty(FIRST_LEVEL, Token(0xA1), Token(u64::MAX), 7, 50) };
         let bytes = empty.bytes().expect("writes");
-        let golden = r#"{"level":5,"log":"00000000000000a1","session":"ffffffffffffffff","number":7,"sent":50,"seen":[3,"0000000000000009"],"commands":[]}"#;
+        let golden = r#"{"level":L,"log":"00000000000000a1","session":"ffffffffffffffff","number":7,"sent":50,"seen":[3,"0000000000000009"],"commands":[]}"#;
+        let golden = golden.replace('L', &FIRST_LEVEL.to_string());
         assert_eq!(String::from_utf8_lossy(&bytes), golden);
         let read = Envelope::read(&bytes).expect("reads");
         assert_eq!((read.number, read.seen, read.commands.len()), (7, Some((3, Token(9))), 0));

@@ -8,10 +8,11 @@ use utoipa::openapi::schema::{
 use utoipa::openapi::{Object, Ref, RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
+use crate::items::draft::Property;
 use crate::{
-    AVATAR, Audience, CommentDraft, Draft, EditDraft, HostId, JsonObject, MAX_AVATAR, MAX_MENTIONS, MAX_MILLIS,
-    MAX_NAME, MAX_NICKNAME, MAX_REACTION_NAME, MAX_RULE, MAX_TO, MAX_TOPIC_CHARS, MAX_TOPICS, MediaList, Position,
-    ProfileDraft, ReactionKind, RelationKind, Time,
+    AVATAR, Audience, CommentDraft, Draft, EditDraft, HostId, JsonObject, Kind, MAX_AVATAR, MAX_MENTIONS, MAX_MILLIS,
+    MAX_NAME, MAX_NICKNAME, MAX_REACTION_NAME, MAX_RULE, MAX_TO, MAX_TOPIC_CHARS, MAX_TOPICS, MediaList, Mentioned,
+    Position, ProfileDraft, ReactionKind, RelationKind, Sources, Time, Topics,
 };
 
 /// Text without control characters.
@@ -192,7 +193,7 @@ named!(RelationKind, "RelationKind", enumeration(&RelationKind::ALL.map(Relation
 named!(Time, "Time", time().description(Some("Milliseconds since 1970")).build());
 named!(MediaList, "Media", media().description(Some("Attachments such as pictures, in order")));
 named!(JsonObject, "Extra", any_object().description(Some(EXTRA)).build());
-named!(Draft, "NewContent", new_content().build());
+named!(Draft, "NewContent", Draft::properties(of_author()).build());
 named!(CommentDraft, "NewComment", new_comment().build());
 named!(EditDraft, "ContentEdit", content_edit().build());
 named!(ProfileDraft, "NewProfile", new_profile().build());
@@ -217,57 +218,52 @@ fn audience() -> Object {
     words
 }
 
-/// A publish. The same object is a line of an import.
-fn new_content() -> ObjectBuilder {
-    let kind = ObjectBuilder::new()
-        .schema_type(Type::String)
-        .pattern(Some(format!("^{KIND}$")))
-        .description(Some("The kind of the item. Default: `post`"));
-    new_item("Whether the item appears in timelines and on the author's own page. Default: `true`")
-        .property("kind", kind)
-        .property(
-            "ref_id",
-            id().description(Some("The id of another item: the original of a repost, the subject of a comment")),
-        )
+/// Fields with this schema, whose description is `$about`.
+macro_rules! properties {
+    ($($type:ty, |$about:ident| $schema:expr;)+) => {$(
+        impl Property for $type {
+            fn property($about: &str) -> RefOr<Schema> {
+                $schema.into()
+            }
+        }
+    )+};
+}
+
+properties! {
+    HostId, |about| id().description(Some(about));
+    Time, |_about| given_time();
+    Kind, |about| ObjectBuilder::from(text(&format!("^{KIND}$"))).description(Some(about));
+    String, |_about| Object::with_type(Type::String);
+    bool, |about| ObjectBuilder::new().schema_type(Type::Boolean).description(Some(about));
+    MediaList, |_about| of::<Self>();
+    JsonObject, |_about| of::<Self>();
+    Audience, |_about| of::<Self>();
+    Topics, |_about| ArrayBuilder::new().items(topic()).max_items(Some(MAX_TOPICS));
+    Sources, |about| ArrayBuilder::new().items(id()).max_items(Some(MAX_TO)).description(Some(about));
+    Mentioned, |about| ArrayBuilder::new().items(id()).max_items(Some(MAX_MENTIONS)).description(Some(about));
+}
+
+impl<T: Property> Property for Option<T> {
+    fn property(about: &str) -> RefOr<Schema> {
+        T::property(about)
+    }
+}
+
+/// The only field of an item that is required.
+fn of_author() -> ObjectBuilder {
+    let author = HostId::property("The author of the item");
+    ObjectBuilder::new().property("author_id", author).required("author_id")
 }
 
 fn new_comment() -> ObjectBuilder {
-    new_item("Whether the comment appears in timelines and on the author's own page. Default: `false`")
-}
-
-fn new_item(about_broadcast: &str) -> ObjectBuilder {
-    let topics = ArrayBuilder::new().items(topic()).max_items(Some(MAX_TOPICS));
-    let broadcast = ObjectBuilder::new().schema_type(Type::Boolean).description(Some(about_broadcast));
-    let about_to =
-        "Further sources (groups, threads, tags) to whose followers the item goes, each once, not the author";
-    let to = ArrayBuilder::new().items(id()).max_items(Some(MAX_TO)).description(Some(about_to));
-    let about_mentions = "Users who get a notice of the item, each once";
-    let mentions = ArrayBuilder::new().items(id()).max_items(Some(MAX_MENTIONS)).description(Some(about_mentions));
-    ObjectBuilder::new()
-        .property("author_id", id().description(Some("The author of the item")))
-        .required("author_id")
-        .property(
-            "content_id",
-            id().description(Some("The id of the item. Default: a new id from the server; such ids rise with time")),
-        )
-        .property("published_at", given_time())
-        .property("text", Object::with_type(Type::String))
-        .property("media", Ref::from_schema_name(MediaList::name()))
-        .property("topics", topics)
-        .property("extra", Ref::from_schema_name(JsonObject::name()))
-        .property("broadcast", broadcast)
-        .property("to", to)
-        .property("audience", Ref::from_schema_name(<Audience as ToSchema>::name()))
-        .property("mentions", mentions)
+    let broadcast = "Whether the comment appears in timelines and on the author's own page. Default: `false`";
+    CommentDraft::properties(of_author()).property("broadcast", bool::property(broadcast))
 }
 
 /// Here `null` differs from a field left out.
 fn content_edit() -> ObjectBuilder {
-    ObjectBuilder::new()
-        .description(Some("A missing field stays unchanged; `null` clears the field"))
-        .property("text", Object::with_type(Type::String))
-        .property("media", Ref::from_schema_name(MediaList::name()))
-        .property("extra", Ref::from_schema_name(JsonObject::name()))
+    let about = "A missing field stays unchanged; `null` clears the field";
+    EditDraft::properties(ObjectBuilder::new().description(Some(about)))
 }
 
 fn new_profile() -> ObjectBuilder {

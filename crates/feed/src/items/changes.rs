@@ -11,7 +11,7 @@ use crate::{reactions, sight, warm};
 use kv::Tier;
 use model::error::{Error, Result};
 use model::versions::Thing;
-use model::{Content, ContentId, Edit, JsonObject, MAX_TO, MediaList, Millis, Moment, UserId};
+use model::{Content, ContentId, MAX_TO, Millis, Moment, UserId};
 
 /// Most reactions that a delete purges itself.
 const REACTIONS_AT_ONCE: usize = 1000;
@@ -23,12 +23,7 @@ impl Change for EditItem {
         let (feed, at) = (txn.feed, txn.at);
         let Self { item, edit } = self;
         let id: ContentId = feed.read().find_content(&item)?;
-        let edit = Edit {
-            text: edit.text,
-            media: edit.media.map(|media| media.map_or_else(|| "[]".to_owned(), MediaList::into_string)),
-            extra: edit.extra.map(|extra| extra.map(JsonObject::into_string)),
-        };
-        if edit == Edit::default() {
+        if edit.is_empty() {
             let present = sight::live_contents(feed.read(), &[id])?.pop().ok_or_else(Error::content_not_found)?;
             return Ok(Content::clone(&present));
         }
@@ -36,7 +31,7 @@ impl Change for EditItem {
         let change = feed.contents.change(id);
         let event = feed.streaming.sequencer().take(Kind::Edit);
         let moment = Moment { at: at.now(), event: Some(event.clone()) };
-        let content = tables::edit(&feed.store, id, &edit, moment)?.ok_or_else(Error::content_not_found)?;
+        let content = tables::edit(&feed.store, id, edit, moment)?.ok_or_else(Error::content_not_found)?;
         // Before the event: streams send the content that is read after it.
         txn.keep(change);
         txn.log(event.of(&content));

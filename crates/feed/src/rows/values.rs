@@ -13,6 +13,8 @@ mod jobs;
 mod notices;
 mod users;
 
+use std::array;
+
 use bincode::{Decode, Encode};
 
 pub(crate) use self::counts::{Count, ItemSteps, count, item_counts, read_count, read_item_counts};
@@ -97,16 +99,27 @@ pub(crate) fn read_author(bytes: &[u8]) -> Result<UserId> {
     raw.and_then(|raw| UserId::new(raw).ok()).ok_or_else(|| corrupt("author"))
 }
 
+/// Flags, a bit each; the first is the lowest.
+fn bits<const N: usize>(flags: [bool; N]) -> u8 {
+    flags.iter().rev().fold(0, |bits, flag| bits << 1 | u8::from(*flag))
+}
+
+fn read_bits<const N: usize>(bits: u8) -> Result<[bool; N]> {
+    let flags = array::from_fn(|place| bits >> place & 1 == 1);
+    if bits >> N == 0 { Ok(flags) } else { Err(corrupt("flags")) }
+}
+
+fn audience(for_followers: bool) -> Audience {
+    if for_followers { Audience::Followers } else { Audience::Public }
+}
+
+/// The flags of a value with no other flag than the audience.
 fn flags(audience: Audience) -> u8 {
-    u8::from(audience == Audience::Followers)
+    bits([audience == Audience::Followers])
 }
 
 fn read_flags(flags: u8) -> Result<Audience> {
-    match flags {
-        0 => Ok(Audience::Public),
-        1 => Ok(Audience::Followers),
-        _ => Err(corrupt("audience")),
-    }
+    read_bits(flags).map(|[for_followers]| audience(for_followers))
 }
 
 /// The number of a text: a topic's id, or that of a name.

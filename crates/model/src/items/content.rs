@@ -1,7 +1,7 @@
 //! Content: one published item.
 
 use super::entry::Entry;
-use super::kind::{Audience, KindId};
+use super::kind::{Audience, KindId, POST};
 use crate::ids::id::{ContentId, UserId};
 use crate::ids::position::{Cursor, Millis};
 
@@ -46,6 +46,28 @@ pub struct Content {
 }
 
 impl Content {
+    /// A post of an author for all, without anything in it.
+    pub fn plain(id: ContentId, author: UserId, published_at: Millis) -> Self {
+        Self {
+            id,
+            author,
+            published_at,
+            edited_at: None,
+            kind: POST.to_owned(),
+            kind_id: KindId::POST,
+            text: None,
+            media: "[]".to_owned(),
+            topics: Vec::new(),
+            ref_id: None,
+            extra: None,
+            broadcast: true,
+            to: Vec::new(),
+            audience: Audience::Public,
+            mentions: Vec::new(),
+            fingerprint: 0,
+        }
+    }
+
     /// Its place in lists.
     pub fn cursor(&self) -> Cursor {
         Cursor { at: self.published_at, id: self.id }
@@ -98,15 +120,4 @@ impl Content {
     pub fn entries(&self) -> impl Iterator<Item = Entry> {
         self.paths().map(|source| self.entry().on(source))
     }
-}
-
-/// A change of content: `None` leaves a field, `Some(None)` clears it.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Edit {
-    /// The new text.
-    pub text: Option<Option<String>>,
-    /// The new media, a JSON array; `None` leaves them.
-    pub media: Option<RawJson>,
-    /// The new extra object.
-    pub extra: Option<Option<RawJson>>,
 }

@@ -1,68 +1,169 @@
 //! Bodies of publishes and edits, in the API's field names.
 
-use std::fmt;
-use std::ops::Deref;
+use std::collections::BTreeSet;
 
-use serde::{Deserialize, Deserializer, Serialize, de};
+use serde::{Deserialize, Deserializer, Serialize};
+use utoipa::openapi::{ObjectBuilder, RefOr, Schema};
 
+use super::content::Content;
 use super::counts::COMMENT;
-use super::json::{JsonObject, MediaList};
+use super::fields::{Kind, Mentioned, Sources, Time, Topics};
+use super::json::{JsonObject, MediaList, canonical};
 use super::kind::Audience;
+use super::publish::Publish;
 use crate::ids::host_id::HostId;
-use crate::ids::position::{MAX_MILLIS, Millis};
+use crate::ids::id::{ContentId, UserId};
 
-/// Most topics of one item.
-pub const MAX_TOPICS: usize = 10;
-/// Most further paths of one item.
-pub const MAX_TO: usize = 10;
-/// Most users whom an item mentions.
-pub const MAX_MENTIONS: usize = 50;
-/// Most characters of a topic.
-pub const MAX_TOPIC_CHARS: usize = 64;
+/// A type of the fields of requests, with its schema in the description of the API.
+pub(crate) trait Property {
+    /// The schema of a field with this description. One with a schema of its own keeps the description of that.
+    fn property(about: &str) -> RefOr<Schema>;
+}
 
-/// A requested publish: the same shape in `POST /v1/content`, in an import and in a log of commands. In every optional
-/// field `null` means left out.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Draft {
-    /// The author.
-    pub author_id: HostId,
-    /// The id; made by the server if left out.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub content_id: Option<HostId>,
-    /// Time of publishing; the server's clock if left out.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub published_at: Option<Time>,
-    /// `post` if left out.
-    #[serde(default, deserialize_with = "or_default")]
-    pub kind: Kind,
-    /// The text.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub text: Option<String>,
-    /// Media, in order.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub media: Option<MediaList>,
-    /// At most [`MAX_TOPICS`].
-    #[serde(default, deserialize_with = "or_default")]
-    pub topics: Topics,
-    /// The item that it points at.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub ref_id: Option<HostId>,
-    /// The host's own data.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub extra: Option<JsonObject>,
-    /// Whether it goes to the author's followers.
-    #[serde(default = "yes", deserialize_with = "or_yes")]
-    pub broadcast: bool,
-    /// Further sources to whose followers it goes.
-    #[serde(default, deserialize_with = "or_default", skip_serializing_if = "<[_]>::is_empty")]
-    pub to: Sources,
-    /// Who may see it; the default of its author if left out.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub audience: Option<Audience>,
-    /// Users who get a notice of it.
-    #[serde(default, deserialize_with = "or_default", skip_serializing_if = "<[_]>::is_empty")]
-    pub mentions: Mentioned,
+/// Declares the fields of requests that write items: those of a publish alone, and those of a comment too. Behind `edit` is the
+/// type of a field that an edit may change. The types of requests and their schemas follow. The comment of a field is its
+/// description in the schema. Only the author is required.
+macro_rules! drafts {
+    ($(
+        publish {$(#[doc = $about:literal] #[$how:meta] $name:ident: $type:ty;)*}
+        comment {$(#[doc = $of_both:literal] #[$both_how:meta] $both:ident: $both_type:ty $(, edit $edit:ty)?;)*}
+    )+) => {
+        /// A requested publish: the same shape in `POST /v1/content`, in an import and in a log of commands. In every
+        /// optional field `null` means left out.
+        #[derive(Debug, Clone, Serialize, Deserialize)]
+        #[serde(deny_unknown_fields)]
+        pub struct Draft {
+            /// The author.
+            pub author_id: HostId,
+            $(
+                $(#[doc = $about] #[$how] pub $name: $type,)*
+                $(#[doc = $of_both] #[$both_how] pub $both: $both_type,)*
+            )+
+        }
+
+        /// A publish in a file, and the time of the last edit.
+        #[derive(Debug, Serialize, Deserialize)]
+        #[serde(deny_unknown_fields)]
+        pub struct ItemLine {
+            /// The author.
+            pub author_id: HostId,
+            $(
+                $(#[doc = $about] #[$how] pub $name: $type,)*
+                $(#[doc = $of_both] #[$both_how] pub $both: $both_type,)*
+            )+
+            /// The time of the last edit.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            pub edited_at: Option<Time>,
+        }
+
+        impl ItemLine {
+            /// The publish, and the time of the last edit.
+            pub fn publish(self) -> (Draft, Option<Time>) {
+                let draft = Draft {
+                    author_id: self.author_id,
+                    $($($name: self.$name,)* $($both: self.$both,)*)+
+                };
+                (draft, self.edited_at)
+            }
+        }
+
+        /// A requested comment: a publish without kind and `ref_id`, which is not broadcast unless asked for.
+        #[derive(Debug, Clone, Deserialize)]
+        #[serde(deny_unknown_fields)]
+        pub struct CommentDraft {
+            /// The author.
+            pub author_id: HostId,
+            $($(#[doc = $of_both] #[serde(default, deserialize_with = "or_default")] pub $both: $both_type,)*)+
+        }
+
+        impl CommentDraft {
+            /// The publish of this comment on an item.
+            pub fn on(self, subject: HostId) -> Draft {
+                let (kind, ref_id) = (Kind(COMMENT.to_owned()), Some(subject));
+                Draft { author_id: self.author_id, kind, ref_id, $($($both: self.$both,)*)+ }
+            }
+        }
+
+        /// A requested edit. A field left out stays; `null` clears it.
+        #[derive(Debug, Clone, Default, Serialize, Deserialize)]
+        #[serde(deny_unknown_fields)]
+        pub struct EditDraft {
+            $($($(
+                #[doc = concat!("The new `", stringify!($both), "`.")]
+                #[serde(default, deserialize_with = "nullable", skip_serializing_if = "Option::is_none")]
+                pub $both: Option<Option<$edit>>,
+            )?)*)+
+        }
+
+        impl Draft {
+            pub(crate) fn properties(object: ObjectBuilder) -> ObjectBuilder {
+                let object = CommentDraft::properties(object);
+                object $($(.property(stringify!($name), <$type>::property($about.trim())))*)+
+            }
+        }
+
+        impl CommentDraft {
+            pub(crate) fn properties(object: ObjectBuilder) -> ObjectBuilder {
+                object $($(.property(stringify!($both), <$both_type>::property($of_both.trim())))*)+
+            }
+        }
+
+        impl EditDraft {
+            pub(crate) fn properties(object: ObjectBuilder) -> ObjectBuilder {
+                object $($($(.property(stringify!($both), <$edit>::property($of_both.trim())))?)*)+
+            }
+        }
+    };
+}
+
+drafts! {
+    publish {}
+    comment {
+        /// The id of the item. Default: a new id from the server; such ids rise with time
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        content_id: Option<HostId>;
+        /// Time of publishing. Default: the server's clock
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        published_at: Option<Time>;
+    }
+    publish {
+        /// The kind of the item. Default: `post`
+        #[serde(default, deserialize_with = "or_default")]
+        kind: Kind;
+    }
+    comment {
+        /// The text
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        text: Option<String>, edit String;
+        /// Media, in order
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        media: Option<MediaList>, edit MediaList;
+        /// Names of topics
+        #[serde(default, deserialize_with = "or_default")]
+        topics: Topics;
+    }
+    publish {
+        /// The id of another item: the original of a repost, the subject of a comment
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        ref_id: Option<HostId>;
+    }
+    comment {
+        /// The host's own data
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        extra: Option<JsonObject>, edit JsonObject;
+        /// Whether the item appears in timelines and on the author's own page. Default: `true`
+        #[serde(default = "yes", deserialize_with = "or_yes")]
+        broadcast: bool;
+        /// Further sources (groups, threads, tags) to whose followers the item goes, each once, not the author
+        #[serde(default, deserialize_with = "or_default", skip_serializing_if = "<[_]>::is_empty")]
+        to: Sources;
+        /// Who may see it. Default: that of the author's settings
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        audience: Option<Audience>;
+        /// Users who get a notice of the item, each once
+        #[serde(default, deserialize_with = "or_default", skip_serializing_if = "<[_]>::is_empty")]
+        mentions: Mentioned;
+    }
 }
 
 impl Draft {
@@ -74,6 +175,33 @@ impl Draft {
     /// The users in it: the author, the further sources, and whom it mentions.
     pub fn users(&self) -> impl Iterator<Item = &HostId> {
         [&self.author_id].into_iter().chain(&*self.to).chain(&*self.mentions)
+    }
+
+    /// The publish, with defaults for omitted fields but for its audience. A missing time or id is set when the order is
+    /// decided. `next` gives the numbers of [`Self::ids`], `None` if there are too few.
+    pub fn publish(self, mut next: impl FnMut() -> Option<ContentId>) -> Option<Publish> {
+        let id_made = self.content_id.is_none();
+        let id = if id_made { ContentId::MIN } else { next()? };
+        let author = UserId::new(next()?.get()).ok()?;
+        let ref_id = if self.ref_id.is_some() { Some(next()?) } else { None };
+        let source = |next: ContentId| UserId::new(next.get()).ok();
+        let to = (0..self.to.len()).map(|_| source(next()?)).collect::<Option<_>>()?;
+        let mentions = (0..self.mentions.len()).map(|_| source(next()?)).collect::<Option<_>>()?;
+        let mut content = Content {
+            kind: self.kind.into_string(),
+            text: self.text,
+            media: self.media.map_or_else(|| "[]".to_owned(), MediaList::into_string),
+            topics: self.topics.into_vec(),
+            ref_id,
+            extra: self.extra.map(JsonObject::into_string),
+            broadcast: self.broadcast,
+            to,
+            mentions,
+            ..Content::plain(id, author, self.published_at.map_or(0, |time| time.0))
+        };
+        content.fingerprint = fingerprint(&content);
+        let (time_given, audience_given) = (self.published_at.is_some(), self.audience.is_some());
+        Some(Publish { content, time_given, audience_given, id_made, event: None })
     }
 
     /// The bytes of its text, its media and `extra`.
@@ -110,197 +238,50 @@ fn twice(ids: &[HostId]) -> Result<(), String> {
     }
 }
 
-/// A requested comment: a publish without kind and `ref_id`.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct CommentDraft {
-    /// The author.
-    pub author_id: HostId,
-    /// The id; made by the server if left out.
-    pub content_id: Option<HostId>,
-    /// Time of publishing; the server's clock if left out.
-    pub published_at: Option<Time>,
-    /// The text.
-    pub text: Option<String>,
-    /// Media, in order.
-    pub media: Option<MediaList>,
-    /// At most [`MAX_TOPICS`].
-    #[serde(default, deserialize_with = "or_default")]
-    pub topics: Topics,
-    /// The host's own data.
-    pub extra: Option<JsonObject>,
-    /// Whether it goes to the author's followers: not unless asked for.
-    #[serde(default, deserialize_with = "or_default")]
-    pub broadcast: bool,
-    /// Further sources to whose followers it goes.
-    #[serde(default, deserialize_with = "or_default")]
-    pub to: Sources,
-    /// Who may see it; the default of its author if left out.
-    pub audience: Option<Audience>,
-    /// Users who get a notice of it.
-    #[serde(default, deserialize_with = "or_default")]
-    pub mentions: Mentioned,
-}
-
-impl CommentDraft {
-    /// The publish of this comment on an item.
-    pub fn on(self, subject: HostId) -> Draft {
-        Draft {
-            author_id: self.author_id,
-            content_id: self.content_id,
-            published_at: self.published_at,
-            kind: Kind(COMMENT.to_owned()),
-            text: self.text,
-            media: self.media,
-            topics: self.topics,
-            ref_id: Some(subject),
-            extra: self.extra,
-            broadcast: self.broadcast,
-            to: self.to,
-            audience: self.audience,
-            mentions: self.mentions,
-        }
-    }
-}
-
-/// A requested edit. A field left out stays; `null` clears it.
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct EditDraft {
-    /// The new text.
-    #[serde(default, deserialize_with = "nullable", skip_serializing_if = "Option::is_none")]
-    pub text: Option<Option<String>>,
-    /// The new media.
-    #[serde(default, deserialize_with = "nullable", skip_serializing_if = "Option::is_none")]
-    pub media: Option<Option<MediaList>>,
-    /// The new extra object.
-    #[serde(default, deserialize_with = "nullable", skip_serializing_if = "Option::is_none")]
-    pub extra: Option<Option<JsonObject>>,
-}
-
-/// A time in a request, 0 … 2^63-1 ms.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub struct Time(pub Millis);
-
-impl<'de> Deserialize<'de> for Time {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Visitor;
-        impl de::Visitor<'_> for Visitor {
-            type Value = Time;
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("whole milliseconds since 1970")
-            }
-            fn visit_u64<E: de::Error>(self, millis: u64) -> Result<Time, E> {
-                Time::try_from(millis).map_err(E::custom)
-            }
-        }
-        deserializer.deserialize_u64(Visitor)
-    }
-}
-
-impl TryFrom<u64> for Time {
-    type Error = String;
-    fn try_from(millis: u64) -> Result<Self, String> {
-        if millis <= MAX_MILLIS {
-            Ok(Self(millis))
-        } else {
-            Err("a time is at most 9223372036854775807 milliseconds".to_owned())
-        }
-    }
-}
-
-/// The kind of an item: 1–32 of `a-z0-9_`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "String")]
-pub struct Kind(String);
-
-impl Kind {
-    /// The name.
-    pub fn into_string(self) -> String {
-        self.0
-    }
-
-    /// The name.
-    pub fn name(&self) -> &str {
-        &self.0
-    }
-}
-
-impl Default for Kind {
-    fn default() -> Self {
-        Self("post".to_owned())
-    }
-}
-
-impl TryFrom<String> for Kind {
-    type Error = String;
-    fn try_from(name: String) -> Result<Self, String> {
-        let fits = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_';
-        if (1..=32).contains(&name.len()) && name.bytes().all(fits) {
-            Ok(Self(name))
-        } else {
-            Err("kind: expected 1 to 32 characters of a-z, 0-9 and _".to_owned())
-        }
-    }
-}
-
-/// Declares lists of a draft that have a limit: the names of the field and of its elements, and the check of one of these.
-macro_rules! lists {
-    ($($(#[$doc:meta])+ $name:ident = $most:ident $element:ty, $field:literal, $what:literal, $check:expr;)+) => {$(
-        $(#[$doc])+
-        #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
-        pub struct $name(Vec<$element>);
-
-        impl $name {
-            /// The elements.
-            pub fn into_vec(self) -> Vec<$element> {
-                self.0
-            }
-        }
-
-        impl Deref for $name {
-            type Target = [$element];
-            fn deref(&self) -> &[$element] {
-                &self.0
-            }
-        }
-
-        impl TryFrom<Vec<$element>> for $name {
-            type Error = String;
-            fn try_from(list: Vec<$element>) -> Result<Self, String> {
-                if list.len() > $most {
-                    return Err(format!(concat!($field, ": expected at most {} ", $what), $most));
-                }
-                let check: fn(&$element) -> Result<(), &'static str> = $check;
-                list.iter().try_for_each(check)?;
-                Ok(Self(list))
-            }
-        }
-
-        impl<'de> Deserialize<'de> for $name {
-            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                Vec::deserialize(deserializer)?.try_into().map_err(de::Error::custom)
-            }
-        }
-    )+};
-}
-
-lists! {
-    /// At most [`MAX_TOPICS`] names of 1–64 characters.
-    Topics = MAX_TOPICS String, "topics", "topics", |topic| match is_topic(topic) {
-        true => Ok(()),
-        false => Err("topics: expected 1 to 64 characters for each topic"),
+/// A hash of the body without id, time and audience. Spaces and the order of keys in JSON do not change it, nor does the order
+/// of what is a set, and an empty `extra` is none.
+fn fingerprint(content: &Content) -> u64 {
+    let ids = |users: &[UserId]| {
+        let set: BTreeSet<_> = users.iter().map(|user| user.get()).collect();
+        set.iter().map(u64::to_string).collect::<Vec<_>>()
     };
-    /// At most [`MAX_TO`] sources.
-    Sources = MAX_TO HostId, "to", "sources", |_| Ok(());
-    /// At most [`MAX_MENTIONS`] users.
-    Mentioned = MAX_MENTIONS HostId, "mentions", "users", |_| Ok(());
+    let body = (
+        content.author.get().to_string(),
+        &content.kind,
+        &content.text,
+        canonical(&content.media),
+        content.topics.iter().collect::<BTreeSet<_>>(),
+        content.ref_id.map(|id| id.get().to_string()),
+        content.extra.as_deref().map(canonical).filter(|extra| extra != "{}"),
+        content.broadcast,
+        ids(&content.to),
+    );
+    let mentions = ids(&content.mentions);
+    // As before there were mentions, for an item without any.
+    let text = if mentions.is_empty() { serde_json::to_vec(&body) } else { serde_json::to_vec(&(body, mentions)) };
+    // Strings, numbers and lists of them always make JSON.
+    xxhash_rust::xxh3::xxh3_64(&text.unwrap_or_default())
 }
 
-/// Whether a text can name a topic: 1–64 characters, whatever they are.
-pub fn is_topic(name: &str) -> bool {
-    // A character has at most four bytes, so a long text is not counted.
-    name.len() <= 4 * MAX_TOPIC_CHARS && (1..=MAX_TOPIC_CHARS).contains(&name.chars().count())
+impl EditDraft {
+    /// Whether all fields stay.
+    pub fn is_empty(&self) -> bool {
+        let Self { text, media, extra } = self;
+        text.is_none() && media.is_none() && extra.is_none()
+    }
+
+    /// Makes the edit. Its time is the caller's.
+    pub fn apply(self, content: &mut Content) {
+        if let Some(text) = self.text {
+            content.text = text;
+        }
+        if let Some(media) = self.media {
+            content.media = media.map_or_else(|| "[]".to_owned(), MediaList::into_string);
+        }
+        if let Some(extra) = self.extra {
+            content.extra = extra.map(JsonObject::into_string);
+        }
+    }
 }
 
 fn yes() -> bool {
@@ -319,4 +300,48 @@ pub fn or_default<'de, D: Deserializer<'de>, T: Deserialize<'de> + Default>(dese
 /// Tells a field left out (`None`) from one that is `null` (`Some(None)`).
 fn nullable<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<Option<Option<T>>, D::Error> {
     Option::<T>::deserialize(deserializer).map(Some)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn hash(extra: &str) -> u64 {
+        fingerprint(&content(extra))
+    }
+
+    fn content(extra: &str) -> Content {
+        let (text, extra) = (Some("hi".to_owned()), Some(extra.to_owned()));
+        Content { text, extra, ..Content::plain(ContentId::MIN, UserId::MIN, 1) }
+    }
+
+    #[test]
+    fn a_fingerprint_is_of_the_meaning_and_stays_the_same_for_ever() {
+        let first = hash(r#"{"a":1,"b":[2]}"#);
+        assert_eq!(first, hash(r#"{ "b": [2], "a": 1 }"#));
+        assert_ne!(first, hash(r#"{"a":1,"b":[3]}"#));
+        for (one, other) in [
+            (r#"{"a":12345678901234567890123}"#, r#"{"a":12345678901234567890124}"#),
+            (r#"{"a":0.1}"#, r#"{"a":0.10000000000000001}"#),
+            (r#"{"$serde_json::private::RawValue":"{\"a\":1,\"b\":[2]}"}"#, r#"{"a":1,"b":[2]}"#),
+        ] {
+            assert_ne!(hash(one), hash(other), "{one} {other}");
+        }
+        let mut followers_only = content(r#"{"a":1,"b":[2]}"#);
+        followers_only.audience = Audience::Followers;
+        assert_eq!(first, fingerprint(&followers_only), "the audience is compared apart");
+        let mut mentioning = content(r#"{"a":1,"b":[2]}"#);
+        mentioning.mentions = vec![UserId::MIN];
+        assert_ne!(first, fingerprint(&mentioning));
+        let with_sets = |order: [usize; 2]| {
+            let users = order.map(|place| UserId::new(2 + place as u64).expect("in range")).to_vec();
+            let topics = order.map(|place| ["sea", "tide"][place].to_owned()).to_vec();
+            fingerprint(&Content { topics, to: users.clone(), mentions: users, ..content("{ }") })
+        };
+        assert_eq!(with_sets([0, 1]), with_sets([1, 0]));
+        assert_eq!(hash("{ }"), fingerprint(&Content { extra: None, ..content("") }));
+        assert_eq!(first, GOLDEN, "stored fingerprints would no longer match");
+    }
+
+    const GOLDEN: u64 = 12_464_058_704_366_906_195;
 }

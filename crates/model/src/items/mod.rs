@@ -5,6 +5,7 @@ pub(crate) mod counts;
 pub(crate) mod draft;
 pub(crate) mod entry;
 pub(crate) mod event;
+pub(crate) mod fields;
 pub(crate) mod item_view;
 pub(crate) mod json;
 pub(crate) mod kind;
@@ -13,14 +14,12 @@ pub(crate) mod publish;
 pub(crate) mod reaction;
 pub(crate) mod reaction_kinds;
 
-pub use content::{Content, Edit, RawJson};
+pub use content::{Content, RawJson};
 pub use counts::{COMMENT, ItemCounter, ItemCounts, REPOST, ReactionCounts, UserCounts};
-pub use draft::{
-    CommentDraft, Draft, EditDraft, Kind, MAX_MENTIONS, MAX_TO, MAX_TOPIC_CHARS, MAX_TOPICS, Mentioned, Sources, Time,
-    Topics, is_topic, or_default,
-};
+pub use draft::{CommentDraft, Draft, EditDraft, ItemLine, or_default};
 pub use entry::{ContentPage, Entry};
 pub use event::{Event, EventKind, Moment};
+pub use fields::{Kind, MAX_MENTIONS, MAX_TO, MAX_TOPIC_CHARS, MAX_TOPICS, Mentioned, Sources, Time, Topics, is_topic};
 pub use item_view::{Card, ItemView, KeptText, MOST_KEPT, SharedContent};
 pub use json::{JsonObject, MAX_DEPTH, MediaList, canonical};
 pub use kind::{Audience, BUILT_IN_KINDS, KindId, MOST_KINDS, POST};

@@ -9,7 +9,7 @@ use serde::{Deserialize, Deserializer, Serialize, de};
 
 use crate::ids::id::UserId;
 use crate::ids::position::Millis;
-use crate::items::draft::Kind;
+use crate::items::fields::Kind;
 use crate::items::kind::KindId;
 
 /// Most kinds of a rule.

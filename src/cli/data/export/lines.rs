@@ -6,12 +6,12 @@ use serde::de::DeserializeOwned;
 
 use super::output::Output;
 use crate::cli::data::import::lines::{
-    Deletion, Following, Item, Kinds, List, Marker, Member, Name, Pair, Reaction, Settings, Suspension, UserProfile,
+    Deletion, Following, Kinds, List, Marker, Member, Name, Pair, Reaction, Settings, Suspension, UserProfile,
 };
 use crate::cli::data::tables::Table;
 use feed::reader::{self, Reader, Ruled};
 use model::error::{Error, Result};
-use model::{Barrier, Content, HostId, Profile, ReactionKinds, RuleDraft, Time, UserId};
+use model::{Barrier, Content, HostId, ItemLine, Profile, ReactionKinds, RuleDraft, Time, UserId};
 
 /// The rows that an export has.
 #[derive(Debug)]
@@ -121,29 +121,29 @@ fn content(reader: &Reader, scope: &Scope<'_>, out: &mut Output<'_>) -> Result<(
 }
 
 /// The line of an item. It always has the audience: left out, it would be the default of the author.
-fn line_of(reader: &Reader, item: Content) -> Result<Item> {
+fn line_of(reader: &Reader, item: Content) -> Result<ItemLine> {
     let hosts = |users: &[UserId]| users.iter().map(|user| reader.host(*user)).collect::<Result<Vec<HostId>>>();
-    Ok(Item {
+    Ok(ItemLine {
         author_id: reader.host(item.author)?,
         content_id: Some(reader.host(item.id)?),
         published_at: Some(Time(item.published_at)),
         edited_at: item.edited_at.map(Time),
-        kind: checked(Some(item.kind).filter(|kind| kind != "post"))?,
+        kind: checked(item.kind)?,
         text: item.text,
         media: (item.media != "[]").then(|| json(&item.media)).transpose()?,
-        topics: checked(Some(item.topics).filter(|topics| !topics.is_empty()))?,
+        topics: checked(item.topics)?,
         ref_id: item.ref_id.map_or(Ok(None), |id| reader.found(id.get()))?,
         extra: item.extra.as_deref().map(json).transpose()?,
-        broadcast: (!item.broadcast).then_some(false),
-        to: checked(Some(hosts(&item.to)?).filter(|to| !to.is_empty()))?,
+        broadcast: item.broadcast,
+        to: checked(hosts(&item.to)?)?,
         audience: Some(item.audience),
-        mentions: checked(Some(hosts(&item.mentions)?).filter(|mentions| !mentions.is_empty()))?,
+        mentions: checked(hosts(&item.mentions)?)?,
     })
 }
 
 /// A field that is stored, as that of a line.
-fn checked<F, T: TryFrom<F, Error = String>>(stored: Option<F>) -> Result<Option<T>> {
-    stored.map(T::try_from).transpose().map_err(Error::Corrupt)
+fn checked<F, T: TryFrom<F, Error = String>>(stored: F) -> Result<T> {
+    T::try_from(stored).map_err(Error::Corrupt)
 }
 
 /// JSON of the host for a line, so without line ends: where they are allowed, a space means the same.

@@ -15,8 +15,8 @@ use feed::{
     SetSuspension, Visibility,
 };
 use model::{
-    Audience, Barrier, Draft, HostId, JsonObject, Kind, KindNames, ListSettings, MediaList, Mentioned, Millis, Profile,
-    ReactionKinds, RuleDraft, Sources, Time, Topics, UserSettings, is_topic, kinds_of_rule,
+    Audience, Barrier, Draft, HostId, ItemLine, JsonObject, KindNames, ListSettings, Millis, Profile, ReactionKinds,
+    RuleDraft, Time, UserSettings, is_topic, kinds_of_rule,
 };
 
 /// Declares lines. The fields behind the semicolon may be left out, or `null`.
@@ -50,12 +50,6 @@ lines! {
     List { user_id: HostId, list: String; title: String, exclusive: bool }
     /// A member of a list.
     Member { user_id: HostId, list: String, source_id: HostId; since: Time, only: Kinds, except: Kinds }
-    /// A publish, and the time of the last edit. The refusal of one without an id says why an import needs it.
-    Item {
-        content_id: Option<HostId>, author_id: HostId; published_at: Time, edited_at: Time, kind: Kind, text: String,
-        media: MediaList, topics: Topics, ref_id: HostId, extra: JsonObject, broadcast: bool, to: Sources,
-        audience: Audience, mentions: Mentioned,
-    }
     /// A reaction of a user to an item.
     Reaction { content_id: HostId, user_id: HostId, kind: String; since: Time }
     /// A deleted item, or the id of a purged one.
@@ -115,27 +109,13 @@ fn member(line: Member) -> Result<Command, Refusal> {
     Ok(alone(ChangeMembers { user: line.user_id, list, add, remove: Vec::new(), rule }, line.since))
 }
 
-fn item(line: Item) -> Result<Command, Refusal> {
+fn item(line: ItemLine) -> Result<Command, Refusal> {
     if line.content_id.is_none() {
         let detail = "content_id is missing; an import needs it so that it can be run again";
         return Err(Refusal::of_line(MISSING_FIELD, detail));
     }
-    let draft = Draft {
-        author_id: line.author_id,
-        content_id: line.content_id,
-        published_at: line.published_at,
-        kind: line.kind.unwrap_or_default(),
-        text: line.text,
-        media: line.media,
-        topics: line.topics.unwrap_or_default(),
-        ref_id: line.ref_id,
-        extra: line.extra,
-        broadcast: line.broadcast.unwrap_or(true),
-        to: line.to.unwrap_or_default(),
-        audience: line.audience,
-        mentions: line.mentions.unwrap_or_default(),
-    };
-    Ok(ImportItems::one(draft, at(line.edited_at)).into())
+    let (draft, edited_at) = line.publish();
+    Ok(ImportItems::one(draft, at(edited_at)).into())
 }
 
 fn reaction(line: Reaction) -> Command {

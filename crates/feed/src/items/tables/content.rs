@@ -19,8 +19,8 @@ use model::error::Result;
 use model::failpoint::Write;
 use model::priority::Pace;
 use model::{
-    Content, ContentId, Edit, Effect, EffectKind, Event, Job, KindId, Millis, Moment, Publish, Reach, Span, UserId,
-    Work,
+    Content, ContentId, EditDraft, Effect, EffectKind, Event, Job, KindId, Millis, Moment, Publish, Reach, Span,
+    UserId, Work,
 };
 
 /// Publishes items, all new ones in one atomic change: the content, and for each path its row in the outbox of this
@@ -91,18 +91,10 @@ pub fn kind_names(store: &Store) -> Result<Vec<String>> {
 
 /// Changes an item and returns its new state; `None` if it is missing or deleted. Concurrent edits of one item
 /// apply one after the other. Acknowledges.
-pub fn edit(store: &Store, id: ContentId, edit: &Edit, moment: Moment) -> Result<Option<Content>> {
+pub fn edit(store: &Store, id: ContentId, edit: EditDraft, moment: Moment) -> Result<Option<Content>> {
     let Some(mut stored) = live(store, id)? else { return Ok(None) };
     let content = &mut stored.content;
-    if let Some(text) = &edit.text {
-        content.text.clone_from(text);
-    }
-    if let Some(media) = &edit.media {
-        content.media.clone_from(media);
-    }
-    if let Some(extra) = &edit.extra {
-        content.extra.clone_from(extra);
-    }
+    edit.apply(content);
     content.edited_at = Some(moment.at);
     let mut change = WriteBatch::default();
     events::tables::put_event(&mut change, moment.event.as_ref(), content)?;

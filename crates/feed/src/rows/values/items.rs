@@ -1,9 +1,11 @@
 //! Rows of items, and of lists of items.
 
-use super::{Value, author, corrupt, decode, encode, flags, id_of, number, read_author, read_flags};
+use super::{
+    Value, audience, author, bits, corrupt, decode, encode, flags, id_of, number, read_author, read_bits, read_flags,
+};
 use crate::rows::keys;
 use model::error::Result;
-use model::{Content, ContentId, Cursor, Entry, KindId, Millis, UserId};
+use model::{Audience, Content, ContentId, Cursor, Entry, KindId, Millis, UserId};
 
 const CONTENT: u8 = 1;
 /// That of an item with mentions.
@@ -41,7 +43,7 @@ impl Value for Stored {
             content.fingerprint,
         );
         let to = content.to.iter().map(|source| source.get()).collect::<Vec<_>>();
-        let paths = (content.kind_id.0, to, flags(content.audience));
+        let paths = (content.kind_id.0, to, bits([content.audience == Audience::Followers]));
         if content.mentions.is_empty() {
             return encode(CONTENT, &(fields, paths));
         }
@@ -59,7 +61,7 @@ fn content_version(bytes: &[u8]) -> u8 {
 type Fields<F> = (F, (u8, Vec<u64>, u8));
 
 fn read_content(id: ContentId, bytes: &[u8]) -> Result<Stored> {
-    let ((fields, (kind_id, to, audience)), mentions): (Fields<_>, Vec<u64>) = match content_version(bytes) {
+    let ((fields, (kind_id, to, flags)), mentions): (Fields<_>, Vec<u64>) = match content_version(bytes) {
         CONTENT => (decode("content", CONTENT, bytes)?, Vec::new()),
         version => {
             let (fields, paths, mentions) = decode("content", version, bytes)?;
@@ -68,6 +70,7 @@ fn read_content(id: ContentId, bytes: &[u8]) -> Result<Stored> {
     };
     let (author, published_at, edited_at, deleted_at, kind, text, media, topics, ref_id, extra, broadcast, fingerprint) =
         fields;
+    let [for_followers] = read_bits(flags)?;
     let author = UserId::new(author).map_err(|_| corrupt("content: author"))?;
     let users = |ids: Vec<u64>| ids.into_iter().map(UserId::new).collect::<Result<Vec<_>, _>>();
     let ref_id = Option::map(ref_id, ContentId::new).transpose().map_err(|_| corrupt("content: ref_id"))?;
@@ -85,7 +88,7 @@ fn read_content(id: ContentId, bytes: &[u8]) -> Result<Stored> {
         extra,
         broadcast,
         to: users(to).map_err(|_| corrupt("content: to"))?,
-        audience: read_flags(audience)?,
+        audience: audience(for_followers),
         mentions: users(mentions).map_err(|_| corrupt("content: mentions"))?,
         fingerprint,
     };

@@ -27,22 +27,16 @@ fn place(at: u64, id: u64) -> Cursor {
 fn stored() -> Stored {
     Stored {
         content: Content {
-            id: ContentId::MIN,
-            author: user(2),
-            published_at: 3,
             edited_at: Some(4),
             kind: "note".to_owned(),
             kind_id: KindId(9),
             text: Some("hi".to_owned()),
-            media: "[]".to_owned(),
             topics: vec!["t".to_owned()],
             ref_id: Some(ContentId::MAX),
-            extra: None,
-            broadcast: true,
             to: vec![user(3), user(4)],
             audience: Audience::Followers,
-            mentions: vec![],
             fingerprint: 255,
+            ..Content::plain(ContentId::MIN, user(2), 3)
         },
         deleted_at: None,
     }
