@@ -30,7 +30,7 @@ pub use self::batch::{Change, Op, WriteBatch};
 pub use self::database::Database;
 pub use self::engine::backup::{Copied, room_for};
 pub use self::engine::bare::{each_row_of, in_memory, read_only};
-pub use self::engine::directory::{ENGINE, is_file_of_engine, must_be_there};
+pub use self::engine::directory::{is_file_of_engine, must_be_there};
 pub use self::engine::disk::Disk;
 pub use self::engine::health::Health;
 pub use self::engine::log::LogReader;
@@ -41,7 +41,7 @@ pub use self::engine::standby::{Origin, Standby, StandbyDirectory};
 pub use self::family::{Access, Compression, Family, Filter, Keeps, MergeStep, Schema, Steps};
 pub use self::id::ID;
 pub use self::kv::Kv;
-pub use self::options::Options;
+pub use self::options::{ENGINE, Options};
 pub use self::usage::{TableStats, Usage, Work};
 pub use self::view::{Row, RowWalk, Scope, Snapshot, Tier, View};
 

@@ -4,6 +4,9 @@ use std::path::PathBuf;
 
 use model::cache::memory::CacheMemory;
 
+/// The folder of the engine's files in a data directory.
+pub const ENGINE: &str = "db";
+
 /// Options for opening the engine of a data directory.
 #[derive(Debug, Clone)]
 pub struct Options {

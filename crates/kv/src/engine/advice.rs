@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use rocksdb::ErrorKind;
 
-use super::directory::ENGINE;
+use crate::options::ENGINE;
 use model::error::Error;
 
 /// The advice for damaged or missing files.

@@ -7,13 +7,13 @@ use rocksdb::checkpoint::Checkpoint;
 use rocksdb::properties;
 use rustix::fs::statvfs;
 
-use super::directory::ENGINE;
 use super::figures::figure;
 use super::health::{NO_ROOM, least, room};
 use super::{directory, log};
 use crate::engine::disk::Disk;
 use crate::error::storage;
 use crate::kv::Kv;
+use crate::options::ENGINE;
 use model::error::{Code, Error, Result};
 use model::private;
 

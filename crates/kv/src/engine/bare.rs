@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 use rocksdb::{DB, Env, IteratorMode};
 
-use super::directory::{Directory, ENGINE, must_be_there};
+use super::directory::{Directory, must_be_there};
 use super::{advice, figures, log, messages, open, rows};
 use crate::batch::Change;
 use crate::error::storage;
 use crate::family::{Family, Schema};
 use crate::kv::Kv;
-use crate::options::Options;
+use crate::options::{ENGINE, Options};
 use crate::view::{Snapshot, View};
 use crate::{TableStats, Usage};
 use model::error::{Error, Result};

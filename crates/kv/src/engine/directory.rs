@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 pub(crate) use self::lock::hold;
 use self::lock::{LOCK_WAIT, lock_within};
 use super::advice;
+use crate::options::ENGINE;
 use model::error::{Error, Result};
 use model::private;
 
@@ -24,8 +25,6 @@ const LONGEST_NAME: usize = 96;
 /// Most bytes of a `FORMAT` file.
 const LONGEST_FORMAT: usize = 256;
 
-/// The folder of the engine's files.
-pub const ENGINE: &str = "db";
 /// The file that names the format.
 pub(crate) const FORMAT_FILE: &str = "FORMAT";
 /// The file of a directory that follows another server.

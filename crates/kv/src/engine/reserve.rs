@@ -10,9 +10,9 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{FallocateFlags, fallocate, statvfs};
 
-use super::directory::ENGINE;
 use super::health::{Health, least, room};
 use super::log::log_bytes;
+use crate::options::ENGINE;
 
 /// The file. Its content means nothing.
 const NAME: &str = "RESERVE";

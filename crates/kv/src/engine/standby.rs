@@ -12,14 +12,14 @@ use std::{fmt, io};
 
 use rocksdb::WriteBatch;
 
-use super::directory::{self, ENGINE, STANDBY};
+use super::directory::{self, STANDBY};
 use super::log_source::tables_in;
 use super::open::{self, Opening};
 use super::opened::Opened;
 use super::{advice, log, run};
 use crate::LogFacts;
 use crate::family::Schema;
-use crate::options::Options;
+use crate::options::{ENGINE, Options};
 use model::error::{Code, Error, Result};
 use model::failpoint::Failpoint;
 use model::{Millis, failpoint, private};

@@ -10,7 +10,7 @@ use super::files::files;
 use super::manifest::oldest_needed;
 use super::reader::{BLOCK, HEAD, Reader, is_part_of_fragment};
 use crate::engine::advice;
-use crate::engine::directory::ENGINE;
+use crate::options::ENGINE;
 use model::error::{Error, Result};
 
 /// Most bytes of a batch without rows: a fragment's head, its own head, a note, and the unused end of a block.
