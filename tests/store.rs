@@ -1,18 +1,14 @@
 //! What a store does beneath the feed: restarts, copies, standbys, reads from memory, digests. That each operation does what
-//! it says is proven by `promises`, which compares every page on both kinds of store with the plain function.
+//! it says is proven by `promises`, which compares every page with the plain function.
 //!
-//! A test is a plain function over `&Store`; `on_both!` makes two tests of it. A function that is
-//! left out of the list is dead code, which is an error here.
+//! A test is a plain function over `&Store`, which `on_a_store!` names. One that is left out is dead code, which is an error here.
 
 #![deny(dead_code)]
-/// Makes of each function one test on memory and one on a fresh RocksDB directory.
-macro_rules! on_both {
+/// Makes of each function a test on a fresh directory.
+macro_rules! on_a_store {
     ($($name:ident),+ $(,)?) => {
-        mod memory {
-            $(#[test] fn $name() { super::$name(&feed::store::Store::in_memory().expect("opens")); })+
-        }
-        mod rocks {
-            $(#[test] fn $name() { $crate::store::support::on_rocks(super::$name); })+
+        mod on_a_store {
+            $(#[test] fn $name() { $crate::store::support::on_a_store(super::$name); })+
         }
     };
 }

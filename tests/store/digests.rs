@@ -11,7 +11,7 @@ use super::everything::fill;
 use super::support::{MANY, digest, item, place, publish_post, user, users};
 use feed::store::Store;
 
-on_both!(
+on_a_store!(
     a_store_has_the_rows_of_the_schema,
     changes_after_the_instant_do_not_count,
     a_store_has_data_once_it_has_a_row_that_other_nodes_would_lack,

@@ -18,7 +18,7 @@ use super::everything;
 pub(crate) use crate::plain::{item, user};
 
 /// Runs a test on a fresh directory.
-pub(crate) fn on_rocks(test: fn(&Store)) {
+pub(crate) fn on_a_store(test: fn(&Store)) {
     let dir = tempfile::tempdir().expect("a temporary directory");
     test(&open(dir.path()));
 }

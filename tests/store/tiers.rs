@@ -161,6 +161,6 @@ fn a_read_from_memory_does_no_more_than_other_requests_can_wait_for() {
     assert_eq!(feed::items::tables::contents(&store, &ids(65), Tier::Disk).expect("reads").len(), 65);
 }
 
-on_both! {
+on_a_store! {
     every_read_is_right_or_not_cached,
 }

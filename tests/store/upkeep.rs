@@ -33,6 +33,6 @@ fn the_page_of_the_schema_has_every_table_as_it_is_declared() {
     }
 }
 
-on_both! {
+on_a_store! {
     every_table_is_filled,
 }
