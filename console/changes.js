@@ -14,7 +14,7 @@ import { html, useEffect, useMemo, useState } from "./view.js";
 export const TYPES = {
   content: ["content.published", "content.edited", "content.deleted", "content.restored", "content.purged", "content.taken_off"],
   follows: ["follow.requested", "follow.request_removed", "follow.created", "follow.changed", "follow.removed"],
-  barriers: ["mute.created", "mute.removed", "hide.created", "hide.removed", "block.created", "block.removed"],
+  restrictions: ["mute.created", "mute.removed", "hide.created", "hide.removed", "block.created", "block.removed"],
   reactions: ["reaction.created", "reaction.removed"],
   users: ["profile.changed", "settings.changed", "user.suspended", "user.unsuspended", "user.erased"],
   lists: ["list.changed", "list.deleted", "list_member.created", "list_member.changed", "list_member.removed"],

@@ -103,14 +103,14 @@ export function useRelation(target) {
   return [relation, set];
 }
 
-// The barriers, each with the name of its list, its field in a relation, and the texts of its button.
-export const BARRIERS = [
+// The restrictions, each with the name of its list, its field in a relation, and the texts of its button.
+export const RESTRICTIONS = [
   { list: "mutes", field: "muted", raise: "mute", lift: "unmute", icon: "mute" },
   { list: "hidden-from", field: "hidden", raise: "hide", lift: "unhide", about: "hide_about" },
   { list: "blocks", field: "blocked", raise: "block", lift: "unblock", about: "block_about" },
 ];
 
-// Follow, and raise and lift barriers, for the user for whom the console acts.
+// Follow, and raise and lift restrictions, for the user for whom the console acts.
 export function RelationButtons({ target, relation, set, compact }) {
   const user = useBox(acting);
   // Whether the button tells that a press unfollows: under the pointer or with the focus, but not just after a press.
@@ -126,7 +126,7 @@ export function RelationButtons({ target, relation, set, compact }) {
     if (list === "following" && isOn && follows) {
       tell(t("unfollowed", { name: nameById(target) }), { undo: change(list, false) });
     }
-    const own = ["timeline", "following", "followers", "friends", "sent-requests", "follow-requests", ...BARRIERS.map(({ list }) => list)];
+    const own = ["timeline", "following", "followers", "friends", "sent-requests", "follow-requests", ...RESTRICTIONS.map(({ list }) => list)];
     reload(at`v1/users/${target}/followers`, ...own.map((list) => at`v1/users/${user}/${list}`), ...under(at`v1/users/${user}/lists/`));
     for (const id of [user, target]) readAgain(id);
   };
@@ -140,7 +140,7 @@ export function RelationButtons({ target, relation, set, compact }) {
         : relation.requested ? t("take_back") : t("follow")}
     <//>
     ${!compact &&
-    BARRIERS.map(({ list, field, raise, lift, icon, about }) => html`<${Act} key=${list} class="quiet"
+    RESTRICTIONS.map(({ list, field, raise, lift, icon, about }) => html`<${Act} key=${list} class="quiet"
         aria-pressed=${String(relation[field])} title=${about && t(about)} run=${change(list, relation[field])}>
         ${icon && html`<${Icon} name=${icon} /> `}${t(relation[field] ? lift : raise)}
       <//>`)}
@@ -154,7 +154,7 @@ export function RelationNote({ relation }) {
   };
   const note = relation && notes[relation.relation];
   return html`${note && html`<span class="tag">${t(note)}</span>`}
-    ${[...BARRIERS.map(({ field }) => field), "requested"].map((field) => relation?.[field] && html`<span key=${field} class="tag">${t(field)}</span>`)}
+    ${[...RESTRICTIONS.map(({ field }) => field), "requested"].map((field) => relation?.[field] && html`<span key=${field} class="tag">${t(field)}</span>`)}
     ${relation && html`<${Rule} of=${relation} />`}`;
 }
 

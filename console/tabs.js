@@ -4,7 +4,7 @@ import { short } from "./texts.js";
 import { html, useEffect, useRef } from "./view.js";
 
 // `tabs` are `[name, address, text, count]`; a count may be missing. In a narrow window the row goes on beyond its edge, so the present one is brought into
-// sight.
+// view.
 export function Tabs({ label, shown, tabs, kind = "" }) {
   const row = useRef(null);
   useEffect(() => {

@@ -13,7 +13,7 @@ import { Lists } from "./lists.js";
 import { ActSwitch } from "./mode.js";
 import { Notices } from "./notices.js";
 import { Empty } from "./parts.js";
-import { BARRIERS, RelationButtons, RelationNote, UserRow, useProfile, useRelation } from "./people.js";
+import { RESTRICTIONS, RelationButtons, RelationNote, UserRow, useProfile, useRelation } from "./people.js";
 import { to } from "./route.js";
 import { acting, mayAct, mayChange, mayRead, session } from "./session.js";
 import { Items } from "./sweep.js";
@@ -37,7 +37,7 @@ const TABS = {
   notices: {},
   ...Object.fromEntries(KINDS.map((kind) => [iconOf(kind) ? kind : `reactions-${kind}`, { items: true, path: at`reactions/${kind}`, kind }])),
   lists: {},
-  ...Object.fromEntries(BARRIERS.map(({ list }) => [list, {}])),
+  ...Object.fromEntries(RESTRICTIONS.map(({ list }) => [list, {}])),
   "follow-requests": {},
   "sent-requests": {},
 };

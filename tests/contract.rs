@@ -31,13 +31,13 @@ mod records;
 mod relations;
 mod requests;
 mod rules;
-mod sight;
 mod stream;
 mod suspension;
 mod timeline;
 mod topic;
 mod town;
 mod user_lists;
+mod visibility;
 mod walk;
 
 use crate::http::listener;

@@ -8,7 +8,7 @@ use config::Config;
 use feed::DeleteItem;
 use feed::follows::tables::Change;
 use kv::Tier;
-use model::{Barrier, HostId, ListSettings, NoticeCursor, NoticeId, NoticeKind, UserSettings};
+use model::{HostId, ListSettings, NoticeCursor, NoticeId, NoticeKind, Restriction, UserSettings};
 use rocksdb::merge_operator::MergeFn;
 use rocksdb::{ColumnFamilyDescriptor, DB, MergeOperands, Options};
 use tideline::server;
@@ -162,9 +162,12 @@ pub(crate) fn place() -> Place {
     let app = server::open(&config, server::StartOptions { changes: true, ..server::StartOptions::default() })
         .expect("opens");
     let (feed, store) = (app.feed(), app.feed().store());
-    feed::barriers::tables::set_barrier(store, user(1), user(5), Barrier::Mute, Some(600), 10).expect("mutes");
-    feed::barriers::tables::set_barrier(store, user(1), user(6), Barrier::Hide, Some(700), 10).expect("hides");
-    feed::barriers::tables::set_barrier(store, user(1), user(7), Barrier::Block, Some(800), 10).expect("blocks");
+    feed::restrictions::tables::set_restriction(store, user(1), user(5), Restriction::Mute, Some(600), 10)
+        .expect("mutes");
+    feed::restrictions::tables::set_restriction(store, user(1), user(6), Restriction::Hide, Some(700), 10)
+        .expect("hides");
+    feed::restrictions::tables::set_restriction(store, user(1), user(7), Restriction::Block, Some(800), 10)
+        .expect("blocks");
     feed::users::tables::put_settings(
         store,
         user(8),

@@ -4,9 +4,9 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use feed::{DeleteItem, Eraser, Feed, MoveNoticeMarker, PublishItems, SetBarrier, Visibility, erasure, follows};
+use feed::{DeleteItem, Eraser, Feed, MoveNoticeMarker, PublishItems, SetRestriction, Visibility, erasure, follows};
 use kv::Tier;
-use model::{Barrier, ErasurePlace, HostId, NoticeCursor, Order, RuleDraft, Span, UserId};
+use model::{ErasurePlace, HostId, NoticeCursor, Order, Restriction, RuleDraft, Span, UserId};
 use serde_json::{Value, json};
 
 use super::nodes::{NODES, Nodes, meet};
@@ -44,11 +44,16 @@ fn fill(nodes: &mut Nodes, user: &str, first: u64) {
         follows::follow(feed, id(&other), id(user), None, RuleDraft::default(), false).expect("follows");
         follows::follow(feed, id(&other), id("20"), None, RuleDraft::default(), false).expect("follows");
         if n % 2 == 0 {
-            feed.submit(SetBarrier { user: id(&other), target: id(user), barrier: Barrier::Mute, raised: true })
-                .expect("mutes");
+            feed.submit(SetRestriction {
+                user: id(&other),
+                target: id(user),
+                restriction: Restriction::Mute,
+                raised: true,
+            })
+            .expect("mutes");
         }
         let place = format!("{}-1-0-{}-{user}-", 5 + first, user.len()).parse().expect("a place");
-        feed.submit(MoveNoticeMarker { user: id(&other), place, sight: Visibility::Application }).expect("moves");
+        feed.submit(MoveNoticeMarker { user: id(&other), place, visibility: Visibility::Application }).expect("moves");
     }
     let comment = json!({"author_id": user, "content_id": (first + 40).to_string(), "kind": "comment",
         "ref_id": first + 4, "topics": [], "broadcast": false});

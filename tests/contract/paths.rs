@@ -50,7 +50,7 @@ fn an_item_comes_through_each_of_its_paths_and_once() {
 }
 
 #[test]
-fn barriers_are_against_sources_and_against_authors_on_every_path() {
+fn restrictions_are_against_sources_and_against_authors_on_every_path() {
     let mut town = Town::new();
     town.follow(1, 9, 81);
     town.model.users.insert(9);

@@ -28,7 +28,7 @@ fn many_come_in_the_order_asked_for_without_the_missing() {
     assert_eq!(
         found["items"][1]["author"],
         json!({"user_id": "2", "nickname": "Ann", "avatar": "https://a.example/ann.png"}),
-        "a card, and no more of the profile"
+        "a summary, and no more of the profile"
     );
     assert_eq!(found["items"][2]["author"], json!({"user_id": "3", "nickname": "Bob", "avatar": null}));
     let hundred: Vec<String> = (10..110).map(|id| id.to_string()).collect();

@@ -106,7 +106,7 @@ fn unread_follows_what_the_timeline_shows() {
 }
 
 #[test]
-fn a_profile_is_replaced_whole_and_shows_in_every_author_card() {
+fn a_profile_is_replaced_whole_and_shows_in_every_author_summary() {
     let mut town = Town::new();
     for profile in [
         json!({"nickname": "Änne", "avatar": "https://a/b.png", "extra": {"a": [1, {"b": null}]}}),

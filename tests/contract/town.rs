@@ -297,12 +297,12 @@ impl Town {
         assert_eq!(reply.expect(200), self.model.relation(user, from));
     }
 
-    /// Raises a barrier, now: `mutes`, `hidden-from` or `blocks`.
+    /// Raises a restriction, now: `mutes`, `hidden-from` or `blocks`.
     fn raise(&mut self, list: &str, user: User, target: User) {
         let path = format!("/v1/users/{user}/{list}");
         let reply = self.server.call("PUT", &format!("{path}/{target}"), "");
         let since = self.since(&path, target);
-        self.barriers(list).entry((user, target)).or_insert(since);
+        self.restrictions(list).entry((user, target)).or_insert(since);
         if list == "blocks" {
             let others = |pair: &(User, User)| *pair != (user, target) && *pair != (target, user);
             self.model.follows.retain(|pair, _| others(pair));
@@ -314,11 +314,11 @@ impl Town {
 
     fn lift(&mut self, list: &str, user: User, target: User) {
         let reply = self.server.call("DELETE", &format!("/v1/users/{user}/{list}/{target}"), "");
-        self.barriers(list).remove(&(user, target));
+        self.restrictions(list).remove(&(user, target));
         assert_eq!(reply.expect(200), self.model.relation(user, target));
     }
 
-    fn barriers(&mut self, list: &str) -> &mut Pairs {
+    fn restrictions(&mut self, list: &str) -> &mut Pairs {
         match list {
             "mutes" => &mut self.model.mutes,
             "hidden-from" => &mut self.model.hidden,

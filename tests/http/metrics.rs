@@ -206,7 +206,7 @@ fn each_cache_has_its_share_of_the_memory() {
         ("outbox_parts", 4),
         ("numbers", 4),
         ("names", 4),
-        ("cards", 2),
+        ("summaries", 2),
         ("item_counts", 2),
         ("reactions", 2),
         ("topic_names", 1),

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 use serde_json::{Value, json};
 
-use super::sight::{Town, heard};
+use super::visibility::{Town, heard};
 use crate::server::Reply;
 use crate::server::described::document;
 use crate::server::host_ids::escaped;

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::sight::Town;
+use super::visibility::Town;
 use crate::server::tokens::token;
 
 /// Authors, by what lies between them and ana: she follows the first, and one of them each hides from her, is blocked by her,

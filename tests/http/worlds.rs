@@ -11,7 +11,7 @@ use regex::Regex;
 use serde_json::{Value, json};
 
 use super::oracles::{ALL, Ask, asks};
-use super::sight::{Town, heard};
+use super::visibility::{Town, heard};
 use crate::server::host_ids::escaped;
 use crate::server::tokens::{key, token};
 use crate::server::{Reply, connect};

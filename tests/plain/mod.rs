@@ -7,8 +7,8 @@ pub(crate) mod notices;
 use std::collections::{BTreeMap, BTreeSet};
 
 use model::{
-    Audience, Barrier, COMMENT, ContentId, Cursor, Entry, Id, Millis, NoticeCursor, Order, POST, Page, PageRequest,
-    Position, REPOST, ReactionCounts, ReactionKind, Relation, RuleDraft, Side, UserCursor, UserId, UserSettings,
+    Audience, COMMENT, ContentId, Cursor, Entry, Id, Millis, NoticeCursor, Order, POST, Page, PageRequest, Position,
+    REPOST, ReactionCounts, ReactionKind, Relation, Restriction, RuleDraft, Side, UserCursor, UserId, UserSettings,
 };
 use serde_json::Value;
 
@@ -230,7 +230,7 @@ impl Model {
             && (body.author == reader || !self.silences(reader, body.author))
     }
 
-    /// Whether a barrier lies between a reader and a source.
+    /// Whether a restriction lies between a reader and a source.
     pub(crate) fn silences(&self, reader: UserId, source: UserId) -> bool {
         self.mutes.contains_key(&(reader, source))
             || self.hides.contains_key(&(source, reader))
@@ -336,11 +336,11 @@ impl Model {
         !item.deleted && !self.suspended.contains_key(&item.body.author)
     }
 
-    pub(crate) fn barriers(&mut self, barrier: Barrier) -> &mut BTreeMap<(UserId, UserId), Millis> {
-        match barrier {
-            Barrier::Mute => &mut self.mutes,
-            Barrier::Hide => &mut self.hides,
-            Barrier::Block => &mut self.blocks,
+    pub(crate) fn restrictions(&mut self, restriction: Restriction) -> &mut BTreeMap<(UserId, UserId), Millis> {
+        match restriction {
+            Restriction::Mute => &mut self.mutes,
+            Restriction::Hide => &mut self.hides,
+            Restriction::Block => &mut self.blocks,
         }
     }
 
@@ -454,9 +454,9 @@ impl Model {
             Side::Following => following.map(|(t, since)| UserCursor { at: since, id: t }).collect(),
             Side::Followers => followers.map(|(u, since)| UserCursor { at: since, id: u }).collect(),
             Side::Friends => friends.map(|(t, since)| UserCursor { at: since, id: t }).collect(),
-            Side::Barred(Barrier::Mute) => of_user(&self.mutes),
-            Side::Barred(Barrier::Hide) => of_user(&self.hides),
-            Side::Barred(Barrier::Block) => of_user(&self.blocks),
+            Side::Restricted(Restriction::Mute) => of_user(&self.mutes),
+            Side::Restricted(Restriction::Hide) => of_user(&self.hides),
+            Side::Restricted(Restriction::Block) => of_user(&self.blocks),
             Side::SentRequests => of_user(&self.requests),
             Side::FollowRequests => {
                 let received = self.requests.iter().filter(|((_, t), _)| *t == user);
@@ -473,7 +473,7 @@ impl Model {
             target,
             following_since: self.follows.get(&(user, target)).copied(),
             followed_since: self.follows.get(&(target, user)).copied(),
-            barriers: [&self.mutes, &self.hides, &self.blocks].map(|pairs| pairs.get(&(user, target)).copied()),
+            restrictions: [&self.mutes, &self.hides, &self.blocks].map(|pairs| pairs.get(&(user, target)).copied()),
             // Kinds have names here.
             rule: None,
             requested_since: self.requests.get(&(user, target)).copied(),

@@ -5,7 +5,7 @@ use std::fmt::Debug;
 use std::time::{Duration, Instant};
 
 use feed::MOST_UNREAD;
-use model::{Barrier, ContentId, Cursor, EventKind, ReactionKind, RuleDraft, Side, UserId};
+use model::{ContentId, Cursor, EventKind, ReactionKind, Restriction, RuleDraft, Side, UserId};
 use serde_json::{Value, json};
 
 use super::home::TOPIC_LIMIT;
@@ -320,9 +320,9 @@ fn differ(server: &Server, model: &Model) -> Result<(), String> {
         same(unread, expected, || of("the unread items"))?;
         for (list, side) in [
             ("following", Side::Following),
-            ("mutes", Side::Barred(Barrier::Mute)),
-            ("hidden-from", Side::Barred(Barrier::Hide)),
-            ("blocks", Side::Barred(Barrier::Block)),
+            ("mutes", Side::Restricted(Restriction::Mute)),
+            ("hidden-from", Side::Restricted(Restriction::Hide)),
+            ("blocks", Side::Restricted(Restriction::Block)),
             ("sent-requests", Side::SentRequests),
             ("follow-requests", Side::FollowRequests),
         ] {

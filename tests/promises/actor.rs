@@ -8,15 +8,15 @@ use std::time::Duration;
 use fastrand::Rng;
 use feed::worker::{Candidate, Candidates};
 use feed::{
-    ChangeMembers, DeleteItem, EditItem, Feed, PublishItems, PutList, PutSettings, Relate, RestoreItem, SetBarrier,
-    SetSuspension, TakeOff, follows, items, lists, sight, timeline,
+    ChangeMembers, DeleteItem, EditItem, Feed, PublishItems, PutList, PutSettings, Relate, RestoreItem, SetRestriction,
+    SetSuspension, TakeOff, follows, items, lists, timeline, visibility,
 };
 use model::clock::now;
 use model::error::{Code, Error};
 use model::versions::Dependencies;
 use model::{
-    Audience, Barrier, ContentId, ContentPage, Cursor, Draft, EditDraft, ListSettings, MAX_ID, MAX_MILLIS, PageRequest,
-    REPOST, RuleDraft, Side, Span, UserId, UserSettings,
+    Audience, ContentId, ContentPage, Cursor, Draft, EditDraft, ListSettings, MAX_ID, MAX_MILLIS, PageRequest, REPOST,
+    Restriction, RuleDraft, Side, Span, UserId, UserSettings,
 };
 
 use super::change::expect_code;
@@ -304,20 +304,20 @@ impl Actor<'_> {
         }
     }
 
-    /// The users whose follows and barriers only this thread changes.
+    /// The users whose follows and restrictions only this thread changes.
     fn mine(&self) -> Vec<UserId> {
         let Share { number, of, .. } = self.part.share;
         self.round.users.iter().copied().skip(number as usize).step_by(of as usize).collect()
     }
 
-    /// Raises or lifts a barrier of one of this thread's users, and mostly reads an affected list right after it.
+    /// Raises or lifts a restriction of one of this thread's users, and mostly reads an affected list right after it.
     fn bar(&mut self) -> Result<(), String> {
         let mine = self.mine();
-        let barrier = pick(&mut self.part.random, &Barrier::ALL);
+        let restriction = pick(&mut self.part.random, &Restriction::ALL);
         let me = pick(&mut self.part.random, &mine);
-        let target = match barrier {
+        let target = match restriction {
             // It ends follows of both.
-            Barrier::Block => pick(&mut self.part.random, &mine),
+            Restriction::Block => pick(&mut self.part.random, &mine),
             _ => self.anybody(),
         };
         if me == target {
@@ -326,16 +326,15 @@ impl Actor<'_> {
         let raised = self.part.random.bool();
         let feed = self.round.feed;
         let (user, of) = (host(feed, me), host(feed, target));
-        let (window, result) = self
-            .round
-            .clock
-            .during(|| again(|| feed.submit(SetBarrier { user: user.clone(), target: of.clone(), barrier, raised })));
-        result.map_err(|e| format!("a barrier cannot be set: {e}"))?;
-        self.part.history.bar(me, target, barrier, window, raised);
-        let reader = if barrier == Barrier::Hide || self.part.random.bool() { target } else { me };
+        let (window, result) = self.round.clock.during(|| {
+            again(|| feed.submit(SetRestriction { user: user.clone(), target: of.clone(), restriction, raised }))
+        });
+        result.map_err(|e| format!("a restriction cannot be set: {e}"))?;
+        self.part.history.bar(me, target, restriction, window, raised);
+        let reader = if restriction == Restriction::Hide || self.part.random.bool() { target } else { me };
         match self.part.random.u64(..8) {
             0..5 => self.read_timeline(reader, Span::ALL),
-            5 => self.read_members(me, Side::Barred(barrier)),
+            5 => self.read_members(me, Side::Restricted(restriction)),
             _ => Ok(()),
         }
     }
@@ -538,14 +537,14 @@ impl Actor<'_> {
             let viewer = self.anybody();
             let (window, seen) = self.read(|| {
                 let read = feed.read().seen_by(Some(&host(feed, viewer)))?;
-                Ok::<_, Error>(sight::contents(read, &asked)?.iter().map(|content| content.id).collect())
+                Ok::<_, Error>(visibility::contents(read, &asked)?.iter().map(|content| content.id).collect())
             });
             let seen = seen.map_err(|e: Error| format!("a read by a viewer fails: {e}"))?;
             self.note(viewer, window, Seen::Sight(asked, seen));
         }
         if self.part.random.u64(..6) == 0 && !page.items.is_empty() {
             let asked = page.items.iter().map(|entry| entry.cursor.id).collect();
-            let (window, full) = self.read(|| sight::hydrate(feed.read(), page, None));
+            let (window, full) = self.read(|| visibility::hydrate(feed.read(), page, None));
             let full = full.map_err(|e| format!("a read in full fails: {e}"))?;
             let text = |text: &Option<String>| {
                 text.as_ref().and_then(|text| text.parse().ok()).ok_or("an item without its text")

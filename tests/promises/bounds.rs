@@ -70,7 +70,7 @@ impl History {
                 bounds.no_hole(entries, |_| true)
             }
             Seen::Texts(asked, texts) => self.check_texts(read, asked, texts),
-            Seen::Sight(asked, found) => self.check_sight(read, asked, found),
+            Seen::Sight(asked, found) => self.check_visibility(read, asked, found),
             Seen::Members(side, members) => self.check_members(read, *side, members),
         }
     }
@@ -127,7 +127,7 @@ impl History {
         Ok(())
     }
 
-    fn check_sight(&self, read: &Read, asked: &[ContentId], found: &[ContentId]) -> Result<(), Wrong> {
+    fn check_visibility(&self, read: &Read, asked: &[ContentId], found: &[ContentId]) -> Result<(), Wrong> {
         for life in self.lives.iter().filter(|life| asked.contains(&life.entry.cursor.id)) {
             let (cursor, suspended) = (life.entry.cursor, self.suspended(life.entry.author, &read.window));
             let lives = (life.must_live(&read.window), life.may_live(&read.window));
@@ -148,7 +148,7 @@ impl History {
         for other in others.into_iter().filter(|other| *other != read.user) {
             let (must, may) = match side {
                 Side::Followers => self.follows(other, read.user, &read.window),
-                Side::Barred(barrier) => self.barred(read.user, other, barrier, &read.window),
+                Side::Restricted(restriction) => self.restricted(read.user, other, restriction, &read.window),
                 // Nobody reads these.
                 Side::FollowRequests | Side::SentRequests => (false, false),
                 _ => self.follows(read.user, other, &read.window),

@@ -82,7 +82,7 @@ are_found! {
     a_rule_that_is_lost_is_found: Wrong::InRows(Fault::FollowsWithoutRule), &TIMELINES;
     a_rule_that_is_not_asked_for_pulled_items_is_found: Wrong::InRows(Fault::PulledWithoutKind), &TIMELINES;
     an_exclusive_list_that_unread_forgets_is_found: Wrong::UnreadForgetsLists, &["has not read"];
-    comments_that_do_not_ask_for_sight_are_found: Wrong::CommentsWithoutSight, &["comments of"];
+    comments_that_do_not_ask_for_visibility_are_found: Wrong::CommentsWithoutSight, &["comments of"];
     follows_that_end_untold_are_found: Wrong::InRows(Fault::PartedUntold), &["by the changes", "no such step"];
     two_notices_of_one_item_are_found: Wrong::InRows(Fault::MentionTwice), &NOTICES;
     notices_that_do_not_ask_for_the_audience_are_found: Wrong::InRows(Fault::NoticesForAll), &NOTICES;

@@ -161,7 +161,7 @@ impl Case {
             Op::Follow(user, target, since, number, approved) => {
                 self.relate(*user, &[(*target, *since)], &[], Some((rule(*number), *approved)))
             }
-            Op::Bar(user, target, barrier, raised) => self.bar(*user, *target, *barrier, *raised),
+            Op::Bar(user, target, restriction, raised) => self.bar(*user, *target, *restriction, *raised),
             Op::PutSettings(user, settings) => self.put_settings(*user, *settings),
             Op::Answer(user, from, approved) => self.answer(*user, *from, *approved),
             Op::ImportFollows(follows, number) => self.import_follows(follows, *number),

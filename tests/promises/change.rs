@@ -264,15 +264,15 @@ impl Case {
     /// Moves a marker; it never moves back.
     pub(crate) fn mark(&mut self, raw: u64, list: Option<&str>, wanted: Place) -> Result<(), String> {
         let (host, cursor, began) = (self.hosts.host(raw), self.place(wanted), self.earliest());
-        let (feed, sight) = (&self.system.feed, Visibility::Application);
+        let (feed, visibility) = (&self.system.feed, Visibility::Application);
         let answer = match list {
             Some(list) => feed.submit(MoveMarker {
                 user: host.clone(),
                 place: cursor.clone(),
-                sight,
+                visibility,
                 list: Some(list.to_owned()),
             }),
-            None => feed.submit(MoveMarker { user: host.clone(), place: cursor.clone(), sight, list: None }),
+            None => feed.submit(MoveMarker { user: host.clone(), place: cursor.clone(), visibility, list: None }),
         };
         self.expect_taken(&answer)?;
         let Some(place) = self.hosts.place(&cursor) else {
@@ -442,8 +442,8 @@ impl Case {
     pub(crate) fn comment(&mut self, index: usize, post: &Post) -> Result<(), String> {
         let Some(item) = self.nth(index) else { return Ok(()) };
         let subject = item.id;
-        let sight = if post.text > 0 { Visibility::User } else { Visibility::Application };
-        let refusal = match sight {
+        let visibility = if post.text > 0 { Visibility::User } else { Visibility::Application };
+        let refusal = match visibility {
             Visibility::User => self.model.refusal(self.hosts.user(post.author), &item),
             Visibility::Application => (!self.model.is_shown(&item)).then_some("content_not_found"),
         };
@@ -454,8 +454,8 @@ impl Case {
         let draft: CommentDraft = serde_json::from_str(&format!("{{{text}}}")).expect("a draft");
         let sent = [sent];
         let (began, verdicts) = (self.earliest(), self.judge_all(&sent));
-        let answer =
-            items::comment(&self.system.feed, self.hosts.back(subject), draft, sight).map(|published| vec![published]);
+        let answer = items::comment(&self.system.feed, self.hosts.back(subject), draft, visibility)
+            .map(|published| vec![published]);
         self.expect_taken(&answer)?;
         if let Some(code) = refusal {
             self.learn(sent[0].mentions(), New::None)?;

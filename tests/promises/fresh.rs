@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use config::Durability;
 use fastrand::Rng;
-use feed::{DeleteItem, EditItem, Feed, PublishItems, ReactionRequest, Visibility, reactions, sight, users};
+use feed::{DeleteItem, EditItem, Feed, PublishItems, ReactionRequest, Visibility, reactions, users, visibility};
 use model::{ContentId, Cursor, Draft, EditDraft, Entry, ItemView, Page, Profile, ReactionKind};
 
 use super::names::{Ids, json};
@@ -79,7 +79,8 @@ fn change(feed: &Feed, hosts: Ids, slot: u64, changes: u64) -> Result<(), String
         _ if age == CHANGES - 1 => feed.submit(DeleteItem { item: host.clone(), purge: false }),
         _ if age % 2 == 1 => {
             let (user, kind) = (hosts.host(age), "like".to_owned());
-            let like = ReactionRequest { user, kind, active: true, since: Some(age), sight: Visibility::Application };
+            let like =
+                ReactionRequest { user, kind, active: true, since: Some(age), visibility: Visibility::Application };
             let comment = format!("\"author_id\":{},\"kind\":\"comment\",\"ref_id\":{text}", author(1));
             publish(comment).and_then(|_| reactions::react(feed, host.clone(), like).map(drop))
         }
@@ -99,13 +100,15 @@ fn read(feed: &Feed, hosts: Ids, slots: &[Slot], names: &[Slot], way: u64) -> Re
         done.iter().zip(0..).flat_map(|(done, slot)| [(slot, Some(done.life)), (slot, done.life.checked_sub(1))]);
     let ids: Vec<_> = lives.filter_map(|(slot, life)| life.map(|life| id_of(feed, hosts, slot, life))).collect();
     let shown = match way {
-        0 => sight::contents(feed.read(), &ids).and_then(|contents| sight::with_counts(feed.read(), contents)),
-        1 => sight::contents(feed.read(), &ids).and_then(|contents| sight::listed(feed.read(), contents)),
+        0 => {
+            visibility::contents(feed.read(), &ids).and_then(|contents| visibility::with_counts(feed.read(), contents))
+        }
+        1 => visibility::contents(feed.read(), &ids).and_then(|contents| visibility::listed(feed.read(), contents)),
         _ => {
             let author = hosts.user(feed, 1);
             let entry = |id: &ContentId| Entry::plain(Cursor { at: 1, id: *id }, author);
             let page = Page { items: ids.iter().map(entry).collect(), next: None, prev: None };
-            sight::hydrate(feed.read(), page, Some(author)).map(|page| page.items)
+            visibility::hydrate(feed.read(), page, Some(author)).map(|page| page.items)
         }
     };
     let shown = shown.map_err(|error| format!("a read fails: {error}"))?;
@@ -119,12 +122,16 @@ fn read(feed: &Feed, hosts: Ids, slots: &[Slot], names: &[Slot], way: u64) -> Re
             format!("way {way}: {} after {} to {most} changes: {why}", id_of(feed, hosts, number, done.life), done.age)
         })?;
     }
-    for card in shown.iter().filter_map(|shown| shown.author.as_ref()) {
-        let slot = (0..slots.len()).find(|slot| hosts.host(1 + *slot as u64) == card.user);
-        let slot = slot.ok_or_else(|| format!("way {way}: an author {}", card.user))?;
-        let nickname = card.nickname.as_ref().map_or(Ok(0), |name| name.parse()).map_err(|_| "no number")?;
+    for summary in shown.iter().filter_map(|shown| shown.author.as_ref()) {
+        let slot = (0..slots.len()).find(|slot| hosts.host(1 + *slot as u64) == summary.user);
+        let slot = slot.ok_or_else(|| format!("way {way}: an author {}", summary.user))?;
+        let nickname = summary.nickname.as_ref().map_or(Ok(0), |name| name.parse()).map_err(|_| "no number")?;
         let numbers = named[slot]..=names[slot].begun.load(Ordering::SeqCst);
-        ensure!(numbers.contains(&nickname), "way {way}: nickname {nickname} of {} is not in {numbers:?}", card.user);
+        ensure!(
+            numbers.contains(&nickname),
+            "way {way}: nickname {nickname} of {} is not in {numbers:?}",
+            summary.user
+        );
     }
     Ok(())
 }

@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use model::{Barrier, ContentId, Entry, Page, PageRequest, Side, UserId};
+use model::{ContentId, Entry, Page, PageRequest, Restriction, Side, UserId};
 
 /// Counts calls that begin and end.
 #[derive(Debug, Default)]
@@ -184,14 +184,14 @@ impl History {
         self.rules.entry((user, target)).or_default().push((window, leaves_out));
     }
 
-    pub(crate) fn bar(&mut self, user: UserId, target: UserId, barrier: Barrier, window: Window, raised: bool) {
-        let pairs = match barrier {
-            Barrier::Mute => &mut self.mutes,
-            Barrier::Hide => &mut self.hides,
-            Barrier::Block => &mut self.blocks,
+    pub(crate) fn bar(&mut self, user: UserId, target: UserId, restriction: Restriction, window: Window, raised: bool) {
+        let pairs = match restriction {
+            Restriction::Mute => &mut self.mutes,
+            Restriction::Hide => &mut self.hides,
+            Restriction::Block => &mut self.blocks,
         };
         pairs.entry((user, target)).or_default().push((window, raised));
-        if barrier == Barrier::Block && raised {
+        if restriction == Restriction::Block && raised {
             self.relate(user, target, window, false);
             self.relate(target, user, window, false);
         }
@@ -265,12 +265,18 @@ impl History {
         holds(&self.suspensions, author, author, read)
     }
 
-    /// Whether a read must, and whether it may, see a user's barrier.
-    pub(crate) fn barred(&self, user: UserId, target: UserId, barrier: Barrier, read: &Window) -> (bool, bool) {
-        match barrier {
-            Barrier::Mute => holds(&self.mutes, user, target, read),
-            Barrier::Hide => holds(&self.hides, user, target, read),
-            Barrier::Block => holds(&self.blocks, user, target, read),
+    /// Whether a read must, and whether it may, see a user's restriction.
+    pub(crate) fn restricted(
+        &self,
+        user: UserId,
+        target: UserId,
+        restriction: Restriction,
+        read: &Window,
+    ) -> (bool, bool) {
+        match restriction {
+            Restriction::Mute => holds(&self.mutes, user, target, read),
+            Restriction::Hide => holds(&self.hides, user, target, read),
+            Restriction::Block => holds(&self.blocks, user, target, read),
         }
     }
 
@@ -283,12 +289,12 @@ impl History {
     /// Whether a read must, and whether it may, show an author's content to a reader.
     pub(crate) fn shows(&self, reader: UserId, author: UserId, read: &Window) -> (bool, bool) {
         let ((must, may), apart) = (self.follows(reader, author, read), self.apart(reader, author, read));
-        self.unbarred((must && !apart.1, may && !apart.0), reader, author, read)
+        self.unrestricted((must && !apart.1, may && !apart.0), reader, author, read)
     }
 
     /// Whether a read must, and whether it may, show an author's content in the exclusive list of a reader.
     pub(crate) fn shows_apart(&self, reader: UserId, author: UserId, read: &Window) -> (bool, bool) {
-        self.unbarred(self.apart(reader, author, read), reader, author, read)
+        self.unrestricted(self.apart(reader, author, read), reader, author, read)
     }
 
     fn apart(&self, user: UserId, member: UserId, read: &Window) -> (bool, bool) {
@@ -302,7 +308,7 @@ impl History {
 
     /// Whether nothing keeps a reader from an author on any path.
     pub(crate) fn is_open(&self, reader: UserId, author: UserId, read: &Window) -> (bool, bool) {
-        if reader == author { (true, true) } else { self.unbarred((true, true), reader, author, read) }
+        if reader == author { (true, true) } else { self.unrestricted((true, true), reader, author, read) }
     }
 
     /// Whether a viewer must, and whether it may, see a live item of an author who is not suspended: neither hide nor block
@@ -312,9 +318,9 @@ impl History {
         if viewer == author {
             return (true, true);
         }
-        let hidden = self.barred(author, viewer, Barrier::Hide, read);
-        let blocked = self.barred(viewer, author, Barrier::Block, read);
-        let blocks = self.barred(author, viewer, Barrier::Block, read);
+        let hidden = self.restricted(author, viewer, Restriction::Hide, read);
+        let blocked = self.restricted(viewer, author, Restriction::Block, read);
+        let blocks = self.restricted(author, viewer, Restriction::Block, read);
         all([self.is_for(viewer, life, read), not(hidden), not(blocked), not(blocks)])
     }
 
@@ -325,19 +331,19 @@ impl History {
         }
         let counts = |source: &UserId| {
             let follows = if *source == viewer { (true, true) } else { self.follows(viewer, *source, read) };
-            let hidden = self.barred(*source, viewer, Barrier::Hide, read);
+            let hidden = self.restricted(*source, viewer, Restriction::Hide, read);
             all([follows, not(hidden), not(self.suspended(*source, read)), life.stays_on(*source, read)])
         };
         any(life.on.iter().map(counts))
     }
 
-    fn unbarred(&self, (must, may): (bool, bool), reader: UserId, author: UserId, read: &Window) -> (bool, bool) {
-        let muted = self.barred(reader, author, Barrier::Mute, read);
-        let hidden = self.barred(author, reader, Barrier::Hide, read);
-        let blocked = self.barred(reader, author, Barrier::Block, read);
-        let blocks = self.barred(author, reader, Barrier::Block, read);
-        let barriers = [muted, hidden, blocked, blocks];
-        (must && barriers.iter().all(|bar| !bar.1), may && barriers.iter().all(|bar| !bar.0))
+    fn unrestricted(&self, (must, may): (bool, bool), reader: UserId, author: UserId, read: &Window) -> (bool, bool) {
+        let muted = self.restricted(reader, author, Restriction::Mute, read);
+        let hidden = self.restricted(author, reader, Restriction::Hide, read);
+        let blocked = self.restricted(reader, author, Restriction::Block, read);
+        let blocks = self.restricted(author, reader, Restriction::Block, read);
+        let restrictions = [muted, hidden, blocked, blocks];
+        (must && restrictions.iter().all(|bar| !bar.1), may && restrictions.iter().all(|bar| !bar.0))
     }
 
     /// Whether a user follows an author when all calls have ended.

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Weak};
 
-use feed::{Feed, Visibility, sight, timeline};
+use feed::{Feed, Visibility, timeline, visibility};
 use model::versions::Dependencies;
 use model::{ContentId, Cursor, HostId, ItemView, Page, PageRequest};
 
@@ -82,8 +82,8 @@ fn look(feed: &Feed, reader: &HostId, request: &PageRequest<HostId>) -> Result<O
     let read = feed.read().peeking(true).noting(Some(&noted));
     let page = || {
         let (reader, request) =
-            (read.find(reader)?, sight::find_span::<ContentId>(read, request, Visibility::Application)?);
-        sight::hydrate(read, timeline::page(read, reader, &request)?, Some(reader))
+            (read.find(reader)?, visibility::find_span::<ContentId>(read, request, Visibility::Application)?);
+        visibility::hydrate(read, timeline::page(read, reader, &request)?, Some(reader))
     };
     match page() {
         Ok(Page { items, next, prev }) => {
@@ -97,6 +97,6 @@ fn look(feed: &Feed, reader: &HostId, request: &PageRequest<HostId>) -> Result<O
 
 fn shown(item: &ItemView) -> String {
     let ItemView { content, counts, author, viewer, suspended } = item;
-    let card = author.as_ref().map(|card| (&card.user, &card.nickname, &card.avatar));
-    format!("{:?} {counts:?} {card:?} {viewer:?} {suspended}", **content)
+    let summary = author.as_ref().map(|summary| (&summary.user, &summary.nickname, &summary.avatar));
+    format!("{:?} {counts:?} {summary:?} {viewer:?} {suspended}", **content)
 }

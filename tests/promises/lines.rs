@@ -2,10 +2,10 @@
 
 use fastrand::Rng;
 use feed::{
-    ChangeMembers, Command, DeleteItem, ImportFollows, ImportLine, MoveMarker, PutList, PutSettings, SetBarrier,
+    ChangeMembers, Command, DeleteItem, ImportFollows, ImportLine, MoveMarker, PutList, PutSettings, SetRestriction,
     SetSuspension, Visibility,
 };
-use model::{Barrier, HostId, ListSettings, Millis, Position, RuleDraft, UserSettings};
+use model::{HostId, ListSettings, Millis, Position, Restriction, RuleDraft, UserSettings};
 
 use super::seed::pick;
 
@@ -23,11 +23,11 @@ pub(crate) struct Parts {
 /// A line of any kind. Suspensions are rare, so that most items are shown.
 pub(crate) fn line(random: &mut Rng, parts: Parts) -> Command {
     let Parts { user, other, since, place, list, settings, rule } = parts;
-    let (sight, add, remove) = (Visibility::Application, vec![other.clone()], Vec::new());
+    let (visibility, add, remove) = (Visibility::Application, vec![other.clone()], Vec::new());
     let (change, since): (Command, _) = match random.u8(..17) {
         0..4 => {
-            let barrier = pick(random, &Barrier::ALL);
-            (SetBarrier { user, target: other, barrier, raised: true }.into(), since)
+            let restriction = pick(random, &Restriction::ALL);
+            (SetRestriction { user, target: other, restriction, raised: true }.into(), since)
         }
         4..7 => {
             let request = ImportFollows::one(user, other, since, rule.unwrap_or_default());
@@ -38,8 +38,8 @@ pub(crate) fn line(random: &mut Rng, parts: Parts) -> Command {
             (PutList { user, list, settings }.into(), None)
         }
         9..12 => (ChangeMembers { user, list, add, remove, rule }.into(), since),
-        12 => (MoveMarker { user, place, sight, list: None }.into(), None),
-        13 => (MoveMarker { user, place, sight, list: Some(list) }.into(), None),
+        12 => (MoveMarker { user, place, visibility, list: None }.into(), None),
+        13 => (MoveMarker { user, place, visibility, list: Some(list) }.into(), None),
         14 => (PutSettings { user, settings }.into(), None),
         15 => (DeleteItem { item: place.id, purge: random.u8(..4) == 0 }.into(), since),
         _ => (SetSuspension { user, suspended: true }.into(), since),

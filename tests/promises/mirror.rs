@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use feed::{ChangesAfter, Feed, events};
 use model::error::Code;
-use model::{Barrier, Changed, ContentId, Effect, EffectKind, Millis, ReactionKinds, UserId};
+use model::{Changed, ContentId, Effect, EffectKind, Millis, ReactionKinds, Restriction, UserId};
 
 use crate::plain::Model;
 
@@ -21,7 +21,7 @@ struct State {
     follows: Pairs,
     requests: Pairs,
     /// Those of mutes, hides and blocks.
-    barriers: [Pairs; 3],
+    restrictions: [Pairs; 3],
     suspended: BTreeSet<UserId>,
     /// The members of each list.
     lists: BTreeMap<(UserId, String), BTreeSet<UserId>>,
@@ -102,7 +102,7 @@ impl State {
             items: items.collect(),
             follows: of(&model.follows),
             requests: of(&model.requests),
-            barriers: [of(&model.mutes), of(&model.hides), of(&model.blocks)],
+            restrictions: [of(&model.mutes), of(&model.hides), of(&model.blocks)],
             suspended: model.suspended.keys().copied().collect(),
             lists: lists.collect(),
             reactions: reactions.collect(),
@@ -146,9 +146,9 @@ impl State {
                 let has = self.follows.contains(&pair?) || self.requests.contains(&pair?);
                 has.then_some(())
             }
-            Kind::MuteCreated | Kind::MuteRemoved => self.bar(Barrier::Mute, pair?, kind),
-            Kind::HideCreated | Kind::HideRemoved => self.bar(Barrier::Hide, pair?, kind),
-            Kind::BlockCreated | Kind::BlockRemoved => self.bar(Barrier::Block, pair?, kind),
+            Kind::MuteCreated | Kind::MuteRemoved => self.bar(Restriction::Mute, pair?, kind),
+            Kind::HideCreated | Kind::HideRemoved => self.bar(Restriction::Hide, pair?, kind),
+            Kind::BlockCreated | Kind::BlockRemoved => self.bar(Restriction::Block, pair?, kind),
             Kind::ReactionCreated | Kind::ReactionRemoved => {
                 let item = effect.item?;
                 let (author, ..) = self.items.get(&item)?;
@@ -171,8 +171,8 @@ impl State {
         }
     }
 
-    fn bar(&mut self, barrier: Barrier, pair: (UserId, UserId), kind: EffectKind) -> Option<()> {
-        let place = Barrier::ALL.iter().position(|other| *other == barrier)?;
-        step(&mut self.barriers[place], pair, kind == barrier.effects()[0])
+    fn bar(&mut self, restriction: Restriction, pair: (UserId, UserId), kind: EffectKind) -> Option<()> {
+        let place = Restriction::ALL.iter().position(|other| *other == restriction)?;
+        step(&mut self.restrictions[place], pair, kind == restriction.effects()[0])
     }
 }

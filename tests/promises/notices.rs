@@ -122,7 +122,7 @@ impl Case {
         let answer = self.system.feed.submit(MoveNoticeMarker {
             user: host.clone(),
             place: place.clone(),
-            sight: Visibility::Application,
+            visibility: Visibility::Application,
         });
         self.expect_taken(&answer)?;
         let Some(place) = self.known_notice(&place, |end| end) else {

@@ -6,7 +6,7 @@ use proptest::sample::select;
 
 use config::{Config, Duration};
 use model::{
-    Audience, Barrier, COMMENT, HostId, PageRequest, Position, REPOST, ReactionKind, RuleDraft, Side, Span,
+    Audience, COMMENT, HostId, PageRequest, Position, REPOST, ReactionKind, Restriction, RuleDraft, Side, Span,
     UserSettings,
 };
 
@@ -128,8 +128,8 @@ pub(crate) enum Op {
     },
     /// Follows a user with the rule of this number, and perhaps with the approval of the user.
     Follow(u64, u64, Option<u64>, usize, bool),
-    /// Raises a barrier of the first user against the second, or lifts it.
-    Bar(u64, u64, Barrier, bool),
+    /// Raises a restriction of the first user against the second, or lifts it.
+    Bar(u64, u64, Restriction, bool),
     PutSettings(u64, UserSettings),
     /// Answers the request of the second user to follow the first.
     Answer(u64, u64, bool),
@@ -306,14 +306,14 @@ fn relate() -> impl Strategy<Value = Op> {
     prop_oneof![4 => one, 1 => several]
 }
 
-/// Mostly a barrier between a reader and an author.
+/// Mostly a restriction between a reader and an author.
 fn bar() -> impl Strategy<Value = Op> {
-    let barrier = select(&Barrier::ALL[..]);
-    (user(), author(), barrier, any::<bool>(), prop::bool::weighted(0.6)).prop_map(
-        |(reader, author, barrier, by_reader, raised)| match barrier {
-            Barrier::Hide => Op::Bar(author, reader, barrier, raised),
-            Barrier::Block if !by_reader => Op::Bar(author, reader, barrier, raised),
-            _ => Op::Bar(reader, author, barrier, raised),
+    let restriction = select(&Restriction::ALL[..]);
+    (user(), author(), restriction, any::<bool>(), prop::bool::weighted(0.6)).prop_map(
+        |(reader, author, restriction, by_reader, raised)| match restriction {
+            Restriction::Hide => Op::Bar(author, reader, restriction, raised),
+            Restriction::Block if !by_reader => Op::Bar(author, reader, restriction, raised),
+            _ => Op::Bar(reader, author, restriction, raised),
         },
     )
 }

@@ -1,6 +1,6 @@
 //! Changes and reads of reactions, each compared with the model.
 
-use feed::{Read, Visibility, reactions, sight};
+use feed::{Read, Visibility, reactions, visibility};
 use model::{ContentId, Cursor, Entry, HostId, PageRequest, Reacted, Reaction, ReactionKind, Reactions, Span};
 
 use super::case::Case;
@@ -22,8 +22,13 @@ impl Case {
         let hosts: Vec<_> = wishes.iter().map(|(who, ..)| self.hosts.host(*who)).collect();
         let react = |who: &HostId, kind, since: Option<u64>| {
             let (user, kind) = (who.clone(), feed.reaction_kinds().name(kind).to_owned());
-            let wish =
-                feed::ReactionRequest { user, kind, active: since.is_some(), since, sight: Visibility::Application };
+            let wish = feed::ReactionRequest {
+                user,
+                kind,
+                active: since.is_some(),
+                since,
+                visibility: Visibility::Application,
+            };
             reactions::react(feed, host.clone(), wish)
         };
         let wished = wishes.iter().zip(&hosts);
@@ -86,7 +91,7 @@ impl Case {
         let host = self.hosts.back(id);
         let list = |read: Read<'_>, request: &_| {
             let read = self.seen(read, ask)?;
-            reactions::reactors(read, sight::find_live(read, &host)?, kind, request)
+            reactions::reactors(read, visibility::find_live(read, &host)?, kind, request)
         };
         if !self.model.finds(viewer, &item) {
             return expect_not_found(list(self.system.feed.read(), &PageRequest { span: Span::ALL, limit: ask.limit }));
@@ -137,7 +142,7 @@ impl Case {
         for item in &self.model.items {
             let of = self.hosts.back(item.id);
             let found =
-                read_any(inline, |tier| sight::find_item(feed.read().within(tier), &of, &host, Visibility::User));
+                read_any(inline, |tier| visibility::find_item(feed.read().within(tier), &of, &host, Visibility::User));
             match (self.model.refusal(me, item), found) {
                 (None, found) => {
                     ensure_eq!(found.map_err(|e| format!("{me} finds no {}: {e}", item.id))?, (item.id, me), "ids");
@@ -145,8 +150,9 @@ impl Case {
                 (Some(code), Err(error)) => expect_code(&error, code)?,
                 (Some(code), Ok(found)) => return Err(format!("{me} finds {found:?} instead of {code}")),
             }
-            let found =
-                read(inline, |tier| sight::find_item(feed.read().within(tier), &of, &host, Visibility::Application))?;
+            let found = read(inline, |tier| {
+                visibility::find_item(feed.read().within(tier), &of, &host, Visibility::Application)
+            })?;
             ensure_eq!(found, (item.id, me), "ids");
         }
         Ok(())

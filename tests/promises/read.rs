@@ -2,7 +2,7 @@
 
 use std::fmt::Display;
 
-use feed::{PathExplanation, PutList, Read, Visibility, follows, items, lists, sight, timeline, topics, users};
+use feed::{PathExplanation, PutList, Read, Visibility, follows, items, lists, timeline, topics, users, visibility};
 use kv::Tier;
 use model::error::Error;
 use model::{
@@ -58,7 +58,7 @@ impl Case {
         let feed = &self.system.feed;
         let answer = read_any(inline, |tier| {
             let read = feed.read().within(tier);
-            read.named(list(read, &sight::find_span(read, request, Visibility::Application)?)?)
+            read.named(list(read, &visibility::find_span(read, request, Visibility::Application)?)?)
         });
         let Some(known) = self.hosts.request(request) else {
             let error = answer.err().ok_or("a page at an unknown cursor")?;
@@ -121,14 +121,14 @@ impl Case {
         let (feed, host) = (&self.system.feed, self.hosts.host(raw));
         let (full, names) = read(ask.inline, |tier| {
             let read = feed.read().within(tier);
-            read.named(sight::hydrate(read, shown.clone(), Some(read.find(&host)?))?)
+            read.named(visibility::hydrate(read, shown.clone(), Some(read.find(&host)?))?)
         })?;
         self.hosts.shows(&full, &names)?;
         ensure_eq!(full.items.iter().map(|shown| shown.content.id).collect::<Vec<_>>(), ids, "items in full");
         for shown in &full.items {
             let content = &shown.content;
             ensure_eq!(
-                shown.author.as_ref().map(|card| self.hosts.known(&card.user)),
+                shown.author.as_ref().map(|summary| self.hosts.known(&summary.user)),
                 Some(content.author),
                 "author of {}",
                 content.id
@@ -291,7 +291,7 @@ impl Case {
         let viewer = self.viewer(ask);
         let list = |read: Read<'_>, request: &_| {
             let read = self.seen(read, ask)?.of_kinds(&ask.kinds())?;
-            let subject = sight::find_live(read, &host)?;
+            let subject = visibility::find_live(read, &host)?;
             match self.wrong {
                 Some(Wrong::CommentsWithoutSight) => items::comments(read.seen_by(None)?, subject, request),
                 _ => items::comments(read, subject, request),
@@ -461,7 +461,7 @@ impl Case {
         let feed = &self.system.feed;
         let (contents, names) = read(true, |tier| {
             let read = feed.read().within(tier);
-            read.named(sight::contents(read, &ids)?)
+            read.named(visibility::contents(read, &ids)?)
         })?;
         self.hosts.shows(&contents, &names)?;
         let shown: Vec<_> = self.model.items.iter().filter(|item| self.model.is_shown(item)).collect();
@@ -469,7 +469,8 @@ impl Case {
         shown.iter().zip(&contents).try_for_each(|(item, content)| same_content(item, content))?;
         for raw in USERS {
             let viewer = Ask { viewer: Some(raw), ..WHOLE };
-            let contents = read(true, |tier| sight::contents(self.seen(feed.read().within(tier), &viewer)?, &ids))?;
+            let contents =
+                read(true, |tier| visibility::contents(self.seen(feed.read().within(tier), &viewer)?, &ids))?;
             let mut should_be = ids.clone();
             should_be.retain(|id| self.model.item(*id).is_some_and(|item| self.model.sees(self.viewer(&viewer), item)));
             ensure_eq!(contents.iter().map(|item| item.id).collect::<Vec<_>>(), should_be, "what {raw} sees");

@@ -1,7 +1,7 @@
-//! Follows, barriers and suspensions, and their answers.
+//! Follows, restrictions and suspensions, and their answers.
 
-use feed::{Command, ImportFollows, PutSettings, Relate, SetBarrier, SetSuspension, follows, ids, kinds, users};
-use model::{Barrier, Millis, Relation, Rule, RuleDraft, UserId, UserSettings};
+use feed::{Command, ImportFollows, PutSettings, Relate, SetRestriction, SetSuspension, follows, ids, kinds, users};
+use model::{Millis, Relation, Restriction, Rule, RuleDraft, UserId, UserSettings};
 use std::collections::HashSet;
 
 use super::case::Case;
@@ -143,10 +143,11 @@ impl Case {
         Ok(())
     }
 
-    pub(crate) fn bar(&mut self, raw: u64, target: u64, barrier: Barrier, raised: bool) -> Result<(), String> {
+    pub(crate) fn bar(&mut self, raw: u64, target: u64, restriction: Restriction, raised: bool) -> Result<(), String> {
         let (hosts, began) = ([self.hosts.host(raw), self.hosts.host(target)], self.earliest());
         let feed = &self.system.feed;
-        let answer = feed.submit(SetBarrier { user: hosts[0].clone(), target: hosts[1].clone(), barrier, raised });
+        let answer =
+            feed.submit(SetRestriction { user: hosts[0].clone(), target: hosts[1].clone(), restriction, raised });
         self.expect_taken(&answer)?;
         self.learn(
             &hosts,
@@ -159,29 +160,29 @@ impl Case {
         let (me, target) = (self.hosts.user(raw), self.hosts.user(target));
         let relation = match answer {
             Err(error) if hosts[0] == hosts[1] && raised => {
-                let code = match barrier {
-                    Barrier::Mute => "self_mute",
-                    Barrier::Hide => "self_hide",
-                    Barrier::Block => "self_block",
+                let code = match restriction {
+                    Restriction::Mute => "self_mute",
+                    Restriction::Hide => "self_hide",
+                    Restriction::Block => "self_block",
                 };
                 return expect_code(&error, code);
             }
-            Err(error) if raised && barrier == Barrier::Block && self.is_full(&error) => return Ok(()),
-            Err(error) => return Err(format!("a barrier cannot be set: {error}")),
+            Err(error) if raised && restriction == Restriction::Block && self.is_full(&error) => return Ok(()),
+            Err(error) => return Err(format!("a restriction cannot be set: {error}")),
             Ok(relation) => relation,
         };
-        ensure!(me != target || !raised, "a user has a barrier against itself: {relation:?}");
-        let made = relation.barred_since(barrier);
-        match self.model.barriers(barrier).get(&(me, target)) {
-            _ if !raised => drop(self.model.barriers(barrier).remove(&(me, target))),
+        ensure!(me != target || !raised, "a user has a restriction against itself: {relation:?}");
+        let made = relation.restricted_since(restriction);
+        match self.model.restrictions(restriction).get(&(me, target)) {
+            _ if !raised => drop(self.model.restrictions(restriction).remove(&(me, target))),
             Some(_) => {}
             None => {
                 let made = made.filter(|made| (began..=self.latest()).contains(made));
-                let made = made.ok_or_else(|| format!("a barrier that is not by the clock: {relation:?}"))?;
-                self.model.barriers(barrier).insert((me, target), made);
+                let made = made.ok_or_else(|| format!("a restriction that is not by the clock: {relation:?}"))?;
+                self.model.restrictions(restriction).insert((me, target), made);
             }
         }
-        if raised && barrier == Barrier::Block {
+        if raised && restriction == Restriction::Block {
             let others = |pair: &(UserId, UserId)| *pair != (me, target) && *pair != (target, me);
             self.model.follows.retain(|pair, _| others(pair));
             self.model.approved.retain(others);

@@ -13,14 +13,15 @@ use feed::streaming::ChangeTime;
 use feed::{
     AnswerRequest, ChangeMembers, Command, DeleteItem, DeleteList, EditItem, EndErasure, EraseRows, EraseUser, Feed,
     GiveNumbers, Group, ImportFollows, ImportItems, Made, MoveMarker, MoveNoticeMarker, PublishItems, PutList,
-    PutProfiles, PutSettings, React, ReactionRequest, Relate, RestoreItem, SetBarrier, SetSuspension, TakeOff,
-    Visibility, follows, items, lists, reactions, sight, timeline, topics, users,
+    PutProfiles, PutSettings, React, ReactionRequest, Relate, RestoreItem, SetRestriction, SetSuspension, TakeOff,
+    Visibility, follows, items, lists, reactions, timeline, topics, users, visibility,
 };
 use kv::Tier;
 use model::error::Result as Done;
 use model::{
-    Audience, Barrier, CommentDraft, ContentId, EditDraft, ErasedPart, ErasurePlace, Event, HostId, ListSettings,
-    Logged, Millis, NoticeId, NoticeKind, PageRequest, Position, Profile, RuleDraft, Side, Span, UserId, UserSettings,
+    Audience, CommentDraft, ContentId, EditDraft, ErasedPart, ErasurePlace, Event, HostId, ListSettings, Logged,
+    Millis, NoticeId, NoticeKind, PageRequest, Position, Profile, Restriction, RuleDraft, Side, Span, UserId,
+    UserSettings,
 };
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -331,7 +332,7 @@ impl Log {
         self.body(&fields)
     }
 
-    fn sight(&mut self) -> Visibility {
+    fn visibility(&mut self) -> Visibility {
         pick(&mut self.random, &[Visibility::Application, Visibility::User])
     }
 
@@ -354,7 +355,7 @@ impl Log {
             kind: pick(&mut self.random, &["like", "favorite", "👏", "none"]).to_owned(),
             active: self.random.u8(..3) > 0,
             since: self.time(),
-            sight: self.sight(),
+            visibility: self.visibility(),
         }
     }
 
@@ -380,7 +381,7 @@ impl Log {
             10 => {
                 let fields = self.fields();
                 let comment: CommentDraft = self.body(&fields);
-                PublishItems { drafts: vec![comment.on(self.item())], on_live_items: Some(self.sight()) }.into()
+                PublishItems { drafts: vec![comment.on(self.item())], on_live_items: Some(self.visibility()) }.into()
             }
             11 | 12 => EditItem { item: self.item(), edit: self.edit() }.into(),
             13..16 => DeleteItem { item: self.item(), purge: self.random.u8(..3) == 0 }.into(),
@@ -392,8 +393,9 @@ impl Log {
                 Relate { user: self.user(), follow, unfollow, rule, approved: self.random.u8(..4) == 0 }.into()
             }
             24 | 25 => {
-                let barrier = pick(&mut self.random, &Barrier::ALL);
-                SetBarrier { user: self.user(), target: self.user(), barrier, raised: self.random.bool() }.into()
+                let restriction = pick(&mut self.random, &Restriction::ALL);
+                SetRestriction { user: self.user(), target: self.user(), restriction, raised: self.random.bool() }
+                    .into()
             }
             26..33 => {
                 let (item, requests) = (self.item(), self.some(3, Self::wish));
@@ -401,14 +403,14 @@ impl Log {
             }
             33 | 34 => {
                 let at = self.time().unwrap_or(self.now);
-                let sight = self.sight();
+                let visibility = self.visibility();
                 if self.random.u8(..3) == 0 {
                     let (actor, item) = (self.user(), self.random.bool().then(|| self.item()));
                     let id = NoticeId { kind: pick(&mut self.random, &NoticeKind::ALL), reaction: 0, actor, item };
-                    return MoveNoticeMarker { user: self.user(), place: Position { at, id }, sight }.into();
+                    return MoveNoticeMarker { user: self.user(), place: Position { at, id }, visibility }.into();
                 }
                 let list = self.random.bool().then(|| self.list());
-                MoveMarker { user: self.user(), place: Position { at, id: self.item() }, sight, list }.into()
+                MoveMarker { user: self.user(), place: Position { at, id: self.item() }, visibility, list }.into()
             }
             35 | 36 => PutProfiles { profiles: self.some(2, |log| (log.user(), log.profile())) }.into(),
             37 => GiveNumbers { ids: self.some(2, Self::user) }.into(),
@@ -507,7 +509,7 @@ pub(crate) fn seen(feed: &Feed, ids: Ids, limit: usize) -> Vec<String> {
         seen.push(format!("outbox {user} {:?}", items::own_page(read, user, &whole)));
         seen.push(format!("comments {user} {:?}", items::user_comments(read, user, &request)));
         let host = read.named(user).expect("reads").1.of(user);
-        let viewed = read.seen_by(Some(&host)).and_then(|read| sight::contents(read, &items));
+        let viewed = read.seen_by(Some(&host)).and_then(|read| visibility::contents(read, &items));
         let viewed = viewed.map(|items| items.iter().map(|item| item.id).collect::<Vec<_>>());
         seen.push(format!("seen by {user} {viewed:?}"));
         let other = users[(limit + users.iter().position(|known| *known == user).unwrap_or(0)) % users.len()];

@@ -14,7 +14,7 @@ pub(crate) trait Right {
     fn follows(&self, user: UserId, author: UserId) -> bool;
     /// Whether this is or was an item.
     fn is_content(&self, entry: Entry) -> bool;
-    /// All content of a user's followees, also behind barriers, since these may be lifted at any time; each item with the
+    /// All content of a user's followees, also behind restrictions, since these may be lifted at any time; each item with the
     /// source through which it comes.
     fn followed(&self, user: UserId) -> Vec<(UserId, Entry)>;
 }

@@ -3,9 +3,9 @@
 
 use config::Config;
 use feed::worker::Candidate;
-use feed::{Feed, PublishItems, Relate, SetBarrier, timeline};
+use feed::{Feed, PublishItems, Relate, SetRestriction, timeline};
 use kv::Tier;
-use model::{Barrier, Cursor, Draft, Entry, PageRequest, Span, UserId};
+use model::{Cursor, Draft, Entry, PageRequest, Restriction, Span, UserId};
 
 use super::names::{Ids, json};
 use super::seed::modes;
@@ -70,8 +70,13 @@ fn every_step_is_right(ids: Ids) -> Result<(), String> {
     publish_one(&feed, ids, 2, 0);
     relate(SETTLED, &[2], &[])?;
     relate(LEAVING, &[], &[1])?;
-    feed.submit(SetBarrier { user: ids.host(1), target: ids.host(BLOCKED), barrier: Barrier::Block, raised: true })
-        .map_err(|e| e.to_string())?;
+    feed.submit(SetRestriction {
+        user: ids.host(1),
+        target: ids.host(BLOCKED),
+        restriction: Restriction::Block,
+        raised: true,
+    })
+    .map_err(|e| e.to_string())?;
     let [first, second] = items;
     let second: Vec<_> = second.into_iter().chain([entry(&feed, ids, 2, 0)]).collect();
     let mut right = vec![(TRIMMED, first), (BLOCKED, Vec::new())];

@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 use config::Config;
 use fastrand::Rng;
 use feed::store::Store;
-use feed::{DeleteItem, EditItem, Feed, PublishItems, Relate, RestoreItem, SetBarrier, timeline};
-use model::{Barrier, Cursor, Draft, EditDraft, Entry, PageRequest, Span, UserId};
+use feed::{DeleteItem, EditItem, Feed, PublishItems, Relate, RestoreItem, SetRestriction, timeline};
+use model::{Cursor, Draft, EditDraft, Entry, PageRequest, Restriction, Span, UserId};
 
 use super::names::{Ids, host, json};
 use super::seed::{modes, pick, scaled, seed};
@@ -156,8 +156,9 @@ fn post(feed: &Feed, ids: Ids, author: u64, mut random: Rng, stop: &AtomicBool, 
 /// Removes an author with many items from the reader's timeline and restores them, in that author's way.
 fn relate(feed: &Feed, ids: Ids, author: u64, stop: &AtomicBool, calls: &AtomicU64) {
     let relate = |follow: Vec<_>, unfollow| feed.submit(Relate::of(ids.host(READER), follow, unfollow)).map(drop);
-    let bar = |[user, target]: [u64; 2], barrier, off| {
-        feed.submit(SetBarrier { user: ids.host(user), target: ids.host(target), barrier, raised: off }).map(drop)
+    let bar = |[user, target]: [u64; 2], restriction, off| {
+        feed.submit(SetRestriction { user: ids.host(user), target: ids.host(target), restriction, raised: off })
+            .map(drop)
     };
     let mut off = true;
     while !stop.load(Ordering::SeqCst) {
@@ -165,8 +166,8 @@ fn relate(feed: &Feed, ids: Ids, author: u64, stop: &AtomicBool, calls: &AtomicU
         let done = match FICKLE.iter().position(|raw| *raw == author) {
             Some(0) if off => relate(vec![], vec![ids.host(author)]),
             Some(0) => relate(vec![(ids.host(author), None)], vec![]),
-            Some(1) => bar([READER, author], Barrier::Mute, off),
-            _ => bar([author, READER], Barrier::Hide, off),
+            Some(1) => bar([READER, author], Restriction::Mute, off),
+            _ => bar([author, READER], Restriction::Hide, off),
         };
         done.expect("relates");
         off = !off;

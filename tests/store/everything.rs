@@ -11,9 +11,9 @@ use feed::store::Store;
 use kv::Tier;
 use model::error::Result;
 use model::{
-    Activity, Audience, Barrier, Changed, ContentId, Cursor, EditDraft, Effect, EffectKind, Entry, Event, EventKind,
-    KindId, ListSettings, Logged, Moment, NoticeCursor, NoticeId, NoticeKind, Order, Profile, Progress, Publish, Reach,
-    Reaction, ReactionKind, Rule, Side, Span, UserId, UserSettings, Work,
+    Activity, Audience, Changed, ContentId, Cursor, EditDraft, Effect, EffectKind, Entry, Event, EventKind, KindId,
+    ListSettings, Logged, Moment, NoticeCursor, NoticeId, NoticeKind, Order, Profile, Progress, Publish, Reach,
+    Reaction, ReactionKind, Restriction, Rule, Side, Span, UserId, UserSettings, Work,
 };
 
 use super::support::{
@@ -78,16 +78,30 @@ pub(crate) fn fill(store: &Store) {
     let event = Event::new(2, EventKind::TakenOff, false, 1, 1);
     assert!(feed::items::tables::take_off(store, item(1015), user(1), 52, &event).expect("takes off"));
     for target in [1, 11, 12, 13, 14] {
-        feed::barriers::tables::set_barrier(store, user(4), user(target), Barrier::Mute, Some(target), MANY)
-            .expect("mutes");
+        feed::restrictions::tables::set_restriction(
+            store,
+            user(4),
+            user(target),
+            Restriction::Mute,
+            Some(target),
+            MANY,
+        )
+        .expect("mutes");
     }
     for (who, target) in [(2, 4), (3, 4), (9, 8)] {
-        feed::barriers::tables::set_barrier(store, user(who), user(target), Barrier::Hide, Some(who), MANY)
+        feed::restrictions::tables::set_restriction(store, user(who), user(target), Restriction::Hide, Some(who), MANY)
             .expect("hides");
     }
     for (who, target) in [(4, 77), (78, 4)] {
-        feed::barriers::tables::set_barrier(store, user(who), user(target), Barrier::Block, Some(who), MANY)
-            .expect("blocks");
+        feed::restrictions::tables::set_restriction(
+            store,
+            user(who),
+            user(target),
+            Restriction::Block,
+            Some(who),
+            MANY,
+        )
+        .expect("blocks");
     }
     for (number, who) in [(5, 93), (6, 94)] {
         let event = Event::new(number, EventKind::Suspension, false, 2, 2).of_user(user(who));
@@ -333,9 +347,9 @@ fn of_user<'a>(scope: &'a Scope, user: UserId, put: &mut dyn FnMut(&str, Read<'a
             feed::follows::tables::members(store, user, side, Span::ALL.scan(order, limit), tier)
         });
     }
-    for barrier in Barrier::ALL {
-        reads.add("barred_after", move |store, _| {
-            feed::barriers::tables::barred_after(store, user, barrier, None, MANY)
+    for restriction in Restriction::ALL {
+        reads.add("restricted_after", move |store, _| {
+            feed::restrictions::tables::restricted_after(store, user, restriction, None, MANY)
         });
     }
     for kind in [ReactionKind::LIKE, ReactionKind::FAVORITE] {
@@ -352,9 +366,13 @@ fn of_user<'a>(scope: &'a Scope, user: UserId, put: &mut dyn FnMut(&str, Read<'a
     reads.add("authors", move |store, tier| feed::timeline::tables::authors(store, user, tier));
     reads.add("authors_among", move |store, tier| feed::timeline::tables::authors_among(store, user, users, tier));
     reads.add("silences", move |store, tier| {
-        feed::barriers::tables::silences(store, &users.iter().map(|author| (user, *author)).collect::<Vec<_>>(), tier)
+        feed::restrictions::tables::silences(
+            store,
+            &users.iter().map(|author| (user, *author)).collect::<Vec<_>>(),
+            tier,
+        )
     });
-    reads.add("hiders_among", move |store, tier| feed::barriers::tables::hiders_among(store, user, users, tier));
+    reads.add("hiders_among", move |store, tier| feed::restrictions::tables::hiders_among(store, user, users, tier));
     reads.add("blocked_among", move |store, tier| feed::follows::tables::blocked_among(store, user, users, tier));
     reads.add("followers_after", move |store, _| feed::follows::tables::followers_after(store, user, None, MANY));
     reads.add("follower_count", move |store, _| feed::follows::tables::follower_count(store, user));

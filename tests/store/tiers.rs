@@ -8,7 +8,7 @@ use feed::items::tables::{Batch, Push};
 use feed::store::Store;
 use kv::Tier;
 use model::error::{Error, Result};
-use model::{Barrier, Order, Reaction, ReactionKind, Side, Span};
+use model::{Order, Reaction, ReactionKind, Restriction, Side, Span};
 
 use super::everything::{Scope, fill, reads};
 use super::support::{BOTH_ORDERS, item, open, place, post, span, timed, user, users};
@@ -126,8 +126,15 @@ fn a_read_from_memory_does_no_more_than_other_requests_can_wait_for() {
     feed::follows::tables::relate(&store, user(901), &many[..400], 10_000).expect("follows");
     feed::follows::tables::relate(&store, user(902), &many[..1], 10_000).expect("follows");
     for target in 1..=600 {
-        feed::barriers::tables::set_barrier(&store, user(901), user(target), Barrier::Mute, Some(target), 10_000)
-            .expect("mutes");
+        feed::restrictions::tables::set_restriction(
+            &store,
+            user(901),
+            user(target),
+            Restriction::Mute,
+            Some(target),
+            10_000,
+        )
+        .expect("mutes");
     }
     for order in BOTH_ORDERS {
         let outboxes = |authors: u64, tier| {

@@ -4,7 +4,7 @@ use std::ops::Deref;
 use std::sync::Arc;
 
 use crate::caches::followees::{Followees, followees};
-use crate::caches::{Cards, ContentCache, ROWS_AT_ONCE};
+use crate::caches::{AuthorSummaries, ContentCache, ROWS_AT_ONCE};
 use crate::inbox::backlog::Backlog;
 use crate::room::Room;
 use crate::store::Store;
@@ -51,7 +51,7 @@ pub struct Shared {
     /// Versions of all that home timelines show.
     pub(crate) versions: Versions,
     pub(crate) contents: ContentCache,
-    pub(crate) cards: Cards,
+    pub(crate) summaries: AuthorSummaries,
     reaction_kinds: ReactionKinds,
     /// For the rows of contents and profiles that all threads together read from the disk, before anybody counts their bytes.
     pub(crate) rows_at_once: Room,
@@ -99,7 +99,7 @@ impl Core {
             followees: followees(memory),
             versions: Versions::default(),
             contents: crate::caches::contents(memory),
-            cards: crate::caches::cards(memory),
+            summaries: crate::caches::summaries(memory),
             streaming,
             reaction_kinds,
             rows_at_once: Room::new(ROWS_AT_ONCE, 1),
@@ -212,7 +212,7 @@ impl Core {
     /// The caches in figures, with their names.
     #[inline]
     pub fn caches(&self) -> [(&'static str, CacheUsage); 3] {
-        let Shared { followees, contents, cards, .. } = &**self;
-        [("followees", followees.usage()), ("contents", contents.usage()), ("cards", cards.usage())]
+        let Shared { followees, contents, summaries, .. } = &**self;
+        [("followees", followees.usage()), ("contents", contents.usage()), ("summaries", summaries.usage())]
     }
 }

@@ -24,9 +24,10 @@ pub(crate) fn numbered(feed: &Core, rule: &RuleDraft) -> Result<Option<Rule>> {
 
 /// `too_many_kinds` for a rule in a call of a user that would give numbers to kinds, once the server knows half as many
 /// as it can: users must not take all of them.
-pub fn may_name(feed: &Core, rule: &RuleDraft, sight: Visibility) -> Result<()> {
+pub fn may_name(feed: &Core, rule: &RuleDraft, visibility: Visibility) -> Result<()> {
     let (_, names) = rule.names();
-    if sight == Visibility::Application || items::tables::known_kinds(&feed.store, &names)?.iter().all(Option::is_some)
+    if visibility == Visibility::Application
+        || items::tables::known_kinds(&feed.store, &names)?.iter().all(Option::is_some)
     {
         return Ok(());
     }

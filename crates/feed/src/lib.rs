@@ -5,7 +5,6 @@
 //! answer from memory first.
 
 pub mod backup;
-pub mod barriers;
 mod caches;
 mod changes;
 pub mod check;
@@ -27,15 +26,16 @@ mod pages;
 pub mod reactions;
 mod read;
 pub mod reader;
+pub mod restrictions;
 mod room;
 mod rows;
-pub mod sight;
 pub mod standbys;
 pub mod store;
 pub mod streaming;
 pub mod timeline;
 pub mod topics;
 pub mod users;
+pub mod visibility;
 mod waiting;
 mod warm;
 mod writer;

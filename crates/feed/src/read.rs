@@ -88,7 +88,7 @@ impl<'r> Read<'r> {
     }
 
     /// This read, which collects all that its page of the home timeline depends on, and what of it a
-    /// [`sight::hydrate`](crate::sight::hydrate) shows.
+    /// [`visibility::hydrate`](crate::visibility::hydrate) shows.
     #[inline]
     pub fn noting(self, dependencies: Option<&'r RefCell<Dependencies>>) -> Self {
         let read = Self { dependencies, ..self };

@@ -73,7 +73,7 @@ impl Call {
     pub(super) fn user(&self) -> Result<HostId> {
         let named = self.id("uid")?;
         if let Who::User { id, .. } = &self.caller.who {
-            ids::may_name(self.api.feed(), id, [&named], self.sight())?;
+            ids::may_name(self.api.feed(), id, [&named], self.visibility())?;
         }
         Ok(named)
     }
@@ -88,7 +88,7 @@ impl Call {
     }
 
     /// The items that exist for the caller.
-    pub(super) fn sight(&self) -> Visibility {
+    pub(super) fn visibility(&self) -> Visibility {
         match self.caller.who {
             Who::User { .. } => Visibility::User,
             Who::Anyone | Who::Key(..) => Visibility::Application,
@@ -98,7 +98,7 @@ impl Call {
     /// The time that the sender gives for a follow or a reaction; `None` for now. A user acts now: another time would
     /// move the user in the lists of others.
     pub(super) fn since(&self, since: Option<Time>) -> Result<Option<Millis>> {
-        match (self.sight(), since) {
+        match (self.visibility(), since) {
             (Visibility::User, Some(_)) => Err(Error::refused(Code::NotPermitted, "since: only a key may give a time")),
             (_, since) => Ok(since.map(|Time(since)| since)),
         }

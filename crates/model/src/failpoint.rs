@@ -26,7 +26,7 @@ words! {
         /// Follows, unfollows and requests to follow, with their jobs.
         Relate => "relate",
         /// A mute, a hide or a block raised or lifted.
-        Barrier => "barrier",
+        Restriction => "restriction",
         /// Records of users: profiles, settings, a marker, a suspension, a list with its members.
         Record => "record",
         /// A user seen, with a rebuild job if it was dormant.

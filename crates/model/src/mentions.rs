@@ -135,7 +135,7 @@ impl Mentions for SharedContent {
 }
 
 impl Mentions for ItemView {
-    /// Without the author of a list, whose card has the id. None if a text with the ids is kept.
+    /// Without the author of a list, whose summary has the id. None if a text with the ids is kept.
     fn mentions(&self, see: &mut impl FnMut(u64)) {
         if self.content.json.is_kept() {
             return;

@@ -11,7 +11,7 @@ use super::writer::{Answer, Post, Writer};
 use super::{Community, host_id};
 use crate::prelude::*;
 use feed::{PublishItems, ReactionRequest, Relate, Visibility, follows, reactions};
-use model::{Barrier, Relation};
+use model::{Relation, Restriction};
 
 /// Something happens this often.
 const BEAT: Duration = Duration::from_millis(500);
@@ -72,8 +72,9 @@ impl Life {
             users.iter().map(|user| self.writer.community.host_user(*user)).collect::<Result<_>>()?;
         let ids: Vec<UserId> = feed.read().find_all(&ids)?;
         let relations = follows::relations(feed.read(), ids[READER], &ids)?;
-        let is_seen =
-            |relation: &Relation| relation.following_since.is_some() && relation.barred_since(Barrier::Mute).is_none();
+        let is_seen = |relation: &Relation| {
+            relation.following_since.is_some() && relation.restricted_since(Restriction::Mute).is_none()
+        };
         let found = users.into_iter().zip(&relations).filter(|(user, relation)| *user != CLOCK && is_seen(relation));
         Ok(found.map(|(user, _)| user).collect())
     }
@@ -99,7 +100,8 @@ impl Life {
                 let mut kinds = feed.reaction_kinds().iter().map(|(_, name)| name.to_owned());
                 let kind = if deed < 48 { kinds.last() } else { kinds.next() }.unwrap_or_default();
                 let user = self.writer.community.host_user(user)?;
-                let request = ReactionRequest { user, kind, active: true, since: None, sight: Visibility::Application };
+                let request =
+                    ReactionRequest { user, kind, active: true, since: None, visibility: Visibility::Application };
                 reactions::react(feed, host_id(&post.id)?, request).map(drop)
             }
             None => Ok(()),

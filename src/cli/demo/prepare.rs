@@ -1,4 +1,4 @@
-//! What the files of a community lack: barriers, a group, a list, requests to follow and a suspended user.
+//! What the files of a community lack: restrictions, a group, a list, requests to follow and a suspended user.
 
 use serde_json::json;
 
@@ -6,10 +6,10 @@ use super::Community;
 use super::life::request;
 use super::people::{MUTED, READER, SWIMMERS, cast};
 use feed::{
-    ChangeMembers, Feed, PublishItems, PutList, PutSettings, Relate, SetBarrier, SetSuspension, follows, users,
+    ChangeMembers, Feed, PublishItems, PutList, PutSettings, Relate, SetRestriction, SetSuspension, follows, users,
 };
 use model::error::Result;
-use model::{Audience, Barrier, HostId, ListSettings, ProfileDraft, RuleDraft, UserSettings};
+use model::{Audience, HostId, ListSettings, ProfileDraft, Restriction, RuleDraft, UserSettings};
 
 /// Users who ask to join the group.
 const APPLICANTS: usize = 2;
@@ -20,9 +20,9 @@ const NOTES: [&str; SWIMMERS.len()] = [
     "الأحد في السابعة عند درج المنارة. أحضروا شيئًا ساخنًا.",
 ];
 
-/// Makes all of it, once. A community of a few users gets only barriers.
+/// Makes all of it, once. A community of a few users gets only restrictions.
 pub(super) fn prepare(feed: &Feed, community: &Community) -> Result<()> {
-    raise_barriers(feed, community)?;
+    raise_restrictions(feed, community)?;
     // The reader hides from the first two strangers, or blocks them.
     let [private, suspended, applicant] = [2, 3, 4].map(|number| cast() + number);
     let applicants = applicant..applicant + APPLICANTS;
@@ -72,11 +72,13 @@ fn found_group(feed: &Feed, community: &Community) -> Result<()> {
 }
 
 /// The reader mutes a followee, hides from a user and blocks another.
-fn raise_barriers(feed: &Feed, community: &Community) -> Result<()> {
-    for (target, barrier) in [(MUTED, Barrier::Mute), (cast(), Barrier::Hide), (cast() + 1, Barrier::Block)] {
+fn raise_restrictions(feed: &Feed, community: &Community) -> Result<()> {
+    for (target, restriction) in
+        [(MUTED, Restriction::Mute), (cast(), Restriction::Hide), (cast() + 1, Restriction::Block)]
+    {
         if target < community.users as usize {
             let (user, target) = (community.host_user(READER)?, community.host_user(target)?);
-            feed.submit(SetBarrier { user, target, barrier, raised: true })?;
+            feed.submit(SetRestriction { user, target, restriction, raised: true })?;
         }
     }
     Ok(())

@@ -1,4 +1,4 @@
-//! Caches of what pages show: content, and the cards of authors.
+//! Caches of what pages show: content, and the summaries of authors.
 
 pub(crate) mod followees;
 
@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use model::cache::ReadThrough;
 use model::cache::memory::{CacheMemory, Share};
-use model::{Card, Content, ContentId, MOST_KEPT, SharedContent, UserId};
+use model::{AuthorSummary, Content, ContentId, MOST_KEPT, SharedContent, UserId};
 
 /// Most rows of contents and profiles that all threads together read from the disk at once. Each may be as large as the
 /// body of a change.
@@ -14,15 +14,15 @@ pub(crate) const ROWS_AT_ONCE: usize = 512;
 /// Most rows of one call. Bytes are counted after each call.
 pub(crate) const PART: usize = 16;
 
-/// Approximate bytes of an item and of a card without their texts: the fields, and the reference counts.
+/// Approximate bytes of an item and of a summary without their texts: the fields, and the reference counts.
 const CONTENT_FIELDS: u64 = 16 + size_of::<SharedContent>() as u64;
-const CARD_FIELDS: u64 = 16 + size_of::<Card>() as u64;
+const CARD_FIELDS: u64 = 16 + size_of::<AuthorSummary>() as u64;
 
 /// Items that were read recently and often.
 pub(crate) type ContentCache = ReadThrough<ContentId, Arc<SharedContent>>;
 
-/// Cards that were read recently and often; also of users without a profile.
-pub(crate) type Cards = ReadThrough<UserId, Arc<Card>>;
+/// AuthorSummaries that were read recently and often; also of users without a profile.
+pub(crate) type AuthorSummaries = ReadThrough<UserId, Arc<AuthorSummary>>;
 
 /// An empty cache of content.
 pub(crate) fn contents(memory: CacheMemory) -> ContentCache {
@@ -31,9 +31,9 @@ pub(crate) fn contents(memory: CacheMemory) -> ContentCache {
     })
 }
 
-/// An empty cache of cards.
-pub(crate) fn cards(memory: CacheMemory) -> Cards {
-    ReadThrough::new(memory.of(Share::CARDS), 2 * (CARD_FIELDS + 64), |card| with_kept(card_bytes(card)))
+/// An empty cache of summaries.
+pub(crate) fn summaries(memory: CacheMemory) -> AuthorSummaries {
+    ReadThrough::new(memory.of(Share::CARDS), 2 * (CARD_FIELDS + 64), |summary| with_kept(card_bytes(summary)))
 }
 
 /// Bytes with the kept text, which is about as long as the rest.
@@ -49,10 +49,10 @@ pub(crate) fn content_bytes(content: &Content) -> u64 {
     CONTENT_FIELDS + (texts + topics.sum::<usize>() + to) as u64 + optional(&content.text) + optional(&content.extra)
 }
 
-/// Approximate bytes of a card in memory without its kept text.
-pub(crate) fn card_bytes(card: &Card) -> u64 {
-    let name = card.user.name().map_or(0, |name| name.len()) as u64;
-    CARD_FIELDS + name + optional(&card.nickname) + optional(&card.avatar)
+/// Approximate bytes of a summary in memory without its kept text.
+pub(crate) fn card_bytes(summary: &AuthorSummary) -> u64 {
+    let name = summary.user.name().map_or(0, |name| name.len()) as u64;
+    CARD_FIELDS + name + optional(&summary.nickname) + optional(&summary.avatar)
 }
 
 fn optional(text: &Option<String>) -> u64 {

@@ -32,7 +32,7 @@ impl Change for ImportLine {
         let since = given.unwrap_or_else(|| at.now());
         let mut name = "since";
         match *change {
-            Command::SetBarrier(change) => {
+            Command::SetRestriction(change) => {
                 change.set(txn, given, |txn, settles| Ok(txn.room_of_import(settles)))?;
             }
             Command::PutList(change) => drop(change.apply(txn)?),

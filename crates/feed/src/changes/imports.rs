@@ -13,7 +13,7 @@ use crate::streaming::ChangeTime;
 use crate::writer::command::{Change, Command, ImportFollows, ImportItems, Made, no_outcome};
 use crate::writer::entry_times::lists_of_follows;
 use crate::writer::txn::Txn;
-use crate::{erasure, follows, ids, items, kinds, sight, writer};
+use crate::{erasure, follows, ids, items, kinds, visibility, writer};
 use kv::Tier;
 use model::error::{Code, Error, Result};
 use model::{
@@ -35,7 +35,7 @@ fn refused_name(feed: &Core, draft: &Draft, found: &[ContentId], at: ChangeTime)
     // An item that exists has no new name, so this is another one.
     let id = if draft.content_id.is_some() { found[0] } else { ContentId::UNKNOWN };
     let exists = id != ContentId::UNKNOWN
-        && (!sight::live_contents(feed.read(), &[id])?.is_empty()
+        && (!visibility::live_contents(feed.read(), &[id])?.is_empty()
             || items::tables::deleted(&feed.store, &[id], Tier::Disk)? == [true]);
     Ok(exists.then(|| content_exists("content_id")))
 }

@@ -53,11 +53,11 @@ impl Change for EraseUser {
             return Err(Error::refused(Code::Overloaded, format_args!("{MOST} erasures are under way")));
         }
         txn.concerns([Thing::Everything, Thing::Suspended]);
-        let (card, since) = (feed.cards.change(user), at.now());
+        let (summary, since) = (feed.summaries.change(user), at.now());
         let event = feed.streaming.sequencer().take(Kind::Suspension).of_user(user);
         let erasure = Erasure { user, hash: erasure_hash(&self.user), since, rows: 0 };
         if tables::begin_erasure(&feed.store, &erasure, Some(&event))? {
-            txn.keep(card);
+            txn.keep(summary);
             txn.log(event);
             // As for a suspension: nobody knows through which sources the user's items came.
             txn.once_logged(|| feed.streaming.streams().reset_all());
@@ -123,14 +123,14 @@ impl Change for EndErasure {
         erasure::purge_erased(feed, user, || true)?;
         txn.concerns([Thing::Everything, Thing::Suspended]);
         txn.change_sources([(user, Vec::new())]);
-        let card = feed.cards.change(user);
+        let summary = feed.summaries.change(user);
         let has_ended = tables::end_erasure(&feed.store, user, at.now(), at.now().saturating_sub(ERASURES_LISTED))?;
         txn.once_written(move || {
             feed.streaming.presence().leave(user, at.now());
             // A later user with this id has another number, of which these streams would tell nothing.
             feed.streaming.streams().end(user);
         });
-        txn.keep(card);
+        txn.keep(summary);
         Ok(has_ended)
     }
 }
@@ -156,7 +156,7 @@ impl Command {
             Self::Relate(Relate { user, follow, unfollow, .. }) => {
                 [user].into_iter().chain(follow.iter().map(|(target, _)| target)).chain(unfollow).collect()
             }
-            Self::SetBarrier(SetBarrier { user, target, .. }) => vec![user, target],
+            Self::SetRestriction(SetRestriction { user, target, .. }) => vec![user, target],
             Self::PutProfiles(PutProfiles { profiles }) => profiles.iter().map(|(user, _)| user).collect(),
             Self::AnswerRequest(AnswerRequest { user, from, .. }) => vec![user, from],
             Self::GiveNumbers(GiveNumbers { ids }) => ids.iter().collect(),

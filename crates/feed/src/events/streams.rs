@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use crate::core::Core;
 use crate::read::Read;
 use crate::streaming::{Event, Kind, Online, Stream};
-use crate::{items, sight, timeline};
+use crate::{items, timeline, visibility};
 use model::clock::now;
 use model::error::{Code, Error, Result};
 use model::versions::Thing;
@@ -109,9 +109,9 @@ pub fn on_present_paths<'e>(feed: &Core, event: &'e Event) -> Result<Cow<'e, Eve
 pub fn happened(feed: &Core, events: &[Event], viewer: Option<UserId>) -> Result<Vec<Option<Happened>>> {
     let ids: Vec<ContentId> = events.iter().map(|event| event.entry.cursor.id).collect();
     let read = feed.read();
-    let mut shown = sight::listed(read, sight::contents(read, &ids)?)?;
+    let mut shown = visibility::listed(read, visibility::contents(read, &ids)?)?;
     if let Some(viewer) = viewer {
-        sight::add_reactions(read, viewer, &mut shown)?;
+        visibility::add_reactions(read, viewer, &mut shown)?;
     }
     let live: HashMap<ContentId, ItemView> = shown.into_iter().map(|item| (item.content.id, item)).collect();
     let left = live.values().flat_map(|item| item.content.paths());

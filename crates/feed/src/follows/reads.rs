@@ -3,7 +3,7 @@
 use super::tables;
 use crate::core::Core;
 use crate::read::Read;
-use crate::{pages, sight};
+use crate::{pages, visibility};
 use model::error::{Error, Result};
 use model::{HostId, PageRequest, Relation, Side, UserId, UserPage};
 
@@ -17,10 +17,11 @@ pub(crate) fn relation(feed: &Core, user: &HostId, target: &HostId) -> Result<Re
 /// A page of one side of the graph around a user; empty for a viewer who may not see it. A viewer who is another user sees
 /// only those there of whom it sees something.
 pub fn members(read: Read<'_>, user: UserId, side: Side, request: &PageRequest<UserId>) -> Result<UserPage> {
-    let (is_seen, is_of_another) = (sight::sees_members(read, user)?, read.viewer.is_some_and(|viewer| viewer != user));
+    let (is_seen, is_of_another) =
+        (visibility::sees_members(read, user)?, read.viewer.is_some_and(|viewer| viewer != user));
     let all = |scan| tables::members(&read.feed.store, user, side, scan, read.tier);
     let scan = |scan| match is_seen {
-        true if is_of_another => pages::seen_users(read, scan, all, |users| sight::unseen_users(read, users)),
+        true if is_of_another => pages::seen_users(read, scan, all, |users| visibility::unseen_users(read, users)),
         true => pages::left_users(read, scan, all),
         false => Ok(Vec::new().into()),
     };

@@ -5,7 +5,7 @@ use crate::rows::mirrors::Given;
 use crate::rows::table::Table;
 use crate::rows::tables::{
     BLOCKED_BY, BLOCKS, COUNTS, FOLLOW_REQUESTS, FOLLOWERS, FOLLOWERS_BY_TIME, FOLLOWING, FOLLOWING_BY_TIME,
-    FRIENDS_BY_TIME, REQUESTS, SENT_REQUESTS, of_barrier,
+    FRIENDS_BY_TIME, REQUESTS, SENT_REQUESTS, of_restriction,
 };
 use crate::rows::values::Count;
 use crate::rows::walk::{have_rows, seconds};
@@ -15,8 +15,8 @@ use kv::{Tier, WriteBatch};
 use model::error::{Code, Error, Result};
 use model::failpoint::Write;
 use model::{
-    Barrier, Effect, Job, Membership, Millis, Notice, NoticeCursor, NoticeId, NoticeKind, Relation, Rule, Scan, Side,
-    UserCounts, UserCursor, UserId, Work,
+    Effect, Job, Membership, Millis, Notice, NoticeCursor, NoticeId, NoticeKind, Relation, Restriction, Rule, Scan,
+    Side, UserCounts, UserCursor, UserId, Work,
 };
 
 /// A follow or unfollow by a user; also a member of a list that is added or removed.
@@ -155,9 +155,9 @@ pub fn relations(store: &Store, user: UserId, targets: &[UserId], tier: Tier) ->
     let follows = FOLLOWING.get_many(now, both)?;
     let since = |follow: Option<Membership>| follow.map(|follow| follow.since);
     let ours = targets.iter().map(|target| (user, *target));
-    let mut barriers = Barrier::ALL.map(|_| Vec::new());
-    for (barrier, rows) in Barrier::ALL.into_iter().zip(&mut barriers) {
-        *rows = of_barrier(barrier).0.get_many(now, ours.clone())?;
+    let mut restrictions = Restriction::ALL.map(|_| Vec::new());
+    for (restriction, rows) in Restriction::ALL.into_iter().zip(&mut restrictions) {
+        *rows = of_restriction(restriction).0.get_many(now, ours.clone())?;
     }
     let requested = REQUESTS.get_many(now, ours)?;
     let relation = |(n, target): (usize, &UserId)| Relation {
@@ -165,7 +165,7 @@ pub fn relations(store: &Store, user: UserId, targets: &[UserId], tier: Tier) ->
         target: *target,
         following_since: since(follows[2 * n]),
         followed_since: since(follows[2 * n + 1]),
-        barriers: barriers.each_ref().map(|rows| rows[n]),
+        restrictions: restrictions.each_ref().map(|rows| rows[n]),
         requested_since: since(requested[n]),
         rule: follows[2 * n].or(requested[n]).and_then(|either| either.rule),
     };
@@ -183,7 +183,7 @@ pub fn members(store: &Store, user: UserId, side: Side, scan: Scan<UserId>, tier
         Side::Following => FOLLOWING_BY_TIME,
         Side::Followers => FOLLOWERS_BY_TIME,
         Side::Friends => FRIENDS_BY_TIME,
-        Side::Barred(barrier) => of_barrier(barrier).1,
+        Side::Restricted(restriction) => of_restriction(restriction).1,
         Side::FollowRequests => FOLLOW_REQUESTS,
         Side::SentRequests => SENT_REQUESTS,
     };

@@ -179,8 +179,8 @@ pub fn may_name<'i>(
     feed: &Core,
     user: &HostId,
     others: impl IntoIterator<Item = &'i HostId>,
-    sight: Visibility,
+    visibility: Visibility,
 ) -> Result<()> {
-    let mut names = others.into_iter().filter(|other| sight == Visibility::User && other.name().is_some());
+    let mut names = others.into_iter().filter(|other| visibility == Visibility::User && other.name().is_some());
     names.find(|name| *name != user).map_or(Ok(()), |name| accepts(feed, name))
 }

@@ -7,7 +7,7 @@ use crate::read::Read;
 use crate::streaming::{ChangeTime, Kind};
 use crate::writer::command::{Change, DeleteItem, EditItem, RestoreItem, TakeOff};
 use crate::writer::txn::Txn;
-use crate::{reactions, sight, warm};
+use crate::{reactions, visibility, warm};
 use kv::Tier;
 use model::error::{Error, Result};
 use model::versions::Thing;
@@ -24,7 +24,7 @@ impl Change for EditItem {
         let Self { item, edit } = self;
         let id: ContentId = feed.read().find_content(&item)?;
         if edit.is_empty() {
-            let present = sight::live_contents(feed.read(), &[id])?.pop().ok_or_else(Error::content_not_found)?;
+            let present = visibility::live_contents(feed.read(), &[id])?.pop().ok_or_else(Error::content_not_found)?;
             return Ok(Content::clone(&present));
         }
         txn.concerns([Thing::Item(id)]);
@@ -62,7 +62,7 @@ impl DeleteItem {
         let (feed, at) = (txn.feed, txn.at);
         let id: ContentId = feed.read().find_content(&self.item)?;
         // The event of a delete has only fields that never change, so they may be read before.
-        let content = sight::live_contents(feed.read(), &[id])?.pop();
+        let content = visibility::live_contents(feed.read(), &[id])?.pop();
         if content.is_none() && (!self.purge || tables::deleted(&feed.store, &[id], Tier::Disk)? != [true]) {
             return Err(Error::content_not_found());
         }
@@ -145,7 +145,7 @@ impl Change for TakeOff {
         let (feed, at) = (txn.feed, txn.at);
         let id: ContentId = feed.read().find_content(&self.item)?;
         let source: UserId = feed.read().find(&self.source)?;
-        let content = sight::live_contents(feed.read(), &[id])?.pop().ok_or_else(Error::content_not_found)?;
+        let content = visibility::live_contents(feed.read(), &[id])?.pop().ok_or_else(Error::content_not_found)?;
         txn.concerns_items([&**content]);
         let change = feed.contents.change(id);
         let event = feed.streaming.sequencer().take(Kind::TakenOff).of_path(&content, source);

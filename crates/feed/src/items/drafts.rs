@@ -6,7 +6,7 @@ use std::hash::Hash;
 
 use crate::core::Core;
 use crate::streaming::ChangeTime;
-use crate::{sight, users, writer};
+use crate::{users, visibility, writer};
 use kv::Tier;
 use model::error::{Code, Error, Result};
 use model::{Content, ContentId, Draft, Publish};
@@ -59,7 +59,7 @@ pub(crate) fn sift_items(
         return Ok((items, Vec::new()));
     }
     let there: HashMap<_, _> =
-        sight::live_contents(feed.read(), &suspects)?.into_iter().map(|content| (content.id, content)).collect();
+        visibility::live_contents(feed.read(), &suspects)?.into_iter().map(|content| (content.id, content)).collect();
     let (mut fine, mut ahead) = (Vec::with_capacity(items.len()), Vec::new());
     for (place, item) in items.into_iter().enumerate() {
         let time = item.content.published_at;

@@ -13,7 +13,7 @@ use crate::read::{Read, Visibility};
 use crate::streaming::Crowded;
 use crate::writer::command::{Change, OnDone, PublishItems};
 use crate::writer::txn::Txn;
-use crate::{ids, items, kinds, notices, sight, warm};
+use crate::{ids, items, kinds, notices, visibility, warm};
 use kv::Tier;
 use model::error::{Code, Error, Result};
 use model::failpoint::Failpoint;
@@ -22,9 +22,9 @@ use model::{CommentDraft, Content, ContentId, Draft, HostId, HostIds, ItemView, 
 
 /// Publishes a comment on an item; returns the comment, and whether it is new. `content_not_found` if the item does not
 /// exist, with [`Visibility::User`] this or `blocked` if it is not for the author of the comment by the rules of
-/// [`sight::find_item`](crate::sight::find_item); other errors as in [`PublishItems`](crate::PublishItems).
-pub fn comment(feed: &Feed, subject: HostId, draft: CommentDraft, sight: Visibility) -> Result<(Content, bool)> {
-    let published = feed.submit(PublishItems { drafts: vec![draft.on(subject)], on_live_items: Some(sight) })?;
+/// [`visibility::find_item`](crate::visibility::find_item); other errors as in [`PublishItems`](crate::PublishItems).
+pub fn comment(feed: &Feed, subject: HostId, draft: CommentDraft, visibility: Visibility) -> Result<(Content, bool)> {
+    let published = feed.submit(PublishItems { drafts: vec![draft.on(subject)], on_live_items: Some(visibility) })?;
     only(published)
 }
 
@@ -53,9 +53,11 @@ impl Change for PublishItems {
             match draft.ref_id.as_ref().zip(on_live_items) {
                 Some((subject, Visibility::Application)) => {
                     let subject = feed.read().find_content(subject)?;
-                    sight::contents(feed.read(), &[subject])?.pop().ok_or_else(Error::content_not_found)?;
+                    visibility::contents(feed.read(), &[subject])?.pop().ok_or_else(Error::content_not_found)?;
                 }
-                Some((subject, sight)) => drop(sight::find_item(feed.read(), subject, &draft.author_id, sight)?),
+                Some((subject, visibility)) => {
+                    visibility::find_item(feed.read(), subject, &draft.author_id, visibility)?;
+                }
                 None => {}
             }
         }
@@ -175,7 +177,7 @@ pub(crate) fn no_time(feed: &Core, _: Crowded) -> Error {
 
 /// An item after its publish.
 pub fn published(read: Read<'_>, (content, is_new): &(Content, bool)) -> Result<PublishedItem> {
-    let (shown, ids) = read.named(sight::with_counts(read, vec![Arc::new(content.clone().into())])?)?;
+    let (shown, ids) = read.named(visibility::with_counts(read, vec![Arc::new(content.clone().into())])?)?;
     let shown = shown.into_iter().next().ok_or_else(no_item)?;
     Ok(PublishedItem { shown, ids: Arc::new(ids), is_new: *is_new })
 }

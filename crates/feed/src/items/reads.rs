@@ -11,7 +11,7 @@ pub fn own_page(read: Read<'_>, author: UserId, request: &PageRequest<ContentId>
     pages::of_user(read, author, request, |scan| tables::outboxes(&read.feed.store, &[author], scan, read.tier))
 }
 
-/// A page of the comments on an item, which is that of [`sight::find_live`](crate::sight::find_live).
+/// A page of the comments on an item, which is that of [`visibility::find_live`](crate::visibility::find_live).
 pub fn comments(read: Read<'_>, subject: ContentId, request: &PageRequest<ContentId>) -> Result<ContentPage> {
     pages::list(read, request, |scan| tables::comments(&read.feed.store, subject, scan, read.tier))
 }

@@ -14,12 +14,12 @@ impl Change for MoveNoticeMarker {
 
     fn apply(self, txn: &mut Txn<'_>) -> Result<Self::Outcome> {
         let (feed, at) = (txn.feed, txn.at);
-        let Self { user, place, sight } = self;
-        let mut place = notices::find(feed.read(), &place, sight)?;
+        let Self { user, place, visibility } = self;
+        let mut place = notices::find(feed.read(), &place, visibility)?;
         let user = ids::user_for_change(feed, &user)?;
         let ahead = writer::not_ahead(feed, "cursor", place.at, at);
         let is_ahead = ahead.is_err() || place.at > at.now();
-        let may_be_made_up = sight == Visibility::User && place.id.has_name();
+        let may_be_made_up = visibility == Visibility::User && place.id.has_name();
         if (is_ahead || may_be_made_up) && notices::at(feed.read(), user, place)?.is_none() {
             ahead?;
             place = NoticeCursor::begin_of(place.at.min(at.now())).below();

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use super::tables;
 use crate::pages::segment::{LAST_MORE, MOST_UNREAD};
 use crate::read::{Read, Visibility};
-use crate::{barriers, items, pages, sight};
+use crate::{items, pages, restrictions, visibility};
 use model::error::Result;
 use model::{
     ContentId, Cursor, Entry, HostId, HostNoticeId, Millis, Notice, NoticeCursor, NoticeId, NoticeKind, Order, Page,
@@ -156,38 +156,39 @@ pub fn marker(read: Read<'_>, user: UserId) -> Result<Option<NoticeCursor>> {
     tables::notice_marker(&read.feed.store, user, read.tier)
 }
 
-/// A place for the marker of notices; `unknown_cursor` as in [`sight::find_place`](crate::sight::find_place). With
+/// A place for the marker of notices; `unknown_cursor` as in [`visibility::find_place`](crate::visibility::find_place). With
 /// [`Visibility::Application`] an unknown actor, who may be erased, leads to the end of the millisecond.
-pub fn find(read: Read<'_>, place: &Position<HostNoticeId>, sight: Visibility) -> Result<NoticeCursor> {
-    notice_place(read, place, sight, NoticeCursor::without_actor)
+pub fn find(read: Read<'_>, place: &Position<HostNoticeId>, visibility: Visibility) -> Result<NoticeCursor> {
+    notice_place(read, place, visibility, NoticeCursor::without_actor)
 }
 
-/// The request for a page of notices; `unknown_cursor` as in [`sight::find_place`](crate::sight::find_place). With
+/// The request for a page of notices; `unknown_cursor` as in [`visibility::find_place`](crate::visibility::find_place). With
 /// [`Visibility::Application`] an unknown actor leads to the time alone: both directions show all of this millisecond.
 pub fn find_span(
     read: Read<'_>,
     request: &PageRequest<HostNoticeId>,
-    sight: Visibility,
+    visibility: Visibility,
 ) -> Result<PageRequest<NoticeId>> {
     let Span { before, after } = &request.span;
-    let before = before.as_ref().map(|place| find(read, place, sight)).transpose()?;
+    let before = before.as_ref().map(|place| find(read, place, visibility)).transpose()?;
     let begin = |unknown: NoticeCursor| NoticeCursor::begin_of(unknown.at).below();
-    let after = after.as_ref().map(|place| notice_place(read, place, sight, begin)).transpose()?;
+    let after = after.as_ref().map(|place| notice_place(read, place, visibility, begin)).transpose()?;
     Ok(PageRequest { span: Span { before, after }, limit: request.limit })
 }
 
 fn notice_place(
     read: Read<'_>,
     place: &Position<HostNoticeId>,
-    sight: Visibility,
+    visibility: Visibility,
     of_unknown: impl Fn(NoticeCursor) -> NoticeCursor,
 ) -> Result<NoticeCursor> {
     let HostNoticeId { kind, reaction, actor, item } = &place.id;
     let find = |id: &HostId| Position { at: place.at, id: id.clone() };
-    let actor: Position<UserId> = sight::find_place(read, &find(actor), sight)?;
-    let item = item.as_ref().map(|item| sight::find_place::<ContentId>(read, &find(item), sight)).transpose()?;
+    let actor: Position<UserId> = visibility::find_place(read, &find(actor), visibility)?;
+    let item =
+        item.as_ref().map(|item| visibility::find_place::<ContentId>(read, &find(item), visibility)).transpose()?;
     let id = NoticeId { kind: *kind, reaction: *reaction, actor: actor.id, item: item.map(|item| item.id) };
-    let is_unknown = actor.id == UserId::UNKNOWN && sight == Visibility::Application;
+    let is_unknown = actor.id == UserId::UNKNOWN && visibility == Visibility::Application;
     let place = Position { at: place.at, id };
     Ok(if is_unknown { of_unknown(place) } else { place })
 }
@@ -227,7 +228,7 @@ fn seen_notices(read: Read<'_>, user: UserId, mut notices: Vec<Notice>) -> Resul
     notices.retain(|notice| notice.place.id.kind != NoticeKind::Reaction || notice.reaction.is_some());
     let actors: BTreeSet<_> = notices.iter().map(|notice| notice.place.id.actor).collect();
     let pairs: Vec<_> = actors.iter().map(|actor| (user, *actor)).collect();
-    let silenced = barriers::tables::silences(&read.feed.store, &pairs, read.tier)?;
+    let silenced = restrictions::tables::silences(&read.feed.store, &pairs, read.tier)?;
     let mut unseen: HashSet<UserId> = read.suspended_among(actors.iter().copied())?.into_iter().collect();
     unseen.extend(actors.iter().zip(silenced).filter(|(_, silenced)| *silenced).map(|(actor, _)| *actor));
     notices.retain(|notice| !unseen.contains(&notice.place.id.actor));
@@ -246,7 +247,7 @@ fn seen_notices(read: Read<'_>, user: UserId, mut notices: Vec<Notice>) -> Resul
         })
         .filter(|entry| !gone.contains(&entry.cursor.id))
         .collect();
-    gone.extend(sight::followers_only(read, user, &entries)?);
+    gone.extend(visibility::followers_only(read, user, &entries)?);
     notices.retain(|notice| notice.place.id.item.iter().chain(&notice.on).all(|item| !gone.contains(item)));
     Ok(notices)
 }

@@ -2,8 +2,8 @@
 
 use super::tables;
 use crate::core::Core;
-use crate::sight;
 use crate::streaming::Personal;
+use crate::visibility;
 use model::error::Result;
 use model::{Content, ContentId, Millis, NoticeCursor, NoticeId, NoticeKind, ReactionKind, UserId};
 
@@ -44,7 +44,7 @@ fn tell_item(feed: &Core, content: &Content) -> Result<()> {
     };
     content.mentions.iter().for_each(|user| tell(*user, NoticeKind::Mention));
     if let Some((kind, subject)) = NoticeKind::of_item(content) {
-        sight::live_contents(feed.read(), &[subject])?.iter().for_each(|subject| tell(subject.author, kind));
+        visibility::live_contents(feed.read(), &[subject])?.iter().for_each(|subject| tell(subject.author, kind));
     }
     Ok(())
 }

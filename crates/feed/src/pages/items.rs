@@ -2,7 +2,7 @@
 
 use crate::pages::segment::{ReadStart, Segment};
 use crate::read::Read;
-use crate::sight;
+use crate::visibility;
 use model::error::Result;
 use model::{ContentId, ContentPage, Entry, PageRequest, Scan, UserId};
 
@@ -13,7 +13,7 @@ pub(crate) fn of_user(
     request: &PageRequest<ContentId>,
     scan: impl Fn(Scan<ContentId>) -> Result<Vec<Entry>>,
 ) -> Result<ContentPage> {
-    let is_seen = sight::sees_user(read, user)?;
+    let is_seen = visibility::sees_user(read, user)?;
     list(read, request, |part| if is_seen { scan(part) } else { Ok(Vec::new()) })
 }
 
@@ -45,6 +45,6 @@ pub(crate) fn seen_segment(
         if entries.len() >= MOST_AT_ONCE {
             read.needs_disk()?;
         }
-        Ok(sight::kept_from(read, viewer, entries)?.iter().map(Option::is_some).collect())
+        Ok(visibility::kept_from(read, viewer, entries)?.iter().map(Option::is_some).collect())
     })
 }

@@ -10,7 +10,7 @@ use crate::streaming::ChangeTime;
 use crate::writer::command::{Change, NumberReactions, OnDone, React, ReactionRequest};
 use crate::writer::txn::EntryList;
 use crate::writer::txn::Txn;
-use crate::{ids, notices, sight, warm, writer};
+use crate::{ids, notices, visibility, warm, writer};
 use model::error::{Code, Error, Result};
 use model::versions::Thing;
 use model::{ContentId, HostId, Reacted, Reaction, ReactionKind, UserId};
@@ -18,7 +18,7 @@ use model::{ContentId, HostId, Reacted, Reaction, ReactionKind, UserId};
 /// Adds or removes a reaction; `told` gets the result. Does not block; `overloaded` if too many changes wait. Not on a node.
 ///
 /// `told` may get `invalid_kind`, `invalid_id`, `time_ahead`, `content_not_found` if the item is not live, this or `blocked` if
-/// it is not for the user by the rules of [`sight::find_item`](crate::sight::find_item).
+/// it is not for the user by the rules of [`visibility::find_item`](crate::visibility::find_item).
 pub fn ask(feed: &Feed, reaction: React, told: OnDone<Reacted>) -> Result<()> {
     feed.ask(reaction, Box::new(move |made| told(made.and_then(only))))
 }
@@ -78,8 +78,8 @@ impl Change for React {
         let Self { item, requests, imported } = &self;
         let id = feed.read().known(item)?;
         let found = match imported {
-            true => sight::live_contents(feed.read(), &[id])?,
-            false => sight::contents(feed.read(), &[id])?,
+            true => visibility::live_contents(feed.read(), &[id])?,
+            false => visibility::contents(feed.read(), &[id])?,
         };
         let author = found.first().map(|content| content.author);
         let is_live = author.is_some();
@@ -90,8 +90,8 @@ impl Change for React {
             // Alone: the requests of others come in the same change.
             writer::refuse_erasing(feed, [&request.user])?;
             // Before the rest, so that an item that is not for the user gets the answer of one that does not exist.
-            if request.sight == Visibility::User || id == ContentId::UNKNOWN {
-                sight::find_item(feed.read(), item, &request.user, request.sight)?;
+            if request.visibility == Visibility::User || id == ContentId::UNKNOWN {
+                visibility::find_item(feed.read(), item, &request.user, request.visibility)?;
             }
             if user == UserId::UNKNOWN {
                 ids::accepts(feed, &request.user)?;

@@ -3,7 +3,7 @@
 use super::tables;
 use crate::pages::segment::fill;
 use crate::read::Read;
-use crate::{pages, sight};
+use crate::{pages, visibility};
 use model::error::Result;
 use model::{ContentId, ContentPage, Entry, PageRequest, ReactionKind, UserId, UserPage};
 
@@ -15,7 +15,7 @@ pub fn reacted_by(
     kind: ReactionKind,
     request: &PageRequest<ContentId>,
 ) -> Result<ContentPage> {
-    let is_seen = read.viewer == Some(user) || sight::sees_user(read, user)?;
+    let is_seen = read.viewer == Some(user) || visibility::sees_user(read, user)?;
     let all = |scan| match is_seen {
         true => tables::reacted_by(&read.feed.store, user, kind, scan, read.tier),
         false => Ok(Vec::new()),
@@ -28,9 +28,11 @@ pub fn reacted_by(
     })
 }
 
-/// A page of the users who reacted to an item, which is that of [`sight::find_live`](crate::sight::find_live), without
+/// A page of the users who reacted to an item, which is that of [`visibility::find_live`](crate::visibility::find_live), without
 /// those of whom the viewer sees nothing.
 pub fn reactors(read: Read<'_>, id: ContentId, kind: ReactionKind, request: &PageRequest<UserId>) -> Result<UserPage> {
     let all = |scan| tables::reactors(&read.feed.store, id, kind, scan, read.tier);
-    pages::users(read, request, |scan| pages::seen_users(read, scan, all, |users| sight::unseen_users(read, users)))
+    pages::users(read, request, |scan| {
+        pages::seen_users(read, scan, all, |users| visibility::unseen_users(read, users))
+    })
 }

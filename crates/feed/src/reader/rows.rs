@@ -8,15 +8,15 @@ use crate::rows::keys;
 use crate::rows::table::{AnyTable, Table};
 use crate::rows::tables::{
     CONTENT, DELETED, FOLLOWING, LIST_MARKERS, LIST_MEMBERS, LISTS, MARKERS, NAMES_BY_NUMBER, NOTICE_MARKERS, PROFILES,
-    REACTIONS, REQUESTS, SETTINGS, SUSPENDED, of_barrier,
+    REACTIONS, REQUESTS, SETTINGS, SUSPENDED, of_restriction,
 };
 use crate::rows::values::deletions::Deletion;
 use crate::rows::values::{NumberedList, Stored, Value};
 use kv::{Scope, Tier};
 use model::error::Result;
 use model::{
-    Barrier, Content, ContentId, HostId, HostNoticeId, MAX_ID, Membership, Millis, NoticeCursor, NoticeId, NoticeKind,
-    Position, Profile, ReactionKinds, RuleDraft, UserId, UserList, UserSettings,
+    Content, ContentId, HostId, HostNoticeId, MAX_ID, Membership, Millis, NoticeCursor, NoticeId, NoticeKind, Position,
+    Profile, ReactionKinds, Restriction, RuleDraft, UserId, UserList, UserSettings,
 };
 
 /// A relation that may have a rule: a follow, a request, a member of a list.
@@ -68,9 +68,13 @@ pub fn each_settings(reader: &Reader, take: Take<'_, (UserId, UserSettings)>) ->
     })
 }
 
-/// Barriers of a kind: the user, the target, since when.
-pub fn each_barrier(reader: &Reader, barrier: Barrier, take: Take<'_, (UserId, UserId, Millis)>) -> Result<()> {
-    let (table, _) = of_barrier(barrier);
+/// Restrictions of a kind: the user, the target, since when.
+pub fn each_restriction(
+    reader: &Reader,
+    restriction: Restriction,
+    take: Take<'_, (UserId, UserId, Millis)>,
+) -> Result<()> {
+    let (table, _) = of_restriction(restriction);
     reader.each(table.spec, |key, value| match pair(table.spec, key)? {
         (user, target) if reader.hides(user) || reader.hides(target) => Ok(()),
         (user, target) => take((user, target, Millis::read(key, value)?)),

@@ -13,8 +13,8 @@ use super::values::deletions::Deletion;
 use super::values::{Count, ItemSteps, Listed, Number, NumberedList, PackedInbox, Stored, Text};
 use kv::{Access, Compression, Family, Steps};
 use model::{
-    Activity, Barrier, ContentId, Cursor, Entry, ErasedUser, Erasure, Job, JobId, ListId, Logged, Membership, Millis,
-    Notice, NoticeCursor, Profile, TopicId, Unpushed, UserId, UserSettings,
+    Activity, ContentId, Cursor, Entry, ErasedUser, Erasure, Job, JobId, ListId, Logged, Membership, Millis, Notice,
+    NoticeCursor, Profile, Restriction, TopicId, Unpushed, UserId, UserSettings,
 };
 
 macro_rules! tables {
@@ -191,12 +191,12 @@ pub(crate) type Pairs = Table<(UserId, UserId), Millis>;
 /// Users in the order of their times, for each user.
 pub(crate) type UsersByTime = Table<ByTime<UserId, UserId>, ()>;
 
-/// A barrier's rows by id, and those by time.
-pub(crate) fn of_barrier(barrier: Barrier) -> (Pairs, UsersByTime) {
-    match barrier {
-        Barrier::Mute => (MUTES, MUTES_BY_TIME),
-        Barrier::Hide => (HIDDEN, HIDDEN_BY_TIME),
-        Barrier::Block => (BLOCKS, BLOCKS_BY_TIME),
+/// A restriction's rows by id, and those by time.
+pub(crate) fn of_restriction(restriction: Restriction) -> (Pairs, UsersByTime) {
+    match restriction {
+        Restriction::Mute => (MUTES, MUTES_BY_TIME),
+        Restriction::Hide => (HIDDEN, HIDDEN_BY_TIME),
+        Restriction::Block => (BLOCKS, BLOCKS_BY_TIME),
     }
 }
 

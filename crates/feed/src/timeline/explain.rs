@@ -9,7 +9,7 @@ use crate::read::Read;
 use crate::timeline::home::{Reader, Timeline};
 use crate::{erasure, follows, inbox, items, lists, timeline, users};
 use model::error::Result;
-use model::{Barrier, ContentId, Cursor, Entry, HostId, Order, PageRequest, Span, UserId};
+use model::{ContentId, Cursor, Entry, HostId, Order, PageRequest, Restriction, Span, UserId};
 
 /// The reasons that an item is, or is not, in a timeline.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -144,8 +144,8 @@ fn explain_path(read: Read<'_>, user: UserId, entry: Entry, in_inbox: &[Entry]) 
         source_id: read.host_ids(&source)?.of(source),
         following: to.is_some_and(|relation| relation.following_since.is_some()),
         requested: to.is_some_and(|relation| relation.requested_since.is_some()),
-        muted: to.is_some_and(|relation| relation.barred_since(Barrier::Mute).is_some()),
-        hidden: from.is_some_and(|relation| relation.barred_since(Barrier::Hide).is_some()),
+        muted: to.is_some_and(|relation| relation.restricted_since(Restriction::Mute).is_some()),
+        hidden: from.is_some_and(|relation| relation.restricted_since(Restriction::Hide).is_some()),
         blocked: !follows::tables::blocked_among(store, user, &[source], read.tier)?.is_empty(),
         suspended: users::suspended_since(read, source)?.is_some(),
         in_exclusive_list,

@@ -7,12 +7,12 @@ use serde::Serialize;
 
 use crate::items::tables::FINAL;
 use crate::read::Read;
-use crate::{erasure, follows, items, kinds, lists, notices, reactions, sight, users};
+use crate::{erasure, follows, items, kinds, lists, notices, reactions, users, visibility};
 use model::error::{Code, Error, Result};
 use model::{
-    Audience, Barrier, COMMENT, Content, ContentId, Cursor, Entry, HostId, HostNoticeId, ItemView, JsonObject, KindId,
-    KindNames, Millis, Notice, NoticeCursor, Order, PageRequest, Position, ReactionKind, Rule, Scan, Side, Span,
-    UserCursor, UserId, UserList,
+    Audience, COMMENT, Content, ContentId, Cursor, Entry, HostId, HostNoticeId, ItemView, JsonObject, KindId,
+    KindNames, Millis, Notice, NoticeCursor, Order, PageRequest, Position, ReactionKind, Restriction, Rule, Scan, Side,
+    Span, UserCursor, UserId, UserList,
 };
 
 /// Rows of a list that are read at once.
@@ -176,7 +176,7 @@ impl Export {
                 if let Some(viewer) = read.viewer {
                     let suspended = read.suspended_among(entries.iter().map(|entry| entry.author))?;
                     entries.retain(|entry| !suspended.contains(&entry.author));
-                    let mut kept = sight::kept_from(read, viewer, &entries)?.into_iter();
+                    let mut kept = visibility::kept_from(read, viewer, &entries)?.into_iter();
                     entries.retain(|_| kept.next().flatten().is_none());
                 }
                 entries.retain(|entry| !erasure::tables::is_erasing(store, entry.author));
@@ -201,9 +201,9 @@ impl Export {
                 let line = match side {
                     Side::Following => ExportLine::Following,
                     Side::Followers | Side::Friends => ExportLine::Follower,
-                    Side::Barred(Barrier::Mute) => ExportLine::Mute,
-                    Side::Barred(Barrier::Hide) => ExportLine::HiddenFrom,
-                    Side::Barred(Barrier::Block) => ExportLine::Block,
+                    Side::Restricted(Restriction::Mute) => ExportLine::Mute,
+                    Side::Restricted(Restriction::Hide) => ExportLine::HiddenFrom,
+                    Side::Restricted(Restriction::Block) => ExportLine::Block,
                     Side::FollowRequests => ExportLine::FollowRequest,
                     Side::SentRequests => ExportLine::SentRequest,
                 };
@@ -291,7 +291,8 @@ impl Export {
         let is_kept = |(item, deleted_at): &(Content, _)| item.author == self.user && *deleted_at != Some(FINAL);
         let kept = items::tables::kept(&read.feed.store, ids)?.into_iter().flatten().filter(is_kept);
         let (contents, deleted): (Vec<Content>, Vec<_>) = kept.unzip();
-        let shown = sight::with_counts(read, contents.into_iter().map(|content| Arc::new(content.into())).collect())?;
+        let shown =
+            visibility::with_counts(read, contents.into_iter().map(|content| Arc::new(content.into())).collect())?;
         Ok(ExportPart::Items(shown, deleted))
     }
 }

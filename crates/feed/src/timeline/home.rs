@@ -4,7 +4,7 @@
 //! items the inbox may lack, and, at or below the floor, the outboxes of all followees.
 //!
 //! Two orders matter. `pending` is read *before* the inbox: an item leaves `pending` after it is in the inboxes, so it
-//! is found in one of them, or in both. The reader's sources, barriers to authors on other paths than their own, the
+//! is found in one of them, or in both. The reader's sources, restrictions to authors on other paths than their own, the
 //! suspended ones and the unsettled pairs come from several places. So their versions are noted before, and the page is
 //! read again if a change of them has begun meanwhile: otherwise an unfollow and then an unmute between two looks would
 //! show items that were never to be seen. The activity alone is compared itself, see [`Inbox::activity`].
@@ -16,7 +16,7 @@ use super::tables;
 use crate::caches::followees::List;
 use crate::pages::segment::{MOST_PATHS, ReadStart, Segment, merge};
 use crate::read::Read;
-use crate::{barriers, inbox, items, sight, timeline};
+use crate::{inbox, items, restrictions, timeline, visibility};
 use kv::Tier;
 use model::error::{Error, Result};
 use model::versions::{Dependencies, Thing};
@@ -226,7 +226,7 @@ impl<'r> Timeline<'r> {
             return Ok(segment);
         }
         segment.without(|entries| {
-            let unseen = sight::followers_only(self.read, self.user, entries)?;
+            let unseen = visibility::followers_only(self.read, self.user, entries)?;
             Ok(entries.iter().map(|entry| unseen.contains(&entry.cursor.id)).collect())
         })
     }
@@ -251,7 +251,7 @@ impl<'r> Timeline<'r> {
         }
         segment.without(|entries| {
             let pairs: Vec<_> = entries.iter().map(|entry| (self.user, entry.author)).collect();
-            barriers::tables::silences(&self.read.feed.store, &pairs, self.read.tier)
+            restrictions::tables::silences(&self.read.feed.store, &pairs, self.read.tier)
         })
     }
 
@@ -326,7 +326,7 @@ impl<'r> Timeline<'r> {
 }
 
 /// The sources of a timeline: those of [`timeline::authors`](crate::timeline::authors), or the members of a list without
-/// barriers; then those of them who are not suspended.
+/// restrictions; then those of them who are not suspended.
 fn sources(read: Read<'_>, user: UserId, list: Option<ListId>) -> Result<(List, ShownSources)> {
     let listed = match list {
         None => listed_authors(read, user)?,

@@ -5,7 +5,7 @@ use crate::read::{Read, Visibility};
 use crate::streaming::{ChangeTime, Personal};
 use crate::writer::command::{Change, MoveMarker};
 use crate::writer::txn::Txn;
-use crate::{ids, lists, sight, timeline, users, writer};
+use crate::{ids, lists, timeline, users, visibility, writer};
 use model::error::{Code, Result};
 use model::{ContentId, Cursor, ListId, PageRequest, Span, UserId};
 
@@ -37,9 +37,9 @@ fn far_ahead(feed: &Core, place: Option<Cursor>, at: ChangeTime) -> Option<Curso
     place.filter(|place| place.at > writer::latest(feed, at))
 }
 
-fn sees_item_at(feed: &Core, user: UserId, place: Cursor, sight: Visibility) -> Result<bool> {
-    let read = feed.read().viewed_by((sight == Visibility::User).then_some(user));
-    Ok(sight::contents(read, &[place.id])?.iter().any(|item| item.cursor() == place))
+fn sees_item_at(feed: &Core, user: UserId, place: Cursor, visibility: Visibility) -> Result<bool> {
+    let read = feed.read().viewed_by((visibility == Visibility::User).then_some(user));
+    Ok(visibility::contents(read, &[place.id])?.iter().any(|item| item.cursor() == place))
 }
 
 /// The place that replaces a marker ahead of the clock: the newest item up to it in the timeline.
@@ -63,16 +63,16 @@ impl Change for MoveMarker {
 
     fn apply(self, txn: &mut Txn<'_>) -> Result<Self::Outcome> {
         let (feed, at) = (txn.feed, txn.at);
-        let Self { user, place, sight, list: name } = self;
-        let mut place: Cursor = sight::find_place(feed.read(), &place, sight)?;
+        let Self { user, place, visibility, list: name } = self;
+        let mut place: Cursor = visibility::find_place(feed.read(), &place, visibility)?;
         let list = match &name {
             Some(name) => Some(lists::named(feed.read(), feed.read().find(&user)?, name)?.id),
             None => None,
         };
         let user = ids::user_for_change(feed, &user)?;
         let ahead = writer::not_ahead(feed, "cursor", place.at, at);
-        let may_be_made_up = sight == Visibility::User && place.id.is_name();
-        if (ahead.is_err() || may_be_made_up) && !sees_item_at(feed, user, place, sight)? {
+        let may_be_made_up = visibility == Visibility::User && place.id.is_name();
+        if (ahead.is_err() || may_be_made_up) && !sees_item_at(feed, user, place, visibility)? {
             ahead?;
             place.id = ContentId::UNKNOWN;
         }

@@ -11,7 +11,7 @@ use model::error::Result;
 use model::versions::Thing;
 use model::{ShownSources, UserId};
 
-/// Authors whose content a user is shown in the home timeline: the followees without barriers and without the members
+/// Authors whose content a user is shown in the home timeline: the followees without restrictions and without the members
 /// of exclusive lists, and the user with `include_own`. With the rules of the follows.
 pub fn authors(read: Read<'_>, user: UserId) -> Result<ShownSources> {
     Ok(listed_authors(read, user)?.sources)

@@ -1,7 +1,7 @@
 //! The sources of a timeline.
 
-use crate::barriers::tables::AGAINST_READER;
 use crate::lists::tables::exclusive_lists;
+use crate::restrictions::tables::AGAINST_READER;
 use crate::rows::table::AnyTable;
 use crate::rows::tables::{FOLLOWING, LIST_MEMBERS};
 use crate::rows::values;
@@ -14,7 +14,7 @@ use model::{ListId, Rule, ShownSources, UserId};
 /// The authors whose content a reader sees, ascending: the followees, less those whom the reader mutes, those who hide
 /// from the reader, those with a block between, and the members of the reader's exclusive lists. All of these are of
 /// one instant. Costs no more than a few look-ups for each
-/// followee, however many barriers there are, and next to nothing if there are none. With the rules of the follows, and
+/// followee, however many restrictions there are, and next to nothing if there are none. With the rules of the follows, and
 /// with the authors whom the reader silences.
 pub fn authors(store: &Store, reader: UserId, tier: Tier) -> Result<ShownSources> {
     // With two instants, an unfollow and then an unmute between two reads would show items that were never to be
@@ -22,7 +22,7 @@ pub fn authors(store: &Store, reader: UserId, tier: Tier) -> Result<ShownSources
     let snapshot = store.kv().snapshot();
     let at = store.at(&snapshot, tier);
     let (authors, rules) = sources(at, &FOLLOWING, reader)?;
-    let (mut authors, silenced) = unbarred(at, reader, authors)?;
+    let (mut authors, silenced) = unrestricted(at, reader, authors)?;
     if !authors.is_empty() {
         let lists = exclusive_lists(at, reader)?;
         // Each of them may be long.
@@ -69,7 +69,7 @@ pub fn list_authors(store: &Store, reader: UserId, list: ListId, tier: Tier) -> 
     let snapshot = store.kv().snapshot();
     let at = store.at(&snapshot, tier);
     let (members, rules) = sources(at, &LIST_MEMBERS, list)?;
-    let (members, silenced) = unbarred(at, reader, members)?;
+    let (members, silenced) = unrestricted(at, reader, members)?;
     Ok(ShownSources::new(members, rules).silencing(silenced))
 }
 
@@ -88,12 +88,12 @@ fn sources(at: At<'_>, table: AnyTable, first: impl Into<u64>) -> Result<(Vec<Us
 
 /// Sources, ascending, without those whom a reader silences; and all whom the reader silences, unless there are too
 /// many.
-fn unbarred(at: At<'_>, reader: UserId, mut sources: Vec<UserId>) -> Result<(Vec<UserId>, Option<Vec<UserId>>)> {
+fn unrestricted(at: At<'_>, reader: UserId, mut sources: Vec<UserId>) -> Result<(Vec<UserId>, Option<Vec<UserId>>)> {
     let mut silenced = Some(Vec::new());
     for table in AGAINST_READER {
-        let (left, barred) = without_row(at, table, reader, sources, ShownSources::MOST_SILENCED)?;
+        let (left, restricted) = without_row(at, table, reader, sources, ShownSources::MOST_SILENCED)?;
         sources = left;
-        silenced = silenced.zip(barred).map(|(silenced, barred)| [silenced, barred].concat());
+        silenced = silenced.zip(restricted).map(|(silenced, restricted)| [silenced, restricted].concat());
     }
     Ok((sources, silenced))
 }
@@ -109,10 +109,10 @@ fn without_row(
     most: usize,
 ) -> Result<(Vec<UserId>, Option<Vec<UserId>>)> {
     let most = among.len().max(most);
-    let barred = seconds(at, table, first, None, most.saturating_add(1))?;
-    if barred.len() > most {
+    let restricted = seconds(at, table, first, None, most.saturating_add(1))?;
+    if restricted.len() > most {
         return Ok((with_row(at, table, first, among, false)?, None));
     }
-    among.retain(|second| barred.binary_search(second).is_err());
-    Ok((among, Some(barred)))
+    among.retain(|second| restricted.binary_search(second).is_err());
+    Ok((among, Some(restricted)))
 }

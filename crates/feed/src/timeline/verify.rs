@@ -11,7 +11,7 @@ use std::time::Duration;
 use super::tables;
 use crate::pages::segment::ReadStart;
 use crate::read::Read;
-use crate::{barriers, items, timeline};
+use crate::{items, restrictions, timeline};
 use model::error::Result;
 use model::{ContentId, ContentPage, Cursor, Entry, Order, PageRequest, Span, UserId};
 
@@ -161,6 +161,6 @@ fn belongs(read: Read<'_>, user: UserId, entry: Entry) -> Result<bool> {
     let authors = tables::authors(&read.feed.store, user, read.tier)?;
     let is_own = |source| read.feed.config.timeline.include_own && source == user;
     let counts = |source| !suspended.contains(&source) && (is_own(source) || authors.admits(source, content.kind_id));
-    let silences = || barriers::tables::silences(&read.feed.store, &[(user, content.author)], read.tier);
+    let silences = || restrictions::tables::silences(&read.feed.store, &[(user, content.author)], read.tier);
     Ok(content.paths().any(counts) && (content.author == user || silences()? == [false]))
 }

@@ -58,7 +58,7 @@ impl Change for PutProfiles {
             }
         }
         txn.concerns(kept.iter().map(|(user, _)| Thing::User(*user)));
-        let changes: Vec<_> = kept.iter().map(|(user, _)| feed.cards.change(*user)).collect();
+        let changes: Vec<_> = kept.iter().map(|(user, _)| feed.summaries.change(*user)).collect();
         tables::put_profiles(&feed.store, &kept)?;
         txn.keep(changes);
         Ok(results)

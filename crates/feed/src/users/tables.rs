@@ -143,7 +143,7 @@ pub(crate) fn set_profile(change: &mut WriteBatch, user: UserId, profile: [Optio
 }
 
 /// Up to `limit` users with ids above `after`, ascending, who have a row that must agree with others: in an inbox
-/// or an own page, a follow, a request or a barrier that the other side must know, a count.
+/// or an own page, a follow, a request or a restriction that the other side must know, a count.
 pub fn users_after(store: &Store, after: Option<UserId>, limit: usize) -> Result<Vec<UserId>> {
     store.write_arrivals()?;
     let mut partitions = Vec::new();

@@ -13,7 +13,7 @@ use crate::streaming::ChangeTime;
 use crate::writer::txn::Txn;
 use model::error::{Code, Error, Result};
 use model::{
-    Barrier, Draft, EditDraft, ErasedPart, HostId, HostNoticeId, ListSettings, MAX_TO, Millis, Position, Profile,
+    Draft, EditDraft, ErasedPart, HostId, HostNoticeId, ListSettings, MAX_TO, Millis, Position, Profile, Restriction,
     RuleDraft, UserId, UserSettings,
 };
 
@@ -133,12 +133,12 @@ changes! {
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         approved: bool,
     }
-    /// Raises or lifts a user's barrier against a target; returns the relation afterwards. A barrier in the wanted
+    /// Raises or lifts a user's restriction against a target; returns the relation afterwards. A restriction in the wanted
     /// state stays as it is. Takes effect at the next read. A block ends the follows between the two; when it is lifted,
-    /// none comes back. Only a barrier that is raised gives numbers to names.
+    /// none comes back. Only a restriction that is raised gives numbers to names.
     ///
-    /// The barrier's own refusals, such as `self_mute` and `mute_limit`; `overloaded` for a block.
-    SetBarrier { user: HostId, target: HostId, barrier: Barrier, raised: bool }
+    /// The restriction's own refusals, such as `self_mute` and `mute_limit`; `overloaded` for a block.
+    SetRestriction { user: HostId, target: HostId, restriction: Restriction, raised: bool }
     /// See [`reactions::react`](crate::reactions::react). Imported ones may be to items of suspended authors.
     React {
         item: HostId,
@@ -151,14 +151,14 @@ changes! {
     /// unread, unless that item lies ahead itself. So is, with [`Visibility::User`], a place with a name at which the user sees
     /// no item: the marker keeps no name that a user makes up, and does not tell which names exist. `time_ahead` if the
     /// place lies too far ahead of the clock and the caller sees no item at it, `unknown_cursor` as in
-    /// [`sight::find_place`](crate::sight::find_place).
+    /// [`visibility::find_place`](crate::visibility::find_place).
     ///
     /// With a list, the marker of the list by the same rules, with the timeline of the list in place of the home timeline. Also
     /// `list_not_found`.
     MoveMarker {
         user: HostId,
         place: Position<HostId>,
-        sight: Visibility,
+        visibility: Visibility,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         list: Option<String>,
     }
@@ -166,8 +166,8 @@ changes! {
     /// the clock, and with [`Visibility::User`] one with a name, is replaced by the begin of its millisecond, or of the
     /// present one, unless the user sees a notice there: so the next notice is unread, and the marker keeps no name that
     /// a user makes up. `time_ahead` if it lies too far ahead and no notice stands there, `unknown_cursor` as in
-    /// [`sight::find_place`](crate::sight::find_place).
-    MoveNoticeMarker { user: HostId, place: Position<HostNoticeId>, sight: Visibility }
+    /// [`visibility::find_place`](crate::visibility::find_place).
+    MoveNoticeMarker { user: HostId, place: Position<HostNoticeId>, visibility: Visibility }
     /// Puts profiles in order, all in one change. Returns for each whether it is new or differs from the one before, or
     /// `invalid_id`.
     PutProfiles { profiles: Vec<(HostId, Profile)> }
@@ -202,7 +202,7 @@ changes! {
         awaited: bool,
     }
     /// Suspends a user, or takes that back; returns since when the user is suspended then. From the answer on no list has
-    /// an item of a suspended user, or the user among those who reacted; only [`sight::by_id`](crate::sight::by_id) shows
+    /// an item of a suspended user, or the user among those who reacted; only [`visibility::by_id`](crate::visibility::by_id) shows
     /// the item, without a viewer. Follows and counts stay, and so do items that the user publishes meanwhile: all is
     /// shown again when the suspension is taken back. Every stream gets a reset. Only a suspension gives a number to a
     /// name.
@@ -229,7 +229,7 @@ changes! {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         rule: Option<RuleDraft>,
     }
-    /// Makes one of these changes as an import does: a raised [`SetBarrier`], [`PutList`], [`ChangeMembers`] with one new
+    /// Makes one of these changes as an import does: a raised [`SetRestriction`], [`PutList`], [`ChangeMembers`] with one new
     /// member, [`MoveMarker`], [`MoveNoticeMarker`], [`PutSettings`], [`DeleteItem`] and [`SetSuspension`]. A purge takes the id
     /// of an item that was purged elsewhere. Returns whether it changed something. What stands already keeps its time; another
     /// has the time `since`, if that is given.
@@ -267,7 +267,7 @@ pub struct ReactionRequest {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub since: Option<Millis>,
     /// The items that exist for the caller.
-    pub sight: Visibility,
+    pub visibility: Visibility,
 }
 
 /// The way of commands through a log that several servers apply.
@@ -312,7 +312,7 @@ impl Command {
         match self {
             Self::Relate(Relate { follow, unfollow, .. }) => follow.len() + unfollow.len(),
             Self::ImportFollows(ImportFollows { follows, .. }) => follows.len(),
-            Self::SetBarrier(change) => change.settles(),
+            Self::SetRestriction(change) => change.settles(),
             Self::AnswerRequest(AnswerRequest { approved, .. }) => usize::from(*approved),
             Self::ImportLine(ImportLine { change, .. }) => change.settles(),
             Self::EraseRows(EraseRows { part: ErasedPart::Others(others), .. }) => 2 * others.len(),
@@ -378,10 +378,10 @@ impl Command {
     }
 }
 
-impl SetBarrier {
+impl SetRestriction {
     /// At most how many follows it ends, each with a settle job.
     pub(crate) fn settles(&self) -> usize {
-        if self.raised && self.barrier == Barrier::Block { 2 } else { 0 }
+        if self.raised && self.restriction == Restriction::Block { 2 } else { 0 }
     }
 }
 

@@ -9,7 +9,7 @@ use crate::inbox::backlog::JobReservation;
 use crate::items::tables::Push;
 use crate::store::Store;
 use crate::streaming::{ChangeTime, ShownChange};
-use crate::{barriers, events, timeline};
+use crate::{events, restrictions, timeline};
 use kv::Tier;
 use model::error::Result;
 use model::versions::Thing;
@@ -191,7 +191,7 @@ fn tell_streams(feed: &Core, user: UserId, mut authors: Vec<UserId>) {
     authors.retain(|author| *author != user);
     let pairs: Vec<_> = authors.iter().map(|author| (user, *author)).collect();
     let shown = timeline::tables::authors_among(store, user, &authors, Tier::Disk);
-    match shown.and_then(|shown| Ok((shown, barriers::tables::silences(store, &pairs, Tier::Disk)?))) {
+    match shown.and_then(|shown| Ok((shown, restrictions::tables::silences(store, &pairs, Tier::Disk)?))) {
         Ok((shown, silences)) => {
             let change = |(source, is_silenced): (&UserId, bool)| ShownChange {
                 source: *source,

@@ -5,7 +5,7 @@ use super::show::Item;
 use super::timelines::{list, list_of, pages};
 use crate::guards::auth::Who;
 use crate::prelude::*;
-use feed::{PublishItems, ids, items, sight};
+use feed::{PublishItems, ids, items, visibility};
 use model::CommentDraft;
 
 endpoints! { "content":
@@ -39,11 +39,11 @@ endpoints! { "content":
 
 /// `POST /v1/content/{content_id}/comments`
 async fn comment(mut call: Call) -> Answer {
-    let (subject, sight) = (call.id("content_id")?, call.sight());
+    let (subject, visibility) = (call.id("content_id")?, call.visibility());
     let draft: CommentDraft = call.json().await?;
     may_comment(&call.caller.who, &draft)?;
-    ids::may_name(call.api.feed(), &draft.author_id, draft.mentions.iter(), sight)?;
-    let comment = PublishItems { drafts: vec![draft.on(subject)], on_live_items: Some(sight) };
+    ids::may_name(call.api.feed(), &draft.author_id, draft.mentions.iter(), visibility)?;
+    let comment = PublishItems { drafts: vec![draft.on(subject)], on_live_items: Some(visibility) };
     answer_published(&call, comment, "../").await
 }
 
@@ -67,7 +67,7 @@ fn may_comment(who: &Who, draft: &CommentDraft) -> Result<()> {
 /// `GET /v1/content/{content_id}/comments`
 async fn on_item(call: Call) -> Answer {
     let item = call.id("content_id")?;
-    list(&call, None, move |read| sight::find_live(read, &item), items::comments).await
+    list(&call, None, move |read| visibility::find_live(read, &item), items::comments).await
 }
 
 /// `GET /v1/users/{uid}/comments`

@@ -11,7 +11,7 @@ use crate::wire::body::{self, Body, UpTo};
 use crate::wire::problem::body_too_large;
 use crate::wire::query::Ids;
 use crate::wire::reply::Items;
-use feed::{Change, DeleteItem, EditItem, PublishItems, PublishedItem, RestoreItem, TakeOff, items, sight};
+use feed::{Change, DeleteItem, EditItem, PublishItems, PublishedItem, RestoreItem, TakeOff, items, visibility};
 use model::priority::Pace;
 use model::{Content, Draft, EditDraft, HostIds, ItemView, ReactionKinds, SharedContent};
 
@@ -194,7 +194,7 @@ fn publish_all(feed: &Feed, mut body: Body, limit: usize) -> Result<(bool, Text)
 /// Items as they are after a change, with the ids that they mention.
 fn as_shown(read: Read<'_>, contents: impl IntoIterator<Item = Content>) -> Result<(Vec<ItemView>, HostIds)> {
     let contents = contents.into_iter().map(|content| Arc::new(content.into())).collect();
-    read.named(sight::with_counts(read, contents)?)
+    read.named(visibility::with_counts(read, contents)?)
 }
 
 fn status(new: bool) -> StatusCode {
@@ -207,12 +207,12 @@ async fn list(call: Call) -> Answer {
     let Ids(ids) = query.required("ids")?;
     let ids_only = query.ids_only()?;
     let viewer = call.viewer(query.value("viewer")?);
-    let find = move |read: Read<'_>| sight::contents(read, &read.find_all(&ids)?);
+    let find = move |read: Read<'_>| visibility::contents(read, &read.find_all(&ids)?);
     let ((), text) = match ids_only {
         false => {
             let look = move |read: Read<'_>| {
                 let read = read.seen_by(viewer.as_ref())?;
-                read.named(sight::with_viewer(read, sight::listed(read, find(read)?)?)?)
+                read.named(visibility::with_viewer(read, visibility::listed(read, find(read)?)?)?)
             };
             call.show(look, |(items, ids), kinds, text| show::write_items(items, &ids, kinds, text)).await?
         }
@@ -234,8 +234,8 @@ async fn show(call: Call) -> Answer {
     let viewer = call.viewer(call.query()?.value("viewer")?);
     let look = move |read: Read<'_>| {
         let read = read.seen_by(viewer.as_ref())?;
-        let item = sight::by_id(read, read.find(&id)?)?;
-        read.named(sight::with_viewer(read, sight::with_counts(read, item.into_iter().collect())?)?)
+        let item = visibility::by_id(read, read.find(&id)?)?;
+        read.named(visibility::with_viewer(read, visibility::with_counts(read, item.into_iter().collect())?)?)
     };
     let write = |(items, ids): (Vec<_>, HostIds), kinds: &ReactionKinds, text: &mut Text| {
         show::write_item(items.first().ok_or_else(Error::content_not_found)?, &ids, kinds, text)

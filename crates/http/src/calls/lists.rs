@@ -265,11 +265,11 @@ async fn change_one(call: &Call, added: bool, rule: Option<RuleDraft>) -> Answer
 
 /// Changes the members of a list. Returns the state of each after that.
 async fn change_list(call: &Call, change: ChangeMembers, members: Vec<HostId>) -> Result<Vec<ListMember>> {
-    let sight = call.sight();
+    let visibility = call.visibility();
     let change = move |feed: &Feed| -> Result<_> {
-        ids::may_name(feed, &change.user, &members, sight)?;
+        ids::may_name(feed, &change.user, &members, visibility)?;
         if let Some(rule) = &change.rule {
-            kinds::may_name(feed, rule, sight)?;
+            kinds::may_name(feed, rule, visibility)?;
         }
         let after = feed.submit(change)?;
         members.into_iter().zip(after).map(|(member, after)| ListMember::new(feed.read(), member, after)).collect()

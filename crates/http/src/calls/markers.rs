@@ -75,9 +75,9 @@ pub(crate) async fn show(call: Call) -> Answer {
 
 /// `PUT /v1/users/{uid}/marker`
 pub(crate) async fn advance(mut call: Call) -> Answer {
-    let (user, list, sight) = (call.user()?, list_name(&call)?, call.sight());
+    let (user, list, visibility) = (call.user()?, list_name(&call)?, call.visibility());
     let NewMarker { cursor: place } = call.json().await?;
-    let cursor = call.submit(MoveMarker { user, place, sight, list }).await?;
+    let cursor = call.submit(MoveMarker { user, place, visibility, list }).await?;
     let (cursor, ids) = call.read_in_any_case(move |read| read.named(cursor)).await?;
     reply::ok(&MarkerBody { cursor: Some(ids.place(cursor)) })
 }

@@ -1,6 +1,5 @@
 //! The calls of applications, by resource.
 
-mod barriers;
 mod comments;
 mod content;
 mod erasures;
@@ -12,6 +11,7 @@ mod presence;
 mod reactions;
 mod relations;
 mod requests;
+mod restrictions;
 mod settings;
 pub(crate) mod show;
 mod suspensions;
@@ -31,7 +31,7 @@ pub(crate) fn endpoints() -> Vec<Endpoint> {
         markers::endpoints(),
         notices::endpoints(),
         relations::endpoints(),
-        barriers::endpoints(),
+        restrictions::endpoints(),
         requests::endpoints(),
         settings::endpoints(),
         presence::endpoints(),

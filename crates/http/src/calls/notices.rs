@@ -3,9 +3,10 @@
 use serde::Serializer;
 
 use crate::prelude::*;
-use feed::{MoveNoticeMarker, NoticeGroup, NoticePage, notices, sight};
+use feed::{MoveNoticeMarker, NoticeGroup, NoticePage, notices, visibility};
 use model::{
-    Card, ContentId, HostIds, HostNoticeId, NoticeCursor, NoticeKind, Page, Position, ReactionKinds, Unread, UserId,
+    AuthorSummary, ContentId, HostIds, HostNoticeId, NoticeCursor, NoticeKind, Page, Position, ReactionKinds, Unread,
+    UserId,
 };
 
 endpoints! { "notices":
@@ -61,7 +62,7 @@ answers! {
         /// `follow`, `follow_request`, `request_approved`, `reaction`, `comment`, `repost` or `mention`.
         (kind: &'static str) = id.kind.name();
         (at?: Millis as Time) = alone(newest.place.at);
-        (actor?: Actor as Card) = if grouped { None } else { actors.first().cloned() };
+        (actor?: Actor as AuthorSummary) = if grouped { None } else { actors.first().cloned() };
         /// The kind of the reaction.
         (reaction?: String) = newest.reaction.map(|kind| read.reaction_kinds().name(kind).to_owned());
         /// The item of the actor: the comment, the repost, or the item that mentions the user. In a group only the last.
@@ -71,7 +72,7 @@ answers! {
         /// Only in a group: how many notices it has.
         (count?: usize) = grouped.then_some(count);
         /// Only in a group: the actors of its newest notices, at most 8.
-        (actors?: Vec<Actor> as Vec<Card>) = grouped.then_some(actors);
+        (actors?: Vec<Actor> as Vec<AuthorSummary>) = grouped.then_some(actors);
         /// Only in a group: the time of its newest notice.
         (newest?: Millis as Time) = of_group(newest.place.at);
         /// Only in a group: the time of its oldest notice.
@@ -81,7 +82,7 @@ answers! {
 
 /// Who did it.
 #[derive(Debug, Clone)]
-pub(crate) struct Actor(Arc<Card>);
+pub(crate) struct Actor(Arc<AuthorSummary>);
 
 impl Serialize for Actor {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -106,17 +107,17 @@ answers! {
 
 /// `GET /v1/users/{uid}/notices`
 async fn list(call: Call) -> Answer {
-    let (user, query, sight) = (call.user()?, call.query()?, call.sight());
+    let (user, query, visibility) = (call.user()?, call.query()?, call.visibility());
     let grouped = query.flag("group")?;
     let (request, kept) = query.page::<HostNoticeId>()?;
     let look = move |read: Read<'_>| {
-        let page = notices::page(read, read.find(&user)?, &notices::find_span(read, &request, sight)?, grouped)?;
+        let page = notices::page(read, read.find(&user)?, &notices::find_span(read, &request, visibility)?, grouped)?;
         show(read, page, request.span.after.as_ref(), grouped)
     };
     let write = |page: Page<_, _>, _: &ReactionKinds, text: &mut Text| {
         reply::write_page(page, text, |item: NoticeItem, text| text.write(&item))
     };
-    // The cards of many actors are large.
+    // The summaries of many actors are large.
     let (ends, text) = call.show(look, write).await?;
     Ok(reply::text_page(text, &ends, &kept))
 }
@@ -127,7 +128,7 @@ pub(crate) fn told(read: Read<'_>, user: UserId, place: NoticeCursor) -> Result<
     Ok(show(read, Page { items, next: None, prev: None }, None, false)?.items.pop())
 }
 
-/// A page with the cards of the actors. `after` is the place after which it was asked for, which may have unknown names.
+/// A page with the summaries of the actors. `after` is the place after which it was asked for, which may have unknown names.
 fn show(
     read: Read<'_>,
     page: NoticePage,
@@ -135,12 +136,12 @@ fn show(
     grouped: bool,
 ) -> Result<Page<NoticeItem, HostNoticeId>> {
     let actors: Vec<UserId> = page.items.iter().flat_map(|group| group.actors.iter().copied()).collect();
-    let mut cards = sight::cards(read, &actors)?.into_iter();
+    let mut summaries = visibility::summaries(read, &actors)?.into_iter();
     let places: Vec<_> = [page.next, page.prev].into_iter().flatten().collect();
     let notices: Vec<_> = page.items.iter().map(|group| group.newest).collect();
     let ids = read.host_ids(&(notices, places))?;
     let item = |group: NoticeGroup| {
-        let actors = cards.by_ref().take(group.actors.len()).map(Actor).collect();
+        let actors = summaries.by_ref().take(group.actors.len()).map(Actor).collect();
         NoticeItem::new(group, actors, grouped, &ids, read)
     };
     let is_unknown =
@@ -169,9 +170,9 @@ async fn marked(call: Call) -> Answer {
 
 /// `PUT /v1/users/{uid}/notices/marker`
 async fn advance(mut call: Call) -> Answer {
-    let (user, sight) = (call.user()?, call.sight());
+    let (user, visibility) = (call.user()?, call.visibility());
     let NewNoticeMarker { cursor: place } = call.json().await?;
-    let cursor = call.submit(MoveNoticeMarker { user, place, sight }).await?;
+    let cursor = call.submit(MoveNoticeMarker { user, place, visibility }).await?;
     let (cursor, ids) = call.read_in_any_case(move |read| read.named(cursor)).await?;
     reply::ok(&NoticeMarker { cursor: Some(ids.notice(cursor)) })
 }

@@ -4,7 +4,7 @@ use super::relations::{list_users, user_pages};
 use super::show::Counts;
 use super::timelines;
 use crate::prelude::*;
-use feed::{React, ReactionRequest, reactions, sight};
+use feed::{React, ReactionRequest, reactions, visibility};
 use model::{Reacted, ReactionKind, ReactionKinds};
 
 /// Link from a reaction to the calls about it.
@@ -96,8 +96,9 @@ async fn set(mut call: Call, active: bool) -> Answer {
     let NewSince { since } = if active { call.json().await? } else { NewSince { since: None } };
     let since = call.since(since)?;
     let kinds = call.api.feed().reaction_kinds();
-    let (item, sight) = (content_id.clone(), call.sight());
-    let request = ReactionRequest { user: user_id.clone(), kind: kinds.name(kind).to_owned(), active, since, sight };
+    let (item, visibility) = (content_id.clone(), call.visibility());
+    let request =
+        ReactionRequest { user: user_id.clone(), kind: kinds.name(kind).to_owned(), active, since, visibility };
     let reacted = call.submit(React::one(item, request)).await?.pop();
     let reacted = reacted.ok_or_else(|| Error::internal("a reaction has no result"))??;
     reply::ok(&ReactionItem::new(content_id, user_id, kinds.name(kind), &reacted, kinds))
@@ -108,7 +109,7 @@ async fn of_content(call: Call) -> Answer {
     let (id, kind) = (call.id("content_id")?, kind(&call)?);
     let viewer = call.viewer(call.query()?.value("viewer")?);
     let read_page = move |read: Read<'_>, id, request: &_| reactions::reactors(read, id, kind, request);
-    list_users(&call, viewer, move |read| sight::find_live(read, &id), read_page).await
+    list_users(&call, viewer, move |read| visibility::find_live(read, &id), read_page).await
 }
 
 /// `GET /v1/users/{uid}/reactions/{kind}`

@@ -6,7 +6,7 @@ use super::show::{Member, RelationItem};
 use crate::prelude::*;
 use crate::wire::body::{UpTo, check_batch};
 use crate::wire::query::Ids;
-use feed::{Relate, Visibility, follows, ids, kinds, sight};
+use feed::{Relate, Visibility, follows, ids, kinds, visibility};
 use model::{
     KindNames, Page, PageRequest, Relation, Rule, RuleDraft, Side, UserId, UserPage, kinds_of_rule, or_default,
 };
@@ -133,9 +133,9 @@ pub(crate) async fn relate(
     target: &str,
     change: impl FnOnce(&Feed, HostId, HostId) -> Result<Relation> + Send + 'static,
 ) -> Answer {
-    let (user, target, sight) = (call.user()?, call.id(target)?, call.sight());
+    let (user, target, visibility) = (call.user()?, call.id(target)?, call.visibility());
     let change = move |feed: &Feed| -> Result<_> {
-        ids::may_name(feed, &user, [&target], sight)?;
+        ids::may_name(feed, &user, [&target], visibility)?;
         let relation = change(feed, user.clone(), target.clone())?;
         RelationItem::new(feed.read(), user, target, relation)
     };
@@ -145,12 +145,12 @@ pub(crate) async fn relate(
 /// `PUT /v1/users/{uid}/following/{target}`
 async fn follow(mut call: Call) -> Answer {
     let NewFollow { since, only, except, approved } = call.json().await?;
-    let (since, rule, sight) = (call.since(since)?, rule(only, except)?, call.sight());
-    if approved && sight == Visibility::User {
+    let (since, rule, visibility) = (call.since(since)?, rule(only, except)?, call.visibility());
+    if approved && visibility == Visibility::User {
         return Err(Error::refused(Code::NotPermitted, "approved: only a key may say that the target has approved"));
     }
     let follow = move |feed: &Feed, user, target| {
-        kinds::may_name(feed, &rule, sight)?;
+        kinds::may_name(feed, &rule, visibility)?;
         follows::follow(feed, user, target, since, rule, approved)
     };
     relate(&call, "target", follow).await
@@ -172,11 +172,11 @@ async fn remove_follower(call: Call) -> Answer {
 
 /// `POST /v1/users/{uid}/following/batch`
 async fn change_batch(mut call: Call) -> Answer {
-    let (user, sight) = (call.user()?, call.sight());
+    let (user, visibility) = (call.user()?, call.visibility());
     let FollowingChange { follow: UpTo(follow), unfollow: UpTo(unfollow) } = call.json().await?;
     let targets = check_batch("follow and unfollow", &follow, &unfollow, MAX_BATCH)?;
     let change = move |feed: &Feed| -> Result<Vec<_>> {
-        ids::may_name(feed, &user, &targets, sight)?;
+        ids::may_name(feed, &user, &targets, visibility)?;
         let follow = follow.into_iter().map(|target| (target, None)).collect();
         let relations = feed.submit(Relate::of(user.clone(), follow, unfollow))?;
         let item = |(target, of)| RelationItem::new(feed.read(), user.clone(), target, of);
@@ -189,7 +189,7 @@ async fn change_batch(mut call: Call) -> Answer {
 async fn relations(call: Call) -> Answer {
     let user = call.user()?;
     let Ids(targets) = call.query()?.required("targets")?;
-    ids::may_name(call.api.feed(), &user, &targets, call.sight())?;
+    ids::may_name(call.api.feed(), &user, &targets, call.visibility())?;
     let id = user.clone();
     let look = move |read: Read<'_>, user_id| -> Result<Vec<_>> {
         let relations = follows::relations(read, user_id, &read.find_all(&targets)?)?;
@@ -250,11 +250,11 @@ where
     let query = call.query()?;
     let (request, kept) = query.page()?;
     let viewer: Option<HostId> = query.value("viewer")?;
-    let sight = if seen_by.is_some() { Visibility::User } else { call.sight() };
+    let visibility = if seen_by.is_some() { Visibility::User } else { call.visibility() };
     let look = move |read: Read<'_>| -> Result<Page<Member, HostId>> {
         let seen = read.seen_by(seen_by.as_ref())?;
         let ListedUsers { page, rules } =
-            read_page(seen, find(seen)?, &sight::find_span(read, &request, sight)?)?.into();
+            read_page(seen, find(seen)?, &visibility::find_span(read, &request, visibility)?)?.into();
         let (page, ids) = read.named(page)?;
         let rules = rules.into_iter().map(|rule| kinds::rule_names(read, rule)).collect::<Result<Vec<_>>>()?;
         let ids = ids.with_unknown(request.span.after.as_ref());

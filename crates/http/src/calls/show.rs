@@ -6,8 +6,8 @@ use serde_json::value::RawValue;
 use crate::prelude::*;
 use feed::kinds;
 use model::{
-    Audience, Barrier, Card, Entry, HostIds, ItemCounts, ItemView, JsonObject, KindNames, MediaList, ReactionCounts,
-    ReactionKind, ReactionKinds, Reactions, Relation, RelationKind, RuleDraft, ShownId, UserCursor,
+    Audience, AuthorSummary, Entry, HostIds, ItemCounts, ItemView, JsonObject, KindNames, MediaList, ReactionCounts,
+    ReactionKind, ReactionKinds, Reactions, Relation, RelationKind, Restriction, RuleDraft, ShownId, UserCursor,
 };
 
 answers! {
@@ -20,7 +20,7 @@ answers! {
         };
         // Only an edit changes these fields. The last four are written behind them, for each reader.
         (content_id: ShownId<'a> as HostId) = ids.show(content.id);
-        (author_id: ShownId<'a> as HostId) = shown.author.as_deref().map_or_else(|| ids.show(content.author), |card| card.user.show());
+        (author_id: ShownId<'a> as HostId) = shown.author.as_deref().map_or_else(|| ids.show(content.author), |summary| summary.user.show());
         (published_at: Millis as Time) = content.published_at;
         /// The time of the last edit.
         (edited_at?: Millis as Time) = content.edited_at;
@@ -49,7 +49,7 @@ answers! {
         (mentions: Vec<ShownId<'a>>) = content.mentions.iter().map(|user| ids.show(*user)).collect();
         (counts?: Counts<'a>) = None;
         /// Only in lists and in streams.
-        (author?: &'a Card as Card) = None;
+        (author?: &'a AuthorSummary as AuthorSummary) = None;
         /// Only for a viewer: in the timelines and streams of a user, and where a call names the viewer or has a token.
         (viewer?: Viewer<'a>) = None;
         /// `true` if the author is suspended, otherwise missing. No list shows such an item.
@@ -81,9 +81,9 @@ pub(crate) fn write_item(shown: &ItemView, ids: &HostIds, kinds: &ReactionKinds,
         true => text.push(NO_COUNTS)?,
         false => text.write(&Counts::new(&shown.counts, kinds))?,
     }
-    if let Some(card) = shown.author.as_deref() {
+    if let Some(summary) = shown.author.as_deref() {
         text.push(r#","author":"#)?;
-        text.push(&card.json.get(|| reply::text(card))?)?;
+        text.push(&summary.json.get(|| reply::text(summary))?)?;
     }
     if let Some(viewer) = shown.viewer {
         text.push(r#","viewer":"#)?;
@@ -160,11 +160,11 @@ answers! {
         /// The kinds of items that the follow does not show.
         (except?: KindNames as Vec<String>) = except;
         /// The user has muted the target.
-        (muted: bool) = of.barred_since(Barrier::Mute).is_some();
+        (muted: bool) = of.restricted_since(Restriction::Mute).is_some();
         /// The user hides its content from the target.
-        (hidden: bool) = of.barred_since(Barrier::Hide).is_some();
+        (hidden: bool) = of.restricted_since(Restriction::Hide).is_some();
         /// The user has blocked the target. A block of the user by the target is not told.
-        (blocked: bool) = of.barred_since(Barrier::Block).is_some();
+        (blocked: bool) = of.restricted_since(Restriction::Block).is_some();
         /// The user has asked to follow the target, who has not answered yet.
         (requested: bool) = of.requested_since.is_some();
     }

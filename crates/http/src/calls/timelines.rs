@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use super::show::{self, Item, ItemId};
 use crate::prelude::*;
 use crate::wire::kept_pages::KeptPage;
-use feed::{Visibility, items, sight, timeline, topics};
+use feed::{Visibility, items, timeline, topics, visibility};
 use model::versions::Dependencies;
 use model::{ContentId, ContentPage, HostIds, ItemView, Page, PageRequest, ReactionKinds, UserId};
 
@@ -62,7 +62,7 @@ endpoints! { "timelines":
 /// `GET /v1/users/{uid}/timeline`
 async fn timeline(call: Call) -> Answer {
     call.wanted()?;
-    let may_peek = call.sight() == Visibility::Application;
+    let may_peek = call.visibility() == Visibility::Application;
     if let Some(page) = call.api.kept_pages.get(call.api.feed(), &call.request, may_peek) {
         return Ok(page.answer(&call.request));
     }
@@ -105,7 +105,7 @@ where
     let query = call.query()?;
     // Users read their own timeline, and the server would take them for dormant.
     let peek = query.flag("peek")?;
-    if peek && call.sight() == Visibility::User {
+    if peek && call.visibility() == Visibility::User {
         return Err(Error::refused(Code::NotPermitted, "peek: only a key may look without its user being seen"));
     }
     let is_home = call.info.path == HOME;
@@ -119,14 +119,14 @@ where
     let kinds = query.kinds()?;
     let ids_only = query.ids_only()?;
     // A key that names a viewer learns no more than a token: no answer tells which names exist.
-    let sight = if asked.is_some() { Visibility::User } else { call.sight() };
+    let visibility = if asked.is_some() { Visibility::User } else { call.visibility() };
     let seen_by = if reader.is_some() { None } else { call.viewer(asked) };
     let viewer = reader.or_else(|| seen_by.clone());
     let after = request.span.after.clone();
     let read_page = move |read: Read<'_>| {
         let read = read.peeking(peek).seen_by(seen_by.as_ref())?.of_kinds(&kinds)?;
         let found = find(read)?;
-        read_page(read, found, &sight::find_span(read, &request, sight)?)
+        read_page(read, found, &visibility::find_span(read, &request, visibility)?)
     };
     let look = move |read: Read<'_>| {
         let noted = RefCell::default();
@@ -135,7 +135,9 @@ where
         let page = read_page(read)?;
         let (page, ids) = match ids_only {
             true => read.named(page).map(|(page, ids)| (Seen::Ids(page), ids))?,
-            false => read.named(sight::hydrate(read, page, reader)?).map(|(page, ids)| (Seen::Items(page), ids))?,
+            false => {
+                read.named(visibility::hydrate(read, page, reader)?).map(|(page, ids)| (Seen::Items(page), ids))?
+            }
         };
         Ok((page, ids.with_unknown(after.as_ref()), reader, noted.take()))
     };

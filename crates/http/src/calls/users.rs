@@ -4,7 +4,7 @@ use serde_json::value::RawValue;
 
 use super::relations::USER;
 use crate::prelude::*;
-use feed::{Late, sight, users};
+use feed::{Late, users, visibility};
 use model::{JsonObject, MAX_NICKNAME, Profile, ProfileDraft, UserCounts};
 
 /// Users of a list by default, and at most.
@@ -69,7 +69,7 @@ async fn show(call: Call) -> Answer {
     let viewer = call.viewer(None);
     let is_own = viewer.as_ref() == Some(&user);
     let look = move |read: Read<'_>, user| {
-        let is_seen = viewer.is_none() || sight::sees_user(read.seen_by(viewer.as_ref())?, user)?;
+        let is_seen = viewer.is_none() || visibility::sees_user(read.seen_by(viewer.as_ref())?, user)?;
         match users::user(read, user)? {
             _ if !is_seen && is_own => Err(Code::UserSuspended.into()),
             // A user without anything looks like one of whom the viewer sees nothing.

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use super::events;
 use crate::prelude::*;
 use feed::streaming::{Event, Frame, Kind};
-use feed::{sight, timeline};
+use feed::{timeline, visibility};
 use model::UserId;
 use model::threads;
 
@@ -126,7 +126,7 @@ impl State {
             return Ok(());
         }
         let readers = streams.listeners(&frame);
-        let viewed = sight::viewed(feed.read(), &event.entry, event.to.is_some(), &readers)?;
+        let viewed = visibility::viewed(feed.read(), &event.entry, event.to.is_some(), &readers)?;
         let viewers: Vec<_> = readers.into_iter().zip(viewed).collect();
         streams.deliver(event.number, frame, Some(&viewers));
         Ok(())

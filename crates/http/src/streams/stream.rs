@@ -11,7 +11,7 @@ use super::events;
 use super::response::{self, Piece, Source};
 use crate::prelude::*;
 use feed::streaming::{Event, Item, Stream};
-use feed::{Happened, sight, timeline};
+use feed::{Happened, timeline, visibility};
 use kv::Tier;
 use model::{ShownSources, UserId};
 
@@ -67,11 +67,11 @@ pub(crate) async fn listen(call: Call) -> Answer {
     let after = response::last_event_id(&call)?;
     let Some(place) = response::place(&call)? else { return Ok(response::head(events::MEDIA_TYPE)) };
     let most = call.api.config().server.max_streams_per_user;
-    let sight = call.sight();
+    let visibility = call.visibility();
     let reader = call.find_or_give(&user).await?;
     let (api, holder) = (Arc::clone(&call.api), call.caller.holder);
     let open = move |feed: &Feed| {
-        let after = after.map(|after| sight::find_place(feed.read(), &after, sight)).transpose()?;
+        let after = after.map(|after| visibility::find_place(feed.read(), &after, visibility)).transpose()?;
         let stream = feed::events::listen(feed, reader, most)?;
         let (position, place) = stream.start();
         let missed = after.map(|after| feed::events::missed(feed, reader, after, position)).transpose()?;
@@ -209,5 +209,5 @@ fn is_shown(feed: &Feed, user: UserId, sources: &ShownSources, event: &Event) ->
     if !comes || event.to.is_none() || author == user || sources.has(author) {
         return Ok(comes);
     }
-    Ok(feed::barriers::tables::silences(feed.store(), &[(user, author)], Tier::Disk)? == [false])
+    Ok(feed::restrictions::tables::silences(feed.store(), &[(user, author)], Tier::Disk)? == [false])
 }

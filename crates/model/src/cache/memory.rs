@@ -39,7 +39,7 @@ shares! {
     NUMBERS = 4;
     /// Names by number.
     NAMES = 4;
-    /// Cards of users.
+    /// AuthorSummaries of users.
     CARDS = 2;
     /// Counts of items.
     ITEM_COUNTS = 2;

@@ -74,8 +74,8 @@ pub struct ItemView {
     pub content: Arc<SharedContent>,
     /// Its counts.
     pub counts: ItemCounts,
-    /// Its author's card, in lists.
-    pub author: Option<Arc<Card>>,
+    /// Its author's summary, in lists.
+    pub author: Option<Arc<AuthorSummary>>,
     /// The viewer's reactions, in the viewer's own timeline.
     pub viewer: Option<Reactions>,
     /// Whether its author is suspended, so that no list shows it.
@@ -85,7 +85,7 @@ pub struct ItemView {
 /// The author of an item in a list. A field without a value is `null`.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Author)]
-pub struct Card {
+pub struct AuthorSummary {
     /// The id of the user.
     #[serde(rename = "user_id")]
     pub user: HostId,
@@ -95,15 +95,15 @@ pub struct Card {
     /// The picture.
     #[schema(required)]
     pub avatar: Option<String>,
-    /// The card in answers.
+    /// The summary in answers.
     #[serde(skip)]
     pub json: KeptText,
 }
 
-impl PartialEq for Card {
+impl PartialEq for AuthorSummary {
     fn eq(&self, other: &Self) -> bool {
         (&self.user, &self.nickname, &self.avatar) == (&other.user, &other.nickname, &other.avatar)
     }
 }
 
-impl Eq for Card {}
+impl Eq for AuthorSummary {}

@@ -20,7 +20,7 @@ pub use draft::{CommentDraft, Draft, EditDraft, ItemLine, or_default};
 pub use entry::{ContentPage, Entry};
 pub use event::{Event, EventKind, Moment};
 pub use fields::{Kind, MAX_MENTIONS, MAX_TO, MAX_TOPIC_CHARS, MAX_TOPICS, Mentioned, Sources, Time, Topics, is_topic};
-pub use item_view::{Card, ItemView, KeptText, MOST_KEPT, SharedContent};
+pub use item_view::{AuthorSummary, ItemView, KeptText, MOST_KEPT, SharedContent};
 pub use json::{JsonObject, MAX_DEPTH, MediaList, canonical};
 pub use kind::{Audience, BUILT_IN_KINDS, KindId, MOST_KINDS, POST};
 pub use logged::Logged;

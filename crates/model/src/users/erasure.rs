@@ -11,7 +11,7 @@ use crate::ids::position::Millis;
 pub enum ErasedPart {
     /// Items of the user, which are deleted for good, and items of others on the path of the user, which lose it.
     Items(Vec<u64>),
-    /// Users with a follow, a request or a barrier of the user, or against the user: all between the two ends.
+    /// Users with a follow, a request or a restriction of the user, or against the user: all between the two ends.
     Others(Vec<u64>),
     /// Items of others that were taken off the path of the user.
     TakenOff(Vec<u64>),

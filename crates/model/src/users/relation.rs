@@ -1,6 +1,6 @@
 //! Relations between users.
 
-use super::barrier::Barrier;
+use super::restriction::Restriction;
 use super::rule::Rule;
 use crate::effect::{Effect, EffectKind};
 use crate::ids::id::UserId;
@@ -22,7 +22,7 @@ words! {
     }
 }
 
-/// The relation of one user to another: follows in both directions, and the user's own barriers.
+/// The relation of one user to another: follows in both directions, and the user's own restrictions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Relation {
     /// The user.
@@ -33,9 +33,9 @@ pub struct Relation {
     pub following_since: Option<Millis>,
     /// Since when the target follows the user, if so.
     pub followed_since: Option<Millis>,
-    /// Since when each barrier of the user against the target stands, if it does, in the order of [`Barrier::ALL`].
-    /// Barriers in the other direction are not told.
-    pub barriers: [Option<Millis>; Barrier::ALL.len()],
+    /// Since when each restriction of the user against the target stands, if it does, in the order of [`Restriction::ALL`].
+    /// Restrictions in the other direction are not told.
+    pub restrictions: [Option<Millis>; Restriction::ALL.len()],
     /// The rule of the user's follow or request; `None` if it shows all kinds.
     pub rule: Option<Rule>,
     /// Since when the user has a request to follow the target, if one waits.
@@ -43,14 +43,14 @@ pub struct Relation {
 }
 
 impl Relation {
-    /// The relation of two users without follows and barriers.
+    /// The relation of two users without follows and restrictions.
     pub fn none(user: UserId, target: UserId) -> Self {
         Self {
             user,
             target,
             following_since: None,
             followed_since: None,
-            barriers: Barrier::ALL.map(|_| None),
+            restrictions: Restriction::ALL.map(|_| None),
             rule: None,
             requested_since: None,
         }
@@ -80,15 +80,15 @@ impl Relation {
         }
     }
 
-    /// Since when the user's barrier against the target stands, if it does.
-    pub fn barred_since(&self, barrier: Barrier) -> Option<Millis> {
-        self.barriers[barrier as usize]
+    /// Since when the user's restriction against the target stands, if it does.
+    pub fn restricted_since(&self, restriction: Restriction) -> Option<Millis> {
+        self.restrictions[restriction as usize]
     }
 
-    /// The relation with a barrier raised since then, or lifted.
+    /// The relation with a restriction raised since then, or lifted.
     #[must_use]
-    pub fn with_barrier(mut self, barrier: Barrier, since: Option<Millis>) -> Self {
-        self.barriers[barrier as usize] = since;
+    pub fn with_restriction(mut self, restriction: Restriction, since: Option<Millis>) -> Self {
+        self.restrictions[restriction as usize] = since;
         self
     }
 }

@@ -1,6 +1,6 @@
 //! Lists of users around a user.
 
-use super::barrier::Barrier;
+use super::restriction::Restriction;
 
 /// A list of users around one user, by time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -11,8 +11,8 @@ pub enum Side {
     Followers,
     /// Friends; since the later follow.
     Friends,
-    /// Users against whom the user has this barrier.
-    Barred(Barrier),
+    /// Users against whom the user has this restriction.
+    Restricted(Restriction),
     /// Users who have asked to follow the user; since the request.
     FollowRequests,
     /// Users whom the user has asked to follow; since the request.
@@ -23,6 +23,6 @@ impl Side {
     /// Every list.
     pub fn all() -> impl Iterator<Item = Self> {
         let follows = [Self::Following, Self::Followers, Self::Friends].into_iter();
-        follows.chain(Barrier::ALL.map(Self::Barred)).chain([Self::FollowRequests, Self::SentRequests])
+        follows.chain(Restriction::ALL.map(Self::Restricted)).chain([Self::FollowRequests, Self::SentRequests])
     }
 }

@@ -11,7 +11,7 @@ use crate::cli::data::import::lines::{
 use crate::cli::data::tables::Table;
 use feed::reader::{self, Reader, Ruled};
 use model::error::{Error, Result};
-use model::{Barrier, Content, HostId, ItemLine, Profile, ReactionKinds, RuleDraft, Time, UserId};
+use model::{Content, HostId, ItemLine, Profile, ReactionKinds, Restriction, RuleDraft, Time, UserId};
 
 /// The rows that an export has.
 #[derive(Debug)]
@@ -35,11 +35,11 @@ pub(super) fn write(table: Table, reader: &Reader, scope: &Scope<'_>, out: &mut 
                 (Some(settings.approve_followers), Some(settings.default_audience));
             out.line(None, &Settings { user_id: reader.host(user)?, approve_followers, default_audience })
         }),
-        Table::Blocks => barriers(reader, Barrier::Block, out),
+        Table::Blocks => restrictions(reader, Restriction::Block, out),
         Table::Follows => reader::each_follow(reader, &mut |follow| following(reader, follow, out)),
         Table::Requests => reader::each_request(reader, &mut |request| following(reader, request, out)),
-        Table::Mutes => barriers(reader, Barrier::Mute, out),
-        Table::Hides => barriers(reader, Barrier::Hide, out),
+        Table::Mutes => restrictions(reader, Restriction::Mute, out),
+        Table::Hides => restrictions(reader, Restriction::Hide, out),
         Table::Lists => reader::each_list(reader, &mut |(user, list)| {
             let (title, exclusive) = (list.settings.title, Some(list.settings.exclusive));
             out.line(None, &List { user_id: reader.host(user)?, list: list.name, title, exclusive })
@@ -76,8 +76,8 @@ pub(super) fn write(table: Table, reader: &Reader, scope: &Scope<'_>, out: &mut 
     }
 }
 
-fn barriers(reader: &Reader, barrier: Barrier, out: &mut Output<'_>) -> Result<()> {
-    reader::each_barrier(reader, barrier, &mut |(user, target, since)| {
+fn restrictions(reader: &Reader, restriction: Restriction, out: &mut Output<'_>) -> Result<()> {
+    reader::each_restriction(reader, restriction, &mut |(user, target, since)| {
         let (user_id, target_id) = (reader.host(user)?, reader.host(target)?);
         out.line(Some(since), &Pair { user_id, target_id, since: Some(Time(since)) })
     })

@@ -11,12 +11,12 @@ use super::rows::object;
 use crate::cli::data::tables::Table;
 use feed::{
     ChangeMembers, Command, DeleteItem, GiveNumbers, ImportFollows, ImportItems, ImportLine, MoveMarker,
-    MoveNoticeMarker, NumberReactions, PutList, PutProfiles, PutSettings, React, ReactionRequest, SetBarrier,
+    MoveNoticeMarker, NumberReactions, PutList, PutProfiles, PutSettings, React, ReactionRequest, SetRestriction,
     SetSuspension, Visibility,
 };
 use model::{
-    Audience, Barrier, Draft, HostId, ItemLine, JsonObject, KindNames, ListSettings, Millis, Profile, ReactionKinds,
-    RuleDraft, Time, UserSettings, is_topic, kinds_of_rule,
+    Audience, Draft, HostId, ItemLine, JsonObject, KindNames, ListSettings, Millis, Profile, ReactionKinds,
+    Restriction, RuleDraft, Time, UserSettings, is_topic, kinds_of_rule,
 };
 
 /// Declares lines. The fields behind the semicolon may be left out, or `null`.
@@ -87,8 +87,8 @@ fn settings(line: Settings) -> Command {
     alone(PutSettings { user: line.user_id, settings }, None)
 }
 
-fn barrier(line: Pair, barrier: Barrier) -> Command {
-    alone(SetBarrier { user: line.user_id, target: line.target_id, barrier, raised: true }, line.since)
+fn restriction(line: Pair, restriction: Restriction) -> Command {
+    alone(SetRestriction { user: line.user_id, target: line.target_id, restriction, raised: true }, line.since)
 }
 
 fn follow(line: Following, awaited: bool) -> Result<Command, Refusal> {
@@ -120,7 +120,7 @@ fn item(line: ItemLine) -> Result<Command, Refusal> {
 
 fn reaction(line: Reaction) -> Command {
     let (user, kind, since) = (line.user_id, line.kind, at(line.since));
-    let request = ReactionRequest { user, kind, active: true, since, sight: Visibility::Application };
+    let request = ReactionRequest { user, kind, active: true, since, visibility: Visibility::Application };
     React { item: line.content_id, requests: vec![request], imported: true }.into()
 }
 
@@ -140,11 +140,11 @@ fn profile(line: UserProfile) -> Result<Command, Refusal> {
 
 fn marker(line: Marker) -> Result<Command, Refusal> {
     let Marker { user_id: user, cursor, list, notices } = line;
-    let (list, sight) = (list.map(list_name).transpose()?, Visibility::Application);
+    let (list, visibility) = (list.map(list_name).transpose()?, Visibility::Application);
     match (notices.unwrap_or_default(), list) {
         (true, Some(_)) => Err(Refusal::of_line(INVALID_FIELD, "list and notices: give one of them, or none")),
-        (true, None) => Ok(alone(MoveNoticeMarker { user, place: place(&cursor)?, sight }, None)),
-        (false, list) => Ok(alone(MoveMarker { user, place: place(&cursor)?, sight, list }, None)),
+        (true, None) => Ok(alone(MoveNoticeMarker { user, place: place(&cursor)?, visibility }, None)),
+        (false, list) => Ok(alone(MoveMarker { user, place: place(&cursor)?, visibility, list }, None)),
     }
 }
 
@@ -158,11 +158,11 @@ impl Table {
         match self {
             Self::Names => object(text).and_then(name),
             Self::Settings => object(text).map(settings),
-            Self::Blocks => object(text).map(|pair| barrier(pair, Barrier::Block)),
+            Self::Blocks => object(text).map(|pair| restriction(pair, Restriction::Block)),
             Self::Follows => object(text).and_then(|line| follow(line, false)),
             Self::Requests => object(text).and_then(|line| follow(line, true)),
-            Self::Mutes => object(text).map(|pair| barrier(pair, Barrier::Mute)),
-            Self::Hides => object(text).map(|pair| barrier(pair, Barrier::Hide)),
+            Self::Mutes => object(text).map(|pair| restriction(pair, Restriction::Mute)),
+            Self::Hides => object(text).map(|pair| restriction(pair, Restriction::Hide)),
             Self::Lists => object(text).and_then(list),
             Self::ListMembers => object(text).and_then(member),
             Self::Content => object(text).and_then(item),

@@ -4,10 +4,10 @@ use std::any::Any;
 use std::ops::ControlFlow;
 
 use super::erasures::erasure;
-use crate::barriers::tables::put_barrier;
 use crate::items::tables::FINAL;
 use crate::lists::tables::put_member;
 use crate::notices::tables::put_notice_marker;
+use crate::restrictions::tables::put_restriction;
 use crate::rows::key_types::EventNumber;
 use crate::rows::tables::{DELETED, ERASURES, EVENTS, LIST_MEMBERS, REACTIONS, TAKEN_OFF, UNLISTED};
 use crate::rows::values::deletions::Deletion;
@@ -18,8 +18,8 @@ use kv::{Tier, WriteBatch};
 use model::error::{Error, Result};
 use model::failpoint::Write;
 use model::{
-    Barrier, Changed, ContentId, Cursor, EffectKind, Entry, ErasedPart, EventKind, Id, Job, ListId, Logged, Millis,
-    Relation, UserId,
+    Changed, ContentId, Cursor, EffectKind, Entry, ErasedPart, EventKind, Id, Job, ListId, Logged, Millis, Relation,
+    Restriction, UserId,
 };
 
 /// The rows that a part removes.
@@ -125,9 +125,9 @@ fn erase_others(store: &Store, removed: &mut Removed, user: UserId, others: &[Us
         let (ended, _) = follows::tables::part(store, change, &relation)?;
         jobs.extend(ended.into_iter().flatten());
         for relation in back.iter().chain([&relation]) {
-            for barrier in Barrier::ALL {
-                if let Some(since) = relation.barred_since(barrier) {
-                    put_barrier(change, relation, barrier, [Some(since), None])?;
+            for restriction in Restriction::ALL {
+                if let Some(since) = relation.restricted_since(restriction) {
+                    put_restriction(change, relation, restriction, [Some(since), None])?;
                 }
             }
         }
@@ -213,8 +213,8 @@ fn erase_changes(store: &Store, removed: &mut Removed, user: UserId, numbers: &[
 
 /// Whether one user has anything to do with the other.
 fn is_any(of: &Relation) -> bool {
-    let barred = Barrier::ALL.into_iter().any(|barrier| of.barred_since(barrier).is_some());
-    of.following_since.is_some() || of.requested_since.is_some() || barred
+    let restricted = Restriction::ALL.into_iter().any(|restriction| of.restricted_since(restriction).is_some());
+    of.following_since.is_some() || of.requested_since.is_some() || restricted
 }
 
 fn ids_of<I: Id>(raw: &[u64]) -> Result<Vec<I>> {

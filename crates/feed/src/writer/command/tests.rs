@@ -19,13 +19,13 @@ const GOLDEN: &[&str] = &[
     r#"{"relate":{"user":"1","follow":[["2",null]],"unfollow":[],"rule":{"only":["post","a_1"]}}}"#,
     r#"{"relate":{"user":"1","follow":[["2",null]],"unfollow":[],"rule":"all"}}"#,
     r#"{"relate":{"user":"1","follow":[["2",null]],"unfollow":[],"approved":true}}"#,
-    r#"{"set_barrier":{"user":"1","target":"2","barrier":"mute","raised":true}}"#,
-    r#"{"set_barrier":{"user":"1","target":"2","barrier":"hide","raised":false}}"#,
-    r#"{"set_barrier":{"user":"1","target":"2","barrier":"block","raised":true}}"#,
-    r#"{"react":{"item":"7","requests":[{"user":"1","kind":"like","active":true,"since":18446744073709551615,"sight":"own"},{"user":"1","kind":"favorite","active":false,"sight":"all"}]}}"#,
+    r#"{"set_restriction":{"user":"1","target":"2","restriction":"mute","raised":true}}"#,
+    r#"{"set_restriction":{"user":"1","target":"2","restriction":"hide","raised":false}}"#,
+    r#"{"set_restriction":{"user":"1","target":"2","restriction":"block","raised":true}}"#,
+    r#"{"react":{"item":"7","requests":[{"user":"1","kind":"like","active":true,"since":18446744073709551615,"visibility":"own"},{"user":"1","kind":"favorite","active":false,"visibility":"all"}]}}"#,
     r#"{"react":{"item":"7","requests":[]}}"#,
-    r#"{"move_marker":{"user":"1","place":"1689089522000-32850","sight":"own"}}"#,
-    r#"{"move_marker":{"user":"1","place":"0--5-a","sight":"all"}}"#,
+    r#"{"move_marker":{"user":"1","place":"1689089522000-32850","visibility":"own"}}"#,
+    r#"{"move_marker":{"user":"1","place":"0--5-a","visibility":"all"}}"#,
     r#"{"put_profiles":{"profiles":[["1",{"nickname":"é\t","avatar":"u","extra":"{\"a\": 1.50}"}],["b",{}]]}}"#,
     r#"{"put_profiles":{"profiles":[]}}"#,
     r#"{"answer_request":{"user":"1","from":"a","approved":true}}"#,
@@ -38,8 +38,8 @@ const GOLDEN: &[&str] = &[
     r#"{"import_follows":{"user":"1","follows":[["2",5],["b",null]]}}"#,
     r#"{"import_follows":{"user":"a","follows":[]}}"#,
     r#"{"set_suspension":{"user":"a","suspended":true}}"#,
-    r#"{"move_marker":{"user":"1","place":"5-a","sight":"own","list":"é"}}"#,
-    r#"{"move_notice_marker":{"user":"1","place":"1689089522000-4-1-3-a-b-7","sight":"own"}}"#,
+    r#"{"move_marker":{"user":"1","place":"5-a","visibility":"own","list":"é"}}"#,
+    r#"{"move_notice_marker":{"user":"1","place":"1689089522000-4-1-3-a-b-7","visibility":"own"}}"#,
     r#"{"publish_items":{"drafts":[{"author_id":"1","kind":"post","topics":[],"broadcast":true,"mentions":["2","b"]}]}}"#,
     r#"{"put_list":{"user":"a","list":"é","settings":{"title":"\"","exclusive":true}}}"#,
     r#"{"put_list":{"user":"1","list":" ","settings":{"exclusive":false}}}"#,
@@ -49,13 +49,13 @@ const GOLDEN: &[&str] = &[
     r#"{"change_members":{"user":"a","list":"é","add":["2"],"remove":[],"rule":{"except":["repost"]}}}"#,
     r#"{"publish_items":{"drafts":[{"author_id":"1","kind":"comment","topics":[],"ref_id":"7","broadcast":false,"to":["2","b"],"audience":"followers"}],"on_live_items":"own"}}"#,
     r#"{"react":{"item":"7","requests":[],"imported":true}}"#,
-    r#"{"import_line":{"change":{"set_barrier":{"user":"1","target":"b","barrier":"block","raised":true}},"since":5}}"#,
-    r#"{"import_line":{"change":{"set_barrier":{"user":"1","target":"b","barrier":"mute","raised":true}}}}"#,
+    r#"{"import_line":{"change":{"set_restriction":{"user":"1","target":"b","restriction":"block","raised":true}},"since":5}}"#,
+    r#"{"import_line":{"change":{"set_restriction":{"user":"1","target":"b","restriction":"mute","raised":true}}}}"#,
     r#"{"import_follows":{"user":"1","follows":[["b",5]],"awaited":true}}"#,
     r#"{"import_line":{"change":{"put_list":{"user":"1","list":"é","settings":{"title":"t","exclusive":true}}}}}"#,
     r#"{"import_line":{"change":{"change_members":{"user":"1","list":"é","add":["b"],"remove":[]}},"since":5}}"#,
-    r#"{"import_line":{"change":{"move_marker":{"user":"1","place":"5-a","sight":"all","list":"é"}}}}"#,
-    r#"{"import_line":{"change":{"move_notice_marker":{"user":"1","place":"1689089522000-4-1-3-a-b-7","sight":"all"}}}}"#,
+    r#"{"import_line":{"change":{"move_marker":{"user":"1","place":"5-a","visibility":"all","list":"é"}}}}"#,
+    r#"{"import_line":{"change":{"move_notice_marker":{"user":"1","place":"1689089522000-4-1-3-a-b-7","visibility":"all"}}}}"#,
     r#"{"import_line":{"change":{"put_settings":{"user":"1","settings":{"approve_followers":true}}}}}"#,
     r#"{"import_line":{"change":{"set_suspension":{"user":"1","suspended":true}},"since":5}}"#,
     r#"{"import_follows":{"user":"1","follows":[["2",5],["b",null]],"rules":["all",{"only":["post"]}]}}"#,
@@ -134,13 +134,13 @@ fn unknown_names_are_refused() {
         r#"{"delete_item":{"item":"7","more":1}}"#,
         r#"{"delete_item":{"item":"7"},"more":1}"#,
         r#"{"edit_item":{"item":"7","edit":{"more":1}}}"#,
-        r#"{"set_barrier":{"user":"1","target":"2","barrier":"more","raised":true}}"#,
+        r#"{"set_restriction":{"user":"1","target":"2","restriction":"more","raised":true}}"#,
         r#"{"put_profiles":{"profiles":[["1",{"more":1}]]}}"#,
     ] {
         assert!(serde_json::from_str::<Command>(line).is_err(), "{line}");
     }
     for &line in GOLDEN {
-        for part in ["\"author_id\":", "\"sight\":"] {
+        for part in ["\"author_id\":", "\"visibility\":"] {
             let more = line.replace(part, &format!("\"more\":1,{part}"));
             assert!(more == line || serde_json::from_str::<Command>(&more).is_err(), "{more}");
         }
@@ -163,7 +163,7 @@ fn the_largest_of_all_that_hosts_may_send_is_read_again() {
     let profile = Profile { nickname: Some(long.clone()), avatar: Some(long), extra: Some(deep) };
     for command in [
         Command::from(PublishItems { drafts: vec![draft; 3], on_live_items: None }),
-        MoveMarker { user: user.clone(), place, sight: Visibility::User, list: None }.into(),
+        MoveMarker { user: user.clone(), place, visibility: Visibility::User, list: None }.into(),
         PutProfiles { profiles: vec![(user, profile)] }.into(),
     ] {
         let json = written(&command);

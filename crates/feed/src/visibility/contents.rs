@@ -1,6 +1,6 @@
 //! Content with all that is shown of it. A page reads each table for all its items together.
 //!
-//! Contents and cards come from caches that are never older than the last acknowledged change; the rest is read from
+//! Contents and summaries come from caches that are never older than the last acknowledged change; the rest is read from
 //! the store. Counts and reactions are read each time.
 
 use std::sync::Arc;
@@ -8,14 +8,15 @@ use std::sync::Arc;
 use super::live::live_contents;
 use crate::read::{Read, Visibility};
 use crate::streaming::Viewer;
-use crate::{barriers, caches, erasure, items, reactions, sight, users};
+use crate::{caches, erasure, items, reactions, restrictions, users, visibility};
 use model::error::{Error, Result};
 use model::versions::Thing;
 use model::{
-    Card, Content, ContentId, ContentPage, Entry, HostId, ItemView, KeptText, Page, Profile, SharedContent, UserId,
+    AuthorSummary, Content, ContentId, ContentPage, Entry, HostId, ItemView, KeptText, Page, Profile, SharedContent,
+    UserId,
 };
 
-/// The id in the store of an item as of [`sight::by_id`](crate::sight::by_id); `content_not_found` for any other. The
+/// The id in the store of an item as of [`visibility::by_id`](crate::visibility::by_id); `content_not_found` for any other. The
 /// item is no part of the answer, so nobody counts it.
 pub fn find_live(read: Read<'_>, id: &HostId) -> Result<ContentId> {
     let id = read.find_content(id)?;
@@ -26,14 +27,14 @@ pub fn find_live(read: Read<'_>, id: &HostId) -> Result<ContentId> {
 /// [`Visibility::User`], `content_not_found` for every item that the user does not see, but `blocked` if nothing else than
 /// a block with its author keeps it from the user. With [`Visibility::Application`] only for a name that no change has
 /// mentioned; `invalid_id` as in [`Read::find`].
-pub fn find_item(read: Read<'_>, item: &HostId, user: &HostId, sight: Visibility) -> Result<(ContentId, UserId)> {
-    if sight == Visibility::Application {
+pub fn find_item(read: Read<'_>, item: &HostId, user: &HostId, visibility: Visibility) -> Result<(ContentId, UserId)> {
+    if visibility == Visibility::Application {
         return Ok((read.find_content(item)?, read.find(user)?));
     }
     // No refusal of a name comes before: it would tell which names the server knows.
     let (item, user) = (read.known(item)?, read.known(user)?);
     let content = unsuspended_contents(read, &[item])?.pop().ok_or_else(Error::content_not_found)?;
-    match sight::kept_from(read, user, &[content.entry()])?.pop().flatten() {
+    match visibility::kept_from(read, user, &[content.entry()])?.pop().flatten() {
         None => Ok((item, user)),
         Some(kept) => Err(kept.into()),
     }
@@ -44,7 +45,7 @@ pub fn contents(read: Read<'_>, ids: &[ContentId]) -> Result<Vec<Arc<SharedConte
     let contents = unsuspended_contents(read, ids)?;
     let Some(viewer) = read.viewer else { return Ok(contents) };
     let entries: Vec<_> = contents.iter().map(|content| content.entry()).collect();
-    let unseen = sight::kept_from(read, viewer, &entries)?;
+    let unseen = visibility::kept_from(read, viewer, &entries)?;
     let seen = contents.into_iter().zip(unseen).filter(|(_, unseen)| unseen.is_none());
     Ok(seen.map(|(content, _)| content).collect())
 }
@@ -80,10 +81,10 @@ pub fn with_counts(read: Read<'_>, contents: Vec<Arc<SharedContent>>) -> Result<
 /// Items with their counts and authors, as lists show them.
 pub fn listed(read: Read<'_>, contents: Vec<Arc<SharedContent>>) -> Result<Vec<ItemView>> {
     let authors: Vec<_> = contents.iter().map(|content| content.author).collect();
-    let cards = cards(read, &authors)?;
+    let summaries = summaries(read, &authors)?;
     let mut shown = with_counts(read, contents)?;
-    for (item, card) in shown.iter_mut().zip(cards) {
-        item.author = Some(card);
+    for (item, summary) in shown.iter_mut().zip(summaries) {
+        item.author = Some(summary);
     }
     Ok(shown)
 }
@@ -128,24 +129,24 @@ pub fn viewed(read: Read<'_>, entry: &Entry, has_further_paths: bool, readers: &
     let silences = match has_further_paths {
         true => {
             let pairs: Vec<_> = readers.iter().map(|reader| (*reader, entry.author)).collect();
-            barriers::tables::silences(&read.feed.store, &pairs, read.tier)?
+            restrictions::tables::silences(&read.feed.store, &pairs, read.tier)?
         }
         false => vec![false; readers.len()],
     };
     Ok(reactions.into_iter().zip(silences).map(|(reactions, silences)| Viewer { reactions, silences }).collect())
 }
 
-/// The cards of users, in their order; a user may come more than once.
-pub fn cards(read: Read<'_>, users: &[UserId]) -> Result<Vec<Arc<Card>>> {
+/// The summaries of users, in their order; a user may come more than once.
+pub fn summaries(read: Read<'_>, users: &[UserId]) -> Result<Vec<Arc<AuthorSummary>>> {
     let rows = |part: &[UserId]| {
         let ids = read.host_ids(part)?;
-        let card = |(user, profile): (&UserId, Option<Profile>)| {
+        let summary = |(user, profile): (&UserId, Option<Profile>)| {
             let Profile { nickname, avatar, .. } = profile.unwrap_or_default();
-            Some(Arc::new(Card { user: ids.of(*user), nickname, avatar, json: KeptText::default() }))
+            Some(Arc::new(AuthorSummary { user: ids.of(*user), nickname, avatar, json: KeptText::default() }))
         };
-        Ok(part.iter().zip(users::tables::profiles(&read.feed.store, part, read.tier)?).map(card).collect())
+        Ok(part.iter().zip(users::tables::profiles(&read.feed.store, part, read.tier)?).map(summary).collect())
     };
-    read.cached(&read.feed.cards, users, caches::card_bytes, rows)
+    read.cached(&read.feed.summaries, users, caches::card_bytes, rows)
 }
 
 /// An item without the users who are being erased, among its paths and those whom it mentions.

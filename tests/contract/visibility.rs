@@ -177,7 +177,7 @@ fn each_viewer_sees_what_is_public_or_for_followers_of_a_path() {
     check(&town, "in the group again");
     town.mute(1, 9);
     town.mute(1, 2);
-    check(&town, "a mute is no matter of sight");
+    check(&town, "a mute is no matter of visibility");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Barriers: they keep an author's content from a reader.
+//! Restrictions: they keep an author's content from a reader.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,10 +6,10 @@ use crate::effect::EffectKind;
 use crate::error::Code;
 use crate::ids::id::UserId;
 
-/// A barrier of one user against a target. It can be lifted at any time; nothing is lost by it.
+/// A restriction of one user against a target. It can be lifted at any time; nothing is lost by it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Barrier {
+pub enum Restriction {
     /// The user does not want to see the target's content.
     Mute,
     /// The user does not want the target to see its content.
@@ -18,11 +18,11 @@ pub enum Barrier {
     Block,
 }
 
-impl Barrier {
-    /// Every barrier, in the order of their declaration.
+impl Restriction {
+    /// Every restriction, in the order of their declaration.
     pub const ALL: [Self; 3] = [Self::Mute, Self::Hide, Self::Block];
 
-    /// The codes of its refusals: of a barrier against oneself, and of one more than a user may have.
+    /// The codes of its refusals: of a restriction against oneself, and of one more than a user may have.
     pub fn refusals(self) -> [Code; 2] {
         match self {
             Self::Mute => [Code::SelfMute, Code::MuteLimit],

@@ -1,4 +1,4 @@
-//! Barriers.
+//! Restrictions.
 
 pub(crate) mod changes;
 pub mod tables;

@@ -1,9 +1,9 @@
-//! The sight of a viewer: the items that a user sees, also outside of the own timeline.
+//! The visibility of a viewer: the items that a user sees, also outside of the own timeline.
 
 use std::collections::HashSet;
 
 use crate::read::{Read, Visibility};
-use crate::{barriers, follows, sight, users};
+use crate::{follows, restrictions, users, visibility};
 use model::error::{Code, Error, Result};
 use model::{ContentId, Entry, HostId, Id, PageRequest, Position, Span, UserId};
 
@@ -14,25 +14,29 @@ const ITEMS_AT_ONCE: usize = 32;
 /// accepted: pages have such places whatever a server accepts. An unknown name counts as the newest of all. With
 /// [`Visibility::User`] that is so because a user must not learn which names exist. Names of users may be those of users
 /// who were erased since a list showed them.
-pub fn find_place<I: Id>(read: Read<'_>, place: &Position<HostId>, sight: Visibility) -> Result<Position<I>> {
+pub fn find_place<I: Id>(read: Read<'_>, place: &Position<HostId>, visibility: Visibility) -> Result<Position<I>> {
     // A page with an unknown name is kept as any other: otherwise the time of its answer would tell which names exist. When a
     // change gives the name a number, that is above all of the page.
     let id = read.known(&place.id)?;
-    if id == I::UNKNOWN && !I::IS_USER && sight == Visibility::Application {
+    if id == I::UNKNOWN && !I::IS_USER && visibility == Visibility::Application {
         let detail = format_args!("the cursor \"{place}\" has an id that this server has never seen");
         return Err(Error::refused(Code::UnknownCursor, detail));
     }
     Ok(Position { at: place.at, id })
 }
 
-/// The request for a page; `unknown_cursor` as in [`sight::find_place`](crate::sight::find_place). With
+/// The request for a page; `unknown_cursor` as in [`visibility::find_place`](crate::visibility::find_place). With
 /// [`Visibility::Application`] an unknown user leads to the time alone: both directions show all of this millisecond.
-pub fn find_span<I: Id>(read: Read<'_>, request: &PageRequest<HostId>, sight: Visibility) -> Result<PageRequest<I>> {
+pub fn find_span<I: Id>(
+    read: Read<'_>,
+    request: &PageRequest<HostId>,
+    visibility: Visibility,
+) -> Result<PageRequest<I>> {
     let find =
-        |place: &Option<Position<HostId>>| place.as_ref().map(|place| find_place(read, place, sight)).transpose();
+        |place: &Option<Position<HostId>>| place.as_ref().map(|place| find_place(read, place, visibility)).transpose();
     let Span { before, after } = &request.span;
     let mut span: Span<I> = Span { before: find(before)?, after: find(after)? };
-    if sight == Visibility::Application {
+    if visibility == Visibility::Application {
         let unknown = |place: &Position<I>| place.id == I::UNKNOWN;
         let begin = |at| Position { at, id: I::MIN };
         span.before = span.before.map(|place| if unknown(&place) { begin(place.at + 1) } else { place });
@@ -42,11 +46,11 @@ pub fn find_span<I: Id>(read: Read<'_>, request: &PageRequest<HostId>, sight: Vi
 }
 
 /// The refusal that keeps each of these entries of live items, whose authors are not suspended, from a viewer:
-/// `content_not_found`, or `blocked` if it is only a block; `None` if the viewer sees the item. This is the sight of a viewer: no
+/// `content_not_found`, or `blocked` if it is only a block; `None` if the viewer sees the item. This is the visibility of a viewer: no
 /// hide and no block lies between, and the item is public, or the viewer is its author or one of its paths, or follows one.
 pub(crate) fn kept_from(read: Read<'_>, viewer: UserId, entries: &[Entry]) -> Result<Vec<Option<Code>>> {
     let authors = each_once(entries.iter().map(|entry| entry.author).filter(|author| *author != viewer));
-    let hiders = barriers::tables::hiders_among(&read.feed.store, viewer, &authors, read.tier)?;
+    let hiders = restrictions::tables::hiders_among(&read.feed.store, viewer, &authors, read.tier)?;
     let blocked = follows::tables::blocked_among(&read.feed.store, viewer, &authors, read.tier)?;
     let hidden = followers_only(read, viewer, entries)?;
     // Both are in the order of `authors`, which is ascending.
@@ -68,7 +72,7 @@ pub(crate) fn followers_only(read: Read<'_>, viewer: UserId, entries: &[Entry]) 
     let mut unseen: HashSet<_> = asked.iter().copied().collect();
     // In parts, because only the paths of the items are kept in memory.
     for part in asked.chunks(ITEMS_AT_ONCE) {
-        let contents = sight::live_contents(read.counted(&|_| Ok(())), part)?;
+        let contents = visibility::live_contents(read.counted(&|_| Ok(())), part)?;
         let paths: Vec<(ContentId, Vec<UserId>)> =
             contents.iter().map(|content| (content.id, content.paths().collect())).collect();
         drop(contents);
@@ -86,7 +90,7 @@ fn followed_among(read: Read<'_>, viewer: UserId, sources: &[UserId]) -> Result<
     let relations = follows::tables::relations(&read.feed.store, viewer, sources, read.tier)?;
     let mut followed: Vec<_> =
         relations.iter().filter(|of| of.following_since.is_some() || of.target == viewer).map(|of| of.target).collect();
-    let hiders = barriers::tables::hiders_among(&read.feed.store, viewer, &followed, read.tier)?;
+    let hiders = restrictions::tables::hiders_among(&read.feed.store, viewer, &followed, read.tier)?;
     let suspended = read.suspended_among(followed.iter().copied())?;
     followed.retain(|source| !hiders.contains(source) && !suspended.contains(source));
     Ok(followed)
@@ -102,7 +106,7 @@ pub(crate) fn unseen_users(read: Read<'_>, users: impl Iterator<Item = UserId> +
     let mut unseen = read.suspended_among(users.clone())?;
     if let Some(viewer) = read.viewer {
         let others: Vec<_> = users.filter(|user| *user != viewer).collect();
-        unseen.extend(barriers::tables::hiders_among(&read.feed.store, viewer, &others, read.tier)?);
+        unseen.extend(restrictions::tables::hiders_among(&read.feed.store, viewer, &others, read.tier)?);
         unseen.extend(follows::tables::blocked_among(&read.feed.store, viewer, &others, read.tier)?);
     }
     Ok(unseen)

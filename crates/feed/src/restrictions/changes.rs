@@ -1,20 +1,20 @@
-//! Barriers.
+//! Restrictions.
 
 use super::tables;
 use crate::inbox::backlog::JobReservation;
 use crate::read::Read;
-use crate::writer::command::{Change, SetBarrier};
+use crate::writer::command::{Change, SetRestriction};
 use crate::writer::txn::EntryList;
 use crate::writer::txn::Txn;
 use crate::{ids, warm};
 use model::error::{Error, Result};
 use model::{Millis, Relation, Side, UserId};
 
-/// Most barriers of a kind that one user can raise: ten times the default follow limit, so normal use never meets it.
-/// It bounds only the storage of one user: a read costs the same with one barrier as with all of them.
+/// Most restrictions of a kind that one user can raise: ten times the default follow limit, so normal use never meets it.
+/// It bounds only the storage of one user: a read costs the same with one restriction as with all of them.
 const LIMIT: usize = 10_000;
 
-impl Change for SetBarrier {
+impl Change for SetRestriction {
     type Outcome = Relation;
 
     fn warm(&self, read: Read<'_>) -> Result<()> {
@@ -27,8 +27,8 @@ impl Change for SetBarrier {
     }
 }
 
-impl SetBarrier {
-    /// Raises the barrier since a time, without one since now, or lifts it. Takes `room` for its settle jobs, if it has any.
+impl SetRestriction {
+    /// Raises the restriction since a time, without one since now, or lifts it. Takes `room` for its settle jobs, if it has any.
     pub(crate) fn set<'f>(
         self,
         txn: &mut Txn<'f>,
@@ -36,11 +36,11 @@ impl SetBarrier {
         room: impl FnOnce(&Txn<'f>, usize) -> Result<JobReservation<'f>>,
     ) -> Result<Relation> {
         let (feed, settles) = (txn.feed, self.settles());
-        let Self { user, target, barrier, raised } = self;
+        let Self { user, target, restriction, raised } = self;
         let users = [&user, &target];
         if raised && user == target {
             feed.read().find::<UserId>(users[0])?;
-            let [against_self, _] = barrier.refusals();
+            let [against_self, _] = restriction.refusals();
             return Err(against_self.into());
         }
         let ids: Vec<UserId> = if raised { ids::for_change(feed, users)? } else { feed.read().find_all(users)? };
@@ -53,16 +53,18 @@ impl SetBarrier {
             _ => room(txn, settles)?,
         };
         let since = match raised {
-            true => Some(since.map_or_else(|| txn.entry_time([EntryList::Of(user, Side::Barred(barrier))]), Ok)?),
+            true => {
+                Some(since.map_or_else(|| txn.entry_time([EntryList::Of(user, Side::Restricted(restriction))]), Ok)?)
+            }
             false => None,
         };
         let both = [(user, target), (target, user)];
         let unsettling = feed.backlog.unsettle(room, both.into_iter().take(settles));
-        let readers = barrier.readers(user, target).into_iter();
+        let readers = restriction.readers(user, target).into_iter();
         txn.change_sources(readers.map(|(reader, author)| (reader, vec![author])));
-        let barred = tables::set_barrier(&feed.store, user, target, barrier, since, LIMIT)?;
-        let jobs = barred.jobs;
+        let restricted = tables::set_restriction(&feed.store, user, target, restriction, since, LIMIT)?;
+        let jobs = restricted.jobs;
         txn.once_written(move || unsettling.commit(jobs.into_iter().flatten()));
-        Ok(barred.relation)
+        Ok(restricted.relation)
     }
 }
