@@ -59,11 +59,8 @@ macro_rules! drafts {
         impl ItemLine {
             /// The publish, and the time of the last edit.
             pub fn publish(self) -> (Draft, Option<Time>) {
-                let draft = Draft {
-                    author_id: self.author_id,
-                    $($($name: self.$name,)* $($both: self.$both,)*)+
-                };
-                (draft, self.edited_at)
+                let author_id = self.author_id;
+                (Draft { author_id, $($($name: self.$name,)* $($both: self.$both,)*)+ }, self.edited_at)
             }
         }
 
@@ -82,6 +79,10 @@ macro_rules! drafts {
                 let (kind, ref_id) = (Kind(COMMENT.to_owned()), Some(subject));
                 Draft { author_id: self.author_id, kind, ref_id, $($($both: self.$both,)*)+ }
             }
+
+            pub(crate) fn properties(object: ObjectBuilder) -> ObjectBuilder {
+                object $($(.property(stringify!($both), <$both_type>::property($of_both.trim())))*)+
+            }
         }
 
         /// A requested edit. A field left out stays; `null` clears it.
@@ -99,12 +100,6 @@ macro_rules! drafts {
             pub(crate) fn properties(object: ObjectBuilder) -> ObjectBuilder {
                 let object = CommentDraft::properties(object);
                 object $($(.property(stringify!($name), <$type>::property($about.trim())))*)+
-            }
-        }
-
-        impl CommentDraft {
-            pub(crate) fn properties(object: ObjectBuilder) -> ObjectBuilder {
-                object $($(.property(stringify!($both), <$both_type>::property($of_both.trim())))*)+
             }
         }
 
