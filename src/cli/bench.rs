@@ -13,6 +13,7 @@ mod requests;
 mod run;
 mod search;
 
+use clap::ArgGroup;
 use tokio::runtime;
 
 use self::load::Load;
@@ -62,6 +63,7 @@ pub(super) struct BenchArgs {
 
 /// The server to measure.
 #[derive(Debug, Args, Serialize)]
+#[command(group(ArgGroup::new("trust").arg("ca_file").requires("url")))]
 struct ServerArgs {
     /// The address of a running server, such as http://127.0.0.1:8080: the run writes users and items into its data, and
     /// leaves them there; without it, a server is started on a new directory, which is removed at the end

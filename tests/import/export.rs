@@ -451,7 +451,7 @@ fn an_export_is_read_as_it_is_packed() {
     assert_eq!(fs::read(place.path("n")).unwrap(), b"{\"id\":\"ann\"}\n");
     assert_eq!(fs::read(place.path("f.gz")).unwrap()[..2], gzip(b"")[..2]);
     let content = zstd::decode_all(&fs::read(place.path("c.zst")).unwrap()[..]).unwrap();
-    let line = r#"{"content_id":"10","author_id":"2","published_at":1000,"text":"hello","audience":"public"}"#;
+    let line = r#"{"author_id":"2","content_id":"10","published_at":1000,"text":"hello","audience":"public"}"#;
     assert_eq!(String::from_utf8(content).unwrap(), format!("{line}\n"));
     let ran = place.run(&["export", "--follows", "-"]).ok();
     assert_eq!(ran.out, follows);

@@ -126,7 +126,10 @@ impl Source for Log {
             Ok(frames) => frames,
             Err(problem) => {
                 tracing::warn!(error = %problem, "the log is not read on for a standby");
-                let end = End { code: problem::code(&problem).name().to_owned(), detail: problem.to_string() };
+                let code = problem::code(&problem);
+                // A standby learns nothing of a fault, as a client does.
+                let detail = if code == Code::Internal { code.detail().to_owned() } else { problem.to_string() };
+                let end = End { code: code.name().to_owned(), detail };
                 let mut frame = Vec::new();
                 Frame::End(end).write(&[], &mut frame).ok().map(|()| frame)
             }

@@ -107,9 +107,12 @@ impl Body {
         while !part.is_empty() {
             let mut last = self.pieces.pop_if(|piece| piece.len() < PIECE).unwrap_or_default();
             let (now, later) = part.split_at(part.len().min(PIECE - last.len()));
-            if last.is_empty() && !self.pieces.is_empty() {
-                // More will come.
-                last.reserve_exact(PIECE);
+            let wanted = last.len() + now.len();
+            if wanted > last.capacity() {
+                let doubled = (2 * last.len()).min(self.memory.amount()).min(PIECE);
+                // From the second piece on the full size: more will come.
+                let size = if self.pieces.is_empty() { wanted.max(doubled) } else { PIECE };
+                last.reserve_exact(size - last.len());
             }
             last.extend_from_slice(now);
             self.pieces.push(last);

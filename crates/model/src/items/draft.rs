@@ -123,7 +123,7 @@ drafts! {
     }
     publish {
         /// The kind of the item. Default: `post`
-        #[serde(default, deserialize_with = "or_default")]
+        #[serde(default, deserialize_with = "or_default", skip_serializing_if = "is_default")]
         kind: Kind;
     }
     comment {
@@ -134,7 +134,7 @@ drafts! {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         media: Option<MediaList>, edit MediaList;
         /// Names of topics
-        #[serde(default, deserialize_with = "or_default")]
+        #[serde(default, deserialize_with = "or_default", skip_serializing_if = "is_default")]
         topics: Topics;
     }
     publish {
@@ -147,7 +147,7 @@ drafts! {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         extra: Option<JsonObject>, edit JsonObject;
         /// Whether the item appears in timelines and on the author's own page. Default: `true`
-        #[serde(default = "yes", deserialize_with = "or_yes")]
+        #[serde(default = "yes", deserialize_with = "or_yes", skip_serializing_if = "is_yes")]
         broadcast: bool;
         /// Further sources (groups, threads, tags) to whose followers the item goes, each once, not the author
         #[serde(default, deserialize_with = "or_default", skip_serializing_if = "<[_]>::is_empty")]
@@ -277,6 +277,14 @@ impl EditDraft {
             content.extra = extra.map(JsonObject::into_string);
         }
     }
+}
+
+fn is_default<T: Default + PartialEq>(field: &T) -> bool {
+    *field == T::default()
+}
+
+fn is_yes(field: &bool) -> bool {
+    *field
 }
 
 fn yes() -> bool {

@@ -100,7 +100,7 @@ impl Authenticator {
     pub fn replace(&self, keys: Credentials, auth: &Auth) -> bool {
         let ring = Ring::new(keys, auth);
         let mut current = self.ring.write();
-        let is_new = (&current.given, &current.auth) != (&ring.given, &ring.auth);
+        let is_new = !current.admits_as(&ring);
         if is_new {
             self.open.store(ring.given.is_empty(), Ordering::Release);
             *current = Arc::new(ring);

@@ -58,6 +58,12 @@ pub(super) struct Ring {
 }
 
 impl Ring {
+    /// Whether both take the same keys and tokens, and allow the same.
+    pub(super) fn admits_as(&self, other: &Self) -> bool {
+        let rules = |auth: &Auth| (auth.leeway, auth.users_read, auth.users_act.clone());
+        self.given == other.given && rules(&self.auth) == rules(&other.auth)
+    }
+
     /// With these keys, and the rules for tokens in the settings.
     pub(super) fn new(given: Credentials, auth: &Auth) -> Self {
         let with = |algorithm| {
