@@ -9,7 +9,7 @@ use super::keys::Counter;
 use super::mirrors::Mirror;
 use super::values::Value;
 use kv::{Access, At, Compression, Family, Steps, WriteBatch};
-use model::error::{Error, Result};
+use model::error::Result;
 
 /// Any table.
 pub(crate) type AnyTable = &'static Spec;
@@ -171,14 +171,6 @@ impl PartialEq for Spec {
     }
 }
 
-/// A row, if there is one that can be read.
-pub(crate) fn readable<T>(row: Result<Option<T>>) -> Result<Option<T>> {
-    match row {
-        Err(Error::Corrupt(_)) => Ok(None),
-        row => row,
-    }
-}
-
 /// A table with keys of `K` and values of `V`.
 pub(crate) struct Table<K, V> {
     pub(crate) spec: AnyTable,
@@ -214,6 +206,13 @@ impl<K, V: Value> Table<K, V> {
         let key = key.bytes();
         let key = key.as_ref();
         at.get(self.spec, key)?.map(|row| V::read(key, &row)).transpose()
+    }
+
+    /// The value of a row that can be read, for audits, which report the others with their table.
+    pub(crate) fn readable(self, at: At<'_>, key: impl Key<K>) -> Result<Option<V>> {
+        let key = key.bytes();
+        let key = key.as_ref();
+        Ok(at.get(self.spec, key)?.and_then(|row| V::read(key, &row).ok()))
     }
 
     /// The values of rows, in the order of their keys.

@@ -33,6 +33,7 @@ macro_rules! tables {
     };
 }
 
+// An erasure looks for the rows of a user in this order: see `Search` in `erasure/tables/erasures.rs`.
 tables! {
     /// Items, also deleted ones until they are purged.
     CONTENT: ContentId => Stored = "content"

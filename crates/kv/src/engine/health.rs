@@ -255,24 +255,20 @@ impl Health {
     /// Counts a refused write. Logs the first one. If little room was its cause, the first refusal by the engine is news.
     fn count(&self, cause: &str, by_engine: bool) -> Error {
         let mut state = self.state();
-        match state.failure.as_ref() {
-            None => {
-                tracing::error!(
-                    cause,
-                    "the storage accepts no writes; reads still work, changes are answered with 503"
-                );
-            }
-            Some(present) if by_engine && !present.by_engine => {
-                tracing::error!(cause, "the storage engine refuses writes as well");
-            }
-            Some(_) => {}
-        }
+        let news = match state.failure.as_ref() {
+            None => Some("the storage accepts no writes; reads still work, changes are answered with 503"),
+            Some(present) if by_engine && !present.by_engine => Some("the storage engine refuses writes as well"),
+            Some(_) => None,
+        };
         let first = || Failure { since: Instant::now(), refused: 0, by_engine, cause: String::new() };
         let present = state.failure.get_or_insert_with(first);
         present.refused += 1;
         cause.clone_into(&mut present.cause);
         present.by_engine |= by_engine;
         drop(state);
+        if let Some(news) = news {
+            tracing::error!(cause, "{news}");
+        }
         unavailable()
     }
 }

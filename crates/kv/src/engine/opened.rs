@@ -59,6 +59,7 @@ impl Opened {
             reserve,
             archive: kept_log.clone(),
             sync: options.sync,
+            noted: flushed.through(),
         };
         let mut threads = Threads::default();
         threads.start("log", move |stopped| keeper.run(stopped))?;

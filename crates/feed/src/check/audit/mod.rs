@@ -164,6 +164,7 @@ impl<'a> Audit<'a> {
         let hot = list.map_or(table, |list| list.hot);
         let Some((first, _)) = hot.follows.first() else { return Ok(()) };
         let mut left = self.valid(table, list, rows)?;
+        left.retain(|place| !bad[*place]);
         for (of, mirror) in hot.follows {
             let (mut asked, mut sources) = (Vec::new(), Vec::new());
             left.retain(|place| match (mirror.source)(&rows[*place].key, &rows[*place].value) {

@@ -8,7 +8,6 @@ use crate::memory::kinds::Sort;
 use crate::rows::keys;
 use crate::rows::mirrors::Facts;
 use crate::rows::table::AnyTable;
-use crate::rows::table::readable;
 use crate::rows::tables::{
     BLOCKS, CONTENT, DELETED, EVENTS, FOLLOWING, KINDS, LIST_MARKERS, LIST_MEMBERS, LISTS, NOTICES, REACTIONS,
     REQUESTS, TOPIC_IDS,
@@ -134,8 +133,8 @@ impl Audit<'_> {
 
     /// No id belongs to two topics, and none is above the highest. Looks at the ids in windows of so many.
     pub(super) fn ids_of_topics(&mut self, most: usize) -> Result<()> {
-        let highest = readable(TOPIC_IDS.get(self.store.now(Tier::Disk), keys::HIGHEST_TOPIC))?
-            .map_or(0, |Number(highest)| highest);
+        let highest =
+            TOPIC_IDS.readable(self.store.now(Tier::Disk), keys::HIGHEST_TOPIC)?.map_or(0, |Number(highest)| highest);
         let mut from = Some(0);
         while let Some(start) = from {
             let mut window = Window::<u64>::new(start, most);

@@ -8,8 +8,8 @@ use crate::rows::key_types::{Keys, NameNumber};
 use crate::rows::keys;
 use crate::rows::table::AnyTable;
 use crate::rows::tables::{
-    ALL, CONTENT, COUNTS, DELETED, ERASED, ERASURES, EVENTS, NAMES, NAMES_BY_NUMBER, NOTICE_MARKERS_AT, OUTBOX,
-    OUTBOX_ARCHIVE, REACTIONS_BY_USER, TAKEN_OFF,
+    ALL, CONTENT, COUNTS, DELETED, ERASED, ERASURES, EVENTS, FOLLOW_REQUESTS, NAMES, NAMES_BY_NUMBER,
+    NOTICE_MARKERS_AT, OUTBOX, OUTBOX_ARCHIVE, REACTIONS_BY_USER, TAKEN_OFF,
 };
 use crate::rows::values::{Text, Value};
 use crate::rows::walk::{go_on, listed, seconds};
@@ -56,7 +56,8 @@ impl Search {
             _ if table == OUTBOX_ARCHIVE => return None,
             _ if table == EVENTS => Self::Log,
             Keys::Row("user", "content") => Self::Rows(table, ErasedPart::Items),
-            Keys::Row("user", "user") => Self::Rows(table, ErasedPart::Others),
+            // The others by time are found by their pairs.
+            Keys::Row(..) if table == FOLLOW_REQUESTS => Self::Rows(table, ErasedPart::Others),
             Keys::Pair("user", "user") => Self::Pairs(table, ErasedPart::Others),
             Keys::Pair("user", "list") => Self::Pairs(table, ErasedPart::Memberships),
             Keys::Pair("content", "user") => Self::TakenOff,

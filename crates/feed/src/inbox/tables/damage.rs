@@ -29,8 +29,8 @@ pub fn drop_damaged_inboxes(store: &Store) -> Result<()> {
     Ok(())
 }
 
-/// Drops the inbox of a user if it is damaged, for a cause that is logged if it is known. The caller holds the user's lock, so no settle or rebuild comes
-/// between.
+/// Drops the inbox of a user if it is damaged, for a cause that is logged if it is known. The caller holds the user's lock, so
+/// no settle or rebuild comes between.
 pub(crate) fn drop_if_damaged(store: &Store, user: UserId, cause: Option<&str>) -> Result<()> {
     if !read_inbox(store, user, Tier::Disk)?.is_damaged() {
         return Ok(());

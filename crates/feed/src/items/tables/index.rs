@@ -7,7 +7,6 @@ use crate::memory::topics::TopicEndsChange;
 use crate::rows::changes::count_row;
 use crate::rows::mirrors::{Fact, Facts, counted_on, subject};
 use crate::rows::table::AnyTable;
-use crate::rows::table::readable;
 use crate::rows::tables::{CONTENT, FOLLOWING, ITEM_COUNTS, TOPIC_IDS, mirrors_of};
 use crate::rows::values::{ItemSteps, Number, Stored};
 use crate::rows::{keys, values};
@@ -118,7 +117,7 @@ impl Facts for Store {
     }
 
     fn entry(&self, item: ContentId) -> Result<Option<Entry>> {
-        Ok(readable(CONTENT.get(self.now(Tier::Disk), item))?.map(|stored| stored.content.entry()))
+        Ok(CONTENT.readable(self.now(Tier::Disk), item)?.map(|stored| stored.content.entry()))
     }
 
     fn has_purged(&self, item: ContentId) -> Result<bool> {
@@ -126,6 +125,6 @@ impl Facts for Store {
     }
 
     fn topic_id(&self, name: &str) -> Result<Option<u64>> {
-        Ok(readable(TOPIC_IDS.get(self.now(Tier::Disk), name))?.map(|Number(id)| id))
+        Ok(TOPIC_IDS.readable(self.now(Tier::Disk), name)?.map(|Number(id)| id))
     }
 }

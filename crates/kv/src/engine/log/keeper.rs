@@ -26,14 +26,14 @@ pub(crate) struct Keeper {
     pub(crate) reserve: Option<Reserve>,
     pub(crate) archive: Option<Arc<AtomicU64>>,
     pub(crate) sync: bool,
+    /// The last row up to which a note vouches: at the start, of before the first write.
+    pub(crate) noted: u64,
 }
 
 impl Keeper {
     /// Works until it is to stop. Then it releases the engine.
     pub(crate) fn run(self, stopped: &Receiver<()>) {
-        let Self { db, flushed, health, mut reserve, archive, sync } = self;
-        // The last row up to which a note of this thread vouches.
-        let mut noted = flushed.through();
+        let Self { db, flushed, health, mut reserve, archive, sync, mut noted } = self;
         let mut latest = db.latest_sequence_number();
         while stopped.recv_timeout(LOOK_EVERY) == Err(RecvTimeoutError::Timeout) {
             let before = std::mem::replace(&mut latest, db.latest_sequence_number());
