@@ -156,7 +156,8 @@ impl<'a> Rules<'a> {
         if place.at < self.notices_since {
             return Ok(false);
         }
-        let on = Notice::read(key, value)?.on;
+        // A row that cannot be read counts as it is.
+        let on = Notice::read(key, value).ok().and_then(|notice| notice.on);
         for item in place.id.item.into_iter().chain(on) {
             if self.is_final(Some(item.get()))? {
                 return Ok(false);

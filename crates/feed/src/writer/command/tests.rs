@@ -7,7 +7,7 @@ use super::*;
 const GOLDEN: &[&str] = &[
     r#"{"publish_items":{"drafts":[{"author_id":"1","content_id":"9223372036854775807","published_at":9223372036854775807,"kind":"repost","text":"é 🌊\n\u0000\"\\","media":[ {"url" : "\u00e9\/", "type":"image","w":1.50} ],"topics":["t","é 🌊"],"ref_id":"a/b","extra":{ "b":1e2,"a":12345678901234567890123 },"broadcast":false,"to":["2","b"],"audience":"followers"}]}}"#,
     r#"{"publish_items":{"drafts":[{"author_id":"ann"},{"author_id":"01"}]}}"#,
-    r#"{"publish_items":{"drafts":[{"author_id":"1","kind":"comment","topics":[],"ref_id":"7","broadcast":false,"to":["2","c"]}],"on_live_items":"all"}}"#,
+    r#"{"publish_items":{"drafts":[{"author_id":"1","kind":"comment","ref_id":"7","broadcast":false,"to":["2","c"]}],"on_live_items":"all"}}"#,
     r#"{"edit_item":{"item":"7","edit":{"text":"t","media":[{"type":"","url":""}],"extra":{"a":{"a":[null]}}}}}"#,
     r#"{"edit_item":{"item":"7","edit":{"text":null,"media":null,"extra":null}}}"#,
     r#"{"edit_item":{"item":"7","edit":{}}}"#,
@@ -47,7 +47,7 @@ const GOLDEN: &[&str] = &[
     r#"{"change_members":{"user":"a","list":"é","add":["2","b"],"remove":["c"]}}"#,
     r#"{"take_off":{"item":"7","source":"a"}}"#,
     r#"{"change_members":{"user":"a","list":"é","add":["2"],"remove":[],"rule":{"except":["repost"]}}}"#,
-    r#"{"publish_items":{"drafts":[{"author_id":"1","kind":"comment","topics":[],"ref_id":"7","broadcast":false,"to":["2","b"],"audience":"followers"}],"on_live_items":"own"}}"#,
+    r#"{"publish_items":{"drafts":[{"author_id":"1","kind":"comment","ref_id":"7","broadcast":false,"to":["2","b"],"audience":"followers"}],"on_live_items":"own"}}"#,
     r#"{"react":{"item":"7","requests":[],"imported":true}}"#,
     r#"{"import_line":{"change":{"set_restriction":{"user":"1","target":"b","restriction":"block","raised":true}},"since":5}}"#,
     r#"{"import_line":{"change":{"set_restriction":{"user":"1","target":"b","restriction":"mute","raised":true}}}}"#,
