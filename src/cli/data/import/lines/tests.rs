@@ -49,14 +49,14 @@ fn what_is_left_out_may_be_empty_or_null() {
     let since = json(Table::Follows, r#"{"since":0,"user_id":1,"target_id":2}"#);
     assert_eq!(since.as_deref(), Ok(r#"{"import_follows":{"user":"1","follows":[["2",0]]}}"#), "the first time of all");
     for (text, expected) in [
-        ("\"a, b\"", r#""text":"a, b","#),
+        ("\"a, b\"", r#","text":"a, b""#),
         ("", ""),
-        ("\"\"", r#""text":"","#),
+        ("\"\"", r#","text":"""#),
         ("\\N", ""),
-        ("\"\\N\"", r#""text":"\\N","#),
+        ("\"\\N\"", r#","text":"\\N""#),
     ] {
-        let draft = r#""author_id":"1","content_id":"7","published_at":1000,"kind":"post","#;
-        let whole = format!(r#"{{"import_items":{{"drafts":[{{{draft}{expected}"topics":[],"broadcast":true}}]}}}}"#);
+        let draft = r#""author_id":"1","content_id":"7","published_at":1000"#;
+        let whole = format!(r#"{{"import_items":{{"drafts":[{{{draft}{expected}}}]}}}}"#);
         assert_eq!(csv(Table::Content, &format!("7,1,1000,{text}")), Ok(whole), "{text}");
     }
 }
