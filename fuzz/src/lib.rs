@@ -18,10 +18,37 @@ mod rows {
     pub use check_values::values as check_values;
 }
 
+mod options {
+    pub use feed::store::InboxRoom;
+}
+
+/// As far as the sources below take names from it.
+mod prelude {
+    pub use std::fmt::{self, Display};
+    pub use std::io::{self, Read, Write};
+
+    pub use serde::{Deserialize, Serialize};
+    pub use serde_json::{Value, json};
+
+    pub use model::error::{Code, Error, Result};
+    pub use model::{HostId, Millis, UserId};
+
+    pub use crate::cli::terminal::progress::Progress;
+}
+
 #[path = "../../src/cli"]
 mod cli {
+    /// Not under test.
+    pub fn plain(text: &str) -> String {
+        text.escape_default().to_string()
+    }
+
     pub mod terminal {
-        pub mod words;
+        pub mod units {
+            pub fn lines(count: u64) -> String {
+                format!("{count} lines")
+            }
+        }
 
         /// Progress bars are not under test.
         pub mod progress {
