@@ -324,7 +324,7 @@ export default {
   changes_all: "All changes",
   changes_content: "Items",
   changes_follows: "Follows",
-  changes_barriers: "Mutes, hides, blocks",
+  changes_restrictions: "Mutes, hides, blocks",
   changes_reactions: "Reactions",
   changes_users: "Profiles, settings, suspensions",
   changes_lists: "Lists",

@@ -324,7 +324,7 @@ export default {
   changes_all: "全部变更",
   changes_content: "内容",
   changes_follows: "关注",
-  changes_barriers: "静音、隐藏、屏蔽",
+  changes_restrictions: "静音、隐藏、屏蔽",
   changes_reactions: "回应",
   changes_users: "个人资料、设置、停用",
   changes_lists: "列表",
