@@ -33,7 +33,7 @@ CARGO_TEST := cargo --config .cargo/tests.toml test --release --locked --feature
 QUICK_TEST := $(subst test --,--config .cargo/quick.toml test --,$(CARGO_TEST))
 UNIT_TEST := $(CARGO_TEST) --workspace --lib
 # Most tests wait more than they compute.
-export RUST_TEST_THREADS ?= $(shell cores=$$(getconf _NPROCESSORS_ONLN); echo $$((cores > 4 ? 20 : 4 * cores + 2)))
+export RUST_TEST_THREADS ?= $(shell cores=$$(getconf _NPROCESSORS_ONLN); echo $$((cores > 9 ? 20 : 2 * cores + 2)))
 # Where flushing to the device costs nothing, if there is room for the directories of all tests. What a flush leaves on the
 # device after a power cut is proven by tests/power_cuts.py.
 RAM_DIR := $(shell [ "$$(df --output=avail /dev/shm 2>/dev/null | tail -n 1)" -gt 4000000 ] 2>/dev/null && echo /dev/shm)
@@ -88,7 +88,7 @@ test-program: ; $(IN_RAM) $(CARGO_TEST) --test program
 .PHONY: test-machines
 test-machines: export TIMEFORMAT := took %R s, %U s of the processor and %S s of the system
 test-machines:
-	@set -o pipefail; env -u MAKEFLAGS make --no-print-directory --jobs 4 --output-sync=target --keep-going \
+	@set -o pipefail; env -u MAKEFLAGS make --no-print-directory --jobs 3 --output-sync=target --keep-going \
 	  TIDELINE=$(TESTED) $(addprefix machine-,$(MORE) $(MACHINES)) | tee $(MACHINES_LOG)
 
 # Short shares of the proof machines, each in some seconds to two minutes; the longest come first. The unit tests are compiled

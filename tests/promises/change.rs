@@ -339,11 +339,7 @@ impl Case {
         let results =
             self.system.feed.import(named.iter().map(|sent| ImportItems::one(sent.draft(), None).into()).collect());
         let results = results.map_err(|e| format!("import fails: {e}"))?;
-        if let Some(late) =
-            results.iter().filter_map(|result| result.as_ref().err()).find(|e| code(e) == "log_unavailable")
-        {
-            return Err(format!("import fails: {late}"));
-        }
+        results.iter().try_for_each(|result| self.expect_taken(result))?;
         self.learn_lines(named.iter().flat_map(Sent::mentions), results.iter().all(Result::is_ok))?;
         ensure_eq!(results.len(), named.len(), "answers");
         for (sent, result) in named.into_iter().zip(results) {

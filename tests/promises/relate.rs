@@ -276,6 +276,7 @@ impl Case {
             lines.iter().cloned().map(|(me, target, since, rule)| ImportFollows::one(me, target, since, rule));
         let results = self.system.feed.import(changes.map(Command::from).collect());
         let results = results.map_err(|e| format!("import fails: {e}"))?;
+        results.iter().try_for_each(|result| self.expect_taken(result))?;
         let mentioned = lines.iter().flat_map(|(me, target, ..)| [me, target]);
         self.learn_lines(mentioned, results.iter().all(Result::is_ok))?;
         ensure_eq!(results.len(), follows.len(), "answers");
