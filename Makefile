@@ -34,8 +34,8 @@ QUICK_TEST := $(subst test --,--config .cargo/quick.toml test --,$(CARGO_TEST))
 UNIT_TEST := $(CARGO_TEST) --workspace --lib
 # Most tests wait more than they compute.
 export RUST_TEST_THREADS ?= $(shell cores=$$(getconf _NPROCESSORS_ONLN); echo $$((cores > 9 ? 20 : 2 * cores + 2)))
-# Where flushing to the device costs nothing, if there is room for the directories of all tests. What a flush leaves on the
-# device after a power cut is proven by tests/power_cuts.py.
+# Where flushing to the device costs nothing, if there is room. What a flush leaves on the device after a power cut is proven by
+# tests/power_cuts.py.
 RAM_DIR := $(shell [ "$$(df --output=avail /dev/shm 2>/dev/null | tail -n 1)" -gt 4000000 ] 2>/dev/null && echo /dev/shm)
 IN_RAM := $(if $(RAM_DIR),TMPDIR=$(RAM_DIR))
 
@@ -81,8 +81,8 @@ test: setup ## run all tests, and short shares of the proof machines; says which
 	@! grep 'left out' $(MACHINES_LOG) || echo 'make test: all other tests passed; the lines above name the tests whose tools are missing'
 
 .PHONY: test-library test-program
-test-library: ; $(IN_RAM) $(CARGO_TEST) --test library
-test-program: ; $(IN_RAM) $(CARGO_TEST) --test program
+test-library: ; $(CARGO_TEST) --test library
+test-program: ; $(CARGO_TEST) --test program
 
 # MORE= names further ones. Each tells all that it has to say at its end, with the time that it took.
 .PHONY: test-machines
@@ -95,7 +95,7 @@ test-machines:
 # once the others run: Cargo compiles for one command at a time.
 MACHINES := slow-clients console python-client unit typescript-client examples chaos docs recipes backups standby power-cuts lying-disk alerts proxies site install
 .PHONY: $(addprefix machine-,$(MACHINES))
-machine-unit: ; time { $(CARGO_TEST) --doc && $(IN_RAM) $(UNIT_TEST); }
+machine-unit: ; time { $(CARGO_TEST) --doc && $(UNIT_TEST); }
 machine-docs: ; time python3 tests/docs.py --binary $(TIDELINE)
 machine-chaos: ; time python3 tests/chaos.py --binary $(TIDELINE) --rounds 5 --seed 20260101
 machine-backups: ; time python3 tests/backups.py --binary $(TIDELINE) --backups 3 --seed 20260101
