@@ -10,7 +10,7 @@ use model::sync::{Condvar, Mutex, MutexGuard};
 #[derive(Debug)]
 pub(crate) struct Room {
     capacity: usize,
-    /// How much must be free before threads that wait are woken.
+    /// The free part at which threads that wait are woken.
     rest: usize,
     used: Mutex<usize>,
     /// Threads that wait for room; changed under the lock.
@@ -115,7 +115,7 @@ impl Room {
         }
     }
 
-    /// How much is taken.
+    /// The part that is taken.
     pub(crate) fn fill(&self) -> Fill {
         Fill::of(*self.used(), self.capacity)
     }

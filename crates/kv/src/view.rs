@@ -14,7 +14,7 @@ const READ_AHEAD: usize = 1 << 20;
 /// Most consecutive deleted rows that a walk from memory passes over. A walk over more goes to a thread that may block.
 const MOST_SKIPPED: u64 = 1000;
 
-/// How far a read may go.
+/// The depth to which a read may go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tier {
     /// To the disk, if necessary.

@@ -27,7 +27,7 @@ const LONGEST: usize = 64 << 20;
 /// An idle connection is closed before the server would close it.
 const IDLE: Duration = Duration::from_secs(5);
 
-/// How a command calls a server.
+/// The options by which a command calls a server.
 #[derive(Debug, Default, Args, Serialize)]
 pub(crate) struct Access {
     /// Read the key of the server from FILE [default: the variable TIDELINE_KEY]

@@ -16,7 +16,7 @@ use model::error::{Error, Result};
 #[derive(Default)]
 pub(crate) struct Erasing {
     users: RwLock<HashSet<UserId>>,
-    /// How many they are: mostly none, and then no look-up takes the lock.
+    /// Their number: mostly none, and then no look-up takes the lock.
     count: AtomicUsize,
 }
 

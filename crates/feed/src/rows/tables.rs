@@ -58,7 +58,7 @@ tables! {
     /// Home timelines, by fan-out, settle and rebuild.
     INBOXES: UserId => PackedInbox = "inboxes"
         [.own().large().taking(Steps::Merged).compressed(Compression::None).rebuilt()];
-    /// Who follows whom.
+    /// Follows: a user, and a followee.
     FOLLOWING: (UserId, UserId) => Membership = "following" [.exported().counts(Counter::Following)];
     /// Followees in the order of their follows.
     FOLLOWING_BY_TIME: ByTime<UserId, UserId> => () = "following_by_time" [.follows(&[(FOLLOWING.spec, Mirror::BY_TIME)])];
@@ -86,15 +86,15 @@ tables! {
         [.counting(Counted::ByItem).follows(&[(REACTIONS.spec, Mirror::REACTIONS_BY_USER)])];
     /// Names of kinds: of content (0) or of reactions (1), by their numbers.
     KINDS: [u8; 2] => Text = "kinds" [.exported()];
-    /// Whom a user mutes.
+    /// Mutes: a user, and the target.
     MUTES: (UserId, UserId) => Millis = "mutes" [.exported()];
     /// Mutes of a user in the order of their times.
     MUTES_BY_TIME: ByTime<UserId, UserId> => () = "mutes_by_time" [.follows(&[(MUTES.spec, Mirror::BY_TIME)])];
     /// Users who mute a user, for the erasure of that.
     MUTED_BY: (UserId, UserId) => () = "muted_by" [.follows(&[(MUTES.spec, Mirror::REVERSED)])];
-    /// From whom a user hides.
+    /// Hides: a user, and a reader who is shown nothing of it.
     HIDDEN: (UserId, UserId) => Millis = "hidden" [.exported()];
-    /// Those from whom a user hides in the order of their times.
+    /// Hides of a user in the order of their times.
     HIDDEN_BY_TIME: ByTime<UserId, UserId> => () = "hidden_by_time" [.follows(&[(HIDDEN.spec, Mirror::BY_TIME)])];
     /// Users who hide from a reader.
     HIDDEN_TO: (UserId, UserId) => () = "hidden_to" [.follows(&[(HIDDEN.spec, Mirror::REVERSED)])];
@@ -114,7 +114,7 @@ tables! {
     NAMES: Name => Number = "names" [.missing()];
     /// Names by their numbers; empty once the user is [erased](#parts-of-an-erasure).
     NAMES_BY_NUMBER: NameNumber => Text = "names_by_number" [.exported().follows(&[(NAMES.spec, Mirror::NAMES_BY_NUMBER)])];
-    /// Whether a user has an inbox, and when the user was last seen.
+    /// The state of the inbox of a user, and the time at which the user was last seen.
     ACTIVITY: UserId => Activity = "activity" [.own()];
     /// The newest items of a source that did not reach all followers.
     UNPUSHED: UserId => Unpushed = "unpushed" [.own()];
@@ -139,7 +139,7 @@ tables! {
     EVENTS: EventNumber => Logged = "events" [.read_by(Access::Log).counting(Counted::Newest)];
     /// Notes of the server: see [Notes](#notes).
     REPLICA: Note => Vec<u8> = "replica" [.own()];
-    /// Whom a user blocks.
+    /// Blocks: a user, and the target.
     BLOCKS: (UserId, UserId) => Millis = "blocks" [.exported()];
     /// Blocks of a user in the order of their times.
     BLOCKS_BY_TIME: ByTime<UserId, UserId> => () = "blocks_by_time" [.follows(&[(BLOCKS.spec, Mirror::BY_TIME)])];
@@ -149,7 +149,7 @@ tables! {
     TAKEN_OFF: (ContentId, UserId) => Millis = "taken_off" [.counting(Counted::OfItem)];
     /// Settings of users.
     SETTINGS: UserId => UserSettings = "settings" [.exported()];
-    /// Who has asked to follow whom.
+    /// Requests to follow: a user, and the target.
     REQUESTS: (UserId, UserId) => Membership = "requests" [.exported()];
     /// Requests of a user in the order of their times.
     SENT_REQUESTS: ByTime<UserId, UserId> => () = "sent_requests" [.follows(&[(REQUESTS.spec, Mirror::BY_TIME)])];

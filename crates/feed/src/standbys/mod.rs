@@ -79,7 +79,7 @@ struct Seen {
 #[derive(Debug, Default)]
 struct Calls {
     known: BTreeMap<String, Seen>,
-    /// When a standby last called, and when that was last written down.
+    /// The times of the last call of a standby, and of the last note of one.
     last: Option<Instant>,
     written: Option<Instant>,
 }

@@ -8,7 +8,7 @@ use model::UserId;
 use model::sync::atomic::{AtomicU64, Ordering};
 use model::sync::{RwLock, RwLockReadGuard};
 
-/// What is held of a user: by each key the greatest value so far, and the number of holds.
+/// The keys held of a user, each with the greatest value so far and the number of holds.
 pub(super) type Keys<K, V> = BTreeMap<K, (V, usize)>;
 
 /// Pairs of a user and a key, each with the number of its holds. Bounded by the backlog's capacity: each hold belongs to a job, or
@@ -16,7 +16,7 @@ pub(super) type Keys<K, V> = BTreeMap<K, (V, usize)>;
 #[derive(Debug)]
 pub(super) struct Held<K, V> {
     by_user: RwLock<HashMap<UserId, Keys<K, V>>>,
-    /// How many pairs.
+    /// The number of pairs.
     len: AtomicU64,
 }
 

@@ -4,7 +4,7 @@ use super::{Value, corrupt, id_of, number};
 use model::error::Result;
 use model::{ErasedUser, Erasure};
 
-/// When it began, the rows that are removed so far, and the hash.
+/// Its begin, the number of rows removed so far, and the hash.
 impl Value for Erasure {
     const FORM: &'static str = "since, and the rows removed so far, 8 bytes each; the hash of the id, as in `erased`";
 
@@ -22,7 +22,7 @@ impl Value for Erasure {
     }
 }
 
-/// When it began and was over, and the rows that were removed. Its key is the hash.
+/// Its begin, its end, and the number of rows removed. Its key is the hash.
 impl Value for ErasedUser {
     const FORM: &'static str = "since, over, and the rows removed, 8 bytes each";
 

@@ -51,7 +51,7 @@ pub(super) struct Ring {
     pub(super) given: Credentials,
     /// The rules for tokens.
     pub(super) auth: Auth,
-    /// What verifies tokens.
+    /// The keys that verify tokens, each with its rules.
     verifiers: Vec<(DecodingKey, Validation)>,
     /// The users of verified tokens, each with the last second in which the token is valid.
     pub(super) verified: Cache<KeyHash, (HostId, u64)>,
