@@ -169,10 +169,10 @@ impl Shelf {
         removed.map_err(|e| self.failed("a backup could not be removed", &e))
     }
 
-    /// Removes folders of unfinished work, also of the verifications of earlier versions, and of removed backups.
+    /// Removes folders of unfinished work, and of removed backups.
     pub(super) fn tidy(&self) -> Result<()> {
         for name in self.names()? {
-            let is_left = [PART, GONE, ".check"].iter().any(|end| name.strip_suffix(end).is_some_and(is_name));
+            let is_left = [PART, GONE].iter().any(|end| name.strip_suffix(end).is_some_and(is_name));
             if is_left && fs::remove_dir_all(self.dir.join(&name)).is_ok() {
                 tracing::info!(name, "the rest of an interrupted backup was removed");
             }
