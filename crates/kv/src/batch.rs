@@ -64,8 +64,8 @@ impl WriteBatch {
     }
 
     /// Puts a row.
-    pub fn put(&mut self, family: &'static Family, key: impl AsRef<[u8]>, value: impl AsRef<[u8]>) {
-        self.rows.push((family, key.as_ref().to_vec(), Op::Put(value.as_ref().to_vec())));
+    pub fn put(&mut self, family: &'static Family, key: impl AsRef<[u8]>, value: impl Into<Vec<u8>>) {
+        self.rows.push((family, key.as_ref().to_vec(), Op::Put(value.into())));
     }
 
     /// Removes a row.
@@ -74,12 +74,12 @@ impl WriteBatch {
     }
 
     /// Merges a step into a row.
-    pub fn merge(&mut self, family: &'static Family, key: impl AsRef<[u8]>, step: impl AsRef<[u8]>) {
-        self.rows.push((family, key.as_ref().to_vec(), Op::Merge(step.as_ref().to_vec())));
+    pub fn merge(&mut self, family: &'static Family, key: impl AsRef<[u8]>, step: impl Into<Vec<u8>>) {
+        self.rows.push((family, key.as_ref().to_vec(), Op::Merge(step.into())));
     }
 
     /// Puts a row, or removes it (`None`).
-    pub fn set(&mut self, family: &'static Family, key: impl AsRef<[u8]>, value: Option<impl AsRef<[u8]>>) {
+    pub fn set(&mut self, family: &'static Family, key: impl AsRef<[u8]>, value: Option<impl Into<Vec<u8>>>) {
         match value {
             Some(value) => self.put(family, key, value),
             None => self.delete(family, key),

@@ -125,16 +125,16 @@ impl Floors<'_> {
         database: &Database,
         change: &mut WriteBatch,
         key: &[u8],
-        value: Option<&[u8]>,
+        value: Option<Vec<u8>>,
     ) -> Result<()> {
         let Archived { hot, archive, .. } = self.of;
-        if value.is_some() {
-            change.set(self.table_of(database, key)?, key, value);
+        if let Some(value) = value {
+            change.put(self.table_of(database, key)?, key, value);
             return Ok(());
         }
-        change.set(hot, key, value);
+        change.delete(hot, key);
         if self.of.has_floors() {
-            change.set(archive, key, value);
+            change.delete(archive, key);
         }
         Ok(())
     }

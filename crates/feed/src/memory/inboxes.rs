@@ -142,7 +142,7 @@ impl Inboxes {
         while records.peek().is_some() {
             let mut batch = WriteBatch::default();
             for (job, record) in records.by_ref().take(MOST_ROWS) {
-                batch.set(&JOBS, keys::job(*job), record.as_ref());
+                batch.set(&JOBS, keys::job(*job), record.as_deref());
             }
             database.follow_up(Write::EndJobs, batch)?;
             pace.step();

@@ -21,8 +21,8 @@ pub(crate) fn change_row(
     let facts = values.each_ref().map(|value| value.as_deref().map(|value| Fact::new(key, value)));
     for (to, mirror) in mirrors_of(table) {
         for difference in mirror.differences(given, facts)? {
-            batch.set(to, &difference.key, difference.value.as_ref());
             count_row(batch, to, &difference.key, [difference.was_there, difference.value.is_some()]);
+            batch.set(to, &difference.key, difference.value);
         }
     }
     count_row(batch, table, key, values.each_ref().map(Option::is_some));

@@ -2,7 +2,7 @@
 
 use std::marker::PhantomData;
 
-use super::keys::{Counter, Partition, count, entry, id, job, notice, of_user, pair, reaction};
+use super::keys::{Counter, ID, NOTICE, Partition, ROW, count, entry, id, job, notice, of_user, pair, reaction};
 use kv::Access;
 use model::{ContentId, JobId, ListId, NoticeCursor, Position, TopicId, UserId};
 
@@ -27,7 +27,7 @@ pub(crate) enum Keys {
     KindRow(&'static str, &'static str),
     /// A lane, and the number of a job.
     Job,
-    /// What it is a kind of, and its byte.
+    /// A sort, of content or of reactions, and the byte of a kind.
     Kind,
     /// A user and the place of a notice.
     Notice,
@@ -39,17 +39,21 @@ pub(crate) enum Keys {
 pub(crate) trait KeyType {
     /// Their form, by which an audit names a row.
     const FORM: Keys;
-    /// How rows with such keys are read.
+    /// The usual way to read rows with such keys.
     const ACCESS: Access = Access::Point;
 }
 
 /// A key of a table of [`KeyType`] `K`.
 pub(crate) trait Key<K> {
-    fn bytes(&self) -> impl AsRef<[u8]>;
+    type Bytes: AsRef<[u8]>;
+
+    fn bytes(&self) -> Self::Bytes;
 }
 
 impl<K, T: Key<K>> Key<K> for &T {
-    fn bytes(&self) -> impl AsRef<[u8]> {
+    type Bytes = T::Bytes;
+
+    fn bytes(&self) -> Self::Bytes {
         (*self).bytes()
     }
 }
@@ -71,7 +75,9 @@ macro_rules! parts {
             }
 
             impl Key<$id> for $id {
-                fn bytes(&self) -> impl AsRef<[u8]> {
+                type Bytes = [u8; ID];
+
+                fn bytes(&self) -> Self::Bytes {
                     id((*self).into())
                 }
             }
@@ -114,14 +120,16 @@ impl<A: Part, B: Part> KeyType for (A, B) {
 }
 
 impl<A: Part, B: Part> Key<(A, B)> for (A, B) {
-    fn bytes(&self) -> impl AsRef<[u8]> {
+    type Bytes = [u8; 2 * ID];
+
+    fn bytes(&self) -> Self::Bytes {
         pair(self.0, self.1)
     }
 }
 
 /// Keys that are places in partitions, newest first.
 pub(crate) trait Ordered {
-    /// Whose a partition is.
+    /// The owner of a partition.
     type Owner;
     /// As it stands in keys.
     type Partition: Partition;
@@ -149,7 +157,9 @@ impl<P: Part, I: Part + Ord + TryFrom<u64>> Ordered for ByTime<P, I> {
 }
 
 impl<P: Part, I: Part> Key<ByTime<P, I>> for (P, Position<I>) {
-    fn bytes(&self) -> impl AsRef<[u8]> {
+    type Bytes = [u8; ROW];
+
+    fn bytes(&self) -> Self::Bytes {
         entry(self.0, self.1)
     }
 }
@@ -182,8 +192,10 @@ macro_rules! texts {
                 const FORM: Keys = Keys::Text($what);
             }
 
-            impl Key<$text> for &str {
-                fn bytes(&self) -> impl AsRef<[u8]> {
+            impl<'t> Key<$text> for &'t str {
+                type Bytes = &'t [u8];
+
+                fn bytes(&self) -> Self::Bytes {
                     self.as_bytes()
                 }
             }
@@ -202,7 +214,9 @@ impl KeyType for ListName {
 }
 
 impl Key<ListName> for (UserId, &str) {
-    fn bytes(&self) -> impl AsRef<[u8]> {
+    type Bytes = Vec<u8>;
+
+    fn bytes(&self) -> Self::Bytes {
         of_user(self.0, self.1)
     }
 }
@@ -212,7 +226,9 @@ impl KeyType for (UserId, Counter) {
 }
 
 impl Key<(UserId, Counter)> for (UserId, Counter) {
-    fn bytes(&self) -> impl AsRef<[u8]> {
+    type Bytes = [u8; ID + 1];
+
+    fn bytes(&self) -> Self::Bytes {
         count(self.0, self.1)
     }
 }
@@ -222,19 +238,23 @@ impl KeyType for (ContentId, u8, UserId) {
 }
 
 impl Key<(ContentId, u8, UserId)> for (ContentId, u8, UserId) {
-    fn bytes(&self) -> impl AsRef<[u8]> {
+    type Bytes = [u8; 2 * ID + 1];
+
+    fn bytes(&self) -> Self::Bytes {
         reaction(self.0, self.1, self.2)
     }
 }
 
-/// Whose kind it is, and its number.
+/// A sort, of content or of reactions, and the number of a kind.
 impl KeyType for [u8; 2] {
     const FORM: Keys = Keys::Kind;
 }
 
 impl Key<[u8; 2]> for [u8; 2] {
-    fn bytes(&self) -> impl AsRef<[u8]> {
-        self
+    type Bytes = Self;
+
+    fn bytes(&self) -> Self::Bytes {
+        *self
     }
 }
 
@@ -244,7 +264,9 @@ impl KeyType for (UserId, NoticeCursor) {
 }
 
 impl Key<(UserId, NoticeCursor)> for (UserId, NoticeCursor) {
-    fn bytes(&self) -> impl AsRef<[u8]> {
+    type Bytes = [u8; NOTICE];
+
+    fn bytes(&self) -> Self::Bytes {
         notice(self.0, self.1)
     }
 }
@@ -262,7 +284,9 @@ impl KeyType for JobId {
 }
 
 impl Key<JobId> for JobId {
-    fn bytes(&self) -> impl AsRef<[u8]> {
+    type Bytes = [u8; 10];
+
+    fn bytes(&self) -> Self::Bytes {
         job(*self)
     }
 }

@@ -116,7 +116,7 @@ pub(crate) fn split_reaction(key: &[u8]) -> Option<(u64, u8, u64)> {
 }
 
 /// Bytes of the key of a notice.
-const NOTICE: usize = 4 * ID + 2;
+pub(super) const NOTICE: usize = 4 * ID + 2;
 
 /// The key of a notice: `owner | !at | !kind | !reaction | !actor | !item`; an item of 0 is none.
 pub(crate) fn notice(owner: UserId, place: NoticeCursor) -> [u8; NOTICE] {

@@ -108,7 +108,7 @@ impl Spec {
     }
 
     /// With other engine options.
-    pub(super) const fn on(self, family: Family) -> Self {
+    const fn on(self, family: Family) -> Self {
         Self { family, ..self }
     }
 
@@ -189,8 +189,7 @@ impl<K, V> Table<K, V> {
 
     /// For each key whether there is a row with it.
     pub(crate) fn have(self, at: At<'_>, keys: impl IntoIterator<Item = impl Key<K>>) -> Result<Vec<bool>> {
-        let keys: Vec<_> = keys.into_iter().collect();
-        let rows = at.get_many(self.spec, keys.iter().map(Key::bytes))?;
+        let rows = at.get_many(self.spec, keys.into_iter().map(|key| key.bytes()))?;
         Ok(rows.iter().map(Option::is_some).collect())
     }
 
@@ -217,10 +216,9 @@ impl<K, V: Value> Table<K, V> {
 
     /// The values of rows, in the order of their keys.
     pub(crate) fn get_many(self, at: At<'_>, keys: impl IntoIterator<Item = impl Key<K>>) -> Result<Vec<Option<V>>> {
-        let keys: Vec<_> = keys.into_iter().collect();
-        let rows = at.get_many(self.spec, keys.iter().map(Key::bytes))?;
-        let values = keys.iter().zip(rows);
-        values.map(|(key, row)| row.map(|row| V::read(key.bytes().as_ref(), &row)).transpose()).collect()
+        let keys: Vec<_> = keys.into_iter().map(|key| key.bytes()).collect();
+        let rows = at.get_many(self.spec, keys.iter().map(AsRef::as_ref))?;
+        keys.iter().zip(rows).map(|(key, row)| row.map(|row| V::read(key.as_ref(), &row)).transpose()).collect()
     }
 
     /// Puts a row into a change.

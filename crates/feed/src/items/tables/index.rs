@@ -35,7 +35,7 @@ pub(crate) struct IndexChange {
 
 impl Indexing<'_> {
     /// Puts a row into a change, or removes it (`None`), in the table of its place if that has an archive.
-    fn set(&self, change: &mut WriteBatch, table: AnyTable, key: &[u8], value: Option<&[u8]>) -> Result<()> {
+    fn set(&self, change: &mut WriteBatch, table: AnyTable, key: &[u8], value: Option<Vec<u8>>) -> Result<()> {
         match self.floors.iter().find(|floors| floors.table() == table) {
             Some(floors) => floors.set(self.store, change, key, value),
             None => {
@@ -82,8 +82,8 @@ pub(crate) fn indexing<'c>(
 pub(crate) fn change_item(change: &mut WriteBatch, items: [Option<&Stored>; 2], indexing: &Indexing<'_>) -> Result<()> {
     for (to, mirror) in mirrors_of(&CONTENT) {
         for difference in mirror.differences(indexing, items.map(|item| item.map(Fact::of_item)))? {
-            indexing.set(change, to, &difference.key, difference.value.as_deref())?;
             count_row(change, to, &difference.key, [difference.was_there, difference.value.is_some()]);
+            indexing.set(change, to, &difference.key, difference.value)?;
         }
     }
     let [before, after] = items;

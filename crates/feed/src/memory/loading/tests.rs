@@ -22,7 +22,7 @@ fn unloaded(dir: &TempDir) -> Store {
 fn put(store: &Store, table: AnyTable, rows: impl Iterator<Item = (u64, Vec<u8>)>) {
     for part in rows.collect::<Vec<_>>().chunks(1000) {
         let mut change = WriteBatch::default();
-        part.iter().for_each(|(key, row)| change.put(table, keys::id(*key), row));
+        part.iter().for_each(|(key, row)| change.put(table, keys::id(*key), row.as_slice()));
         store.commit(change, false).expect("writes");
     }
 }
