@@ -78,7 +78,7 @@ fn changes_after_the_instant_do_not_count(store: &Store) {
 }
 
 fn a_store_has_data_once_it_has_a_row_that_other_nodes_would_lack(store: &Store) {
-    feed::events::tables::begin_run(store, Some(Event::new(1, EventKind::Gap, false, 1, 1))).expect("begins");
+    feed::events::tables::begin_run(store, Some(Event::new(1, EventKind::Gap, false, 1, 1)), None).expect("begins");
     feed::inbox::tables::meet(store, user(1), 1).expect("meets");
     assert!(!feed::check::has_data(store).expect("reads"), "an event of a gap, and what each node has for itself");
     feed::users::tables::move_marker(store, user(1), place(1, 1), None).expect("moves");

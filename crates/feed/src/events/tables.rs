@@ -8,8 +8,11 @@ use crate::rows::tables::{EVENTS, REPLICA};
 use crate::rows::values::Value;
 use crate::store::{EVENTS_FROM, Store};
 use kv::{Scope, Tier, WriteBatch};
-use model::error::Result;
+use model::error::{Error, Result};
 use model::{Content, Event, Logged};
+
+/// The note with the histories of a directory.
+pub(crate) const HISTORIES: &str = "histories";
 
 /// The first `limit` rows with this number or a higher one, ascending.
 pub fn logged(store: &Store, from: u64, limit: usize) -> Result<Vec<Logged>> {
@@ -54,22 +57,27 @@ pub fn is_set_back(store: &Store) -> bool {
     store.disk().is_ok_and(|disk| disk.run.is_set_back())
 }
 
-/// Records that streams announce changes from now on; until then the record of the last run is kept. A `gap`, for a
-/// store that was set back, is written first, durably.
-pub fn begin_run(store: &Store, gap: Option<Event>) -> Result<()> {
+/// Records that streams announce changes from now on; until then the record of the last run is kept. First the `gap` of a
+/// store that was set back, and the note with the `histories`, if it changes, are written as one change, which is durable if
+/// there is a gap. Returns whether they are written.
+pub fn begin_run(store: &Store, gap: Option<Event>, histories: Option<&[u8]>) -> Result<bool> {
+    let mut change = WriteBatch::default();
+    let is_set_back = gap.is_some();
     if let Some(gap) = gap {
-        let mut change = WriteBatch::default();
         put(&mut change, gap)?;
-        // No failpoint: until the gap is written, each start finds that it is missing.
-        if let Err(error) = store.commit(change, true) {
-            tracing::warn!(%error, "the gap in the log of events could not be written; the next start tries again");
-            return Ok(());
-        }
     }
-    if let Ok(disk) = store.disk() {
+    if let Some(histories) = histories {
+        change.put(&REPLICA, HISTORIES, histories);
+    }
+    // No failpoint: until the gap is written, each start finds that it is missing.
+    let warn = |error: &Error| tracing::warn!(%error, "the beginning of this run could not be written; it is tried again");
+    let is_written = change.is_empty() || store.commit(change, is_set_back).inspect_err(warn).is_ok();
+    if let Ok(disk) = store.disk()
+        && (is_written || !is_set_back)
+    {
         disk.run.begin();
     }
-    Ok(())
+    Ok(is_written)
 }
 
 /// Adds the event of a change of an item to the change.

@@ -82,16 +82,15 @@ pub fn reset_time(feed: &Core) -> Result<Option<Millis>> {
     let Some(ahead) = sequencer.set_back(now()) else { return Ok(None) };
     let gap = sequencer.break_off();
     let number = gap.number;
-    tables::begin_run(&feed.store, Some(gap))?;
+    let mut histories = feed.events_on_disk.histories();
+    histories.begin(None, number);
+    histories.begin_run(&feed.store, Some(gap))?;
     if tables::logged(&feed.store, number, 1)?.is_empty() {
         return Err(Error::Setup("the storage takes no changes, so the times stay as they were".to_owned()));
     }
     // The events before it have the wrong times.
     feed.events_on_disk.remove_below(number);
     tables::trim_events(&feed.store, number)?;
-    let mut histories = feed.events_on_disk.histories();
-    histories.begin(None, number);
-    histories.save(&feed.store)?;
     feed.store.sync()?;
     Ok(Some(ahead))
 }

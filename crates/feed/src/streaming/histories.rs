@@ -3,11 +3,11 @@
 use std::ops::ControlFlow;
 
 use crate::events;
+use crate::events::tables::HISTORIES;
 use crate::store::{MARK, Store};
+use model::Event;
 use model::error::Result;
 
-/// The note with the histories of a directory, 16 bytes each: the id and the first number; the present one last.
-const NOTE: &str = "histories";
 /// Most ids that are kept.
 const MOST_HISTORIES: usize = 64;
 
@@ -32,28 +32,38 @@ pub(crate) struct Histories {
 
 impl Histories {
     fn read(store: &Store) -> Result<Self> {
-        let note = store.note(NOTE)?.unwrap_or_default();
+        let note = store.note(HISTORIES)?.unwrap_or_default();
         let number = |bytes: &[u8]| bytes.iter().fold(0, |all, byte| all << 8 | u64::from(*byte));
         let all = note.chunks_exact(16).map(|row| History { id: number(&row[..8]), first: number(&row[8..]) });
         Ok(Self { all: all.collect(), is_saved: true })
     }
 
     /// Those of a directory at `end`. A new one begins if there is none, if the last has ended, or if changes are told again
-    /// (`keeps`) after a time in which they were not.
-    pub(crate) fn open(store: &Store, end: u64, (has_ended, keeps): (bool, bool)) -> Result<Self> {
+    /// (`keeps`) after a time in which they were not. The last has ended with a `gap`. Begins the run.
+    pub(crate) fn open(store: &Store, end: u64, gap: Option<Event>, keeps: bool) -> Result<Self> {
         let mut histories = Self::read(store)?;
         // All nodes have one history.
         let is_node = store.note(MARK)?.is_some();
-        match histories.all.last().copied().filter(|_| !has_ended) {
+        match histories.all.last().copied().filter(|_| gap.is_none()) {
             None => histories.begin(None, if keeps { end } else { UNTOLD }),
             Some(last) if keeps && last.first == UNTOLD => histories.begin(is_node.then_some(last.id), end),
             Some(last) if !keeps && last.first != UNTOLD => histories.begin(Some(last.id), UNTOLD),
             Some(_) => {}
         }
-        if let Err(error) = histories.save(store) {
-            tracing::debug!(%error, "the history of changes cannot be written; the next attempt follows");
-        }
+        histories.begin_run(store, gap)?;
         Ok(histories)
+    }
+
+    /// Begins a run with these histories. A history that ends with a `gap` is on disk with it, or neither is.
+    pub(crate) fn begin_run(&mut self, store: &Store, gap: Option<Event>) -> Result<()> {
+        let note = (!self.is_saved).then(|| self.note());
+        self.is_saved |= events::tables::begin_run(store, gap, note.as_deref())?;
+        Ok(())
+    }
+
+    /// 16 bytes for each: the id and the first number.
+    fn note(&self) -> Vec<u8> {
+        self.all.iter().flat_map(|history| [history.id, history.first]).flat_map(u64::to_be_bytes).collect()
     }
 
     /// Begins a history: with a random id, or that of a command log, which has one alone.
@@ -65,14 +75,12 @@ impl Histories {
         self.is_saved = false;
     }
 
-    /// Writes them, if they have changed. Without it the next start begins another history.
+    /// Writes them, if they have changed.
     pub(crate) fn save(&mut self, store: &Store) -> Result<()> {
         if self.is_saved {
             return Ok(());
         }
-        let numbers = self.all.iter().flat_map(|history| [history.id, history.first]);
-        let note: Vec<u8> = numbers.flat_map(u64::to_be_bytes).collect();
-        store.put_notes(&[(NOTE, Some(&note))])?;
+        store.put_notes(&[(HISTORIES, Some(&self.note()))])?;
         self.is_saved = true;
         Ok(())
     }

@@ -47,9 +47,8 @@ impl OnDisk {
             );
         }
         let end = streaming.sequencer().end();
-        let histories = Mutex::new(Histories::open(store, end, (gap.is_some(), keeps_changes))?);
         let gap_number = gap.as_ref().map(|gap| gap.number);
-        events::tables::begin_run(store, gap)?;
+        let histories = Mutex::new(Histories::open(store, end, gap, keeps_changes)?);
         // Also if the gap could not be written: events before it are never sent.
         let told_from = gap_number.map_or(first, |gap| first.max(gap + 1));
         Ok(Self {
