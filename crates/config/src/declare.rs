@@ -47,7 +47,7 @@ macro_rules! settings {
             }
 
             /// The range of a setting in words, if it has one.
-            pub(super) fn range_of(name: &str) -> Option<String> {
+            pub fn range_of(name: &str) -> Option<String> {
                 $($($(
                     if name == concat!(stringify!($section), ".", stringify!($key)) {
                         return Some($crate::declare::in_words(&$range));

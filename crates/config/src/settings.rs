@@ -275,10 +275,9 @@ settings! {
         jwt_public_keys_file: PathBuf = PathBuf::new();
         /// How far the clock of the issuer of tokens may differ from this server's.
         leeway: Duration = Duration::from_secs(30), NONE..=Duration::from_secs(600);
-        /// The changes that user tokens may make for their user, out of "follow", "react", "comment", "mute", "block",
-        /// "lists", "requests", "marker" and "presence"; docs/use/access.md has the calls of each. Keys alone make the
-        /// others: the application decides about each follow if "follow" is left out. In the environment, commas separate the
-        /// words.
+        /// The changes that user tokens may make for their user; docs/use/access.md has the calls of each. Keys alone make
+        /// the others: the application decides about each follow if "follow" is left out. In the environment, commas
+        /// separate the words.
         users_act: Vec<Act> = Act::usual();
         /// The reads of user tokens: "own" for the pages, lists and relations of their user; "visible" also for all items,
         /// own pages, comments, topics, reactions, profiles and lists of followers that the user may see. See
@@ -287,9 +286,8 @@ settings! {
     }
 
     /// A cluster: several nodes that apply one command log, a topic of Apache Kafka. See docs/operate/cluster.md.
-    /// Without brokers this section does nothing. With them, the command log has the values of ids.accept, graph.follow_limit,
-    /// content.max_ahead, content.deleted_retention, timeline.include_own, topics.limit and reactions.kinds, and each
-    /// node uses those.
+    /// Without brokers this section does nothing. With them, the command log has the values of the settings that all nodes
+    /// share (docs/operate/cluster.md#settings-that-all-nodes-share), and each node uses those.
     cluster: Cluster {
         /// Brokers of the command log, each "host:port". In the environment, commas separate them.
         brokers: Vec<String> = Vec::new();
@@ -304,7 +302,7 @@ settings! {
         /// Nodes that keep the inbox of each user. With more than one, reads of a user stay fast while a node is away.
         /// The same on all nodes.
         inbox_copies: usize = 1, 1..=16;
-        /// How much a read waits for, unless it says so itself: "strict", "session" or "local".
+        /// How much a read waits for, unless it says so itself.
         consistency: Consistency = Consistency::Strict;
         /// The longest wait for the command log to take a change, and for a read to know that it has all changes.
         timeout: Duration = Duration::from_secs(10), Duration::from_millis(100)..=HOUR;
@@ -321,7 +319,7 @@ settings! {
         tls_cert: PathBuf = PathBuf::new();
         /// File of its private key, PEM.
         tls_key: PathBuf = PathBuf::new();
-        /// How this node proves its identity to the brokers: "none", "PLAIN", "SCRAM-SHA-256" or "SCRAM-SHA-512".
+        /// How this node proves its identity to the brokers.
         sasl: Sasl = Sasl::Off;
         /// The user of SASL.
         sasl_user: String = String::new();
@@ -352,6 +350,3 @@ settings! {
         slow_request: Duration = Duration::from_secs(1), NONE..=HOUR;
     }
 }
-
-#[cfg(test)]
-mod tests;
