@@ -46,6 +46,13 @@ macro_rules! settings {
                 Ok(())
             }
 
+            /// The settings with the greatest values of their ranges.
+            pub fn greatest() -> Self {
+                let mut config = Self::default();
+                $($($(config.$section.$key = $range.into_inner().1;)?)*)*
+                config
+            }
+
             /// The range of a setting in words, if it has one.
             pub fn range_of(name: &str) -> Option<String> {
                 $($($(
