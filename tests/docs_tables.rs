@@ -7,8 +7,11 @@ use model::error::Code;
 use serde_json::Value;
 
 /// The files, and how each is made of itself.
-const FILES: [(&str, fn(&str) -> String); 4] = [
+const FILES: [(&str, fn(&str) -> String); 5] = [
     ("config.toml", settings),
+    ("docs/contribute/failpoints.md", |page| {
+        with_table(&with_table(page, &failpoints("place at a write", "Write")), &failpoints("place", "Failpoint"))
+    }),
     ("docs/schema.md", |page| with_table(page, &feed::store::described())),
     ("docs/use/access.md", |page| with_table(page, &calls_of_users())),
     ("docs/use/api.md", |page| with_table(page, &codes())),
@@ -39,11 +42,33 @@ fn with_table(page: &str, table: &str) -> String {
 
 /// The codes of errors.
 fn codes() -> String {
-    let rows = Code::ALL.iter().map(|code| {
-        let (first, rest) = code.meaning().trim_end_matches('.').split_at(1);
-        format!("| `{code}` | {} | {}{rest} |", code.status(), first.to_ascii_lowercase())
-    });
+    let rows = Code::ALL.iter().map(|code| format!("| `{code}` | {} | {} |", code.status(), cell(code.meaning())));
     table("| code | status | meaning |", rows)
+}
+
+/// The failpoints of an enumeration. The comment of a write is the state before it and, behind an empty line, after it.
+fn failpoints(head: &str, declared: &str) -> String {
+    let (_, places) = include_str!("../crates/model/src/failpoint.rs").split_once(&format!("{declared} {{\n")).unwrap();
+    let (places, _) = places.split_once("\n    }\n").unwrap();
+    let (mut rows, mut comment) = (Vec::new(), String::new());
+    for line in places.lines().map(str::trim) {
+        if let Some(words) = line.strip_prefix("///") {
+            comment += if words.is_empty() { "\n" } else { words };
+            continue;
+        }
+        let name = line.split('"').nth(1).unwrap();
+        let at_write = [".before", ".after"].into_iter().zip(comment.split('\n'));
+        let states: Vec<_> = if comment.contains('\n') { at_write.collect() } else { vec![("", &*comment)] };
+        rows.extend(states.iter().map(|(place, state)| format!("| `{name}{place}` | {} |", cell(state))));
+        comment.clear();
+    }
+    table(&format!("| {head} | state at this place |"), rows.into_iter())
+}
+
+/// A sentence in a cell of a table.
+fn cell(sentence: &str) -> String {
+    let (first, rest) = sentence.trim().trim_end_matches('.').split_at(1);
+    first.to_ascii_lowercase() + rest
 }
 
 /// The calls that a user token allows, by the word that each needs.
