@@ -7,11 +7,12 @@ use model::error::Code;
 use serde_json::Value;
 
 /// The files, and how each is made of itself.
-const FILES: [(&str, fn(&str) -> String); 5] = [
+const FILES: [(&str, fn(&str) -> String); 6] = [
     ("config.toml", settings),
     ("docs/contribute/failpoints.md", |page| {
         with_table(&with_table(page, &failpoints("place at a write", "Write")), &failpoints("place", "Failpoint"))
     }),
+    ("docs/operate/cluster.md", |page| with_table(page, &agreed())),
     ("docs/schema.md", |page| with_table(page, &feed::store::described())),
     ("docs/use/access.md", |page| with_table(page, &calls_of_users())),
     ("docs/use/api.md", |page| with_table(page, &codes())),
@@ -116,24 +117,55 @@ const WEBHOOKS: &str = r#"
 #   after = "newest"
 "#;
 
+/// A setting, or a section without a key, as it is declared.
+struct Declared {
+    section: &'static str,
+    key: Option<&'static str>,
+    about: String,
+    /// All nodes of a cluster share it.
+    is_agreed: bool,
+}
+
+/// The sections, each before its settings.
+fn declared() -> Vec<Declared> {
+    let (_, text) = include_str!("../crates/config/src/settings.rs").split_once("settings! {\n").unwrap();
+    let (text, _) = text.split_once("\n}\n").unwrap();
+    let (mut all, mut section, mut about) = (Vec::new(), "", String::new());
+    for line in text.lines().map(str::trim) {
+        if let Some(part) = line.strip_prefix("/// ") {
+            about = about + " " + part;
+        } else if let Some((name, _)) = line.split_once(": ").filter(|_| line.ends_with(['{', ';'])) {
+            let key = line.ends_with(';').then_some(name);
+            section = if key.is_none() { name } else { section };
+            all.push(Declared { section, key, about: std::mem::take(&mut about), is_agreed: line.contains("=> ") });
+        }
+    }
+    all
+}
+
+/// The settings in the command log, each with the begin of its comment.
+fn agreed() -> String {
+    let rows = declared().into_iter().filter(|of| of.is_agreed).map(|Declared { section, key, about, .. }| {
+        let about = about.split(['.', ':', ';']).next().unwrap();
+        format!("| {} | `{section}.{}` |", cell(about), key.unwrap())
+    });
+    table("| what it decides | setting in the log |", rows)
+}
+
 /// `config.toml`: for each setting its comment, its range or its words, and its default. The beginning stays.
 fn settings(present: &str) -> String {
-    let (_, declared) = include_str!("../crates/config/src/settings.rs").split_once("settings! {\n").unwrap();
-    let (declared, _) = declared.split_once("\n}\n").unwrap();
     let defaults: toml::Table = Config::default().to_toml().unwrap().parse().unwrap();
     let (begin, _) = present.split_once("\n\n").unwrap();
-    let (mut text, mut section, mut words) = (begin.to_owned() + "\n", "", String::new());
-    for line in declared.lines().map(str::trim) {
-        if let Some(part) = line.strip_prefix("/// ") {
-            words = words + " " + part;
-        } else if let Some((name, _)) = line.split_once(": ").filter(|_| line.ends_with('{')) {
-            section = name;
-            text += &format!("\n{}[{section}]\n", comment(&std::mem::take(&mut words)));
-        } else if let Some((key, _)) = line.split_once(": ").filter(|_| line.ends_with(';')) {
-            let (about, default) = (std::mem::take(&mut words), &defaults[section][key]);
-            let about = about.clone() + &range(section, key) + &choice(section, key, default, &about);
-            text += &format!("{}#{key} = {default}\n", comment(&about));
-        }
+    let mut text = begin.to_owned() + "\n";
+    for Declared { section, key, about, is_agreed } in declared() {
+        let Some(key) = key else {
+            text += &format!("\n{}[{section}]\n", comment(&about));
+            continue;
+        };
+        let default = &defaults[section][key];
+        let shared = if is_agreed { " All nodes of a cluster share it." } else { "" };
+        let about = [&*about, &range(section, key), &choice(section, key, default, &about), shared].concat();
+        text += &format!("{}#{key} = {default}\n", comment(&about));
     }
     text + WEBHOOKS
 }

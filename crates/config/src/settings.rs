@@ -134,7 +134,7 @@ settings! {
         /// archive when the outbox is compacted. No page changes.
         outbox_limit: usize = 0, 0..=1_000_000;
         /// Whether a timeline shows the items of its own user too. This changes pages.
-        include_own: bool = false;
+        include_own: bool = false => include_own;
         /// How long after reading a timeline its user is active. Only inboxes of active users get the items of authors
         /// with more than `fanout.push_threshold` followers.
         active_for: Duration = Duration::from_days(30), NONE..=LONGEST;
@@ -167,33 +167,33 @@ settings! {
     content: Content {
         /// How long after a delete an item can be restored. After that it is purged when its table is compacted, or by
         /// `tideline compact`. "0s" purges in the delete itself.
-        deleted_retention: Duration = Duration::from_days(30), NONE..=LONGEST;
+        deleted_retention: Duration = Duration::from_days(30), NONE..=LONGEST => deleted_retention;
         /// How far a time in a request (published_at, since, a marker) may lie after the server's clock. A later time
         /// is refused, because it is nearly always in another unit, such as microseconds. Below the minimum, an
         /// application whose clock is slightly ahead could publish nothing.
-        max_ahead: Duration = Duration::from_secs(600), Duration::from_secs(1)..=LONGEST;
+        max_ahead: Duration = Duration::from_secs(600), Duration::from_secs(1)..=LONGEST => max_ahead;
     }
 
     /// Ids of users and items.
     ids: Ids {
         /// The ids that requests and imports may have: "any" text, or only whole "numbers".
-        accept: AcceptedIds = AcceptedIds::Any;
+        accept: AcceptedIds = AcceptedIds::Any => accept;
         /// The number of this server in the ids that it makes for items without one. Servers with different numbers never
         /// make the same id: give a second server, or a standby that you promote beside a server that goes on, another one.
-        server: u16 = 0, 0..=1023;
+        server: u16 = 0, 0..=1023 => server;
     }
 
     /// The follow graph.
     graph: Graph {
         /// Most users that one user can follow.
-        follow_limit: usize = 1000, 1..=1_000_000;
+        follow_limit: usize = 1000, 1..=1_000_000 => follow_limit;
     }
 
     /// Topics.
     topics: Topics {
         /// Newest items that the list of a topic shows. Older items stay in a more compact archive. The list shows them
         /// when newer items are deleted, or when the limit is raised. This changes pages. A page may read as many rows.
-        limit: usize = 1000, 1..=10_000;
+        limit: usize = 1000, 1..=10_000 => topic_limit;
     }
 
     /// Reactions.
@@ -202,7 +202,7 @@ settings! {
         /// 32, each of at most 32 bytes without control characters and "/", such as "👏". Reactions of a kind that is
         /// taken out stay on disk and come back with its name. In the environment, commas separate the names. At most
         /// 250 names are ever used in a data directory.
-        kinds: ReactionKinds = ReactionKinds::default();
+        kinds: ReactionKinds = ReactionKinds::default() => reaction_kinds;
     }
 
     /// The feed of changes (`GET /v1/changes`).
@@ -216,7 +216,7 @@ settings! {
     /// Notices of users (`GET /v1/users/{uid}/notices`).
     notices: Notices {
         /// How long a notice stays in the list; "0s" is no notices at all. Compactions remove older ones.
-        keep: Duration = Duration::from_days(90), NONE..=LONGEST;
+        keep: Duration = Duration::from_days(90), NONE..=LONGEST => notices_keep;
     }
 
     /// Presence of users, and streams.
