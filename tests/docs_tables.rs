@@ -6,8 +6,10 @@ use config::{Act, Config};
 use model::error::Code;
 use serde_json::Value;
 
-/// The files, and how each is made of itself.
-const FILES: [(&str, fn(&str) -> String); 6] = [
+/// Makes a file of what it is.
+type Make = fn(&str) -> String;
+
+const FILES: [(&str, Make); 6] = [
     ("config.toml", settings),
     ("docs/contribute/failpoints.md", |page| {
         with_table(&with_table(page, &failpoints("place at a write", "Write")), &failpoints("place", "Failpoint"))
