@@ -145,9 +145,9 @@ lint: setup ## format, lints, unused dependencies, documentation of the code, li
 clients: build ## write the generated parts of the clients anew from the OpenAPI document
 	python3 clients/generate.py --binary $(TIDELINE)
 
-.PHONY: schema
-schema: ## write the table of docs/schema.md anew from the declarations
-	TIDELINE_WRITE_DOCS=1 $(MAKE) try IN=library TEST=the_page_of_the_schema
+.PHONY: docs-tables
+docs-tables: ## write config.toml and the tables of the documentation anew from the declarations
+	TIDELINE_WRITE_DOCS=1 $(MAKE) try IN=library TEST=docs_tables
 
 .PHONY: site
 site: ## make the documentation into a site with a search, and fail on a broken link; ARGS=--write

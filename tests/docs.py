@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Compares the documentation with the project. Links, files, make targets, commands, settings and calls must exist, and
 links in the archive of a release too, and pages that sources name. No cell of a table is a paragraph. In `X` in `file.rs`
-the file must have X. Defaults and ranges of settings must be right; config.toml has every range. Examples of Rust must be
-in the source. Pages install what their scripts import. The examples of README.md, docs/use/api.md, docs/use/integrate.md
-and docs/use/streams.md must work on the real binary.
+the file must have X. Defaults and ranges of settings must be right. Examples of Rust must be in the source. Pages install
+what their scripts import. The examples of README.md, docs/use/api.md, docs/use/integrate.md and docs/use/streams.md must
+work on the real binary.
 
 In an `sh` block each curl must answer 2xx, or the status in a comment at its end (`# 404`). A `json` block after it must
 have the fields of the last answer; the same calls in other languages may stand between. The events that a block shows must
@@ -138,11 +138,7 @@ class Project:
         self.types = set(re.findall(r' = \d+ => "([a-z_.]+)"', (ROOT / "crates/model/src/effect.rs").read_text()))  # of changes
         self.sections = {name.split(".")[0] for name in self.settings}
         paths = json.loads(self.ask("openapi"))["paths"]
-        known = [(method.upper(), path, call) for path, methods in paths.items() for method, call in methods.items()]
-        self.calls = {(method, re.sub(r"\{\w+\}", "{}", path)) for method, path, _ in known}
-        self.of_users = {
-            (method, path, word) for method, path, call in known for scheme in call["security"] for word in scheme.get("userToken", [])
-        }
+        self.calls = {(method.upper(), re.sub(r"\{\w+\}", "{}", path)) for path, methods in paths.items() for method in methods}
         # Served, but no calls of the API.
         self.calls |= {("GET", "/"), ("GET", "/docs/")}
         # Between a server and its standby.
@@ -286,21 +282,6 @@ class Project:
         if name not in self.settings:
             self.fault(page, number, f"there is no setting {name}")
 
-    def config_file(self) -> None:
-        """The comment above a setting in config.toml states its range."""
-        page, section, comment = Page(ROOT / "config.toml"), "", ""
-        for number, line in enumerate(page.lines, 1):
-            if header := re.fullmatch(r"\[(\w+)\]", line):
-                section, comment = header[1], ""
-            elif setting := re.match(r"#(\w+) = ", line):
-                name = f"{section}.{setting[1]}"
-                if self.ranges.get(name) and not stated_ranges(comment):
-                    self.fault(page, number, f"the range of {name} is not stated: {self.ranges[name]}")
-                self.same_range(page, number, name, comment)
-                comment = ""
-            else:
-                comment += line.removeprefix("#")
-
     def tables(self, pages: dict[str, Page]) -> None:
         """All calls must be described."""
         api = pages["docs/use/api.md"]
@@ -311,16 +292,6 @@ class Project:
         }
         for method, path in sorted(self.calls - described - {("GET", "/"), ("GET", "/docs/")}):
             self.fault(api, 1, f"the call {method} {path} is not described")
-
-    def user_calls(self, page: Page) -> None:
-        """The table of calls that a user token allows, each by a word, is that of the binary."""
-        told: set[tuple[str, str, str]] = set()
-        for number, line in enumerate(page.lines, 1):
-            for methods, path in re.findall(rf"`((?:{METHODS})(?:, (?:{METHODS}))*) (/v1\S*)`", line.split(" | ")[0]):
-                if line.startswith("| `"):
-                    told |= {(method, path, re.findall(r"`(\w+)`", line)[-1]) for method in methods.split(", ")}
-        for method, path, word in sorted(told ^ self.of_users):
-            self.fault(page, 1, f"only one of the table and the binary allows {method} {path} to user tokens by {word}")
 
     def code(self, page: Page) -> None:
         """Blocks of Rust must be parts of the source. A line with … is not compared."""
@@ -413,9 +384,7 @@ def main() -> None:
         project.installs(page)
         project.code(page)
     project.mentions()
-    project.config_file()
     project.tables(pages)
-    project.user_calls(pages["docs/use/access.md"])
     examples = 0
     with Workspace(None, keep=False) as work:
         subprocess.run([ROOT / "packaging" / "documents", work / "archive"], check=True)

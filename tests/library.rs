@@ -6,6 +6,7 @@
 #[path = "promises/ensure.rs"]
 mod ensure;
 mod cluster;
+mod docs_tables;
 mod layers;
 mod plain;
 mod promises;

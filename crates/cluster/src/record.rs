@@ -290,7 +290,7 @@ mod tests {
         let genesis = Genesis { has_base: true, agreed: Config::default().agreed() };
         let text = serde_json::to_string(&genesis).expect("writes");
         assert_eq!(serde_json::from_str::<Genesis>(&text).expect("reads"), genesis);
-        let golden = r#"{"has_base":true,"agreed":{"accept":"any","server":0,"follow_limit":1000,"max_ahead":"10m","deleted_retention":"30d","include_own":false,"topic_limit":1000,"reaction_kinds":["like","favorite"],"notices_keep":"90d"}}"#;
+        let golden = r#"{"has_base":true,"agreed":{"include_own":false,"deleted_retention":"30d","max_ahead":"10m","accept":"any","server":0,"follow_limit":1000,"topic_limit":1000,"reaction_kinds":["like","favorite"],"notices_keep":"90d"}}"#;
         assert_eq!(text, golden);
         assert_eq!(serde_json::from_str::<Genesis>(golden).expect("reads"), genesis);
     }

@@ -3,12 +3,14 @@
 use std::fmt::Display;
 use std::ops::RangeInclusive;
 
-/// Declares the sections and [`Config`]. A setting is `name: type = default;` or `name: type = default, range;`.
+/// Declares the sections, [`Config`] and [`Agreed`]. A setting is `name: type = default;` or `name: type = default, range;`.
+/// `=> name` at its end is for one that decides outcomes and pages, so that all nodes of a cluster share it: the name that it has
+/// in the command log.
 macro_rules! settings {
     ($(
         $(#[$about:meta])*
         $section:ident: $Section:ident {
-            $($(#[$attribute:meta])* $key:ident: $type:ty = $default:expr $(, $range:expr)?;)*
+            $($(#[$attribute:meta])* $key:ident: $type:ty = $default:expr $(, $range:expr)? $(=> $agreed:ident)?;)*
         }
     )*) => {
         $(
@@ -36,7 +38,31 @@ macro_rules! settings {
             pub webhooks: Vec<$crate::Webhook>,
         }
 
+        /// Settings in force on all nodes. They stand in the command log; a node uses them in place of its own.
+        #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+        #[serde(deny_unknown_fields)]
+        pub struct Agreed {
+            $($($(pub(super) $agreed: $type,)?)*)*
+        }
+
         impl Config {
+            /// The present values of the settings that all nodes must share.
+            pub fn agreed(&self) -> Agreed {
+                Agreed { $($($($agreed: Clone::clone(&self.$section.$key),)?)*)* }
+            }
+
+            /// Takes over the values of the command log. Returns the names of the settings that had other values.
+            pub fn adopt(&mut self, agreed: &Agreed) -> Vec<&'static str> {
+                let mut differ = Vec::new();
+                $($($(
+                    if self.$section.$key != agreed.$agreed {
+                        self.$section.$key = Clone::clone(&agreed.$agreed);
+                        differ.push(concat!(stringify!($section), ".", stringify!($key)));
+                    }
+                )?)*)*
+                differ
+            }
+
             /// The first setting with a value out of its range: its name, and the detail.
             pub(super) fn check_ranges(&self) -> Result<(), (&'static str, String)> {
                 $($($(
@@ -46,8 +72,15 @@ macro_rules! settings {
                 Ok(())
             }
 
+            /// The settings with the greatest values of their ranges.
+            pub fn greatest() -> Self {
+                let mut config = Self::default();
+                $($($(config.$section.$key = $range.into_inner().1;)?)*)*
+                config
+            }
+
             /// The range of a setting in words, if it has one.
-            pub(super) fn range_of(name: &str) -> Option<String> {
+            pub fn range_of(name: &str) -> Option<String> {
                 $($($(
                     if name == concat!(stringify!($section), ".", stringify!($key)) {
                         return Some($crate::declare::in_words(&$range));

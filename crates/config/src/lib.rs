@@ -4,7 +4,6 @@
 //! `TIDELINE__TIMELINE__INBOX_LIMIT=300`, the command line.
 
 mod address;
-mod agreed;
 mod auth;
 mod choices;
 mod cluster;
@@ -23,7 +22,6 @@ mod web;
 mod webhooks;
 
 pub use address::address;
-pub use agreed::Agreed;
 pub use auth::{Key, KeyHash, PublicKey, Secret, base64url};
 pub use choices::{AcceptedIds, Act, Consistency, Durability, KeyRole, LogFormat, Sasl, UsersRead};
 pub use cluster::{MAX_MEMBERS, Member, NodeName, Password, Refusal};
@@ -33,8 +31,8 @@ pub use duration::Duration;
 pub use key_files::small_file;
 pub use network::Network;
 pub use settings::{
-    Auth, Backup, Cluster, Config, Content, Fanout, Graph, Ids, Log, Notices, Presence, RateLimits, Reactions, Server,
-    Storage, Timeline, Topics,
+    Agreed, Auth, Backup, Cluster, Config, Content, Fanout, Graph, Ids, Log, Notices, Presence, RateLimits, Reactions,
+    Server, Storage, Timeline, Topics,
 };
 pub use web::{Authority, AvatarOrigin, Host, HostName, Origin, PageOrigin};
 pub use webhooks::{ChangeType, Webhook, WebhookSecret, WebhookUrl, is_public};

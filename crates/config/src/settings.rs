@@ -134,7 +134,7 @@ settings! {
         /// archive when the outbox is compacted. No page changes.
         outbox_limit: usize = 0, 0..=1_000_000;
         /// Whether a timeline shows the items of its own user too. This changes pages.
-        include_own: bool = false;
+        include_own: bool = false => include_own;
         /// How long after reading a timeline its user is active. Only inboxes of active users get the items of authors
         /// with more than `fanout.push_threshold` followers.
         active_for: Duration = Duration::from_days(30), NONE..=LONGEST;
@@ -167,33 +167,33 @@ settings! {
     content: Content {
         /// How long after a delete an item can be restored. After that it is purged when its table is compacted, or by
         /// `tideline compact`. "0s" purges in the delete itself.
-        deleted_retention: Duration = Duration::from_days(30), NONE..=LONGEST;
+        deleted_retention: Duration = Duration::from_days(30), NONE..=LONGEST => deleted_retention;
         /// How far a time in a request (published_at, since, a marker) may lie after the server's clock. A later time
         /// is refused, because it is nearly always in another unit, such as microseconds. Below the minimum, an
         /// application whose clock is slightly ahead could publish nothing.
-        max_ahead: Duration = Duration::from_secs(600), Duration::from_secs(1)..=LONGEST;
+        max_ahead: Duration = Duration::from_secs(600), Duration::from_secs(1)..=LONGEST => max_ahead;
     }
 
     /// Ids of users and items.
     ids: Ids {
         /// The ids that requests and imports may have: "any" text, or only whole "numbers".
-        accept: AcceptedIds = AcceptedIds::Any;
+        accept: AcceptedIds = AcceptedIds::Any => accept;
         /// The number of this server in the ids that it makes for items without one. Servers with different numbers never
         /// make the same id: give a second server, or a standby that you promote beside a server that goes on, another one.
-        server: u16 = 0, 0..=1023;
+        server: u16 = 0, 0..=1023 => server;
     }
 
     /// The follow graph.
     graph: Graph {
         /// Most users that one user can follow.
-        follow_limit: usize = 1000, 1..=1_000_000;
+        follow_limit: usize = 1000, 1..=1_000_000 => follow_limit;
     }
 
     /// Topics.
     topics: Topics {
         /// Newest items that the list of a topic shows. Older items stay in a more compact archive. The list shows them
         /// when newer items are deleted, or when the limit is raised. This changes pages. A page may read as many rows.
-        limit: usize = 1000, 1..=10_000;
+        limit: usize = 1000, 1..=10_000 => topic_limit;
     }
 
     /// Reactions.
@@ -202,7 +202,7 @@ settings! {
         /// 32, each of at most 32 bytes without control characters and "/", such as "👏". Reactions of a kind that is
         /// taken out stay on disk and come back with its name. In the environment, commas separate the names. At most
         /// 250 names are ever used in a data directory.
-        kinds: ReactionKinds = ReactionKinds::default();
+        kinds: ReactionKinds = ReactionKinds::default() => reaction_kinds;
     }
 
     /// The feed of changes (`GET /v1/changes`).
@@ -216,7 +216,7 @@ settings! {
     /// Notices of users (`GET /v1/users/{uid}/notices`).
     notices: Notices {
         /// How long a notice stays in the list; "0s" is no notices at all. Compactions remove older ones.
-        keep: Duration = Duration::from_days(90), NONE..=LONGEST;
+        keep: Duration = Duration::from_days(90), NONE..=LONGEST => notices_keep;
     }
 
     /// Presence of users, and streams.
@@ -275,10 +275,9 @@ settings! {
         jwt_public_keys_file: PathBuf = PathBuf::new();
         /// How far the clock of the issuer of tokens may differ from this server's.
         leeway: Duration = Duration::from_secs(30), NONE..=Duration::from_secs(600);
-        /// The changes that user tokens may make for their user, out of "follow", "react", "comment", "mute", "block",
-        /// "lists", "requests", "marker" and "presence"; docs/use/access.md has the calls of each. Keys alone make the
-        /// others: the application decides about each follow if "follow" is left out. In the environment, commas separate the
-        /// words.
+        /// The changes that user tokens may make for their user; docs/use/access.md has the calls of each. Keys alone make
+        /// the others: the application decides about each follow if "follow" is left out. In the environment, commas
+        /// separate the words.
         users_act: Vec<Act> = Act::usual();
         /// The reads of user tokens: "own" for the pages, lists and relations of their user; "visible" also for all items,
         /// own pages, comments, topics, reactions, profiles and lists of followers that the user may see. See
@@ -287,9 +286,8 @@ settings! {
     }
 
     /// A cluster: several nodes that apply one command log, a topic of Apache Kafka. See docs/operate/cluster.md.
-    /// Without brokers this section does nothing. With them, the command log has the values of ids.accept, graph.follow_limit,
-    /// content.max_ahead, content.deleted_retention, timeline.include_own, topics.limit and reactions.kinds, and each
-    /// node uses those.
+    /// Without brokers this section does nothing. With them, the command log has the values of the settings that all nodes
+    /// share (docs/operate/cluster.md#settings-that-all-nodes-share), and each node uses those.
     cluster: Cluster {
         /// Brokers of the command log, each "host:port". In the environment, commas separate them.
         brokers: Vec<String> = Vec::new();
@@ -304,7 +302,7 @@ settings! {
         /// Nodes that keep the inbox of each user. With more than one, reads of a user stay fast while a node is away.
         /// The same on all nodes.
         inbox_copies: usize = 1, 1..=16;
-        /// How much a read waits for, unless it says so itself: "strict", "session" or "local".
+        /// How much a read waits for, unless it says so itself.
         consistency: Consistency = Consistency::Strict;
         /// The longest wait for the command log to take a change, and for a read to know that it has all changes.
         timeout: Duration = Duration::from_secs(10), Duration::from_millis(100)..=HOUR;
@@ -321,7 +319,7 @@ settings! {
         tls_cert: PathBuf = PathBuf::new();
         /// File of its private key, PEM.
         tls_key: PathBuf = PathBuf::new();
-        /// How this node proves its identity to the brokers: "none", "PLAIN", "SCRAM-SHA-256" or "SCRAM-SHA-512".
+        /// How this node proves its identity to the brokers.
         sasl: Sasl = Sasl::Off;
         /// The user of SASL.
         sasl_user: String = String::new();
@@ -352,6 +350,3 @@ settings! {
         slow_request: Duration = Duration::from_secs(1), NONE..=HOUR;
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -139,7 +139,7 @@ impl Call {
             ACCESS_TOKEN => self.info.permit.in_query,
             _ => false,
         };
-        let query = Query::parse(self.request.query_string(), &self.info.query, also)?;
+        let query = Query::parse(self.request.query_string(), &self.info.query, also, self.api.config())?;
         if shares {
             self.wanted()?;
         }

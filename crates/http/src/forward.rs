@@ -18,7 +18,7 @@ use crate::guards::address::X_FORWARDED_FOR;
 use crate::nodes::consistency::{self, POSITION, Wanted};
 use crate::nodes::peers::{FORWARDED, Lost, Peers};
 use crate::prelude::*;
-use crate::wire::query::{CONSISTENCY, MAX_LIMIT};
+use crate::wire::query::{CONSISTENCY, LIMIT};
 use crate::wire::request_id::{RequestId, TRACEPARENT, X_REQUEST_ID};
 use cluster::{Health, SLOW};
 use model::UserId;
@@ -125,9 +125,9 @@ async fn told(call: &Call, peers: &Peers, owners: &[usize], body: Bytes) -> Opti
     if call.request.headers().contains_key(FORWARDED) {
         return None;
     }
-    let server = &call.api.config().server;
+    let config = call.api.config();
     let timeout = (call.api.limits.timeout / PART).min(LONGEST);
-    let most = MAX_LIMIT * server.body_limit.saturating_add(BESIDE);
+    let most = (LIMIT.most)(config) * config.server.body_limit.saturating_add(BESIDE);
     let memory = || answer_memory::begin(&call.api.limits.answers, call.caller.holder).ok();
     let began = Instant::now();
     for owner in owners.iter().copied().filter(|owner| peers.is_well(*owner)) {

@@ -175,7 +175,7 @@ impl StandbyApi {
 
     async fn promote(&self, request: &HttpRequest) -> Result<HttpResponse> {
         let known = |name: &str| ["switch", "force", "accept_loss"].contains(&name);
-        let query = Query::parse(request.query_string(), &[], known)?;
+        let query = Query::parse(request.query_string(), &[], known, &self.config)?;
         let (switch, force) = (query.flag("switch")?, query.flag("force")?);
         let accept_loss = query.flag("accept_loss")?;
         let (done, outcome) = oneshot::channel();

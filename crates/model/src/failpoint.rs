@@ -7,92 +7,134 @@
 use crate::words::words;
 
 words! {
-    /// A change that the store writes: one durable step. Each has a place before it, `publish.before`,
-    /// and one after it, `publish.after`.
+    /// A change that the store writes: one durable step. Each has a place before it, `publish.before`, and one after it,
+    /// `publish.after`. The two paragraphs of a comment are the states at these places.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum Write {
-        /// Items with their outbox rows and jobs.
+        /// Items, outbox rows and jobs are about to be written.
+        ///
+        /// They are durable; the backlog does not know the jobs.
         Publish => "publish",
-        /// An item's new state.
+        /// An item's new state is about to be written.
+        ///
+        /// It is durable; the request is not answered.
         Edit => "edit",
-        /// An item's deletion.
+        /// A deletion is about to be written.
+        ///
+        /// It is durable; the filter of deleted ids lacks it.
         Delete => "delete",
-        /// An item taken back from its deletion, with its job.
+        /// The deletion of an item is about to be taken back.
+        ///
+        /// It is durable; the backlog does not know the job.
         Restore => "restore",
-        /// The end of a deleted item's content.
+        /// The rest of a deleted item is about to be removed.
+        ///
+        /// That is in the write-ahead log.
         Purge => "purge",
-        /// Reactions to an item, put or taken away, with its counts.
+        /// Reactions to an item and a step of its counts, or their purge, are about to be written.
+        ///
+        /// They are in the write-ahead log (and durable, except in a purge); no request is answered.
         React => "react",
-        /// Follows, unfollows and requests to follow, with their jobs.
+        /// Pairs are unsettled in memory; follows and jobs, or the answer to a request, are about to be written.
+        ///
+        /// They are durable; the backlog does not know the jobs.
         Relate => "relate",
-        /// A mute, a hide or a block raised or lifted.
+        /// A restriction is about to be written or removed.
+        ///
+        /// That is durable; the reader's cached list of authors is still the old one.
         Restriction => "restriction",
-        /// Records of users: profiles, settings, a marker, a suspension, a list with its members.
+        /// Users' profiles, settings, a marker, a suspension, or a list and its members, are about to be written.
+        ///
+        /// They are durable; the request is not answered.
         Record => "record",
-        /// A user seen, with a rebuild job if it was dormant.
+        /// The activity of a reader is about to be written.
+        ///
+        /// That is in the write-ahead log; the backlog does not know the rebuild job.
         Touch => "touch",
-        /// A user that became dormant.
+        /// A fan-out is about to write that a follower is dormant.
+        ///
+        /// That is in the write-ahead log; the fan-out has not skipped the follower yet.
         Lapse => "lapse",
-        /// A user met for the first time; its eviction counts from then.
+        /// A user is seen for the first time; this is about to be written.
+        ///
+        /// That is in the write-ahead log.
         Meet => "meet",
-        /// An inbox dropped: the floor at its newest entry, or a damaged row removed, and the user evicted.
+        /// The floor that drops an inbox, or the removal of a damaged one, is about to be written; the filter of
+        /// evicted users has it.
+        ///
+        /// That is in the write-ahead log.
         Evict => "evict",
-        /// Outbox entries moved to the archive, with the outbox's floor.
+        /// Old outbox entries are about to be copied to the archive, with the floor that ends the outbox.
+        ///
+        /// That is in the write-ahead log.
         Archive => "archive",
-        /// The reach of a fan-out.
+        /// A reach short of all, with the author's `unpushed` row, is about to be written.
+        ///
+        /// That is in the write-ahead log; the copy of `unpushed` in memory, which readers use, does not have this row
+        /// yet.
         BeginFanOut => "begin_fan_out",
-        /// Changes of inboxes by fan-outs and settled pairs.
+        /// Changes of inboxes by fan-outs and settled pairs are about to be written; reads see them already.
+        ///
+        /// They are in the write-ahead log; their jobs are still in the table `jobs`.
         Deliver => "deliver",
-        /// The progress and the ends of jobs whose changes of inboxes are written.
+        /// All these changes are written; the progress and the ends of their jobs are about to be.
+        ///
+        /// These are in the write-ahead log.
         EndJobs => "end_jobs",
-        /// An active user with the settle jobs of its pairs.
+        /// The active user, the change of the inbox and the job's end are about to be written.
+        ///
+        /// They are in the write-ahead log; the backlog has the job.
         Rebuild => "rebuild",
-        /// Items of a topic moved to the archive, with the floor of its list.
+        /// Old items of a topic are about to be copied to the archive, with the floor that ends its list.
+        ///
+        /// That is in the write-ahead log.
         ArchiveTopic => "archive_topic",
-        /// The begin, a part or the end of the erasure of a user.
+        /// The begin, a part or the end of the erasure of a user is about to be written.
+        ///
+        /// It is durable; at the begin and the end the memory of who is being erased may be older.
         Erase => "erase",
     }
 }
 
 words! {
-    /// A place between durable steps that is not beside a write of the store.
+    /// A place between durable steps that is not beside a write of the store; the comment is the state at it.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum Failpoint {
-        /// The data directory is claimed and has its format; the engine is not open.
+        /// The directory is locked and has its format; the engine is not open.
         StartClaimed => "start.claimed",
-        /// A part of the erasure of a user is removed.
+        /// A part of an erasure is removed; the thread that erases makes a pause.
         ErasedPart => "erasure.part",
-        /// The engine has replayed its log; no job has been read.
+        /// The engine has replayed the write-ahead log; no job has been read.
         StartOpened => "start.opened",
-        /// The backlog has the jobs that an earlier run left; no worker runs.
+        /// The backlog has the jobs of the earlier run; no worker runs.
         StartRestored => "start.restored",
-        /// The jobs of a publish are queued; it has not been answered.
+        /// The jobs of a publish are in the backlog; the publish is not answered.
         PublishQueued => "publish.queued",
-        /// The jobs of follows and unfollows are queued; they have not been answered.
+        /// The jobs of follows and unfollows are in the backlog; the request is not answered.
         RelateQueued => "relate.queued",
-        /// The rebuild job of a returning reader is queued; the read has not begun.
+        /// The rebuild job of a returning reader is in the backlog; the read goes on.
         TouchQueued => "touch.queued",
         /// A worker has taken a job from its lane.
         JobTaken => "job.taken",
         /// A job is gone from disk; the backlog still has it.
         JobDone => "job.done",
-        /// The backlog has removed a job; its lane continues.
+        /// The backlog has removed the job; the lane goes on.
         JobFinished => "job.finished",
-        /// A backup is copied; it has no name yet.
+        /// The files of a backup are on the device; the folder has no name of a backup yet.
         BackupCopied => "copy.made",
-        /// A backup has its name; it is not verified.
+        /// The folder has its name; the backup is not verified.
         BackupTaken => "copy.taken",
-        /// The links to a backup are opened for its verification; nothing is read.
+        /// The folder for the verification is made and opened; nothing is read.
         BackupOpened => "copy.opened",
-        /// A backup is verified; its verdict is not written.
+        /// The backup is verified; the verdict is not written.
         BackupChecked => "copy.checked",
-        /// The verdict of a backup is written; older backups are not removed.
+        /// The verdict is written; no older backup is removed.
         BackupJudged => "copy.judged",
         /// A backup that is to be removed has lost its name; its files are there.
         BackupGone => "copy.gone",
-        /// A new copy of a standby is whole; the one before has left its place.
+        /// A new copy of a standby is whole; the copy before has left its place.
         StandbyMoved => "swap.moved",
-        /// A new copy of a standby has its place; the directory still has the id of the log before.
+        /// A new copy of a standby has its place; the directory still names the log before.
         StandbySwapped => "swap.placed",
         /// A standby has its record as a directory of its own; it is still named a standby.
         StandbyPromoted => "promotion.recorded",
@@ -104,9 +146,9 @@ words! {
         RestorePlaced => "exchange.placed",
         /// All of a restore has its place; its folder is there.
         RestoreWhole => "exchange.whole",
-        /// The workers have stopped; the log has not been flushed.
+        /// The workers have stopped; the write-ahead log is not flushed.
         StopWorkers => "stop.workers",
-        /// The log is flushed; the write buffers are not.
+        /// The write-ahead log is flushed; the write buffers are not.
         StopSynced => "stop.synced",
         /// The write buffers are flushed; the engine is not closed.
         StopFlushed => "stop.flushed",

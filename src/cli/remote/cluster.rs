@@ -21,9 +21,8 @@ pub(crate) enum ClusterCommand {
     /// Show all members: their place in the command log and their lag; exit code 1 if one is not ready. The key of the
     /// nodes is in the variable TIDELINE_KEY
     Status(With<StatusArgs>),
-    /// Let all nodes take over ids.accept, graph.follow_limit, content.max_ahead, content.deleted_retention,
-    /// timeline.include_own, topics.limit and reactions.kinds of these settings; the nodes stop for that, and must be
-    /// started again. The key of the nodes is in the variable TIDELINE_KEY
+    /// Let all nodes take over those of these settings that config.toml says they share; the nodes stop for that, and must
+    /// be started again. The key of the nodes is in the variable TIDELINE_KEY
     Agree(With<Asking>),
     /// After an upgrade of all nodes: allow the kinds of changes that are new in this version. The key of the nodes is
     /// in the variable TIDELINE_KEY

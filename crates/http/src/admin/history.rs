@@ -3,22 +3,27 @@
 use std::time::Duration;
 
 use super::{alerts, metrics};
-use crate::endpoint::parameters::{number, optional};
 use crate::figures::history::{Sample, State};
 use crate::prelude::*;
+use crate::wire::query::Number;
 use model::clock::now;
 
 /// The time between two samples.
 const EVERY: Duration = Duration::from_secs(5);
-/// The greatest time that every client of JSON can write.
-const LATEST: usize = (1 << 53) - 1;
+/// A time, up to the greatest one that every client of JSON can write.
+const AFTER: Number = Number {
+    name: "after",
+    about: "Only samples after this time, in milliseconds since 1970",
+    most: |_| (1 << 53) - 1,
+    usual: 1,
+};
 
 endpoints! { "operations":
     /// The main figures of the last hour
     ///
     /// A sample every five seconds, oldest first. They are in memory: a restart begins anew.
     get("/v1/admin/history", history, "getHistory")
-        .query([optional("after", "Only samples after this time, in milliseconds since 1970", number(1, LATEST, 1))])
+        .query([parameters::number(&AFTER)])
         .answers_items::<Sample>(200, "History", "The samples")
         .of_this_server()
         .never_waits();
@@ -26,7 +31,7 @@ endpoints! { "operations":
 
 /// `GET /v1/admin/history`
 async fn history(call: Call) -> Answer {
-    let after = call.query()?.number("after", LATEST)?.unwrap_or_default();
+    let after = call.query()?.number(&AFTER)?;
     let samples = call.api.observed.history.after(after as Millis);
     let items: Vec<&Sample> = samples.iter().map(Arc::as_ref).collect();
     reply::items(&items)

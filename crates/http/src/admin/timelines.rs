@@ -1,16 +1,15 @@
 //! Checks of a timeline: is it exact, and why does it show an item or not?
 
 use crate::calls::show::ItemId;
-use crate::endpoint::parameters::{number, optional, required};
+use crate::endpoint::parameters::{number, required};
 use crate::prelude::*;
+use crate::wire::query::Number;
 use feed::{Explanation, PathExplanation, Verification, timeline};
 use model::schemas::id_text;
 use model::{HostIds, Position};
 
-/// Items that `verify` compares by default.
-const DEFAULT_DEPTH: usize = 1000;
-/// Most items that it compares.
-const MAX_DEPTH: usize = 100_000;
+/// The items that `verify` compares.
+const DEPTH: Number = Number { name: "depth", about: "The number of items to compare", most: |_| 100_000, usual: 1000 };
 
 endpoints! { "operations":
     /// Compare a timeline with its sources
@@ -18,7 +17,7 @@ endpoints! { "operations":
     /// Compares the timeline with a merge of the outboxes of all followed users. In a cluster, ask each node: those
     /// that do not keep the user's inbox have only the merge.
     get("/v1/admin/users/{uid}/timeline/verify", verify, "verifyTimeline")
-        .query([optional("depth", "The number of items to compare", number(1, MAX_DEPTH, DEFAULT_DEPTH))])
+        .query([number(&DEPTH)])
         .answers::<VerificationBody<'_>>(200, "The differences");
 
     /// Why a timeline shows an item, or does not
@@ -75,7 +74,7 @@ answers! {
 /// `GET /v1/admin/users/{uid}/timeline/verify`
 pub(crate) async fn verify(call: Call) -> Answer {
     let user = call.user()?;
-    let depth = call.query()?.number("depth", MAX_DEPTH)?.unwrap_or(DEFAULT_DEPTH);
+    let depth = call.query()?.number(&DEPTH)?;
     let id = user.clone();
     let verified = move |feed: &Feed| -> Result<_> {
         let read = feed.read();

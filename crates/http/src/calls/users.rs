@@ -7,9 +7,6 @@ use crate::prelude::*;
 use feed::{Late, users, visibility};
 use model::{JsonObject, MAX_NICKNAME, Profile, ProfileDraft, UserCounts};
 
-/// Users of a list by default, and at most.
-const USUAL: usize = 20;
-const MOST: usize = 100;
 /// The orders of a list without a search.
 const ORDERS: [(&str, Late); 3] = [("recent", Late::Recent), ("followers", Late::Followers), ("new", Late::New)];
 
@@ -43,7 +40,7 @@ endpoints! { "users":
         .query([
             parameters::optional("search", "The beginning of an id or of a word of a nickname", schemas::beginning()),
             parameters::user_order(),
-            parameters::optional("limit", "The largest number of users", parameters::number(1, MOST, USUAL)),
+            parameters::number(&query::LIMIT),
         ])
         .answers_items::<ProfileBody<'_>>(200, "ProfileList", "The users");
 }
@@ -86,7 +83,7 @@ async fn show(call: Call) -> Answer {
 /// `GET /v1/admin/users`
 async fn search(call: Call) -> Answer {
     let query = call.query()?;
-    let limit = query.number("limit", MOST)?.unwrap_or(USUAL);
+    let limit = query.number(&query::LIMIT)?;
     let text = query.text("search").map(str::to_owned);
     let order = query.choice("order", &ORDERS)?;
     if text.is_some() && order.is_some() {

@@ -8,11 +8,13 @@ use super::change::{Change, Changes};
 use super::stream;
 use crate::prelude::*;
 use crate::streams::{events, response};
+use crate::wire::query::Number;
 use feed::{ChangesAfter, ChangesPage};
 use model::{EffectKind, HostIds, ReactionKinds};
 
-/// Most changes of one page, and the default.
-const MOST: usize = 1000;
+/// The changes of one page.
+const LIMIT: Number =
+    Number { name: "limit", about: "The largest number of changes on a page", most: |_| 1000, usual: 1000 };
 /// How a position looks.
 const POSITION: &str = "^[0-9a-f]{16}-[0-9]{1,20}$";
 
@@ -36,7 +38,7 @@ endpoints! { "changes":
                 schemas::text(&format!("^(newest|oldest)$|{POSITION}")),
                 "newest",
             ),
-            parameters::optional("limit", "The largest number of changes on a page", parameters::number(1, MOST, MOST)),
+            parameters::number(&LIMIT),
             parameters::shown(
                 "types",
                 "Only changes of these types, with commas between them",
@@ -74,7 +76,7 @@ impl FromStr for Types {
 pub(crate) async fn list(call: Call) -> Answer {
     let query = call.query()?;
     let after = query.value("after")?.unwrap_or(ChangesAfter::Oldest);
-    let limit = query.number("limit", MOST)?.unwrap_or(MOST);
+    let limit = query.number(&LIMIT)?;
     let Types(types) = query.value("types")?.unwrap_or(Types(Vec::new()));
     let resumed = response::last_event_id(&call)?.map(ChangesAfter::Position);
     if accepts_stream(&call) {

@@ -4,7 +4,8 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::nodes::consistency;
-use crate::wire::query::{self, DEFAULT_LIMIT, MAX_LIMIT};
+use crate::wire::query::{self, LIMIT, Number};
+use config::Config;
 use model::schemas::{self, enumeration};
 
 /// The schemas of enumerations with names. Generated clients have one type for each, not one a parameter.
@@ -76,9 +77,10 @@ pub(crate) fn ids(name: &str, about: &str, example: &str) -> Value {
     required(name, about, schemas::ids_text(), example)
 }
 
-/// A whole number.
-pub(crate) fn number(from: usize, to: usize, default: usize) -> Value {
-    json!({"type": "integer", "minimum": from, "maximum": to, "default": default})
+/// A whole number. A greatest value that a setting moves is that of the greatest setting.
+pub(crate) fn number(of: &Number) -> Value {
+    let most = (of.most)(&Config::greatest());
+    optional(of.name, of.about, json!({"type": "integer", "minimum": 1, "maximum": most, "default": of.usual}))
 }
 
 /// Yes or no, no by default.
@@ -89,7 +91,7 @@ pub(crate) fn flag(name: &str, about: &str) -> Value {
 /// The parameters of every paged list.
 pub(crate) fn page() -> [Value; 3] {
     [
-        optional("limit", "The largest number of entries on the page", number(1, MAX_LIMIT, DEFAULT_LIMIT)),
+        number(&LIMIT),
         optional("before", "Only entries older than this cursor", schemas::cursor()),
         optional(
             "after",

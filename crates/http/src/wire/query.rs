@@ -7,15 +7,27 @@ use std::str::FromStr;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 
 use crate::wire::problem::invalid_parameter;
+use config::Config;
 use model::error::Result;
 use model::{HostId, PageRequest, Position, RuleDraft, Span};
 
-/// Most items of a page.
-pub(crate) const MAX_LIMIT: usize = 100;
 /// Most ids in a list of ids.
 pub(crate) const MAX_IDS: usize = 100;
-/// Default number of items of a page.
-pub(crate) const DEFAULT_LIMIT: usize = 20;
+
+/// A parameter that is a whole number from 1 on. The description of a call and its handler both go by it.
+pub(crate) struct Number {
+    pub(crate) name: &'static str,
+    /// Its meaning. It names the setting that moves the greatest value, if there is one.
+    pub(crate) about: &'static str,
+    /// The greatest value.
+    pub(crate) most: fn(&Config) -> usize,
+    /// The value of a request without it.
+    pub(crate) usual: usize,
+}
+
+/// The entries of a page.
+pub(crate) const LIMIT: Number =
+    Number { name: "limit", about: "The largest number of entries on the page", most: |_| 100, usual: 20 };
 
 /// The parameter of every read of data that the nodes of a cluster share.
 pub(crate) const CONSISTENCY: &str = "consistency";
@@ -23,6 +35,7 @@ pub(crate) const CONSISTENCY: &str = "consistency";
 /// The query of a request.
 #[derive(Debug)]
 pub(crate) struct Query<'a> {
+    config: &'a Config,
     /// The parameters of the call.
     names: &'a [String],
     given: Vec<(Cow<'a, str>, Cow<'a, str>)>,
@@ -30,8 +43,13 @@ pub(crate) struct Query<'a> {
 
 impl<'a> Query<'a> {
     /// Reads a query. Refuses a parameter that is neither among the names nor one of those that belong to all such calls.
-    pub(crate) fn parse(query: &'a str, names: &'a [String], also: impl Fn(&str) -> bool) -> Result<Self> {
-        let mut found = Self { names, given: Vec::new() };
+    pub(crate) fn parse(
+        query: &'a str,
+        names: &'a [String],
+        also: impl Fn(&str) -> bool,
+        config: &'a Config,
+    ) -> Result<Self> {
+        let mut found = Self { config, names, given: Vec::new() };
         for pair in query.split('&').filter(|pair| !pair.is_empty()) {
             let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
             let (name, value) = (decode(name)?, decode(value)?);
@@ -64,15 +82,14 @@ impl<'a> Query<'a> {
         self.value(name)?.ok_or_else(missing)
     }
 
-    /// A whole number from 1 to `most`, in plain digits.
-    pub(crate) fn number(&self, name: &str, most: usize) -> Result<Option<usize>> {
-        let read = |text: &str| {
-            let digits = !text.starts_with('0') && text.bytes().all(|b| b.is_ascii_digit());
-            let number = text.parse().ok().filter(|number| digits && (1..=most).contains(number));
-            let expected = format_args!("{name}: expected a whole number from 1 to {most}, not \"{text}\"");
-            number.ok_or_else(|| invalid_parameter(expected))
-        };
-        self.text(name).map(read).transpose()
+    /// A whole number, in plain digits.
+    pub(crate) fn number(&self, of: &Number) -> Result<usize> {
+        let (name, most) = (of.name, (of.most)(self.config));
+        let Some(text) = self.text(name) else { return Ok(of.usual.min(most)) };
+        let digits = !text.starts_with('0') && text.bytes().all(|b| b.is_ascii_digit());
+        let number = text.parse().ok().filter(|number| digits && (1..=most).contains(number));
+        let expected = format_args!("{name}: expected a whole number from 1 to {most}, not \"{text}\"");
+        number.ok_or_else(|| invalid_parameter(expected))
     }
 
     /// The meaning of one of several words.
@@ -104,7 +121,7 @@ impl<'a> Query<'a> {
     where
         Position<I>: FromStr<Err: fmt::Display>,
     {
-        let limit = self.number("limit", MAX_LIMIT)?.unwrap_or(DEFAULT_LIMIT);
+        let limit = self.number(&LIMIT)?;
         let span = Span { before: self.value("before")?, after: self.value("after")? };
         let mut kept = Kept { start: String::new(), before: self.escaped("before"), after: self.escaped("after") };
         for name in self.names.iter().filter(|name| !["before", "after"].contains(&name.as_str())) {
