@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use crate::layers::table_of_rooms;
+
 use config::{Act, Config};
 use model::error::Code;
 use serde_json::Value;
@@ -9,8 +11,9 @@ use serde_json::Value;
 /// Makes a file of what it is.
 type Make = fn(&str) -> String;
 
-const FILES: [(&str, Make); 6] = [
+const FILES: [(&str, Make); 7] = [
     ("config.toml", settings),
+    ("docs/architecture.md", |page| with_table(&with_table(page, &table_of_rooms("feed")), &table_of_rooms("http"))),
     ("docs/contribute/failpoints.md", |page| {
         with_table(&with_table(page, &failpoints("place at a write", "Write")), &failpoints("place", "Failpoint"))
     }),

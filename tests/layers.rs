@@ -8,6 +8,9 @@ use std::path::{Path, PathBuf};
 use regex::Regex;
 
 const MOST_LINES: usize = 450;
+/// Places, and those that each names.
+type Arrows = BTreeMap<String, BTreeSet<String>>;
+
 /// The program, which is below no crate.
 const PROGRAM: &str = "program";
 
@@ -30,31 +33,36 @@ fn the_picture_has_the_crates_and_their_arrows() {
     let (picture, _) = picture.split_once("```").unwrap();
     let label = r#"(?:\["[^"]*"\])?"#;
     let arrow = regex(&format!(r"(?m)^ *(\w+){label} --> (\w+){label}$"));
-    let drawn: BTreeSet<_> =
-        arrow.captures_iter(picture).map(|found| (found[1].to_owned(), found[2].to_owned())).collect();
-    let mut there = BTreeSet::new();
+    let mut drawn = Arrows::new();
+    for found in arrow.captures_iter(picture) {
+        drawn.entry(found[1].to_owned()).or_default().insert(found[2].to_owned());
+    }
+    let mut there = Arrows::new();
     for (name, path) in &crates {
         let manifest: toml::Table = fs::read_to_string(path.join("Cargo.toml")).unwrap().parse().unwrap();
         let needed = manifest["dependencies"].as_table().unwrap().keys().filter(|needed| crates.contains_key(*needed));
-        there.extend(needed.map(|needed| (name.clone(), needed.clone())));
+        there.insert(name.clone(), needed.cloned().collect());
     }
-    // An arrow that follows from others need not be drawn.
-    let follows = |(from, to): &(String, String)| {
-        let (mut seen, mut next) = (BTreeSet::new(), vec![from.clone()]);
-        while let Some(at) = next.pop() {
-            for (_, below) in drawn.iter().filter(|(above, below)| *above == at && (above, below) != (from, to)) {
-                if below == to {
-                    return true;
-                }
-                seen.insert(below.clone()).then(|| next.push(below.clone()));
-            }
+    // One without arrows is not in the picture as their beginning.
+    there.retain(|_, needed| !needed.is_empty());
+    assert_eq!(drawn, without_shortcuts(&there));
+}
+
+/// The arrows that do not follow from others.
+fn without_shortcuts(arrows: &Arrows) -> Arrows {
+    let mut reached = arrows.clone();
+    let mut before = Arrows::new();
+    while before != reached {
+        before = reached.clone();
+        for below in reached.values_mut() {
+            below.extend(below.clone().iter().filter_map(|next| before.get(next)).flatten().cloned());
         }
-        false
+    }
+    let is_reached = |from: &str, to: &String| reached.get(from).is_some_and(|below| below.contains(to));
+    let direct = |below: &BTreeSet<String>| {
+        below.iter().filter(|to| !below.iter().any(|other| is_reached(other, to))).cloned().collect()
     };
-    let wrong: Vec<_> = drawn.difference(&there).map(|arrow| format!("drawn, and not there: {arrow:?}")).collect();
-    let missing = there.difference(&drawn).filter(|arrow| !follows(arrow)).map(|arrow| format!("not drawn: {arrow:?}"));
-    let wrong: Vec<_> = wrong.into_iter().chain(missing).collect();
-    assert!(wrong.is_empty(), "{wrong:#?}");
+    arrows.iter().map(|(from, below)| (from.clone(), direct(below))).collect()
 }
 
 /// The sources of a crate by the paths of their modules, such as `rows/keys`; the root is empty. Tests are left out.
@@ -97,7 +105,7 @@ fn leaves(prefix: &str, tree: &str, found: &mut Vec<String>) {
 
 /// The files of one crate, and the files that each names. A name that a module passes on is one of the file that has it. A
 /// module and those inside it may name each other, because they are one room.
-fn names(sources: &BTreeMap<String, String>) -> BTreeMap<String, BTreeSet<String>> {
+fn names(sources: &BTreeMap<String, String>) -> Arrows {
     let hidden = regex(r"(?m)//.*$");
     let inner = regex(r"(?ms)^#\[cfg\(test\)\]\nmod \w+ \{.*?^\}");
     let uses = regex(r"(?m)^ *(pub(?:\([^)]*\))? )?use ([^;]+);");
@@ -122,7 +130,8 @@ fn names(sources: &BTreeMap<String, String>) -> BTreeMap<String, BTreeSet<String
         }
         Some(at.into_iter().map(str::to_owned).collect::<Vec<_>>())
     };
-    let (mut passed_on, mut named) = (BTreeMap::new(), Vec::new());
+    let (mut passed_on, mut named, mut of_all) = (BTreeMap::new(), Vec::new(), Vec::new());
+    let word = regex(r"\w+");
     for (module, text) in sources {
         let mut modules = BTreeMap::new();
         let text = inner.replace_all(text, "");
@@ -141,6 +150,15 @@ fn names(sources: &BTreeMap<String, String>) -> BTreeMap<String, BTreeSet<String
             }
         }
         let rest = uses.replace_all(&text, "");
+        // Of a module of which all names are imported, those that occur.
+        named.retain(|(of, path): &(String, Vec<String>)| {
+            let is_all = of == module && path.last().is_some_and(|name| name == "*");
+            if is_all {
+                let words: BTreeSet<_> = word.find_iter(&rest).map(|word| word.as_str().to_owned()).collect();
+                of_all.push((module.clone(), path[..path.len() - 1].join("/"), words));
+            }
+            !is_all
+        });
         // Of a module that is imported, those of its names that are used.
         for used in of_module.captures_iter(&rest) {
             if let Some(path) = modules.get(&used[1]) {
@@ -154,6 +172,10 @@ fn names(sources: &BTreeMap<String, String>) -> BTreeMap<String, BTreeSet<String
             inline.find_iter(&rest).filter_map(|path| Some((module.clone(), absolute(module, path.as_str())?))),
         );
     }
+    for (module, from, words) in of_all {
+        let used = passed_on.iter().filter(|((of, name), _)| *of == from && words.contains(name));
+        named.extend(used.map(|(_, path)| (module.clone(), path.clone())));
+    }
     let file_of = |path: &[String]| {
         let mut path = path.to_vec();
         for _ in 0..5 {
@@ -166,7 +188,7 @@ fn names(sources: &BTreeMap<String, String>) -> BTreeMap<String, BTreeSet<String
         }
         String::new()
     };
-    let mut files: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    let mut files: Arrows = BTreeMap::new();
     for (module, path) in named {
         let other = file_of(&path);
         let is_inside = |one: &str, room: &str| room.is_empty() || one == room || one.starts_with(&format!("{room}/"));
@@ -178,9 +200,9 @@ fn names(sources: &BTreeMap<String, String>) -> BTreeMap<String, BTreeSet<String
 }
 
 /// A circle, if there is one.
-fn circle(names: &BTreeMap<String, BTreeSet<String>>) -> Option<Vec<String>> {
+fn circle(names: &Arrows) -> Option<Vec<String>> {
     fn walk<'n>(
-        names: &'n BTreeMap<String, BTreeSet<String>>,
+        names: &'n Arrows,
         at: &'n str,
         way: &mut Vec<&'n str>,
         done: &mut BTreeSet<&'n str>,
@@ -200,15 +222,43 @@ fn circle(names: &BTreeMap<String, BTreeSet<String>>) -> Option<Vec<String>> {
     names.keys().find_map(|file| walk(names, file, &mut Vec::new(), &mut done))
 }
 
+/// The rooms of a crate, from below to above: the first sentence of each, and the rooms that it names. An arrow that follows from
+/// others is left out.
+pub(crate) fn table_of_rooms(name: &str) -> String {
+    let sources = sources(&Path::new("crates").join(name).join("src"));
+    let mut rooms = rooms(&names(&sources));
+    for module in sources.keys().filter(|module| !module.is_empty()) {
+        rooms.entry(module.split('/').next().unwrap().to_owned()).or_default();
+    }
+    rooms.remove("");
+    let direct = without_shortcuts(&rooms);
+    let mut order: Vec<_> = rooms.keys().collect();
+    order.sort_by_key(|room| (height(&direct, room), *room));
+    let rows = order.into_iter().map(|room| {
+        let text = sources.get(room).map_or("//! The rows of each subject.", String::as_str);
+        let about: Vec<_> = text.lines().map_while(|line| line.strip_prefix("//! ")).collect();
+        let about = about.join(" ");
+        let about = about.split_inclusive(". ").next().unwrap().trim_end().trim_end_matches('.');
+        let named: Vec<_> = direct[room].iter().map(|named| format!("`{named}`")).collect();
+        format!("| `{room}` | {about} | {} |\n", named.join(", "))
+    });
+    format!("| room of `{name}` | content | names |\n|---|---|---|\n{}", rows.collect::<String>())
+}
+
+/// The longest way down from a room.
+fn height(rooms: &Arrows, room: &str) -> usize {
+    rooms.get(room).into_iter().flatten().map(|below| 1 + height(rooms, below)).max().unwrap_or(0)
+}
+
 /// The rooms of a crate, and the rooms that each names. A file outside of all folders is a room of its own. The `tables` of all
 /// subjects are one room, below the others.
-fn rooms(files: &BTreeMap<String, BTreeSet<String>>) -> BTreeMap<String, BTreeSet<String>> {
+fn rooms(files: &Arrows) -> Arrows {
     let room = |file: &str| {
         let parts: Vec<_> = file.split('/').collect();
         let is_of_subject = parts.len() > 1 && parts[0] != "rows" && parts[1] == "tables";
         if is_of_subject { "tables".to_owned() } else { parts[0].to_owned() }
     };
-    let mut rooms: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    let mut rooms: Arrows = BTreeMap::new();
     for (file, others) in files {
         let named = others.iter().map(|other| room(other)).filter(|other| *other != room(file));
         rooms.entry(room(file)).or_default().extend(named);
@@ -222,26 +272,6 @@ fn files_and_rooms_of_a_crate_name_each_other_without_circles() {
         let names = names(&sources(&path.join("src")));
         assert_eq!(circle(&names), None, "files of {name} that name each other");
         assert_eq!(circle(&rooms(&names)), None, "rooms of {name} that name each other");
-    }
-}
-
-#[test]
-fn rooms_of_http_name_only_rooms_on_their_floor_and_below() {
-    let page = fs::read_to_string("docs/architecture.md").unwrap();
-    let (_, floors) = page.split_once("| floor of `http` | rooms |\n|---|---|\n").unwrap();
-    let rows = floors.lines().take_while(|line| line.starts_with("| "));
-    let name = regex("`(\\w+)`");
-    let floor_of: BTreeMap<_, _> = rows
-        .zip(0..)
-        .flat_map(|(row, floor)| {
-            name.captures_iter(row).map(move |found| (found[1].to_owned(), floor)).collect::<Vec<_>>()
-        })
-        .collect();
-    let names = rooms(&names(&sources(Path::new("crates/http/src"))));
-    let all: BTreeSet<_> = names.iter().flat_map(|(room, named)| named.iter().chain([room])).cloned().collect();
-    assert_eq!(floor_of.keys().cloned().collect::<BTreeSet<_>>(), all, "the table has other rooms than the crate");
-    for (room, other) in names.iter().flat_map(|(room, named)| named.iter().map(move |other| (room, other))) {
-        assert!(floor_of[room] <= floor_of[other], "{room} names {other}, which is on a higher floor");
     }
 }
 
@@ -263,6 +293,7 @@ fn a_circle_is_found_and_a_room_is_none() {
     for (a, b) in [
         ("use crate::b::B;", "use super::a::A;"),
         ("use crate::b::B;", "use crate::{A, B};"),
+        ("pub use crate::b::B;\nuse crate::b::C;", "use crate::a::*;\nfn f() -> D {}\nfn g() -> crate::a::D {}"),
         ("fn f() -> crate::b::B {}", "use crate::a;\nfn g() -> a::A {}"),
         ("use crate::{\n    b::{B, C},\n};", "use super::A;"),
     ] {
@@ -272,6 +303,7 @@ fn a_circle_is_found_and_a_room_is_none() {
         ("use crate::b::B;", "// use super::a::A;"),
         ("use crate::b::B;", "#[cfg(test)]\nmod tests {\n    use crate::A;\n}"),
         ("use super::C;", "use crate::a::A;"),
+        ("pub use crate::b::B;", "use crate::a::*;"),
         ("pub(crate) use crate::b::B;", "use super::D;"),
     ] {
         assert_eq!(found(&[root, ("a", a), ("b", b)]), None, "{a} {b}");
