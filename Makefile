@@ -31,7 +31,9 @@ ROUNDS ?= 200
 # All tests are of one program, with failpoints built in, so that our crates are compiled once for them.
 CARGO_TEST := cargo --config .cargo/tests.toml test --release --locked --features failpoints
 QUICK_TEST := $(subst test --,--config .cargo/quick.toml test --,$(CARGO_TEST))
-UNIT_TEST := $(CARGO_TEST) --workspace --lib
+# The packages with unit tests. tests/features keeps the features of all others as they are when everything is built.
+UNITS := $(patsubst crates/%,tideline-%,$(wildcard crates/*)) tideline
+UNIT_TESTS = --package tideline-features $(addprefix --package ,$1) --lib
 # Most tests wait more than they compute.
 export RUST_TEST_THREADS ?= $(shell cores=$$(getconf _NPROCESSORS_ONLN); echo $$((cores > 9 ? 20 : 2 * cores + 2)))
 # Where flushing to the device costs nothing, if there is room. What a flush leaves on the device after a power cut is proven by
@@ -63,8 +65,10 @@ $(DEMO)-files/profiles.ndjson: | build
 	rm -rf $(DEMO)-files
 	$(TIDELINE) demo --out $(DEMO)-files
 
-# `make try TEST=http::docs` while you work: a change is compiled in parts.
-TRY_unit := --workspace --lib
+# `make try TEST=http::docs` while you work: a change is compiled in parts. Of the unit tests only the packages that have
+# a function or a module of this name.
+NAMED = $(shell grep -rlE '(fn|mod) \w*$(lastword $(subst ::, ,$(TEST)))' crates/*/src src | sed -E 's|^crates/([^/]+)/.*|tideline-\1|; s|^src/.*|tideline|' | sort -u)
+TRY_unit = $(call UNIT_TESTS,$(or $(NAMED),$(UNITS)))
 .PHONY: try
 try: setup ## run the tests with TEST= in their names, of the program IN= (program, library or unit)
 	@set -o pipefail; $(IN_RAM) $(QUICK_TEST) $(or $(TRY_$(IN)),--test $(or $(IN),program)) -- $(TEST) | \
@@ -95,7 +99,9 @@ test-machines:
 # once the others run: Cargo compiles for one command at a time.
 MACHINES := slow-clients console python-client unit typescript-client examples chaos docs recipes backups standby power-cuts lying-disk alerts proxies site install
 .PHONY: $(addprefix machine-,$(MACHINES))
-machine-unit: ; time { $(CARGO_TEST) --doc && $(UNIT_TEST); }
+# Those of each package are compiled without optimisation, above libraries that are compiled already.
+UNIT_TEST = $(subst test --,--config profile.release.package.$1.opt-level=0 test --,$(CARGO_TEST)) $(call UNIT_TESTS,$1)
+machine-unit: ; time { true $(foreach unit,$(UNITS),&& $(call UNIT_TEST,$(unit))); }
 machine-docs: ; time python3 tests/docs.py --binary $(TIDELINE)
 machine-chaos: ; time python3 tests/chaos.py --binary $(TIDELINE) --rounds 5 --seed 20260101
 machine-backups: ; time python3 tests/backups.py --binary $(TIDELINE) --backups 3 --seed 20260101

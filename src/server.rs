@@ -139,7 +139,6 @@ async fn serve(
     let api = Arc::new(Api::new(feed, copies, figures, connections, gate, Arc::clone(&reloads), node));
     let dispatcher = Dispatcher::start(&api)?;
     let webhooks = Webhooks::start(&api)?;
-    let history = rt::spawn(http::keep_history(Arc::clone(&api)));
     // A directory of backups that cannot be read must not keep the server from serving.
     if let Err(error) = app.backups.resume() {
         tracing::error!(%error, "the backups cannot be used");
@@ -149,6 +148,8 @@ async fn serve(
     let served = Arc::clone(&api);
     let routes = move |config: &mut ServiceConfig| http::configure(&served, config);
     let (server, address) = listener::listen(config, api.limits(), routes, connections, &reloads)?;
+    // Not before: a start that fails would wait for what holds the service.
+    let history = rt::spawn(http::keep_history(Arc::clone(&api)));
     let handle = server.handle();
     let mut running = rt::spawn(server);
     say_started(config, address);

@@ -38,6 +38,8 @@ class Fired(NamedTuple):
     """Labels of the alert beside those of the server."""
     server: str = 'job="tideline",instance="a"'
     """Those of the server that the expression leaves."""
+    interval: str = "1m"
+    """The time between two figures, and between two looks at the rules: longer for what takes days."""
 
 
 # Of a second, healthy server, which must not hide the first one, nor fire: series of times, and those that are not 0. Others
@@ -82,13 +84,13 @@ FIRED = [
     Fired("TidelineDiskHangs", {"tideline_storage_sample_age_seconds": "0+60x9"}, "5m", "the disk of a does not answer"),
     Fired("TidelineSlowDisk", {"tideline_storage_stops_total": "0+1x9"}, "5m",
           "the disk of a is too slow: compactions do not keep up with the changes"),
-    Fired("TidelineBackupOld", {"tideline_backup_newest_verified_timestamp_seconds": "3600x4400"}, "73h",
-          "a has no good backup of the last two days"),
-    Fired("TidelineBackupOld", {"tideline_backup_newest_verified_timestamp_seconds": "3600x4400",
-                                'tideline_cluster_log_info{log="of-a"}': "1x4400"}, "73h",
-          "the cluster of the log of-a has no good backup of the last two days", 'log="of-a"', ""),
-    Fired("TidelineBackupNotCopied", {"tideline_backup_newest_copied_timestamp_seconds": "3600x4400"}, "73h",
-          "no backup of the last two days of a was copied elsewhere"),
+    Fired("TidelineBackupOld", {"tideline_backup_newest_verified_timestamp_seconds": "3600x80"}, "73h",
+          "a has no good backup of the last two days", interval="1h"),
+    Fired("TidelineBackupOld", {"tideline_backup_newest_verified_timestamp_seconds": "3600x80",
+                                'tideline_cluster_log_info{log="of-a"}': "1x80"}, "73h",
+          "the cluster of the log of-a has no good backup of the last two days", 'log="of-a"', "", "1h"),
+    Fired("TidelineBackupNotCopied", {"tideline_backup_newest_copied_timestamp_seconds": "3600x80"}, "73h",
+          "no backup of the last two days of a was copied elsewhere", interval="1h"),
     Fired("TidelineBackupFailed", {"tideline_backup_failures_total": "0 0 1 1"}, "3m",
           "a backup of a has failed, or the copy of one"),
     Fired("TidelineBackupFailed", {"tideline_backup_copy_failures_total": "0 0 1 1"}, "3m",
@@ -134,10 +136,10 @@ def healthy(series: str, samples: list[str]) -> tuple[str, str]:
     """The same series of a healthy server."""
     name = series.split("{")[0]
     if name == "tideline_cluster_log_info":
-        return name + '{log="of-b"}', "1x4400"
+        return name + '{log="of-b"}', "1x600"
     known = (line.rsplit(" ", 1)[1] for line in samples if line.rsplit(" ", 1)[0] == series)
     value = FAR if name.endswith("_timestamp_seconds") else HEALTHY.get(name, float(next(known, 0)))
-    return series, f"{value:f}x4400"
+    return series, f"{value:f}x600"
 
 
 def yaml(text: str) -> str:
@@ -201,12 +203,16 @@ def exported(series: str, samples: list[str]) -> bool:
         re.split(r"[{ ]", line)[0] == name and wanted == set(re.findall(r'\w+="[^"]*"', line)) for line in samples)
 
 
-def tests(known: dict[str, Rule], samples: list[str]) -> str:
-    """The tests for promtool: each rule fires, and constant figures of a server without load fire none."""
-    text = f"rule_files: [{RULES}]\nevaluation_interval: 1m\ntests:\n"
-    for fired in FIRED:
+def begin(interval: str) -> str:
+    return f"rule_files: [{RULES}]\nevaluation_interval: {interval}\ntests:\n"
+
+
+def firing(known: dict[str, Rule], samples: list[str], interval: str) -> str:
+    """The tests for promtool of the rules that fire at this interval."""
+    text = begin(interval)
+    for fired in (fired for fired in FIRED if fired.interval == interval):
         rule = known[fired.rule]
-        text += "  - interval: 1m\n    input_series:\n"
+        text += f"  - interval: {interval}\n    input_series:\n"
         for series, values in fired.series.items():
             text += f"      - {{series: {yaml(scraped(series))}, values: {yaml(values)}}}\n"
             other, values = healthy(series, samples)
@@ -216,6 +222,12 @@ def tests(known: dict[str, Rule], samples: list[str]) -> str:
         told = ", ".join(f"{name}: {yaml(value)}" for name, value in labels.items())
         text += f"          - exp_labels: {{{told}}}\n            exp_annotations:\n"
         text += f"              summary: {yaml(fired.summary)}\n              runbook: {yaml(rule.field('runbook'))}\n"
+    return text
+
+
+def quiet(known: dict[str, Rule], samples: list[str]) -> str:
+    """The test that constant figures of a server without load fire none."""
+    text = begin("1m")
     text += "  - interval: 1m\n    input_series:\n      - {series: " + yaml(scraped("up")) + ", values: 1x120}\n"
     named = {name for rule in known.values() for name in METRIC.findall(rule.expression)}
     for line in samples:
@@ -256,8 +268,11 @@ def main() -> None:
         print("alerts: there is no promtool (.ci/tools fetches it), so the rules are left out")
         return
     with Workspace() as work:
-        (work / "tests.yaml").write_text(tests(known, samples))
-        for arguments in (["check", "rules", RULES], ["test", "rules", work / "tests.yaml"]):
+        files = {interval: firing(known, samples, interval) for interval in {fired.interval for fired in FIRED}}
+        files["quiet"] = quiet(known, samples)
+        for name, text in files.items():
+            (work / f"{name}.yaml").write_text(text)
+        for arguments in (["check", "rules", RULES], ["test", "rules", *(work / f"{name}.yaml" for name in files)]):
             ended = subprocess.run([promtool, *arguments], capture_output=True, text=True)
             if ended.returncode != 0:
                 raise SystemExit(f"{ended.stdout}{ended.stderr}alerts: promtool {' '.join(map(str, arguments[:2]))} fails")

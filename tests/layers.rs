@@ -1,4 +1,4 @@
-//! The house, where the compiler does not look: the picture of the crates and the floors of `http` in
+//! The house, where the compiler does not look: the picture of the crates in
 //! docs/architecture.md, circles between the files and between the rooms of a crate, and the length of files.
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -64,30 +64,28 @@ fn filled() -> (TempDir, Vec<&'static str>) {
     (dir, tables)
 }
 
-/// What is seen of a store.
-#[derive(Debug, PartialEq)]
-struct Seen {
-    /// The findings of an audit, or of a start that refuses the directory.
-    findings: Vec<String>,
-    /// `None` if it does not start.
-    digests: Option<Vec<TableDigest>>,
+/// Opens the store, or says why it does not start: some tables are read by every start.
+fn open(dir: &TempDir) -> Result<Store, String> {
+    Store::open(&Options::new(dir.path())).map_err(|error| match error {
+        Error::Corrupt(why) => format!("no start: {why}"),
+        other => panic!("{other}"),
+    })
 }
 
-impl Seen {
-    fn of(dir: &TempDir) -> Self {
-        match Store::open(&Options::new(dir.path())) {
-            Ok(store) => Self { findings: audit(&store), digests: Some(digest(&store, 0)) },
-            // Some tables are read by every start.
-            Err(Error::Corrupt(why)) => Self { findings: vec![format!("no start: {why}")], digests: None },
-            Err(other) => panic!("{other}"),
-        }
-    }
+/// The findings of an audit, or of a start that refuses the directory.
+fn findings(dir: &TempDir) -> Vec<String> {
+    open(dir).map_or_else(|why| vec![why], |store| audit(&store))
+}
 
-    /// The tables whose digests differ from those of `before`.
-    fn differing(&self, before: &Self) -> Option<Vec<&'static str>> {
-        let pairs = before.digests.iter().flatten().zip(self.digests.as_ref()?);
-        Some(pairs.filter(|(a, b)| a != b).map(|(a, _)| a.table).collect())
-    }
+/// The digests; `None` if the store does not start.
+fn digests(dir: &TempDir) -> Option<Vec<TableDigest>> {
+    open(dir).ok().map(|store| digest(&store, 0))
+}
+
+/// The tables whose digests differ from those of `before`; `None` if the store does not start.
+fn differing(dir: &TempDir, before: &[TableDigest]) -> Option<Vec<&'static str>> {
+    let now = digests(dir)?;
+    Some(before.iter().zip(&now).filter(|(a, b)| a != b).map(|(a, _)| a.table).collect())
 }
 
 /// The digests in which a row of a table shows.
@@ -119,7 +117,7 @@ fn put(db: &DB, Row(table, key): &Row, value: Option<&[u8]>) {
 #[test]
 fn a_row_too_few_too_many_or_damaged_is_found_in_each_table_and_shows_in_its_digest() {
     let (dir, tables) = filled();
-    let before = Seen::of(&dir);
+    let (sound, before) = (findings(&dir), digests(&dir).expect("starts"));
     let (mut unread, mut unmissed, mut unnoticed) = (Vec::new(), Vec::new(), Vec::new());
     for table in tables {
         let db = engine(dir.path());
@@ -127,19 +125,18 @@ fn a_row_too_few_too_many_or_damaged_is_found_in_each_table_and_shows_in_its_dig
         put(&db, &row, Some(&[0xFF; 5]));
         drop(db);
         let names_it = |line: &String| line.contains(&format!(": {table} ")) || line.starts_with("no start: ");
-        if !Seen::of(&dir).findings.iter().any(names_it) {
+        if !findings(&dir).iter().any(names_it) {
             unread.push(table);
         }
         put(&engine(dir.path()), &row, None);
-        let lacking = Seen::of(&dir);
-        assert_eq!(lacking.differing(&before), Some(counted_as(table)), "{table} lacks a row");
-        if lacking.findings == before.findings {
+        assert_eq!(differing(&dir, &before), Some(counted_as(table)), "{table} lacks a row");
+        if findings(&dir) == sound {
             unmissed.push(table);
         }
         if let Some((end, start)) = value.split_last() {
             put(&engine(dir.path()), &row, Some(&[start, &[end ^ 1]].concat()));
             let expected = if COUNTED_APART.contains(&table) { vec![] } else { counted_as(table) };
-            match Seen::of(&dir).differing(&before) {
+            match differing(&dir, &before) {
                 Some(tables) => assert_eq!(tables, expected, "{table} has another value"),
                 None => assert!(READ_BY_STARTS.contains(&table), "{table}"),
             }
@@ -154,7 +151,7 @@ fn a_row_too_few_too_many_or_damaged_is_found_in_each_table_and_shows_in_its_dig
         put(&db, &row, Some(&value));
         put(&db, &other, Some(&value));
         drop(db);
-        if Seen::of(&dir).findings == before.findings {
+        if findings(&dir) == sound {
             unnoticed.push(table);
         }
         put(&engine(dir.path()), &other, None);
@@ -162,5 +159,5 @@ fn a_row_too_few_too_many_or_damaged_is_found_in_each_table_and_shows_in_its_dig
     // Notes of a node are read by its start.
     assert_eq!(unread, ["replica"]);
     assert_eq!((unmissed, unnoticed), (ONLY_HERE.to_vec(), MAY_HAVE_MORE.to_vec()));
-    assert_eq!(Seen::of(&dir), before, "all is repaired");
+    assert_eq!((findings(&dir), digests(&dir)), (sound, Some(before)), "all is repaired");
 }

@@ -2,7 +2,64 @@
 
 use serde_json::json;
 
+use super::model::{Pairs, User};
 use super::town::Town;
+
+impl Town {
+    /// Raises a restriction, now: `mutes`, `hidden-from` or `blocks`.
+    fn raise(&mut self, list: &str, user: User, target: User) {
+        let path = format!("/v1/users/{user}/{list}");
+        let reply = self.server.call("PUT", &format!("{path}/{target}"), "");
+        let since = self.since(&path, target);
+        self.restrictions(list).entry((user, target)).or_insert(since);
+        if list == "blocks" {
+            let others = |pair: &(User, User)| *pair != (user, target) && *pair != (target, user);
+            self.model.follows.retain(|pair, _| others(pair));
+            self.model.rules.retain(|pair, _| others(pair));
+            self.model.requests.retain(|pair, _| others(pair));
+        }
+        assert_eq!(reply.expect(200), self.model.relation(user, target));
+    }
+
+    fn lift(&mut self, list: &str, user: User, target: User) {
+        let reply = self.server.call("DELETE", &format!("/v1/users/{user}/{list}/{target}"), "");
+        self.restrictions(list).remove(&(user, target));
+        assert_eq!(reply.expect(200), self.model.relation(user, target));
+    }
+
+    fn restrictions(&mut self, list: &str) -> &mut Pairs {
+        match list {
+            "mutes" => &mut self.model.mutes,
+            "hidden-from" => &mut self.model.hidden,
+            _ => &mut self.model.blocks,
+        }
+    }
+
+    pub(crate) fn mute(&mut self, user: User, target: User) {
+        self.raise("mutes", user, target);
+    }
+
+    pub(crate) fn unmute(&mut self, user: User, target: User) {
+        self.lift("mutes", user, target);
+    }
+
+    /// Hides one user's content from another.
+    pub(crate) fn hide(&mut self, user: User, target: User) {
+        self.raise("hidden-from", user, target);
+    }
+
+    pub(crate) fn unhide(&mut self, user: User, target: User) {
+        self.lift("hidden-from", user, target);
+    }
+
+    pub(crate) fn block(&mut self, user: User, target: User) {
+        self.raise("blocks", user, target);
+    }
+
+    pub(crate) fn unblock(&mut self, user: User, target: User) {
+        self.lift("blocks", user, target);
+    }
+}
 
 #[test]
 fn a_mute_takes_an_author_out_of_the_timeline_alone() {

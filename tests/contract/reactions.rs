@@ -2,8 +2,37 @@
 
 use serde_json::json;
 
+use super::model::{Item, User, in_path};
 use super::town::Town;
-use crate::server::Server;
+use crate::server::{Reply, Server};
+
+impl Town {
+    /// Reacts, now.
+    pub(crate) fn react(&mut self, kind: &'static str, id: Item, user: User) {
+        let list = format!("/v1/content/{id}/reactions/{}", in_path(kind));
+        let reply = self.server.call("PUT", &format!("{list}/{user}"), "");
+        let since = self.since(&list, user);
+        self.model.reactions.entry((kind, id, user)).or_insert(since);
+        self.reacted(&reply, kind, id, user);
+    }
+
+    /// Removes a reaction.
+    pub(crate) fn unreact(&mut self, kind: &'static str, id: Item, user: User) {
+        let reply = self.server.call("DELETE", &format!("/v1/content/{id}/reactions/{}/{user}", in_path(kind)), "");
+        self.model.reactions.remove(&(kind, id, user));
+        self.reacted(&reply, kind, id, user);
+    }
+
+    fn reacted(&self, reply: &Reply, kind: &'static str, id: Item, user: User) {
+        let since = self.model.reactions.get(&(kind, id, user));
+        let mut wanted = json!({"content_id": id.to_string(), "user_id": user.to_string(), "kind": kind,
+            "active": since.is_some(), "counts": self.model.alone(id)["counts"]});
+        if let Some(since) = since {
+            wanted["since"] = json!(since);
+        }
+        assert_eq!(reply.expect(200), wanted);
+    }
+}
 
 #[test]
 fn each_user_counts_once() {

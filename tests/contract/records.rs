@@ -19,6 +19,14 @@ pub(crate) const RECORDS: [(&str, &str, &str); 2] = [
 ];
 
 impl Town {
+    /// Sets a whole profile.
+    pub(crate) fn profile(&mut self, user: User, profile: Value) {
+        let found = self.server.call("PUT", &format!("/v1/users/{user}"), profile.to_string()).expect(200);
+        let whole = ["nickname", "avatar", "extra"].map(|name| (name.to_owned(), profile[name].clone()));
+        self.model.profiles.insert(user, whole.into_iter().collect());
+        assert_eq!(found, self.model.user(user));
+    }
+
     /// Puts a record, or removes it with an empty body.
     pub(crate) fn record(&mut self, user: User, path: &'static str, body: &str, shown: Value) {
         let method = if body.is_empty() { "DELETE" } else { "PUT" };

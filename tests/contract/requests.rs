@@ -2,7 +2,32 @@
 
 use serde_json::{Value, json};
 
+use super::model::User;
 use super::town::Town;
+
+impl Town {
+    /// Whether a user approves followers from now on.
+    pub(crate) fn approve_followers(&mut self, user: User, so: bool) {
+        let body = json!({ "approve_followers": so, "default_audience": "public" });
+        self.record(user, "/settings", &body.to_string(), body);
+    }
+
+    /// Approves a request, now, or a follow again.
+    pub(crate) fn approve(&mut self, user: User, from: User) {
+        let reply = self.server.call("PUT", &format!("/v1/users/{user}/follow-requests/{from}"), "");
+        if self.model.requests.remove(&(from, user)).is_some() {
+            let since = self.since(&format!("/v1/users/{user}/followers"), from);
+            self.model.follows.insert((from, user), since);
+        }
+        assert_eq!(reply.expect(200), self.model.relation(user, from));
+    }
+
+    pub(crate) fn reject(&mut self, user: User, from: User) {
+        let reply = self.server.call("DELETE", &format!("/v1/users/{user}/follow-requests/{from}"), "");
+        self.model.requests.remove(&(from, user));
+        assert_eq!(reply.expect(200), self.model.relation(user, from));
+    }
+}
 
 fn town() -> Town {
     let mut town = Town::new();

@@ -2,7 +2,27 @@
 
 use serde_json::json;
 
+use super::model::User;
 use super::town::Town;
+
+impl Town {
+    /// Suspends a user, now.
+    pub(crate) fn suspend(&mut self, user: User) {
+        let found = self.server.call("PUT", &format!("/v1/users/{user}/suspension"), "").expect(200);
+        let since = found["since"].as_u64().unwrap();
+        assert!(since > 1_600_000_000_000, "{found}");
+        self.model.suspended.entry(user).or_insert(since);
+        let since = self.model.suspended[&user];
+        assert_eq!(found, json!({"user_id": user.to_string(), "suspended": true, "since": since}));
+    }
+
+    /// Takes a suspension back.
+    pub(crate) fn unsuspend(&mut self, user: User) {
+        self.model.suspended.remove(&user);
+        let found = self.server.call("DELETE", &format!("/v1/users/{user}/suspension"), "").expect(200);
+        assert_eq!(found, json!({"user_id": user.to_string(), "suspended": false}));
+    }
+}
 
 #[test]
 fn nothing_of_a_suspended_user_is_in_a_list_until_it_is_taken_back() {

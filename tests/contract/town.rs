@@ -1,5 +1,5 @@
-//! A small community on its own server. Each change is checked by its answer and applied to the model. [`Town::check`]
-//! then compares all answers.
+//! A small community on its own server. Each change is checked by its answer and applied to the model: here those of items
+//! and follows, others beside their tests. [`Town::check`] then compares all answers.
 
 use std::collections::BTreeMap;
 
@@ -7,9 +7,9 @@ use regex::Regex;
 use serde_json::{Value, json};
 
 use super::calls::{CALLS, Call};
-use super::model::{Item, Model, Pairs, User, in_path, with_rule};
+use super::model::{Item, Model, User, with_rule};
 use super::records::RECORDS;
-use crate::server::{Reply, Server};
+use crate::server::Server;
 
 /// The setting with the kinds of reactions of the model.
 pub(crate) const KINDS: (&str, &str) = ("TIDELINE__REACTIONS__KINDS", "like,favorite,👏 100%");
@@ -275,209 +275,14 @@ impl Town {
         assert_eq!(found, self.model.relation(user, target));
     }
 
-    /// Whether a user approves followers from now on.
-    pub(crate) fn approve_followers(&mut self, user: User, so: bool) {
-        let body = json!({ "approve_followers": so, "default_audience": "public" });
-        self.record(user, "/settings", &body.to_string(), body);
-    }
-
-    /// Approves a request, now, or a follow again.
-    pub(crate) fn approve(&mut self, user: User, from: User) {
-        let reply = self.server.call("PUT", &format!("/v1/users/{user}/follow-requests/{from}"), "");
-        if self.model.requests.remove(&(from, user)).is_some() {
-            let since = self.since(&format!("/v1/users/{user}/followers"), from);
-            self.model.follows.insert((from, user), since);
-        }
-        assert_eq!(reply.expect(200), self.model.relation(user, from));
-    }
-
-    pub(crate) fn reject(&mut self, user: User, from: User) {
-        let reply = self.server.call("DELETE", &format!("/v1/users/{user}/follow-requests/{from}"), "");
-        self.model.requests.remove(&(from, user));
-        assert_eq!(reply.expect(200), self.model.relation(user, from));
-    }
-
-    /// Raises a restriction, now: `mutes`, `hidden-from` or `blocks`.
-    fn raise(&mut self, list: &str, user: User, target: User) {
-        let path = format!("/v1/users/{user}/{list}");
-        let reply = self.server.call("PUT", &format!("{path}/{target}"), "");
-        let since = self.since(&path, target);
-        self.restrictions(list).entry((user, target)).or_insert(since);
-        if list == "blocks" {
-            let others = |pair: &(User, User)| *pair != (user, target) && *pair != (target, user);
-            self.model.follows.retain(|pair, _| others(pair));
-            self.model.rules.retain(|pair, _| others(pair));
-            self.model.requests.retain(|pair, _| others(pair));
-        }
-        assert_eq!(reply.expect(200), self.model.relation(user, target));
-    }
-
-    fn lift(&mut self, list: &str, user: User, target: User) {
-        let reply = self.server.call("DELETE", &format!("/v1/users/{user}/{list}/{target}"), "");
-        self.restrictions(list).remove(&(user, target));
-        assert_eq!(reply.expect(200), self.model.relation(user, target));
-    }
-
-    fn restrictions(&mut self, list: &str) -> &mut Pairs {
-        match list {
-            "mutes" => &mut self.model.mutes,
-            "hidden-from" => &mut self.model.hidden,
-            _ => &mut self.model.blocks,
-        }
-    }
-
-    pub(crate) fn mute(&mut self, user: User, target: User) {
-        self.raise("mutes", user, target);
-    }
-
-    pub(crate) fn unmute(&mut self, user: User, target: User) {
-        self.lift("mutes", user, target);
-    }
-
-    /// Hides one user's content from another.
-    pub(crate) fn hide(&mut self, user: User, target: User) {
-        self.raise("hidden-from", user, target);
-    }
-
-    pub(crate) fn unhide(&mut self, user: User, target: User) {
-        self.lift("hidden-from", user, target);
-    }
-
-    pub(crate) fn block(&mut self, user: User, target: User) {
-        self.raise("blocks", user, target);
-    }
-
-    pub(crate) fn unblock(&mut self, user: User, target: User) {
-        self.lift("blocks", user, target);
-    }
-
-    /// Makes a list, or changes it.
-    pub(crate) fn put_list(&mut self, user: User, name: &str, settings: Value) {
-        let body = if settings.is_null() { String::new() } else { settings.to_string() };
-        let path = format!("/v1/users/{user}/lists/{}", in_path(name));
-        let list = self.model.lists.entry((user, name.to_owned())).or_default();
-        list.title = settings["title"].clone();
-        list.exclusive = settings["exclusive"] == true;
-        for (method, body) in [("PUT", body.as_str()), ("GET", "")] {
-            let found = self.server.call(method, &path, body).expect(200);
-            assert_eq!(found, self.model.list(user, name));
-        }
-    }
-
-    /// Deletes a list; a second delete finds none.
-    pub(crate) fn delete_list(&mut self, user: User, name: &str) {
-        let path = format!("/v1/users/{user}/lists/{}", in_path(name));
-        assert_eq!(self.server.call("DELETE", &path, "").status, 204);
-        self.model.lists.remove(&(user, name.to_owned())).unwrap();
-        for (method, end) in
-            [("DELETE", ""), ("GET", ""), ("GET", "/members"), ("GET", "/timeline"), ("GET", "/unread")]
-        {
-            self.server.call(method, &format!("{path}{end}"), "").problem(end, 404, "list_not_found");
-        }
-    }
-
-    /// Adds members to a list and removes others: one by its own call, several by a batch.
-    pub(crate) fn change_members(&mut self, user: User, name: &str, add: &[User], remove: &[User]) {
-        let path = format!("/v1/users/{user}/lists/{}/members", in_path(name));
-        let found = match (add, remove) {
-            ([member], []) => {
-                let list = self.model.lists.get_mut(&(user, name.to_owned())).unwrap();
-                list.rules.remove(member);
-                json!([self.server.call("PUT", &format!("{path}/{member}"), "").expect(200)])
-            }
-            ([], [member]) => json!([self.server.call("DELETE", &format!("{path}/{member}"), "").expect(200)]),
-            _ => {
-                let body = json!({"add": add, "remove": remove}).to_string();
-                self.server.call("POST", &format!("{path}/batch"), body).expect(200)["items"].clone()
-            }
-        };
-        let list = self.model.lists.get_mut(&(user, name.to_owned())).unwrap();
-        let mut wanted = Vec::new();
-        for (member, found) in add.iter().zip(found.as_array().unwrap()) {
-            let since = found["since"].as_u64().unwrap();
-            assert!(since > 1_600_000_000_000, "{found}");
-            let since = *list.members.entry(*member).or_insert(since);
-            let object = json!({"user_id": member.to_string(), "member": true, "since": since});
-            wanted.push(with_rule(object, list.rules.get(member)));
-        }
-        for member in remove {
-            list.members.remove(member);
-            list.rules.remove(member);
-            wanted.push(json!({"user_id": member.to_string(), "member": false}));
-        }
-        assert_eq!(found, json!(wanted));
-    }
-
-    /// Adds a member to a list with a rule, or changes the rule of a member.
-    pub(crate) fn put_member(&mut self, user: User, name: &str, member: User, rule: Value) {
-        let path = format!("/v1/users/{user}/lists/{}/members/{member}", in_path(name));
-        let found = self.server.call("PUT", &path, rule.to_string()).expect(200);
-        let list = self.model.lists.get_mut(&(user, name.to_owned())).unwrap();
-        let since = *list.members.entry(member).or_insert(found["since"].as_u64().unwrap());
-        let wanted = json!({"user_id": member.to_string(), "member": true, "since": since});
-        assert_eq!(found, with_rule(wanted, Some(&rule)));
-        list.rules.insert(member, rule);
-    }
-
-    /// Suspends a user, now.
-    pub(crate) fn suspend(&mut self, user: User) {
-        let found = self.server.call("PUT", &format!("/v1/users/{user}/suspension"), "").expect(200);
-        let since = found["since"].as_u64().unwrap();
-        assert!(since > 1_600_000_000_000, "{found}");
-        self.model.suspended.entry(user).or_insert(since);
-        let since = self.model.suspended[&user];
-        assert_eq!(found, json!({"user_id": user.to_string(), "suspended": true, "since": since}));
-    }
-
-    /// Takes a suspension back.
-    pub(crate) fn unsuspend(&mut self, user: User) {
-        self.model.suspended.remove(&user);
-        let found = self.server.call("DELETE", &format!("/v1/users/{user}/suspension"), "").expect(200);
-        assert_eq!(found, json!({"user_id": user.to_string(), "suspended": false}));
-    }
-
-    /// Reacts, now.
-    pub(crate) fn react(&mut self, kind: &'static str, id: Item, user: User) {
-        let list = format!("/v1/content/{id}/reactions/{}", in_path(kind));
-        let reply = self.server.call("PUT", &format!("{list}/{user}"), "");
-        let since = self.since(&list, user);
-        self.model.reactions.entry((kind, id, user)).or_insert(since);
-        self.reacted(&reply, kind, id, user);
-    }
-
-    /// Removes a reaction.
-    pub(crate) fn unreact(&mut self, kind: &'static str, id: Item, user: User) {
-        let reply = self.server.call("DELETE", &format!("/v1/content/{id}/reactions/{}/{user}", in_path(kind)), "");
-        self.model.reactions.remove(&(kind, id, user));
-        self.reacted(&reply, kind, id, user);
-    }
-
-    fn reacted(&self, reply: &Reply, kind: &'static str, id: Item, user: User) {
-        let since = self.model.reactions.get(&(kind, id, user));
-        let mut wanted = json!({"content_id": id.to_string(), "user_id": user.to_string(), "kind": kind,
-            "active": since.is_some(), "counts": self.model.alone(id)["counts"]});
-        if let Some(since) = since {
-            wanted["since"] = json!(since);
-        }
-        assert_eq!(reply.expect(200), wanted);
-    }
-
     /// The time since which a user is in a list, by the server's clock.
-    fn since(&self, list: &str, user: User) -> u64 {
+    pub(super) fn since(&self, list: &str, user: User) -> u64 {
         let page = self.server.get(&format!("{list}?limit=100"));
         let id = user.to_string();
         let found = page["items"].as_array().unwrap().iter().find(|item| item["user_id"] == id);
         let since = found.unwrap_or_else(|| panic!("{user} is not in {list}: {page}"))["since"].as_u64().unwrap();
         assert!(since > 1_600_000_000_000, "{page}");
         since
-    }
-
-    /// Sets a whole profile.
-    pub(crate) fn profile(&mut self, user: User, profile: Value) {
-        let found = self.server.call("PUT", &format!("/v1/users/{user}"), profile.to_string()).expect(200);
-        let whole = ["nickname", "avatar", "extra"].map(|name| (name.to_owned(), profile[name].clone()));
-        self.model.profiles.insert(user, whole.into_iter().collect());
-        assert_eq!(found, self.model.user(user));
     }
 }
 

@@ -3,7 +3,78 @@
 use serde_json::{Value, json};
 
 use super::listener::Listener;
+use super::model::{User, in_path, with_rule};
 use super::town::Town;
+
+impl Town {
+    /// Makes a list, or changes it.
+    pub(crate) fn put_list(&mut self, user: User, name: &str, settings: Value) {
+        let body = if settings.is_null() { String::new() } else { settings.to_string() };
+        let path = format!("/v1/users/{user}/lists/{}", in_path(name));
+        let list = self.model.lists.entry((user, name.to_owned())).or_default();
+        list.title = settings["title"].clone();
+        list.exclusive = settings["exclusive"] == true;
+        for (method, body) in [("PUT", body.as_str()), ("GET", "")] {
+            let found = self.server.call(method, &path, body).expect(200);
+            assert_eq!(found, self.model.list(user, name));
+        }
+    }
+
+    /// Deletes a list; a second delete finds none.
+    pub(crate) fn delete_list(&mut self, user: User, name: &str) {
+        let path = format!("/v1/users/{user}/lists/{}", in_path(name));
+        assert_eq!(self.server.call("DELETE", &path, "").status, 204);
+        self.model.lists.remove(&(user, name.to_owned())).unwrap();
+        for (method, end) in
+            [("DELETE", ""), ("GET", ""), ("GET", "/members"), ("GET", "/timeline"), ("GET", "/unread")]
+        {
+            self.server.call(method, &format!("{path}{end}"), "").problem(end, 404, "list_not_found");
+        }
+    }
+
+    /// Adds members to a list and removes others: one by its own call, several by a batch.
+    pub(crate) fn change_members(&mut self, user: User, name: &str, add: &[User], remove: &[User]) {
+        let path = format!("/v1/users/{user}/lists/{}/members", in_path(name));
+        let found = match (add, remove) {
+            ([member], []) => {
+                let list = self.model.lists.get_mut(&(user, name.to_owned())).unwrap();
+                list.rules.remove(member);
+                json!([self.server.call("PUT", &format!("{path}/{member}"), "").expect(200)])
+            }
+            ([], [member]) => json!([self.server.call("DELETE", &format!("{path}/{member}"), "").expect(200)]),
+            _ => {
+                let body = json!({"add": add, "remove": remove}).to_string();
+                self.server.call("POST", &format!("{path}/batch"), body).expect(200)["items"].clone()
+            }
+        };
+        let list = self.model.lists.get_mut(&(user, name.to_owned())).unwrap();
+        let mut wanted = Vec::new();
+        for (member, found) in add.iter().zip(found.as_array().unwrap()) {
+            let since = found["since"].as_u64().unwrap();
+            assert!(since > 1_600_000_000_000, "{found}");
+            let since = *list.members.entry(*member).or_insert(since);
+            let object = json!({"user_id": member.to_string(), "member": true, "since": since});
+            wanted.push(with_rule(object, list.rules.get(member)));
+        }
+        for member in remove {
+            list.members.remove(member);
+            list.rules.remove(member);
+            wanted.push(json!({"user_id": member.to_string(), "member": false}));
+        }
+        assert_eq!(found, json!(wanted));
+    }
+
+    /// Adds a member to a list with a rule, or changes the rule of a member.
+    pub(crate) fn put_member(&mut self, user: User, name: &str, member: User, rule: Value) {
+        let path = format!("/v1/users/{user}/lists/{}/members/{member}", in_path(name));
+        let found = self.server.call("PUT", &path, rule.to_string()).expect(200);
+        let list = self.model.lists.get_mut(&(user, name.to_owned())).unwrap();
+        let since = *list.members.entry(member).or_insert(found["since"].as_u64().unwrap());
+        let wanted = json!({"user_id": member.to_string(), "member": true, "since": since});
+        assert_eq!(found, with_rule(wanted, Some(&rule)));
+        list.rules.insert(member, rule);
+    }
+}
 
 #[test]
 fn a_list_has_the_timeline_of_its_members() {

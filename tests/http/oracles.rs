@@ -3,7 +3,7 @@
 
 use std::sync::LazyLock;
 
-use regex::Regex;
+use regex::{Captures, Regex};
 use serde_json::{Value, json};
 
 use super::visibility::{Town, heard};
@@ -32,13 +32,23 @@ pub(super) struct Ask {
     pub(super) method: String,
     pub(super) target: String,
     pub(super) body: String,
+    /// The DELETEs that take it back, if it relates the user to `ITEM`.
+    undo: Vec<String>,
 }
 
 /// Requests of every call that a token may make, with each id in the place of an item and of another user, in each
 /// cursor and each body.
 pub(super) fn asks() -> Vec<Ask> {
     let mut asks = Vec::new();
-    for (path, item) in document()["paths"].as_object().unwrap() {
+    let paths = document()["paths"].as_object().unwrap();
+    // A batch is taken back as the paths below its list are.
+    let relations: Vec<&str> = paths.keys().map(String::as_str).filter(|path| is_relation(path)).collect();
+    for (path, item) in paths {
+        let list = path.strip_suffix("/batch").map(|list| format!("{list}/"));
+        let undone = relations
+            .iter()
+            .filter(|other| *other == path || list.as_ref().is_some_and(|list| other.starts_with(list)));
+        let undo: Vec<String> = undone.map(|path| filled(path)).collect();
         for (method, operation) in item.as_object().unwrap() {
             let schemes = operation["security"].as_array().into_iter().flatten();
             // A stream has no end; there is a test of its own.
@@ -46,21 +56,9 @@ pub(super) fn asks() -> Vec<Ask> {
                 continue;
             }
             let parameters = || operation["parameters"].as_array().into_iter().flatten();
-            let mut target = path.clone();
+            let target = filled(path);
             let scheme = |scheme: &Value| scheme["userToken"] == json!(["visible"]);
             let of_others = path.contains("{uid}") && operation["security"].as_array().unwrap().iter().any(scheme);
-            for parameter in parameters().filter(|parameter| parameter["in"] == "path") {
-                let name = parameter["name"].as_str().unwrap();
-                let value = match name {
-                    "uid" => "USER",
-                    "content_id" | "target" | "follower" | "from" | "source" => "ITEM",
-                    "list" => "own",
-                    "kind" => "like",
-                    "topic" => "t",
-                    other => panic!("{path}: decide whether {{{other}}} names an item"),
-                };
-                target = target.replace(&format!("{{{name}}}"), value);
-            }
             let mut queries = Vec::new();
             for parameter in parameters().filter(|parameter| parameter["in"] == "query") {
                 match parameter["name"].as_str().unwrap() {
@@ -91,6 +89,7 @@ pub(super) fn asks() -> Vec<Ask> {
             if queries.is_empty() {
                 queries.push("");
             }
+            let body = &operation["requestBody"];
             let bodies: &[&str] = match operation["operationId"].as_str().unwrap() {
                 "moveMarker" | "moveListMarker" => &[r#"{"cursor": "AT-ITEM"}"#],
                 "moveNoticeMarker" => &[r#"{"cursor": "AT-1-0-LENGTH-ITEM-"}"#, r#"{"cursor": "AT-4-0-2-bo-ITEM"}"#],
@@ -99,13 +98,21 @@ pub(super) fn asks() -> Vec<Ask> {
                 "changeListMembers" => &[r#"{"add": ["ITEM"]}"#, r#"{"remove": ["ITEM"]}"#],
                 "putList" => &["", r#"{"exclusive": true}"#],
                 "setPresence" => &[r#"{"online": true}"#],
-                "follow" | "react" | "mute" | "hide" | "block" | "addListMember" | "approveFollower" => &["", "{}"],
-                _ if operation["requestBody"].is_null() => &[""],
-                other => panic!("{other}: decide what its body names"),
+                other => match (method.as_str(), &body["required"]) {
+                    (_, Value::Bool(true)) => panic!("{other}: decide what its body names"),
+                    ("put" | "post" | "patch", _) => &["", "{}"],
+                    _ => &[""],
+                },
             };
             for (query, body) in queries.iter().flat_map(|query| bodies.iter().map(move |body| (query, body))) {
                 let target = format!("{target}{}{query}", if query.is_empty() { "" } else { "?" });
-                let ask = |target| Ask { method: method.to_uppercase(), target, body: (*body).to_owned() };
+                let undo = if ["put", "post"].contains(&&**method) { &undo[..] } else { &[] };
+                let ask = |target| Ask {
+                    method: method.to_uppercase(),
+                    target,
+                    body: (*body).to_owned(),
+                    undo: undo.to_vec(),
+                };
                 asks.extend(of_others.then(|| ask(target.replace("/users/USER", "/users/ITEM"))));
                 asks.push(ask(target));
             }
@@ -115,7 +122,32 @@ pub(super) fn asks() -> Vec<Ask> {
     asks
 }
 
+/// Whether a path is that of one relation to another user or an item: a PUT makes it, and a DELETE ends it.
+fn is_relation(path: &str) -> bool {
+    let calls = &document()["paths"][path];
+    ["put", "delete"].iter().all(|method| calls.get(*method).is_some()) && filled(path).contains("ITEM")
+}
+
+/// A path with `USER` and `ITEM` in the places of ids.
+fn filled(path: &str) -> String {
+    let value = |name: &str| match name {
+        "uid" => "USER",
+        "content_id" | "target" | "follower" | "from" | "source" => "ITEM",
+        "list" => "own",
+        "kind" => "like",
+        "topic" => "t",
+        other => panic!("{path}: decide whether {{{other}}} names an item"),
+    };
+    static SLOT: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\{(\w+)\}").unwrap());
+    SLOT.replace_all(path, |slot: &Captures<'_>| value(&slot[1]).to_owned()).into_owned()
+}
+
 impl Ask {
+    /// A GET of a target.
+    pub(super) fn get(target: String) -> Self {
+        Self { method: "GET".to_owned(), target, body: String::new(), undo: Vec::new() }
+    }
+
     fn send(&self, town: &Town, user: &str, item: &str, at: u64) -> Reply {
         self.send_as(town, &token(user), user, item, at)
     }
@@ -130,14 +162,12 @@ impl Ask {
         town.call(bearer, &self.method, &filled(&self.target, &escaped(item)), &filled(&self.body, item))
     }
 
-    /// Takes back what it may have changed between a user and another one. What it has made is not there for the next call.
+    /// Takes back what it may have changed between a user and another one or an item. What it has made is not there for the
+    /// next call.
     pub(super) fn undo(&self, town: &Town, user: &str, item: &str) {
-        if self.method != "GET" {
-            for list in ["following", "mutes", "hidden-from", "blocks"] {
-                town.call(&key("full"), "DELETE", &format!("/v1/users/{user}/{list}/{}", escaped(item)), "");
-            }
-            let member = format!("/v1/users/{user}/lists/own/members/{}", escaped(item));
-            town.call(&key("full"), "DELETE", &member, "");
+        for target in &self.undo {
+            let target = target.replace("USER", user).replace("ITEM", &escaped(item));
+            town.call(&key("full"), "DELETE", &target, "");
         }
     }
 
@@ -213,7 +243,7 @@ fn no_call_of_a_token_tells_which_items_exist() {
                     for (secret, nothing) in [(number, NOTHING.to_owned()), (name, unknown.next().unwrap())] {
                         let [is, none] = [(USERS[0], secret), (USERS[1], &*nothing)]
                             .map(|(user, id)| ask.answer(&town, user, id, at));
-                        let Ask { method, target, body } = ask;
+                        let Ask { method, target, body, .. } = ask;
                         assert_eq!(is, none, "{method} {target} {body}, {at}, {secret}, ids.accept = {accept}");
                         assert!(is.0 < 500, "{method} {target}: {is:?}");
                     }
@@ -243,7 +273,7 @@ fn a_token_that_may_not_act_adds_no_name() {
     let before = names(&town);
     let mut unknown = (10_000..).map(|n| format!("nothing {n}"));
     for (ask, at) in asks().iter().flat_map(|ask| [9, AT, TO_COME].map(|at| (ask, at))) {
-        let Ask { method, target, body } = ask;
+        let Ask { method, target, body, .. } = ask;
         let reply = ask.send(&town, USERS[0], &unknown.next().unwrap(), at);
         assert!(reply.status < 500, "{method} {target} {body}: {}", reply.text());
         assert_eq!(names(&town), before, "{method} {target} {body} at {at}");

@@ -183,7 +183,7 @@ fn plain(reply: &Reply) -> (u16, String, String) {
 #[track_caller]
 fn alike(towns: &[Town; 2], ask: &Ask, bearer: &str, item: &str, at: u64) -> Reply {
     let [one, other] = towns.each_ref().map(|town| ask.send_as(town, bearer, "ana", item, at));
-    let Ask { method, target, body } = ask;
+    let Ask { method, target, body, .. } = ask;
     let told = plain(&one);
     // The one difference that is told: a block.
     let is_block = item.starts_with("blocked")
@@ -237,8 +237,7 @@ fn no_answer_tells_in_which_world_a_viewer_is() {
         "/v1/topics/hush%200/content".to_owned(),
         "/v1/users/USER/timeline/unread?kinds=concealed".to_owned(),
     ];
-    let get = |target: String| Ask { method: "GET".to_owned(), target, body: String::new() };
-    for ask in asks.into_iter().filter(|ask| ask.method == "GET").chain(more.map(get)) {
+    for ask in asks.into_iter().filter(|ask| ask.method == "GET").chain(more.map(Ask::get)) {
         for (item, at) in asked(&ask) {
             let mut page = read(&towns, &ask, &item, at);
             // Each list from one end to the other, in pages of one.
@@ -247,8 +246,8 @@ fn no_answer_tells_in_which_world_a_viewer_is() {
             while ask.target.ends_with("limit=1") && !ask.target.contains("/members") && page.status == 200 {
                 let Some(next) = page.json()["next"].as_str().map(escaped) else { break };
                 let below = format!("{}&before={next}", ask.target);
-                read(&towns, &get(format!("{below}&viewer=USER")), &item, at);
-                page = read(&towns, &get(below), &item, at);
+                read(&towns, &Ask::get(format!("{below}&viewer=USER")), &item, at);
+                page = read(&towns, &Ask::get(below), &item, at);
                 places += 1;
             }
             assert!(places < 60, "{}", ask.target);

@@ -1,7 +1,10 @@
 //! Feeds that apply the same commands at the same times agree on every outcome and every list, whatever their store,
 //! their own settings, their inboxes and the progress of their workers. One feed has them from JSON.
 
+use std::collections::BTreeMap;
+use std::mem::discriminant;
 use std::ops::ControlFlow;
+use std::sync::LazyLock;
 use std::thread;
 
 use config::{Config, Duration};
@@ -11,22 +14,18 @@ use feed::items::tables::FINAL;
 use feed::store::Store;
 use feed::streaming::ChangeTime;
 use feed::{
-    AnswerRequest, ChangeMembers, Command, DeleteItem, DeleteList, EditItem, EndErasure, EraseRows, EraseUser, Feed,
-    GiveNumbers, Group, ImportFollows, ImportItems, Made, MoveMarker, MoveNoticeMarker, PublishItems, PutList,
-    PutProfiles, PutSettings, React, ReactionRequest, Relate, RestoreItem, SetRestriction, SetSuspension, TakeOff,
-    Visibility, follows, items, lists, reactions, timeline, topics, users, visibility,
+    Command, EditItem, EndErasure, EraseRows, Feed, Group, ImportItems, Made, PublishItems, React, ReactionRequest,
+    Relate, Visibility, follows, items, lists, reactions, timeline, topics, users, visibility,
 };
 use kv::Tier;
 use model::error::Result as Done;
 use model::{
-    Audience, CommentDraft, ContentId, EditDraft, ErasedPart, ErasurePlace, Event, HostId, ListSettings, Logged,
-    Millis, NoticeId, NoticeKind, PageRequest, Position, Profile, Restriction, RuleDraft, Side, Span, UserId,
-    UserSettings,
+    Audience, CommentDraft, ContentId, EditDraft, ErasedPart, ErasurePlace, Event, HostId, Logged, Millis, NoticeId,
+    NoticeKind, PageRequest, Position, Restriction, RuleDraft, Side, Span, UserId,
 };
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-use super::lines::{Parts, line};
 use super::names::{IDS, Ids, LISTS, RULES, TOPICS, USERS, id, rule};
 use super::seed::{modes, pick, scaled, seed};
 use super::shape::{Kind, LONG, small};
@@ -39,6 +38,21 @@ const COMMANDS: u32 = 3000;
 const EVENTS: usize = 1000;
 /// The feed that has its commands from JSON.
 const READER: usize = 2;
+
+/// Commands of each kind (crates/feed/src/writer/command/tests.rs), of which others are made.
+static GOLDEN: LazyLock<BTreeMap<&str, Vec<&str>>> = LazyLock::new(|| {
+    let mut kinds: BTreeMap<_, Vec<_>> = BTreeMap::new();
+    for line in include_str!("../../crates/feed/src/writer/command/golden.ndjson").lines() {
+        kinds.entry(line.split('"').nth(1).expect("a kind")).or_default().push(line);
+    }
+    kinds.retain(|kind, _| !MADE_HERE.contains(kind));
+    kinds
+});
+/// The kinds that [`Log`] makes by itself: those with JSON of the host, those that are to come often, and the steps of erasures.
+const MADE_HERE: [&str; 7] =
+    ["publish_items", "edit_item", "import_items", "relate", "react", "erase_rows", "end_erasure"];
+/// Kinds that are made less often, because they take away what others need.
+const RARE: [&str; 2] = ["erase_user", "delete_list"];
 
 /// Ids that a log could mistake for others, or spoil.
 const ODD_NAMES: [&str; 10] =
@@ -359,19 +373,57 @@ impl Log {
         }
     }
 
-    fn list(&mut self) -> String {
-        pick(&mut self.random, &LISTS).to_owned()
+    /// A command like one of the golden lines.
+    fn like_golden(&mut self) -> Command {
+        let (kind, lines) = self.random.choice(&*GOLDEN).expect("kinds");
+        if RARE.contains(kind) && self.random.u8(..4) > 0 {
+            return self.like_golden();
+        }
+        let mut command = serde_json::from_str(pick(&mut self.random, lines)).expect("JSON");
+        self.vary(kind, &mut command, *kind == "import_line");
+        serde_json::from_str(&command.to_string()).expect("a command")
     }
 
-    fn profile(&mut self) -> Profile {
-        let [nickname, avatar] = [(); 2].map(|()| Some(self.text()).filter(|text| !text.is_empty()));
-        let extra = self.random.bool().then(|| pick(&mut self.random, &EXTRA).to_owned());
-        Profile { nickname, avatar, extra }
-    }
-
-    fn settings(&mut self) -> UserSettings {
-        let default_audience = if self.random.bool() { Audience::Public } else { Audience::Followers };
-        UserSettings { approve_followers: self.random.bool(), default_audience }
+    /// Puts others in the places of users, items, lists, times and texts. A line of an import only adds.
+    fn vary(&mut self, name: &str, value: &mut Value, adds: bool) {
+        *value = match (name, &mut *value) {
+            ("rule" | "rules", Value::String(_) | Value::Object(_)) => json!(self.rule().unwrap_or_default()),
+            (_, Value::Object(fields)) => {
+                return fields.iter_mut().for_each(|(name, part)| self.vary(name, part, adds));
+            }
+            (_, Value::Array(parts)) => {
+                // A pair stays one.
+                if parts.windows(2).all(|two| discriminant(&two[0]) == discriminant(&two[1])) {
+                    parts.truncate(self.random.usize(1..=parts.len().max(1)));
+                }
+                return parts.iter_mut().for_each(|part| self.vary(name, part, adds));
+            }
+            ("since" | "follows", Value::Number(_) | Value::Null) => json!(self.time()),
+            ("awaited", _) => return,
+            // Mostly taken back, so that most items are shown.
+            ("suspended", Value::Bool(_)) if !adds => json!(self.random.u8(..3) == 0),
+            (_, Value::Bool(_)) if !adds => json!(self.random.bool()),
+            (_, Value::String(text)) => match name {
+                "user" | "target" | "from" | "source" | "add" | "remove" | "ids" | "follows" | "profiles" => {
+                    json!(self.user())
+                }
+                "item" => json!(self.item()),
+                "list" => json!(pick(&mut self.random, &LISTS)),
+                "place" if text.split('-').count() > 4 => {
+                    let (actor, item) = (self.user(), self.random.bool().then(|| self.item()));
+                    let id = NoticeId { kind: pick(&mut self.random, &NoticeKind::ALL), reaction: 0, actor, item };
+                    json!(Position { at: self.time().unwrap_or(self.now), id })
+                }
+                "place" => json!(Position { at: self.time().unwrap_or(self.now), id: self.item() }),
+                "nickname" | "avatar" | "title" => json!(self.text()),
+                "extra" => json!(pick(&mut self.random, &EXTRA)),
+                "restriction" => json!(pick(&mut self.random, &Restriction::ALL)),
+                "visibility" if !adds => json!(self.visibility()),
+                "default_audience" => json!(pick(&mut self.random, &[Audience::Public, Audience::Followers])),
+                _ => return,
+            },
+            _ => return,
+        };
     }
 
     fn command(&mut self) -> Command {
@@ -384,72 +436,21 @@ impl Log {
                 PublishItems { drafts: vec![comment.on(self.item())], on_live_items: Some(self.visibility()) }.into()
             }
             11 | 12 => EditItem { item: self.item(), edit: self.edit() }.into(),
-            13..16 => DeleteItem { item: self.item(), purge: self.random.u8(..3) == 0 }.into(),
-            16 => RestoreItem { item: self.item() }.into(),
-            17 => TakeOff { item: self.item(), source: self.user() }.into(),
-            18..24 => {
+            13..19 => {
                 let follow = self.some(2, |log| (log.user(), log.time()));
                 let (unfollow, rule) = (self.some(1, Self::user), self.rule());
                 Relate { user: self.user(), follow, unfollow, rule, approved: self.random.u8(..4) == 0 }.into()
             }
-            24 | 25 => {
-                let restriction = pick(&mut self.random, &Restriction::ALL);
-                SetRestriction { user: self.user(), target: self.user(), restriction, raised: self.random.bool() }
-                    .into()
-            }
-            26..33 => {
+            19..26 => {
                 let (item, requests) = (self.item(), self.some(3, Self::wish));
                 React { item, requests, imported: self.random.u8(..5) == 0 }.into()
             }
-            33 | 34 => {
-                let at = self.time().unwrap_or(self.now);
-                let visibility = self.visibility();
-                if self.random.u8(..3) == 0 {
-                    let (actor, item) = (self.user(), self.random.bool().then(|| self.item()));
-                    let id = NoticeId { kind: pick(&mut self.random, &NoticeKind::ALL), reaction: 0, actor, item };
-                    return MoveNoticeMarker { user: self.user(), place: Position { at, id }, visibility }.into();
-                }
-                let list = self.random.bool().then(|| self.list());
-                MoveMarker { user: self.user(), place: Position { at, id: self.item() }, visibility, list }.into()
-            }
-            35 | 36 => PutProfiles { profiles: self.some(2, |log| (log.user(), log.profile())) }.into(),
-            37 => GiveNumbers { ids: self.some(2, Self::user) }.into(),
-            38 if self.random.u8(..4) == 0 => EraseUser { user: self.user() }.into(),
-            // Mostly taken back, so that most items are shown.
-            38 | 39 => SetSuspension { user: self.user(), suspended: self.random.u8(..3) == 0 }.into(),
-            40 => {
-                let settings = ListSettings { title: Some(self.text()), exclusive: self.random.bool() };
-                PutList { user: self.user(), list: self.list(), settings }.into()
-            }
-            41 if self.random.u8(..3) == 0 => DeleteList { user: self.user(), list: self.list() }.into(),
-            41..44 => {
-                let (add, remove) = (self.some(3, Self::user), self.some(1, Self::user));
-                ChangeMembers { user: self.user(), list: self.list(), add, remove, rule: self.rule() }.into()
-            }
-            44 | 45 => AnswerRequest { user: self.user(), from: self.user(), approved: self.random.u8(..3) > 0 }.into(),
-            46 => PutSettings { user: self.user(), settings: self.settings() }.into(),
-            48 => {
-                let parts = Parts {
-                    user: self.user(),
-                    other: self.user(),
-                    since: self.time(),
-                    place: Position { at: self.time().unwrap_or(self.now), id: self.item() },
-                    list: self.list(),
-                    settings: self.settings(),
-                    rule: self.rule(),
-                };
-                line(&mut self.random, parts)
-            }
-            47 => ImportItems {
+            26 => ImportItems {
                 drafts: self.some(3, Self::draft),
                 edited: self.some(2, |log| (log.random.u8(..3) == 0).then_some(7)),
             }
             .into(),
-            _ => {
-                let follows = self.some(4, |log| (log.user(), log.time()));
-                let rules = self.some(2, |log| log.rule().unwrap_or_default());
-                ImportFollows { user: self.user(), follows, rules, awaited: false }.into()
-            }
+            _ => self.like_golden(),
         }
     }
 }

@@ -18,7 +18,7 @@ use super::upkeep::trim;
 use crate::plain::page;
 use crate::wait::stop_after;
 
-const ROUNDS: u32 = 12;
+const ROUNDS: u32 = 8;
 const ROUND: Duration = Duration::from_millis(400);
 const READER: u64 = 9;
 const SIDES: [[u64; 2]; 2] = [[1, 2], [3, 4]];

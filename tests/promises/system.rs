@@ -14,7 +14,7 @@ use feed::streaming::Streaming;
 use feed::worker::{Candidates, Workers, evict_others};
 use kv::{Kv, Schema, in_memory};
 
-use super::crash::{copy_live, cut_log, ends_of_writes};
+use super::crash::copy_live;
 use super::faulty::{Fault, Faulty};
 use super::shape::Kind;
 use crate::wait::PATIENCE;
@@ -158,11 +158,6 @@ impl System {
         &self.candidates
     }
 
-    /// Trims that are waiting or under way, while workers run.
-    pub(crate) fn trims_waiting(&self) -> u64 {
-        self.workers.as_ref().map_or(0, |workers| workers.figures().trims_waiting())
-    }
-
     pub(crate) fn start(&mut self) {
         if self.workers.is_none() {
             let (store, backlog) = (Arc::clone(self.store()), Arc::clone(self.backlog()));
@@ -215,20 +210,6 @@ impl System {
     pub(crate) fn rest(&mut self) {
         drop(self.node.take());
         self.stop();
-    }
-
-    /// The end of each write in the engine's log. For a store on disk.
-    pub(crate) fn ends_of_writes(&self) -> Vec<u64> {
-        ends_of_writes(self.home.dir().expect("on disk"))
-    }
-
-    /// The state after a restart, without workers, if only this much of the log was written. For a store on disk at
-    /// rest.
-    pub(crate) fn with_log_of(&self, bytes: u64) -> Self {
-        let dir = copy_live(self.home.dir().expect("on disk")).expect("at rest");
-        cut_log(dir.path(), bytes);
-        let candidates = Candidates::default();
-        Self::at(Home::Dir(dir), candidates, self.config.clone(), None)
     }
 
     /// Replaces all parts. `other` may name another directory than the present one.

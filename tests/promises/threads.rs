@@ -23,7 +23,7 @@ use super::told::Told;
 use crate::wait::stop_after;
 
 /// Lives when no minutes are given.
-const LIVES: u32 = 10;
+const LIVES: u32 = 6;
 /// Rounds of a life.
 const ROUNDS: u32 = 5;
 const ROUND: Duration = Duration::from_millis(250);

@@ -1,5 +1,5 @@
-//! Something in every table, and every read of a store, for the tests that go through all of them. A new table of records
-//! is a line in [`RECORDS`], any other a row in [`fill`]; a new read is a line in [`reads`].
+//! Something in every table, and the reads of a store, for the tests that go through all of them. A new table of records
+//! is a line in [`RECORDS`], any other a row in [`fill`]; a read that may be answered from memory is a line in [`reads`].
 
 use std::fmt::{Debug, Display};
 use std::ops::ControlFlow;
@@ -17,8 +17,8 @@ use model::{
 };
 
 use super::support::{
-    MANY, deliver, erasure_of, follow_of, follow_settled, item, jobs, place, post, push, relate, timed, unfollow, user,
-    users,
+    MANY, deliver, digest, erasure_of, follow_of, follow_settled, item, jobs, place, post, push, relate, timed,
+    unfollow, user, users,
 };
 
 /// The topics of a small world, and one that no item has.
@@ -205,25 +205,19 @@ impl<'a> Reads<'a> {
     }
 }
 
-/// Every read of a store except the jobs.
+/// The reads of a store that memory may answer, and of what only this node has.
 pub(crate) fn reads(scope: &Scope) -> Vec<(String, Read<'_>)> {
     let Scope { users, ids, span, order, limit } = scope;
     let (span, order, limit) = (*span, *order, *limit);
     let mut reads = Reads::default();
     reads.add("contents", |store, tier| feed::items::tables::contents(store, ids, tier));
-    reads.add("erasures", |store, _| feed::erasure::tables::erasures(store));
-    reads.add("erased", |store, _| feed::erasure::tables::erased(store));
     reads.add("erasing", |store, _| {
         Ok((
             feed::erasure::tables::has_erasures(store),
             users.iter().map(|user| feed::erasure::tables::is_erasing(store, *user)).collect::<Vec<_>>(),
         ))
     });
-    reads.add("kept", |store, _| feed::items::tables::kept(store, ids));
     reads.add("deleted", |store, tier| feed::items::tables::deleted(store, ids, tier));
-    reads.add("erased_paths", |store, _| {
-        feed::erasure::tables::erased_paths(store, &(1..40).map(item).collect::<Vec<_>>())
-    });
     reads.add("taken_off", |store, tier| {
         let paths = ids.iter().flat_map(|id| users.iter().map(|user| (*id, *user)));
         feed::items::tables::taken_off(store, &mut paths.clone(), tier)
@@ -347,11 +341,6 @@ fn of_user<'a>(scope: &'a Scope, user: UserId, put: &mut dyn FnMut(&str, Read<'a
             feed::follows::tables::members(store, user, side, Span::ALL.scan(order, limit), tier)
         });
     }
-    for restriction in Restriction::ALL {
-        reads.add("restricted_after", move |store, _| {
-            feed::restrictions::tables::restricted_after(store, user, restriction, None, MANY)
-        });
-    }
     for kind in [ReactionKind::LIKE, ReactionKind::FAVORITE] {
         reads.add(format_args!("reacted_by {kind:?}"), move |store, tier| {
             feed::reactions::tables::reacted_by(store, user, kind, span.scan(order, limit), tier)
@@ -374,8 +363,6 @@ fn of_user<'a>(scope: &'a Scope, user: UserId, put: &mut dyn FnMut(&str, Read<'a
     });
     reads.add("hiders_among", move |store, tier| feed::restrictions::tables::hiders_among(store, user, users, tier));
     reads.add("blocked_among", move |store, tier| feed::follows::tables::blocked_among(store, user, users, tier));
-    reads.add("followers_after", move |store, _| feed::follows::tables::followers_after(store, user, None, MANY));
-    reads.add("follower_count", move |store, _| feed::follows::tables::follower_count(store, user));
     reads.add("user_counts", move |store, tier| feed::follows::tables::user_counts(store, user, tier));
     reads.add("activity", move |store, tier| feed::inbox::tables::activity(store, user, tier).map(without_job));
     reads.add("unpushed", move |store, tier| feed::inbox::tables::unpushed(store, user, tier));
@@ -437,11 +424,12 @@ pub(crate) fn without_job(activity: Activity) -> Activity {
     }
 }
 
-/// The answers to every read, from the disk.
+/// The answers to every read, from the disk, and the digests of all tables that nodes share.
 pub(crate) fn dump(store: &Store, scope: &Scope) -> Vec<String> {
     let answer = |(name, read): (String, Read<'_>)| {
         let text = read(store, Tier::Disk).unwrap_or_else(|error| panic!("{name}: {error:?}"));
         format!("{name}: {text}")
     };
-    reads(scope).into_iter().map(answer).collect()
+    let tables = digest(store, 0).into_iter().map(|table| format!("{table:?}"));
+    reads(scope).into_iter().map(answer).chain(tables).collect()
 }

@@ -191,29 +191,3 @@ fn a_standby_follows_by_its_newest_stream() {
     drop(stream);
     assert_eq!(standbys.list(&world.origin).expect("lists")[0].following_since, None);
 }
-
-#[test]
-fn a_sealed_store_takes_no_writes() {
-    let world = World::new();
-    publish_post(&world.origin, 1, 9, 1);
-    let end = world.origin.disk().expect("on disk").seal().expect("seals");
-    let refused = feed::items::tables::publish(&world.origin, &[timed(post(2, 9, 2))], Batch::AllOrNone, Push::Queued);
-    assert_eq!(refused.expect_err("sealed").code(), Some(Code::HandingOver));
-    assert_eq!(world.origin.disk().expect("on disk").seal().expect("again"), end);
-    assert_eq!(world.origin.disk().expect("on disk").health.refusal(), None, "no fault of the storage");
-    world.origin.disk().expect("on disk").unseal();
-    publish_post(&world.origin, 2, 9, 2);
-}
-
-#[test]
-fn a_directory_with_data_is_no_standby() {
-    let dir = tempfile::tempdir().expect("temp dir");
-    drop(open(dir.path()));
-    let error = StandbyDirectory::claim(dir.path(), Some(URL)).expect_err("has data").to_string();
-    assert!(error.contains("is not the directory of a standby"), "{error}");
-    let empty = tempfile::tempdir().expect("temp dir");
-    let claimed = StandbyDirectory::claim(empty.path(), Some(URL)).expect("claims");
-    assert!(claimed.promote(false).expect_err("no copy").to_string().contains("no whole copy"));
-    let origin = StandbyDirectory::claim(empty.path(), None).expect("claims").origin().expect("reads");
-    assert_eq!((&*origin.url, origin.log), (URL, None));
-}

@@ -58,7 +58,9 @@ def environment(directory: Path, *packages: object, cwd: Path | None = None) -> 
         venv.create(directory, with_pip=True, clear=True)
     except (subprocess.CalledProcessError, OSError):
         return "Python has no venv (Debian: python3-venv)"
-    install = [programs / "pip", "install", "--quiet", "--disable-pip-version-check", "--retries", "1", *packages]
+    # Python compiles what is imported; to compile all that is installed takes longer.
+    options = ("--quiet", "--disable-pip-version-check", "--retries", "1", "--no-compile")
+    install = [programs / "pip", "install", *options, *packages]
     ended = subprocess.run(install, cwd=cwd, capture_output=True, text=True)
     if ended.returncode != 0:
         return f"pip cannot install {wanted}: {ended.stderr.strip().splitlines()[-1:]}"
