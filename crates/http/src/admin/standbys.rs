@@ -101,7 +101,7 @@ async fn follow(call: Call) -> Answer {
     };
     let (following, first) = call.run(Wants::Read, begin).await?;
     let log = Log { api: Arc::clone(&call.api), first, following: Some(following), told: Instant::now() };
-    response::answer(&call, place, MEDIA_TYPE, log)
+    response::answer(&call, place, (MEDIA_TYPE, None), log)
 }
 
 /// The log on its way to a standby. The next frames are read when the connection asks for them: at most one piece, or one

@@ -25,7 +25,7 @@ pub(super) async fn follow(call: Call, after: ChangesAfter, kinds: Vec<EffectKin
     // A client without changes yet learns where to resume, too.
     let first = Some(if first.bytes.is_empty() { events::place(told).into() } else { first });
     let (api, holder) = (Arc::clone(&call.api), call.caller.holder);
-    response::answer(&call, place, events::MEDIA_TYPE, Follower { api, holder, kinds, news, first, told })
+    response::answer(&call, place, (events::MEDIA_TYPE, None), Follower { api, holder, kinds, news, first, told })
 }
 
 /// The next changes behind a place, and the position behind them.

@@ -50,7 +50,7 @@ impl Connection {
             is_surplus: Cell::new(is_surplus),
             stream: RefCell::default(),
             task: Cell::default(),
-            flow: Flow::new(),
+            flow: Flow::default(),
             pace: RefCell::default(),
         });
         OPEN.with_borrow_mut(|open| open.insert(number, Rc::clone(&connection)));
