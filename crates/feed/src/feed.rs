@@ -43,11 +43,12 @@ impl Feed {
         Ok(Self { core, writer, proposer: OnceLock::new() })
     }
 
-    /// Writes the figures of jobs, streams, reads and changes to a page; of changes not those of a command log.
+    /// Writes the figures of jobs, streams, reads, memory and changes to a page; of changes not those of a command log.
     pub fn write_figures(&self, page: &mut Page) {
         self.backlog().write_figures(page);
         self.streaming().streams().write_figures(page);
         self.writer.write_figures(page);
+        self.store().memory.write_figures(page);
         figures! { page =>
             /// Items published, comments included.
             tideline_published_items_total = &self.figures().published;

@@ -143,7 +143,7 @@ impl Api {
     pub(super) fn planned_memory(&self, usage: &Usage) -> u64 {
         let caches = (self.config().storage.cache_mb as u64) << 20;
         let streams = self.feed.streaming().streams().memory().fill().limit;
-        let store = self.feed.store().memory_usage().arrivals.limit + usage.most_write_buffers;
+        let store = self.feed.store().arrivals().limit + usage.most_write_buffers;
         memory::planned(caches + store + streams + self.limits.memory())
     }
 

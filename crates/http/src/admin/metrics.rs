@@ -76,7 +76,7 @@ impl Scrape<'_> {
     }
 
     fn webhooks(&self, page: &mut Page) {
-        let known: Vec<_> = self.api.observed.webhooks.iter().map(|webhook| webhook.now()).collect();
+        let known: Vec<_> = self.api.observed.webhooks.iter().map(|webhook| webhook.lock().now()).collect();
         let own = |figure: fn(&WebhookState) -> u64| by("webhook", known.iter().map(move |of| (&*of.name, figure(of))));
         figures! { page =>
             /// The age of the oldest change that a webhook has not taken.
@@ -185,11 +185,9 @@ impl Scrape<'_> {
     }
 
     fn caches(&self, page: &mut Page) {
-        let mut caches = self.api.feed().caches().to_vec();
+        let feed = self.api.feed();
+        let mut caches = [&feed.caches()[..], &feed.store().caches()].concat();
         caches.extend([("pages", self.api.kept_pages.usage()), ("tokens", self.api.admission.gate.tokens())]);
-        for memory in self.sample.iter().map(|sample| &sample.memory) {
-            caches.extend(memory.caches.iter().copied());
-        }
         let blocks = self.sample.iter().map(|sample| ("blocks", sample.engine.block_cache));
         let bytes = || caches.iter().map(|(name, cache)| (*name, cache.bytes)).chain(blocks.clone());
         let own = |figure: fn(&CacheUsage) -> u64| caches.iter().map(move |(name, cache)| (*name, figure(cache)));
