@@ -9,7 +9,7 @@ use actix_web::body::BodyStream;
 use actix_web::http::header::CACHE_CONTROL;
 use actix_web::http::{Method, Version};
 use actix_web::web::Bytes;
-use futures_util::stream::{StreamExt as _, unfold};
+use futures_util::stream::{StreamExt as _, iter, unfold};
 use tokio::time::timeout;
 
 use super::events;
@@ -33,7 +33,7 @@ impl From<String> for Piece {
 
 /// The origin of the pieces of a stream.
 pub(crate) trait Source: 'static {
-    /// The next piece, once there is one; `None` at the end.
+    /// The next piece behind the first, once there is one; `None` at the end.
     async fn next(&mut self) -> Option<Piece>;
 }
 
@@ -84,14 +84,14 @@ pub(crate) fn head(media_type: &'static str) -> HttpResponse {
     headers(media_type).finish()
 }
 
-/// The answer with the pieces of a source. After a time without one the client gets a comment, if `silence` says so. It ends
+/// The answer with a first piece, if there is one, and those of a source. After a time without one the client gets a comment, if `silence` says so. It ends
 /// with its connection, or when the credentials of its sender are no longer valid. The place is free when both the stream and
 /// the connection have ended.
 pub(crate) fn answer(
     call: &Call,
     place: Places,
     (media_type, silence): (&'static str, Option<Duration>),
-    source: impl Source,
+    (first, source): (Option<Piece>, impl Source),
 ) -> Answer {
     let mut response = headers(media_type);
     response.force_close();
@@ -104,7 +104,7 @@ pub(crate) fn answer(
     }
     let (api, caller) = (Arc::clone(&call.api), call.caller.clone());
     // What is read meanwhile stays when a comment comes first.
-    let pieces = unfold(source, |mut source| async { Some((source.next().await?, source)) });
+    let pieces = iter(first).chain(unfold(source, |mut source| async { Some((source.next().await?, source)) }));
     let pieces = unfold((Box::pin(pieces), None), move |(mut pieces, held)| {
         // The connection has taken the last piece.
         drop(held);

@@ -77,7 +77,7 @@ pub(crate) async fn listen(call: Call) -> Answer {
             Some(None) => (events::reset(place)?, Vec::new()),
             Some(Some(missed)) => (events::COMMENT.to_owned(), missed),
         };
-        Ok::<_, Error>(Events { api, holder, reader, stream, text, missed: missed.into() })
+        Ok::<_, Error>((Some(text.into()), Events { api, holder, reader, stream, missed: missed.into() }))
     };
     let opened = call.run(Wants::Read, open).await?;
     let heartbeat = call.api.config().presence.heartbeat.get();
@@ -90,8 +90,6 @@ struct Events {
     holder: Holder,
     reader: UserId,
     stream: Stream,
-    /// The first text.
-    text: String,
     /// Events while the client was away.
     missed: VecDeque<Event>,
 }
@@ -125,10 +123,6 @@ impl Events {
 
 impl Source for Events {
     async fn next(&mut self) -> Option<Piece> {
-        let first = std::mem::take(&mut self.text);
-        if !first.is_empty() {
-            return Some(first.into());
-        }
         while !self.missed.is_empty() {
             let (missed, reader) = (std::mem::take(&mut self.missed), self.reader);
             // If it cannot be read, the client reconnects, and resumes after its last event.
