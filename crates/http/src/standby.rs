@@ -129,6 +129,10 @@ impl StandbyApi {
         &self.limits
     }
 
+    fn status(&self) -> StandbyStatus {
+        self.of.status()
+    }
+
     /// Why the standby is not near enough to take over; `None` if it is.
     fn hindrance(&self, status: &StandbyStatus) -> Option<String> {
         let within = u64::try_from(self.config.standby.ready_within.get().as_millis()).unwrap_or(u64::MAX);
@@ -147,7 +151,7 @@ impl StandbyApi {
 
     /// Requests go elsewhere, however near the standby is.
     fn refuse(&self) -> Error {
-        let status = self.of.status();
+        let status = self.status();
         let detail = self.hindrance(&status);
         let detail = detail.unwrap_or_else(|| format!("a standby of {}, ready to take over", status.origin));
         Error::refused(Code::Standby, detail)
@@ -161,7 +165,7 @@ impl StandbyApi {
 
     /// How far the standby is; fails unless it is near enough to take over.
     fn health(&self) -> Result<HttpResponse> {
-        let status = self.of.status();
+        let status = self.status();
         match self.hindrance(&status) {
             None => Ok(HttpResponse::Ok().json(json!({
                 "status": "standby", "state": status.state.as_str(), "row": status.row,
@@ -210,7 +214,7 @@ async fn answer(api: &StandbyApi, request: &HttpRequest, id: &RequestId) -> Resu
             api.check(request, id, Permit { read: true, metrics: true, ..full })?;
             let mut page = Page::default();
             api.reloads.figures(&mut page);
-            figures(&mut page, &api.of.status());
+            figures(&mut page, &api.status());
             page::answer(page)
         }
         ("POST", "/v1/admin/promote") => {

@@ -64,7 +64,7 @@ impl Sender {
         let ReceiverStart { at, is_new, missed } = events::begin_receiver(api.feed(), &hook.name.to_string(), start)?;
         if let Some(why) = missed {
             figures.lock().gaps += 1;
-            tracing::error!(webhook = %hook.name, %why,
+            tracing::error!(webhook = %hook.name, cause = %why,
                 "a webhook cannot begin where its settings say; it begins with the oldest change that is kept");
         }
         figures.lock().position = Some(at.to_string());
@@ -166,7 +166,7 @@ impl Sender {
             match self.api.run(Holder::Application, wants, work.clone()).await {
                 Ok(done) => return done,
                 Err(problem) => {
-                    tracing::warn!(webhook = %self.hook.name, why = %problem, "{failure}; the next attempt follows");
+                    tracing::warn!(webhook = %self.hook.name, error = %problem, "{failure}; the next attempt follows");
                     self.figures.lock().fail(failure, PAUSE);
                     sleep(PAUSE).await;
                 }
@@ -193,7 +193,7 @@ impl Sender {
             let pause = pauses.next().unwrap_or(LONGEST_PAUSE).min(LONGEST_PAUSE).max(asked);
             self.figures.lock().fail(&why, pause);
             if failures == 0 {
-                tracing::warn!(webhook = %self.hook.name, url = self.figures.lock().url.clone(), why, "a webhook fails; it is repeated");
+                tracing::warn!(webhook = %self.hook.name, url = self.figures.lock().url.clone(), cause = why, "a webhook fails; it is repeated");
             }
             failures += 1;
             sleep(pause).await;
@@ -211,7 +211,7 @@ impl Sender {
         match read.map_err(|e| e.to_string()).flatten() {
             Ok(secrets) => self.secrets = secrets,
             Err(why) if self.secrets.is_empty() => return Err(why),
-            Err(why) => tracing::warn!(why, "the last secrets of a webhook are used on"),
+            Err(why) => tracing::warn!(cause = why, "the last secrets of a webhook are used on"),
         }
         Ok(())
     }
