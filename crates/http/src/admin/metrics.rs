@@ -37,7 +37,8 @@ pub(super) async fn read(api: &Arc<Api>) -> Reading {
     Reading::of(&figures_of(api).await.0)
 }
 
-async fn figures_of(api: &Arc<Api>) -> Page {
+/// The figures of now.
+pub(super) async fn figures_of(api: &Arc<Api>) -> Page {
     let scrape = Scrape { sample: api.sample().await, node: api.sample_node().await, api };
     let mut page = Page::default();
     scrape.figures(&mut page);
