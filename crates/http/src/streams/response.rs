@@ -84,9 +84,9 @@ pub(crate) fn head(media_type: &'static str) -> HttpResponse {
     headers(media_type).finish()
 }
 
-/// The answer with a first piece, if there is one, and those of a source. After a time without one the client gets a comment, if `silence` says so. It ends
-/// with its connection, or when the credentials of its sender are no longer valid. The place is free when both the stream and
-/// the connection have ended.
+/// The answer with a first piece, if there is one, and those of a source. After a time without one the client gets a comment, if
+/// `silence` says so. It ends with its connection, or when the credentials of its sender are no longer valid. The place is free
+/// when both the stream and the connection have ended.
 pub(crate) fn answer(
     call: &Call,
     place: Places,
