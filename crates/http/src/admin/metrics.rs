@@ -1,6 +1,6 @@
 //! `GET /metrics`: the figures of the server, in the text format of Prometheus.
 //!
-//! Each figure is kept beside the thing it counts, and named here. Reading waits for no disk; see [`DiskFigures`].
+//! Each figure is declared beside the thing that it counts, or here. Reading waits for no disk; see [`DiskFigures`].
 
 mod cluster;
 mod storage;
