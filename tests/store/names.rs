@@ -35,8 +35,8 @@ fn names_in_memory_are_bounded() {
         numbers.extend(give(&store, &part));
         feed::ids::tables::names(&store, &numbers[first..], Tier::Disk).expect("reads");
     }
-    let usage = store.memory_usage();
-    let caches: Vec<_> = usage.caches.iter().filter(|(name, _)| ["numbers", "names"].contains(name)).collect();
+    let caches = store.caches();
+    let caches: Vec<_> = caches.iter().filter(|(name, _)| ["numbers", "names"].contains(name)).collect();
     assert_eq!(caches.len(), 2);
     for (_, cache) in caches {
         assert!(cache.bytes.used <= cache.bytes.limit && cache.bytes.limit == 4 << 20, "{cache:?}");

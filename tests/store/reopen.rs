@@ -33,7 +33,7 @@ fn everything_is_there_before_anything_is_loaded_into_memory() {
     let before = everything(&store);
     drop(store);
     let store = open_with(&Options { loads: false, ..Options::new(dir.path()) });
-    let loaded = |store: &Store| store.memory_usage().filters.iter().all(|filter| filter.is_loaded);
+    let loaded = |store: &Store| store.filters().iter().all(|filter| filter.is_loaded);
     assert!(!loaded(&store));
     assert_eq!(everything(&store), before);
     let store = reopened(dir.path(), store);

@@ -155,21 +155,6 @@ impl Core {
         &self.figures
     }
 
-    /// How many items were published since the start; repeats are not counted.
-    pub fn published(&self) -> u64 {
-        self.figures.published.load(Ordering::Relaxed)
-    }
-
-    /// How many publishes were refused because the times given were too far ahead of the clock.
-    pub fn times_refused(&self) -> u64 {
-        self.figures.times_refused.load(Ordering::Relaxed)
-    }
-
-    /// How many outboxes each read of a home timeline looked into.
-    pub fn pulls(&self) -> &Histogram {
-        &self.figures.pulls
-    }
-
     /// The time of a change that would be made now. On a node, the clock decides nothing that all nodes must agree on.
     pub(crate) fn now_of_changes(&self) -> ChangeTime {
         match self.is_node() {

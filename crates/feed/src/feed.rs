@@ -1,6 +1,7 @@
 //! The service: a core, and the way of changes to the thread that makes them.
 
 use std::ops::Deref;
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, OnceLock};
 
 use crate::core::Core;
@@ -8,9 +9,11 @@ use crate::inbox::backlog::Backlog;
 use crate::store::Store;
 use crate::streaming::Streaming;
 use crate::writer::command::{Change, Command, Made, OnDone, Propose, no_outcome, of_its_type};
-use crate::writer::thread::{ChangesUsage, Writer};
+use crate::writer::thread::Writer;
 use config::Config;
 use model::error::Result;
+use model::figures;
+use model::metrics::Page;
 
 /// The service, for HTTP and for commands.
 #[derive(Debug)]
@@ -40,9 +43,28 @@ impl Feed {
         Ok(Self { core, writer, proposer: OnceLock::new() })
     }
 
-    /// Changes in figures; not those of a command log.
-    pub fn changes_usage(&self) -> ChangesUsage {
-        self.writer.usage()
+    /// Writes the figures of jobs, streams, reads, memory and changes to a page; of changes not those of a command log.
+    pub fn write_figures(&self, page: &mut Page) {
+        self.backlog().write_figures(page);
+        self.streaming().streams().write_figures(page);
+        self.writer.write_figures(page);
+        self.store().memory.write_figures(page);
+        figures! { page =>
+            /// Items published, comments included.
+            tideline_published_items_total = &self.figures().published;
+            /// Outboxes that a read of a home timeline looked into.
+            tideline_timeline_read_pulls = &self.figures().pulls;
+        }
+    }
+
+    /// How many requests were refused because a limit was reached, by the limit.
+    pub fn refused(&self) -> [(&'static str, u64); 4] {
+        [
+            ("jobs", self.backlog().usage().refused),
+            ("writer", self.writer.refused()),
+            ("streams_of_user", self.streaming().streams().refused()),
+            ("times", self.figures().times_refused.load(Ordering::Relaxed)),
+        ]
     }
 
     /// From now on [`Feed::submit`] proposes changes here, and the caller makes them in the order of the log, on one thread. To

@@ -61,6 +61,5 @@ pub use crate::timeline::verify::Verification;
 pub use crate::users::search::{FoundUser, Late};
 pub use crate::writer::command::*;
 pub use crate::writer::group::Group;
-pub use crate::writer::thread::ChangesUsage;
 pub use crate::writer::txn::Txn;
 pub use deadline::{answer_due, answered_at};

@@ -12,12 +12,11 @@ use crate::memory::{Memory, rebuild};
 use crate::rows::table::Spec;
 use crate::rows::tables::{ALL, REPLICA};
 use kv::{Copied, Database, Kv, Schema, Tier, WriteBatch};
-use model::Effect;
 use model::cache::memory::CacheMemory;
 use model::error::Result;
 use model::failpoint::Write;
+use model::{CacheUsage, Effect, Fill};
 
-pub use crate::memory::MemoryUsage;
 pub use crate::memory::key_filter::FilterUsage;
 pub use crate::options::{InboxRoom, Listeners, Options};
 pub use crate::rows::filter::Rules;
@@ -175,9 +174,19 @@ impl Store {
         self.kv().compact()
     }
 
-    /// Memory that the store uses, besides that of the engine.
-    pub fn memory_usage(&self) -> MemoryUsage {
-        self.memory.usage()
+    /// The caches in figures, by their names.
+    pub fn caches(&self) -> Vec<(&'static str, CacheUsage)> {
+        self.memory.caches()
+    }
+
+    /// The filters in figures.
+    pub fn filters(&self) -> Vec<FilterUsage> {
+        self.memory.loaded.filters()
+    }
+
+    /// Memory for changes of inboxes that are not written yet, bytes. Above the limit fan-outs wait.
+    pub fn arrivals(&self) -> Fill {
+        self.memory.inboxes.arrivals.usage()
     }
 }
 

@@ -142,8 +142,8 @@ impl Api {
     /// The memory to plan for this server, bytes.
     pub(super) fn planned_memory(&self, usage: &Usage) -> u64 {
         let caches = (self.config().storage.cache_mb as u64) << 20;
-        let streams = self.feed.streaming().streams().usage().memory.limit;
-        let store = self.feed.store().memory_usage().arrivals.limit + usage.most_write_buffers;
+        let streams = self.feed.streaming().streams().memory().fill().limit;
+        let store = self.feed.store().arrivals().limit + usage.most_write_buffers;
         memory::planned(caches + store + streams + self.limits.memory())
     }
 

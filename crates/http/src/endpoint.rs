@@ -65,7 +65,17 @@ macro_rules! endpoints {
     };
 }
 
-pub(crate) use endpoints;
+/// Declares the endpoints of a room: those of these files, in the order of the document.
+macro_rules! endpoints_of {
+    ($($file:ident)+) => {
+        /// The endpoints of all files.
+        pub(crate) fn endpoints() -> Vec<$crate::endpoint::Endpoint> {
+            [$($file::endpoints()),+].into_iter().flatten().collect()
+        }
+    };
+}
+
+pub(crate) use {endpoints, endpoints_of};
 
 /// Makes the constructor of the endpoints of one method.
 macro_rules! methods {

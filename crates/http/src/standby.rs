@@ -8,7 +8,7 @@ use actix_web::web::ServiceConfig;
 use tokio::sync::{mpsc, oneshot};
 
 use crate::connections::attend::{self, Arrived};
-use crate::figures::page::{Page, by, figures};
+use crate::figures::page;
 use crate::figures::reloads::Reloads;
 use crate::guards::access::Access;
 use crate::guards::address;
@@ -19,6 +19,8 @@ use crate::wire::problem;
 use crate::wire::query::Query;
 use crate::wire::request_id::RequestId;
 use config::Config;
+use model::figures;
+use model::metrics::{Page, by};
 
 /// The states of a standby.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -210,10 +212,10 @@ async fn answer(api: &StandbyApi, request: &HttpRequest, id: &RequestId) -> Resu
         ("GET" | "HEAD", "/standbyz") => api.health(),
         ("GET" | "HEAD", "/metrics") => {
             api.check(request, id, Permit { read: true, metrics: true, ..full })?;
-            let mut page = Page::new();
+            let mut page = Page::default();
             api.reloads.figures(&mut page);
             figures(&mut page, &api.status());
-            page.answer()
+            page::answer(page)
         }
         ("POST", "/v1/admin/promote") => {
             api.check(request, id, full)?;

@@ -29,17 +29,17 @@ pub(crate) fn run(config: &Config) -> Result<()> {
 fn compact(app: &App) -> Result<()> {
     let progress = Progress::new("compact", None, Unit::Count("rounds"));
     let trims = || {
-        let usage = app.figures().usage();
-        usage.archived + usage.topics_archived + usage.purged
+        let tally = &app.figures().tally;
+        tally.archived.get() + tally.topics_archived.get() + tally.purged.get()
     };
-    let (mut before, failures) = (trims(), app.figures().usage().failures);
+    let (mut before, failures) = (trims(), app.figures().tally.failures.get());
     for round in 1_u64.. {
         app.feed().store().compact()?;
         while app.figures().trims_waiting() > 0 {
             std::thread::sleep(LOOK_EVERY);
         }
         // A trim that fails waits for the next compaction.
-        if app.figures().usage().failures > failures {
+        if app.figures().tally.failures.get() > failures {
             return Err(failing(app, "trims"));
         }
         let trimmed = trims() - before;

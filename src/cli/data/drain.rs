@@ -14,8 +14,8 @@ pub(crate) fn drain(app: &App, stop: &dyn Fn() -> bool) -> Result<bool> {
     let backlog = app.feed().backlog();
     let total = backlog.len() as u64;
     let progress = Progress::new("waiting jobs", Some(total), Unit::Count("jobs"));
-    let state = || (backlog.len(), app.figures().usage().chunks);
-    let (mut before, mut since, mut failures) = (state(), Instant::now(), app.figures().usage().failures);
+    let state = || (backlog.len(), app.figures().tally.chunks.get());
+    let (mut before, mut since, mut failures) = (state(), Instant::now(), app.figures().tally.failures.get());
     loop {
         if backlog.wait_until_empty(LOOK_EVERY) {
             if backlog.usage().parked > 0 {
@@ -33,8 +33,8 @@ pub(crate) fn drain(app: &App, stop: &dyn Fn() -> bool) -> Result<bool> {
         }
         let now = state();
         if now != before {
-            (before, since, failures) = (now, Instant::now(), app.figures().usage().failures);
-        } else if since.elapsed() >= TIME_LIMIT && app.figures().usage().failures > failures {
+            (before, since, failures) = (now, Instant::now(), app.figures().tally.failures.get());
+        } else if since.elapsed() >= TIME_LIMIT && app.figures().tally.failures.get() > failures {
             return Err(failing(app, "waiting jobs"));
         }
         let done = total.saturating_sub(backlog.len() as u64);

@@ -23,26 +23,22 @@ use config::Config;
 use kv::Copied;
 use model::error::{Code, Error, Result};
 use model::failpoint::Failpoint;
-use model::{clock, failpoint};
+use model::metrics::Page;
+use model::{clock, failpoint, figures};
 
 pub use self::archive::Archive;
 pub use self::manifest::Manifest;
 pub use self::shelf::{Backup, State};
 pub use self::unpack::{manifest_of, unpack, unpack_files};
 
-/// Backups in figures.
+/// Backups in figures. Times are milliseconds.
 #[derive(Debug, Default)]
-pub struct Figures {
-    /// Backups taken in this run.
-    pub taken: AtomicU64,
-    /// Attempts and verifications that failed in this run.
-    pub failed: AtomicU64,
-    /// When the newest verified backup began; 0 if there is none.
-    pub newest_verified: AtomicU64,
-    /// When the newest backup began that was copied elsewhere; 0 if there is none.
-    pub newest_copied: AtomicU64,
-    /// Copies to elsewhere that failed in this run.
-    pub copies_failed: AtomicU64,
+struct Figures {
+    taken: AtomicU64,
+    failed: AtomicU64,
+    newest_verified: AtomicU64,
+    newest_copied: AtomicU64,
+    copies_failed: AtomicU64,
 }
 
 /// The backups of one store. One at a time is taken; one at a time is verified, by a thread that ends when none is left
@@ -172,9 +168,22 @@ impl Backups {
         self.now.lock()
     }
 
-    /// The figures, which go on changing.
-    pub fn figures(&self) -> &Figures {
-        &self.figures
+    /// Writes the figures to a page.
+    pub fn write_figures(&self, page: &mut Page) {
+        let seconds = |time: &AtomicU64| time.load(Ordering::Relaxed) / 1000;
+        figures! { page =>
+            /// Backups taken.
+            tideline_backups_taken_total = &self.figures.taken;
+            /// Backups that could not be taken, and backups that are not good.
+            tideline_backup_failures_total = &self.figures.failed;
+            /// The time when the newest verified backup began, in seconds since 1970; 0 if there is none.
+            tideline_backup_newest_verified_timestamp_seconds = seconds(&self.figures.newest_verified);
+            /// The time when the newest backup began that tideline backup --to has copied, in seconds since 1970; 0 if
+            /// there is none.
+            tideline_backup_newest_copied_timestamp_seconds = seconds(&self.figures.newest_copied);
+            /// Copies by tideline backup --to that failed.
+            tideline_backup_copy_failures_total = &self.figures.copies_failed;
+        }
     }
 
     /// The right to take a backup.

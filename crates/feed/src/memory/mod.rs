@@ -26,7 +26,6 @@ use self::erasing::Erasing;
 use self::inboxes::Inboxes;
 use self::item_counts::ItemCountsCache;
 use self::jobs::NextJob;
-use self::key_filter::FilterUsage;
 use self::kinds::AllKinds;
 use self::loading::Loaded;
 use self::names::Names;
@@ -37,29 +36,9 @@ use crate::options::Options;
 use crate::rows::filter::Rules;
 use kv::Database;
 use model::error::Result;
+use model::metrics::{Page, by};
 use model::threads::Threads;
-use model::{CacheUsage, Fill};
-
-/// The memory of a store in figures.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct MemoryUsage {
-    /// Memory for changes of inboxes that are not written yet, bytes. Above the limit fan-outs wait.
-    pub arrivals: Fill,
-    /// Caches, by their names.
-    pub caches: Vec<(&'static str, CacheUsage)>,
-    /// Damaged inboxes that were dropped.
-    pub damaged_inboxes: u64,
-    /// Rows of `unpushed` in memory.
-    pub unpushed: Fill,
-    /// Rows of `unpushed` that did not fit into memory when they were written.
-    pub unpushed_left_out: u64,
-    /// Users who get partial pushes, in memory.
-    pub partial_push_recipients: Fill,
-    /// How often such a user did not fit into memory.
-    pub partial_push_recipients_left_out: u64,
-    /// Filters over the keys of tables.
-    pub filters: Vec<FilterUsage>,
-}
+use model::{CacheUsage, figures};
 
 /// All that the views of one store keep in memory.
 pub(crate) struct Memory {
@@ -107,23 +86,38 @@ impl Memory {
         Ok(memory)
     }
 
-    /// The memory now.
-    pub(crate) fn usage(&self) -> MemoryUsage {
+    /// Writes the figures to a page.
+    pub(crate) fn write_figures(&self, page: &mut Page) {
         let (unpushed, unpushed_left_out) = self.loaded.unpushed.rows.usage();
-        let (partial_push_recipients, partial_push_recipients_left_out) = self.loaded.partial_push_recipients.usage();
-        MemoryUsage {
-            arrivals: self.inboxes.arrivals.usage(),
-            caches: self.caches(),
-            damaged_inboxes: self.inboxes.damaged.dropped.get(),
-            unpushed,
-            unpushed_left_out,
-            partial_push_recipients,
-            partial_push_recipients_left_out,
-            filters: self.loaded.filters(),
+        let (recipients, recipients_left_out) = self.loaded.partial_push_recipients.usage();
+        let all = self.loaded.filters();
+        let filters = || all.iter();
+        figures! { page =>
+            /// Memory used by changes of inboxes that are not written yet.
+            tideline_arrivals_bytes = self.inboxes.arrivals.usage();
+            /// Inboxes that could not be read and were dropped. The next read of their user rebuilds them.
+            tideline_damaged_inboxes_total = self.inboxes.damaged.dropped.get();
+            /// Authors with unpushed items, kept in memory.
+            tideline_unpushed_rows = unpushed;
+            /// Times that an author with unpushed items did not fit in memory; reads look up such authors in the table.
+            tideline_unpushed_rows_left_out_total = unpushed_left_out;
+            /// Users who get partial pushes, kept in memory.
+            tideline_partial_push_recipients = recipients;
+            /// Times that a user who gets partial pushes did not fit in memory; fan-outs look up such users in the table.
+            tideline_partial_push_recipients_left_out_total = recipients_left_out;
+            /// Keys in a filter.
+            tideline_filter_keys = by("filter", filters().map(|filter| (filter.name, filter.keys.used)));
+            /// Keys for which a filter is sized; more keys cause more look-ups, but no wrong answer.
+            tideline_filter_keys_limit = by("filter", filters().map(|filter| (filter.name, filter.keys.limit)));
+            /// Memory used by a filter.
+            tideline_filter_bytes = by("filter", filters().map(|filter| (filter.name, filter.bytes)));
+            /// 1 if a filter has all keys of its table; 0 while a start loads it, or if it could not.
+            tideline_filter_loaded = by("filter", filters().map(|filter| (filter.name, u64::from(filter.is_loaded))));
         }
     }
 
-    fn caches(&self) -> Vec<(&'static str, CacheUsage)> {
+    /// The caches in figures, by their names.
+    pub(crate) fn caches(&self) -> Vec<(&'static str, CacheUsage)> {
         let [numbers, names] = self.names.usage();
         let [topic_names, topic_ends] = self.topics.usage();
         vec![

@@ -27,7 +27,8 @@ impl Memory {
         reserved.is_ok().then(|| Share { memory: self.clone(), bytes })
     }
 
-    pub(super) fn fill(&self) -> Fill {
+    /// The bytes in use, and the limit.
+    pub fn fill(&self) -> Fill {
         Fill { used: self.0.load(Ordering::Relaxed), limit: MEMORY }
     }
 

@@ -45,7 +45,7 @@ pub use sequence_state::SequenceState;
 pub use sequencer::Sequencer;
 pub use sequencer_state::ReadPlace;
 pub use shown::ShownChange;
-pub use streams::{Stream, Streams, StreamsUsage};
+pub use streams::{Stream, Streams};
 pub use times::Crowded;
 
 pub use model::{Event, EventKind as Kind};

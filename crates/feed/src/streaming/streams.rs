@@ -17,9 +17,10 @@ use super::queue::{NO_POSITION, Queue};
 use super::sequencer::Sequencer;
 use super::shown::{Shown, ShownChange};
 use model::error::{Code, Error, Result};
+use model::metrics::Page;
 use model::sync::atomic::{AtomicU64, Ordering, fence};
 use model::sync::{Mutex, MutexGuard};
-use model::{Count, Cursor, Event, Fill, ShownSources, UserId};
+use model::{Count, Cursor, Event, ShownSources, UserId, figures};
 
 /// Identifies a stream; never reused.
 type Id = u64;
@@ -40,23 +41,6 @@ struct State {
     /// Readers, not streams: all streams of one reader show the same authors.
     by_source: HashMap<UserId, HashSet<UserId>>,
     closed: bool,
-}
-
-/// The streams in figures.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct StreamsUsage {
-    /// Open streams.
-    pub open: u64,
-    /// Streams that are being opened, for which the authors of their users are read.
-    pub opening: u64,
-    /// Events that were put into queues, each counted for every stream.
-    pub events: u64,
-    /// Times a client lagged so far behind that it lost events.
-    pub resets: u64,
-    /// Streams refused because their reader had as many as allowed.
-    pub refused: u64,
-    /// Memory of waiting events, bytes.
-    pub memory: Fill,
 }
 
 /// All open streams.
@@ -293,15 +277,27 @@ impl Streams {
         self.state().readers.keys().copied().collect()
     }
 
-    /// The streams in figures.
-    pub fn usage(&self) -> StreamsUsage {
-        StreamsUsage {
-            open: self.open.load(Ordering::Relaxed),
-            opening: self.opening.load(Ordering::Relaxed),
-            events: self.events.get(),
-            resets: self.resets.get(),
-            refused: self.refused.get(),
-            memory: self.memory.fill(),
+    /// How many are open.
+    pub fn open_now(&self) -> u64 {
+        self.open.load(Ordering::Relaxed)
+    }
+
+    /// How many were refused because their reader had as many as allowed.
+    pub(crate) fn refused(&self) -> u64 {
+        self.refused.get()
+    }
+
+    /// Writes the figures to a page.
+    pub(crate) fn write_figures(&self, page: &mut Page) {
+        figures! { page =>
+            /// Users whose first stream is being opened and whose list of authors is being read.
+            tideline_stream_readers_stale = &self.opening;
+            /// Events put into streams; an event for two streams counts twice.
+            tideline_stream_events_total = &self.events;
+            /// Resets sent because a client read too slowly and lost events.
+            tideline_stream_resets_total = &self.resets;
+            /// Memory used by events waiting for clients. Above its limit a slow client loses its waiting events.
+            tideline_stream_memory_bytes = self.memory.fill();
         }
     }
 }

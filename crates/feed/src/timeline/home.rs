@@ -97,7 +97,7 @@ fn look_beside_changes<'t, T>(
 ) -> Result<T> {
     // Once a read, of the attempt that answers.
     let counted = |timeline: &Timeline<'_>, seen| {
-        read.feed.pulls().observe(timeline.pulls.get());
+        read.feed.figures().pulls.observe(timeline.pulls.get());
         Ok(seen)
     };
     // Beside the writer only workers change something.

@@ -17,8 +17,9 @@ use crate::streaming::ChangeTime;
 use crate::writer::command::{Command, Made};
 use crate::writer::group::Group;
 use model::error::{Code, Error, Result};
+use model::metrics::Page;
 use model::sync::atomic::{AtomicU64, Ordering};
-use model::{Fill, priority, threads};
+use model::{Fill, figures, priority, threads};
 
 /// Most changes that wait. The HTTP side lets fewer wait.
 const MOST_WAITING: usize = 4096;
@@ -31,19 +32,6 @@ const MOST_WAIT: Duration = Duration::from_secs(1);
 const TRY_EVERY: Duration = Duration::from_millis(1);
 
 type Reply = Box<dyn FnOnce(Made) + Send>;
-
-/// Changes in figures.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct ChangesUsage {
-    /// Changes that wait.
-    pub waiting: Fill,
-    /// Changes that were answered, also those that changed nothing.
-    pub changes: u64,
-    /// Groups of changes. Each is one write, or none if nothing in it was new.
-    pub groups: u64,
-    /// Changes that were refused because too many waited.
-    pub refused: u64,
-}
 
 /// A change that waits.
 struct Waiter {
@@ -74,7 +62,7 @@ struct Counts {
 
 impl fmt::Debug for Writer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Writer").field("usage", &self.usage()).finish_non_exhaustive()
+        f.debug_struct("Writer").field("counts", &self.counts).finish_non_exhaustive()
     }
 }
 
@@ -91,13 +79,21 @@ impl Writer {
         Ok(Self { queue: Some(queue), thread: Some(threads::start("writer", run)?), counts })
     }
 
-    pub(crate) fn usage(&self) -> ChangesUsage {
-        let Counts { waiting, changes, groups, refused } = &*self.counts;
-        ChangesUsage {
-            waiting: Fill::of(waiting.load(Ordering::Relaxed) as usize, MOST_WAITING),
-            changes: changes.load(Ordering::Relaxed),
-            groups: groups.load(Ordering::Relaxed),
-            refused: refused.load(Ordering::Relaxed),
+    /// How many changes were refused because too many waited.
+    pub(crate) fn refused(&self) -> u64 {
+        self.counts.refused.load(Ordering::Relaxed)
+    }
+
+    /// Writes the figures to a page.
+    pub(crate) fn write_figures(&self, page: &mut Page) {
+        let Counts { waiting, changes, groups, .. } = &*self.counts;
+        figures! { page =>
+            /// Changes that wait to be made.
+            tideline_changes_waiting = Fill { used: waiting.load(Ordering::Relaxed), limit: MOST_WAITING as u64 };
+            /// Changes answered, also those without an effect; not those of a command log.
+            tideline_changes_total = changes;
+            /// Groups of changes. A group is one write, or none if it has no new row.
+            tideline_change_groups_total = groups;
         }
     }
 

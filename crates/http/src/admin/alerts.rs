@@ -38,8 +38,7 @@ pub(super) fn look(api: &Api, figures: &Reading) -> Vec<bool> {
     let mut firing = api.observed.firing.lock();
     firing.resize_with(RULES.len(), Firing::default);
     let holds = |(Rule { check, lasts, window, .. }, firing): (&Rule, &mut Firing)| {
-        let state = ((check.holds)(figures), (check.count)(figures) as u64);
-        firing.look(Instant::now(), state, (*window, *lasts))
+        firing.look(Instant::now(), check(figures), (*window, *lasts))
     };
     RULES.iter().zip(&mut *firing).map(holds).collect()
 }
@@ -57,32 +56,22 @@ answers! {
     }
 }
 
-/// How a server judges a rule by its own figures: its alert holds while a condition does, or for a while after a number has risen.
-struct Check {
-    name: &'static str,
-    holds: fn(&Reading) -> bool,
-    /// A number that only rises.
-    count: fn(&Reading) -> f64,
+/// How a server judges a rule by its own figures: whether its condition holds, and a number that only rises. The alert holds while
+/// the condition does, and for a while after the number has risen.
+type Check = fn(&Reading) -> (bool, u64);
+
+fn when(holds: bool) -> (bool, u64) {
+    (holds, 0)
 }
 
-const fn when(name: &'static str, holds: fn(&Reading) -> bool) -> Check {
-    Check { name, holds, count: |_| 0.0 }
-}
-
-const fn risen(name: &'static str, count: fn(&Reading) -> f64) -> Check {
-    Check { name, holds: |_| false, count }
-}
-
-impl Check {
-    const fn or_risen(self, count: fn(&Reading) -> f64) -> Self {
-        Self { count, ..self }
-    }
+fn risen(count: f64) -> (bool, u64) {
+    (false, count as u64)
 }
 
 /// A rule of docs/alerts.yaml with its check.
 struct Rule {
     alert: Alert,
-    check: &'static Check,
+    check: Check,
     /// How long the condition must hold before the alert does.
     lasts: Duration,
     /// How long the condition holds after the number has risen: the window of the rule.
@@ -90,8 +79,7 @@ struct Rule {
 }
 
 impl Rule {
-    fn read(check: &'static Check) -> Option<Self> {
-        let name = check.name;
+    fn read(&(name, check): &(&'static str, Check)) -> Option<Self> {
         let mut rules = include_str!("../../../../docs/alerts.yaml").split("- alert: ");
         let rule = rules.find(|rule| rule.lines().next() == Some(name))?;
         let field = |before: &str| rule.split_once(before)?.1.split(['\n', '}', ']']).next();
@@ -114,46 +102,45 @@ fn age(time: f64) -> f64 {
 }
 
 /// The rules that one server can judge.
-static CHECKS: &[Check] = &[
-    when("TidelineDiskFull", |of| {
+static CHECKS: &[(&str, Check)] = &[
+    ("TidelineDiskFull", |of| {
         let is_full = of.sum("tideline_storage_writes_refused") + of.sum("tideline_storage_writes_stopped") > 0.0;
         // A stopped engine has an alert of its own.
-        is_full && of.sum("tideline_storage_needs_restart") == 0.0
-    })
-    .or_risen(|of| of.sum("tideline_storage_background_errors_total")),
-    when("TidelineDiskFills", |of| {
-        of.sum("tideline_storage_device_bytes") > 0.9 * of.sum("tideline_storage_device_limit_bytes")
+        let holds = is_full && of.sum("tideline_storage_needs_restart") == 0.0;
+        (holds, of.sum("tideline_storage_background_errors_total") as u64)
     }),
-    when("TidelineStorageStopped", |of| of.sum("tideline_storage_needs_restart") > 0.0),
-    when("TidelineDiskHangs", |of| of.sum("tideline_storage_sample_age_seconds") > 60.0),
-    when("TidelineMemory", |of| of.sum("process_resident_memory_bytes") > of.sum("tideline_memory_planned_bytes")),
-    when("TidelineLogUnreachable", |of| of.sum("tideline_cluster_reachable") == 0.0),
-    risen("TidelineOverloaded", |of| of.sum_of("tideline_http_problems_total", "code=\"overloaded\"")),
-    when("TidelineJobsPileUp", |of| of.sum("tideline_job_places") > 0.5 * of.sum("tideline_job_places_limit")),
-    when("TidelineJobsFail", |of| of.sum("tideline_parked_jobs") > 0.0)
-        .or_risen(|of| of.sum("tideline_job_failures_total")),
+    ("TidelineDiskFills", |of| {
+        when(of.sum("tideline_storage_device_bytes") > 0.9 * of.sum("tideline_storage_device_limit_bytes"))
+    }),
+    ("TidelineStorageStopped", |of| when(of.sum("tideline_storage_needs_restart") > 0.0)),
+    ("TidelineDiskHangs", |of| when(of.sum("tideline_storage_sample_age_seconds") > 60.0)),
+    ("TidelineMemory", |of| when(of.sum("process_resident_memory_bytes") > of.sum("tideline_memory_planned_bytes"))),
+    ("TidelineLogUnreachable", |of| when(of.sum("tideline_cluster_reachable") == 0.0)),
+    ("TidelineOverloaded", |of| risen(of.sum_of("tideline_http_problems_total", "code=\"overloaded\""))),
+    ("TidelineJobsPileUp", |of| when(of.sum("tideline_job_places") > 0.5 * of.sum("tideline_job_places_limit"))),
+    ("TidelineJobsFail", |of| (of.sum("tideline_parked_jobs") > 0.0, of.sum("tideline_job_failures_total") as u64)),
     // The oldest job tells it also while no fan-out ends.
-    when("TidelineLateDelivery", |of| of.sum("tideline_job_oldest_age_seconds") > 60.0),
-    risen("TidelineDamagedInboxes", |of| of.sum("tideline_damaged_inboxes_total")),
-    risen("TidelineSlowDisk", |of| of.sum("tideline_storage_stops_total")),
-    when("TidelineBackupOld", |of| age(of.sum("tideline_backup_newest_verified_timestamp_seconds")) > OLD_BACKUP),
-    when("TidelineBackupNotCopied", |of| age(of.sum("tideline_backup_newest_copied_timestamp_seconds")) > OLD_BACKUP),
-    risen("TidelineBackupFailed", |of| {
-        of.sum("tideline_backup_failures_total") + of.sum("tideline_backup_copy_failures_total")
+    ("TidelineLateDelivery", |of| when(of.sum("tideline_job_oldest_age_seconds") > 60.0)),
+    ("TidelineDamagedInboxes", |of| risen(of.sum("tideline_damaged_inboxes_total"))),
+    ("TidelineSlowDisk", |of| risen(of.sum("tideline_storage_stops_total"))),
+    ("TidelineBackupOld", |of| when(age(of.sum("tideline_backup_newest_verified_timestamp_seconds")) > OLD_BACKUP)),
+    ("TidelineBackupNotCopied", |of| when(age(of.sum("tideline_backup_newest_copied_timestamp_seconds")) > OLD_BACKUP)),
+    ("TidelineBackupFailed", |of| {
+        risen(of.sum("tideline_backup_failures_total") + of.sum("tideline_backup_copy_failures_total"))
     }),
-    when("TidelineReloadFailed", |of| of.sum("tideline_reload_failed") > 0.0),
-    when("TidelineCertificateEnds", |of| {
-        -age(of.sum("tideline_certificate_ends_timestamp_seconds")) < CERTIFICATE_ENDS
+    ("TidelineReloadFailed", |of| when(of.sum("tideline_reload_failed") > 0.0)),
+    ("TidelineCertificateEnds", |of| {
+        when(-age(of.sum("tideline_certificate_ends_timestamp_seconds")) < CERTIFICATE_ENDS)
     }),
-    when("TidelineWebhookLate", |of| of.most("tideline_webhook_lag_seconds") > 600.0),
-    risen("TidelineWebhookGap", |of| of.sum("tideline_webhook_gaps_total")),
-    when("TidelineStandbyBehind", |of| of.most("tideline_standby_behind_seconds") > 60.0),
-    when("TidelineNodeNotReady", |of| of.sum("tideline_cluster_caught_up") == 0.0),
-    when("TidelineNodeSlow", |of| of.sum("tideline_cluster_oldest_wait_seconds") > 1.0),
-    when("TidelineNodeLags", |of| of.sum("tideline_cluster_lag") > 1000.0),
-    when("TidelineLogBusy", |of| of.sum("tideline_cluster_waiting") > 8000.0),
-    when("TidelineNodesDiffer", |of| of.sum("tideline_cluster_differing_nodes") > 0.0),
-    when("TidelineClockWrong", |of| of.sum("tideline_cluster_log_clock_ahead_seconds").abs() > 60.0),
+    ("TidelineWebhookLate", |of| when(of.most("tideline_webhook_lag_seconds") > 600.0)),
+    ("TidelineWebhookGap", |of| risen(of.sum("tideline_webhook_gaps_total"))),
+    ("TidelineStandbyBehind", |of| when(of.most("tideline_standby_behind_seconds") > 60.0)),
+    ("TidelineNodeNotReady", |of| when(of.sum("tideline_cluster_caught_up") == 0.0)),
+    ("TidelineNodeSlow", |of| when(of.sum("tideline_cluster_oldest_wait_seconds") > 1.0)),
+    ("TidelineNodeLags", |of| when(of.sum("tideline_cluster_lag") > 1000.0)),
+    ("TidelineLogBusy", |of| when(of.sum("tideline_cluster_waiting") > 8000.0)),
+    ("TidelineNodesDiffer", |of| when(of.sum("tideline_cluster_differing_nodes") > 0.0)),
+    ("TidelineClockWrong", |of| when(of.sum("tideline_cluster_log_clock_ahead_seconds").abs() > 60.0)),
 ];
 
 /// The rules of the checks.
@@ -162,20 +149,21 @@ static RULES: LazyLock<Vec<Rule>> = LazyLock::new(|| CHECKS.iter().filter_map(Ru
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::api::tests::api_with;
+    use config::Config;
 
     /// A name that no page has would never fire.
-    #[test]
-    fn each_check_reads_figures_that_there_are() {
-        let figures = [
-            include_str!("metrics.rs"),
-            include_str!("metrics/cluster.rs"),
-            include_str!("metrics/storage.rs"),
-            include_str!("../figures/reloads.rs"),
-        ];
+    #[actix_web::test]
+    async fn each_check_reads_figures_that_there_are() {
+        let page = metrics::figures_of(&api_with(Config::default())).await.0;
+        // Figures that only some servers have.
+        let of_some =
+            [include_str!("metrics.rs"), include_str!("metrics/cluster.rs"), include_str!("../figures/reloads.rs")];
+        let is_declared = |name: &str| of_some.iter().any(|source| source.contains(&format!("{name} = ")));
         let alerts = include_str!("alerts.rs").split("mod tests").next().expect("the checks");
         for source in [alerts, include_str!("../figures/history.rs")] {
             for name in source.split('"').filter(|text| text.starts_with("tideline_") || text.starts_with("process_")) {
-                assert!(figures.iter().any(|source| source.contains(&format!("{name} = "))), "{name}");
+                assert!(page.contains(&format!("# HELP {name} ")) || is_declared(name), "{name}");
             }
         }
     }
@@ -183,7 +171,7 @@ mod tests {
     #[test]
     fn each_check_has_its_rule() {
         assert!(CHECKS.len() > 20);
-        let names: Vec<_> = CHECKS.iter().map(|check| check.name).collect();
+        let names: Vec<_> = CHECKS.iter().map(|(name, _)| *name).collect();
         assert_eq!(RULES.iter().map(|rule| rule.alert.name).collect::<Vec<_>>(), names);
         for Rule { alert: Alert { name, severity, runbook }, .. } in &*RULES {
             assert!(

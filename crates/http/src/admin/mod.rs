@@ -14,21 +14,4 @@ mod timelines;
 pub use digests::comparison_body;
 pub use history::keep_history;
 
-use crate::endpoint::Endpoint;
-
-/// The endpoints of all files.
-pub(crate) fn endpoints() -> Vec<Endpoint> {
-    let files = [
-        server::endpoints(),
-        timelines::endpoints(),
-        access::endpoints(),
-        alerts::endpoints(),
-        backups::endpoints(),
-        cluster::endpoints(),
-        digests::endpoints(),
-        history::endpoints(),
-        standbys::endpoints(),
-        metrics::endpoints(),
-    ];
-    files.into_iter().flatten().collect()
-}
+crate::endpoint::endpoints_of! { server timelines access alerts backups cluster digests history standbys metrics }

@@ -51,7 +51,7 @@ answers! {
         /// Pairs of a user and an author whose settle job has not ended.
         (unsettled_pairs: u64) = backlog.unsettled_pairs;
         /// Entries written into inboxes by fan-outs.
-        (deliveries: u64) = api.observed.workers.usage().deliveries;
+        (deliveries: u64) = api.observed.workers.tally.deliveries.get();
         /// Bytes of the write-ahead log.
         (log_bytes: u64) = sample.engine.log.used;
         /// The standbys that have called lately.
@@ -78,7 +78,7 @@ answers! {
         /// Changes refused because the queue was full.
         (refused: u64) = backlog.refused;
         /// Failed attempts; each is repeated.
-        (failures: u64) = api.observed.workers.usage().failures;
+        (failures: u64) = api.observed.workers.tally.failures.get();
     }
 
     /// The size of one table.

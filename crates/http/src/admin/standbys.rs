@@ -100,15 +100,15 @@ async fn follow(call: Call) -> Answer {
         Ok::<_, Error>((following, frames))
     };
     let (following, first) = call.run(Wants::Read, begin).await?;
-    let log = Log { api: Arc::clone(&call.api), first, following: Some(following), told: Instant::now() };
-    response::answer(&call, place, MEDIA_TYPE, log)
+    let first = (!first.is_empty()).then(|| Piece { bytes: first.into(), memory: None });
+    let log = Log { api: Arc::clone(&call.api), following: Some(following), told: Instant::now() };
+    response::answer(&call, place, (MEDIA_TYPE, None), (first, log))
 }
 
 /// The log on its way to a standby. The next frames are read when the connection asks for them: at most one piece, or one
 /// batch, for each of few standbys.
 struct Log {
     api: Arc<Api>,
-    first: Vec<u8>,
     /// `None` behind the last frame.
     following: Option<Following>,
     /// When the stream last told how much there is.
@@ -117,10 +117,6 @@ struct Log {
 
 impl Source for Log {
     async fn next(&mut self) -> Option<Piece> {
-        let first = std::mem::take(&mut self.first);
-        if !first.is_empty() {
-            return Some(Piece { bytes: first.into(), memory: None });
-        }
         let following = self.following.take()?;
         let frames = match self.read_on(following).await {
             Ok(frames) => frames,

@@ -11,7 +11,7 @@ use crate::figures::reloads::Reloads;
 use crate::figures::requests::Requests;
 use crate::figures::sampler::Sampler;
 use crate::figures::slow_log::SlowLog;
-use crate::figures::webhooks::WebhookFigures;
+use crate::figures::webhooks::WebhookState;
 use cluster::Status;
 use config::Config;
 use feed::worker::Figures;
@@ -36,7 +36,7 @@ pub(crate) struct Observed {
     /// Figures that need the command log.
     pub(crate) node_sampler: Sampler<Status>,
     /// The receivers of changes, in the order of the settings.
-    pub(crate) webhooks: Vec<Arc<WebhookFigures>>,
+    pub(crate) webhooks: Vec<Arc<Mutex<WebhookState>>>,
 }
 
 impl Observed {
@@ -50,7 +50,7 @@ impl Observed {
             firing: Mutex::default(),
             sampler: Sampler::default(),
             node_sampler: Sampler::default(),
-            webhooks: config.webhooks.iter().map(|hook| Arc::new(WebhookFigures::of(hook))).collect(),
+            webhooks: config.webhooks.iter().map(|hook| Arc::new(Mutex::new(WebhookState::of(hook)))).collect(),
         }
     }
 }

@@ -18,29 +18,7 @@ mod suspensions;
 mod timelines;
 mod users;
 
-use crate::endpoint::Endpoint;
-
-/// The endpoints of all files.
-pub(crate) fn endpoints() -> Vec<Endpoint> {
-    [
-        timelines::endpoints(),
-        content::endpoints(),
-        reactions::endpoints(),
-        users::endpoints(),
-        comments::endpoints(),
-        markers::endpoints(),
-        notices::endpoints(),
-        relations::endpoints(),
-        restrictions::endpoints(),
-        requests::endpoints(),
-        settings::endpoints(),
-        presence::endpoints(),
-        suspensions::endpoints(),
-        lists::endpoints(),
-        erasures::endpoints(),
-        export::endpoints(),
-    ]
-    .into_iter()
-    .flatten()
-    .collect()
+crate::endpoint::endpoints_of! {
+    timelines content reactions users comments markers notices relations restrictions requests settings presence suspensions
+    lists erasures export
 }

@@ -5,9 +5,4 @@ mod list;
 mod stream;
 pub(crate) mod webhooks;
 
-use crate::endpoint::Endpoint;
-
-/// The endpoints of all files.
-pub(crate) fn endpoints() -> Vec<Endpoint> {
-    [list::endpoints(), webhooks::endpoints()].into_iter().flatten().collect()
-}
+crate::endpoint::endpoints_of! { list webhooks }

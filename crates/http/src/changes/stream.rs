@@ -23,9 +23,14 @@ pub(super) async fn follow(call: Call, after: ChangesAfter, kinds: Vec<EffectKin
     let read_kinds = Arc::clone(&kinds);
     let (first, told) = call.run(Wants::Read, move |feed| read(feed, after, &read_kinds)).await?;
     // A client without changes yet learns where to resume, too.
-    let first = Some(if first.bytes.is_empty() { events::place(told).into() } else { first });
+    let first = if first.bytes.is_empty() { events::place(told).into() } else { first };
     let (api, holder) = (Arc::clone(&call.api), call.caller.holder);
-    response::answer(&call, place, events::MEDIA_TYPE, Follower { api, holder, kinds, news, first, told })
+    response::answer(
+        &call,
+        place,
+        (events::MEDIA_TYPE, None),
+        (Some(first), Follower { api, holder, kinds, news, told }),
+    )
 }
 
 /// The next changes behind a place, and the position behind them.
@@ -50,16 +55,12 @@ struct Follower {
     holder: Holder,
     kinds: Arc<[EffectKind]>,
     news: watch::Receiver<u64>,
-    first: Option<Piece>,
     /// The position that the client knows.
     told: ChangePosition,
 }
 
 impl Source for Follower {
     async fn next(&mut self) -> Option<Piece> {
-        if self.first.is_some() {
-            return self.first.take();
-        }
         let mut at = self.told;
         let silent_until = Instant::now() + self.api.config().presence.heartbeat.get();
         while !self.api.is_stopping() {

@@ -50,6 +50,6 @@ endpoints! { "operations":
 
 /// `GET /v1/admin/webhooks`
 async fn list(call: Call) -> Answer {
-    let items: Vec<_> = call.api.observed.webhooks.iter().map(|figures| figures.now()).collect();
+    let items: Vec<_> = call.api.observed.webhooks.iter().map(|figures| figures.lock().now()).collect();
     reply::items(&items)
 }

@@ -37,6 +37,14 @@ impl Accepted {
         Some(Self { socket, connection: Connection::open(holder, limits)?, left: usize::MAX })
     }
 
+    fn writable(&mut self) -> io::Result<Pin<&mut TcpStream>> {
+        if self.connection.is_given_up() {
+            Err(io::ErrorKind::BrokenPipe.into())
+        } else {
+            Ok(Pin::new(&mut self.socket))
+        }
+    }
+
     /// Waits until the client has closed its end. Bytes before the close, which nobody reads, do not hide it: with TLS there
     /// always are some.
     pub(super) fn poll_closed(&self, context: &mut Context<'_>) -> Poll<io::Error> {
@@ -77,11 +85,7 @@ impl AsyncRead for Accepted {
 
 impl AsyncWrite for Accepted {
     fn poll_write(self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        let this = self.get_mut();
-        if this.connection.is_given_up() {
-            return Poll::Ready(Err(io::ErrorKind::BrokenPipe.into()));
-        }
-        Pin::new(&mut this.socket).poll_write(context, bytes)
+        self.get_mut().writable()?.poll_write(context, bytes)
     }
 
     fn poll_write_vectored(
@@ -89,11 +93,7 @@ impl AsyncWrite for Accepted {
         context: &mut Context<'_>,
         parts: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        let this = self.get_mut();
-        if this.connection.is_given_up() {
-            return Poll::Ready(Err(io::ErrorKind::BrokenPipe.into()));
-        }
-        Pin::new(&mut this.socket).poll_write_vectored(context, parts)
+        self.get_mut().writable()?.poll_write_vectored(context, parts)
     }
 
     fn is_write_vectored(&self) -> bool {

@@ -50,7 +50,7 @@ impl Connection {
             is_surplus: Cell::new(is_surplus),
             stream: RefCell::default(),
             task: Cell::default(),
-            flow: Flow::new(),
+            flow: Flow::default(),
             pace: RefCell::default(),
         });
         OPEN.with_borrow_mut(|open| open.insert(number, Rc::clone(&connection)));
@@ -117,24 +117,12 @@ impl Connection {
         }
     }
 
-    fn silence(&self) -> Option<Silence> {
-        match self.holder.get() {
-            // Something else than the next request is waited for.
-            _ if !matches!(self.flow.wanted.get(), Wanted::Head(_)) => None,
-            _ if !self.flow.is_used.get() => Some(Silence::FromTheStart),
-            Holder::Caller(_) => Some(Silence::Idle),
-            Holder::Operator | Holder::Application => None,
-        }
+    /// Whether it may be closed for another one: the next request is waited for, and it has never sent a whole one, or is a
+    /// stranger's.
+    fn is_silent(&self) -> bool {
+        let is_strangers = matches!(self.holder.get(), Holder::Caller(_));
+        matches!(self.flow.wanted.get(), Wanted::Head(_)) && (is_strangers || !self.flow.is_used.get())
     }
-}
-
-/// A reason to close a connection; the first ones go first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Silence {
-    /// It has never sent a whole request.
-    FromTheStart,
-    /// Its requests are answered, and it is a stranger's.
-    Idle,
 }
 
 /// A place for a new connection, which a silent one may have to leave.
@@ -151,9 +139,9 @@ fn find_place(quota: &Quota, holder: Holder, is_surplus: bool) -> Option<Places>
     };
     OPEN.with_borrow(|open| {
         let has_such = |one: &Connection| !one.is_given_up() && one.is_surplus.get() == is_surplus;
-        let silent = open.values().filter(|one| can_have(one) && has_such(one));
-        let silent = silent.filter_map(|one| Some((one.silence()?, one.number, one)));
-        if let Some((.., one)) = silent.min_by_key(|(silence, number, _)| (*silence, *number)) {
+        let silent = open.values().filter(|one| can_have(one) && has_such(one) && one.is_silent());
+        // Those that have never sent a whole request go first, the oldest before the others.
+        if let Some(one) = silent.min_by_key(|one| one.flow.is_used.get()) {
             one.give_up();
         }
     });

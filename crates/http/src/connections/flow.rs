@@ -29,11 +29,18 @@ pub(super) enum Wanted {
     Close,
 }
 
+impl Default for Wanted {
+    fn default() -> Self {
+        Self::Head(0)
+    }
+}
+
 /// The bytes of a connection that may be read.
+#[derive(Default)]
 pub(crate) struct Flow {
     pub(super) wanted: Cell<Wanted>,
-    /// The end of the time for a head.
-    pub(super) until: Cell<Instant>,
+    /// The end of the time for a head. Before the first one it is that of the handshake.
+    pub(super) until: Cell<Option<Instant>>,
     /// The task of the connection, if it found that nothing is wanted.
     pub(super) waiting: Cell<Option<Waker>>,
     /// Bytes of the body that were read, and bytes of content in it.
@@ -52,21 +59,6 @@ pub(crate) struct Flow {
 }
 
 impl Flow {
-    pub(super) fn new() -> Self {
-        Self {
-            wanted: Cell::new(Wanted::Head(0)),
-            until: Cell::new(Instant::now()),
-            waiting: Cell::default(),
-            read: Cell::default(),
-            content: Cell::default(),
-            requests: Cell::default(),
-            may_ask: Cell::default(),
-            is_used: Cell::default(),
-            is_large: Cell::default(),
-            has_ended: Cell::default(),
-        }
-    }
-
     /// Waits for a turn before a request, if its client has sent many ahead.
     pub(crate) async fn turn(&self) {
         self.requests.set(self.requests.get() + 1);
@@ -103,7 +95,7 @@ impl Flow {
 
     /// The answer is complete. If its body was not, the rest comes now.
     pub(crate) fn end(&self, is_rest: bool) {
-        self.until.set(Instant::now() + KEEP_ALIVE);
+        self.until.set(Some(Instant::now() + KEEP_ALIVE));
         self.want(if is_rest { Wanted::Rest } else { Wanted::Head(0) });
     }
 

@@ -83,7 +83,7 @@ impl Incoming {
         };
         let now = Instant::now();
         let until = now + limits.timeout;
-        connection.flow.until.set(until);
+        connection.flow.until.set(Some(until));
         Some(Self {
             memory: limits.heads.none(connection.holder()),
             stream,
@@ -130,7 +130,7 @@ impl Incoming {
         match self.flow().wanted.get() {
             Wanted::Head(before) => {
                 if before == 0 {
-                    self.flow().until.set(Instant::now() + self.limits.timeout);
+                    self.flow().until.set(Some(Instant::now() + self.limits.timeout));
                 }
                 self.flow().wanted.set(Wanted::Head(before + bytes));
             }
@@ -156,7 +156,7 @@ impl Incoming {
 
     /// Whether the time for a head is over. If it is not, the task is woken then.
     fn is_late(&mut self, context: &mut Context<'_>) -> bool {
-        let until = self.flow().until.get();
+        let Some(until) = self.flow().until.get() else { return false };
         // A timer that goes off too early stays: to set it for each request would cost more.
         if until < self.timer.deadline() {
             self.timer.as_mut().reset(until);
@@ -199,7 +199,7 @@ impl Incoming {
             let _ = Pin::new(&mut self.stream).poll_shutdown(context);
         }
         self.is_refused = true;
-        self.flow().until.set(Instant::now() + LINGER);
+        self.flow().until.set(Some(Instant::now() + LINGER));
     }
 
     /// Drops what comes until the client closes, or for [`LINGER`]. Then the HTTP server finds the end of the connection.

@@ -4,7 +4,7 @@ use std::fs;
 use std::sync::Arc;
 use std::time::Instant;
 
-use feed::store::{MemoryUsage, Store};
+use feed::store::Store;
 use kv::Usage;
 use model::clock::processor_time;
 
@@ -14,7 +14,6 @@ pub(crate) struct DiskFigures {
     /// When they were taken.
     pub(crate) at: Instant,
     pub(crate) engine: Arc<Usage>,
-    pub(crate) memory: Arc<MemoryUsage>,
     pub(crate) process: Process,
 }
 
@@ -35,10 +34,7 @@ impl DiskFigures {
     /// Those of now; `None`, and a line in the log, if the store cannot tell.
     pub(crate) fn take(store: &Store) -> Option<Self> {
         match store.usage() {
-            Ok(engine) => {
-                let (engine, memory) = (Arc::new(engine), Arc::new(store.memory_usage()));
-                Some(Self { at: Instant::now(), engine, memory, process: Process::now() })
-            }
+            Ok(engine) => Some(Self { at: Instant::now(), engine: Arc::new(engine), process: Process::now() }),
             Err(error) => {
                 tracing::warn!(%error, "the figures of the store could not be read");
                 None

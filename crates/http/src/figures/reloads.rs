@@ -2,7 +2,8 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use crate::figures::page::{Page, by, figures};
+use model::figures;
+use model::metrics::{Page, by};
 
 /// How the files of keys and of the certificate were read last.
 #[derive(Debug, Default)]

@@ -2,16 +2,10 @@
 
 use std::time::Duration;
 
-use parking_lot::{Mutex, MutexGuard};
-
 use crate::wire::answers::answers;
 use config::Webhook;
 use model::clock::now;
 use model::{Millis, Time};
-
-/// The figures of one receiver.
-#[derive(Debug, Default)]
-pub(crate) struct WebhookFigures(Mutex<WebhookState>);
 
 answers! {
     /// A receiver of changes.
@@ -44,27 +38,19 @@ answers! {
     }
 }
 
-impl WebhookFigures {
+impl WebhookState {
     pub(crate) fn of(hook: &Webhook) -> Self {
         let url = hook.url.to_string();
         let url = url.split('?').next().unwrap_or_default().to_owned();
-        Self(Mutex::new(WebhookState { name: hook.name.to_string(), url, ..WebhookState::default() }))
-    }
-
-    /// The state, to be changed.
-    pub(crate) fn state(&self) -> MutexGuard<'_, WebhookState> {
-        self.0.lock()
+        Self { name: hook.name.to_string(), url, ..Self::default() }
     }
 
     /// The state as it is now.
-    pub(crate) fn now(&self) -> WebhookState {
-        let state = self.0.lock().clone();
-        let lag_seconds = state.waiting_since.map_or(0, |since| now().saturating_sub(since) / 1000);
-        WebhookState { lag_seconds, ..state }
+    pub(crate) fn now(&self) -> Self {
+        let lag_seconds = self.waiting_since.map_or(0, |since| now().saturating_sub(since) / 1000);
+        Self { lag_seconds, ..self.clone() }
     }
-}
 
-impl WebhookState {
     /// The receiver has taken so many changes. The next read tells whether others wait.
     pub(crate) fn take(&mut self, changes: u64) {
         self.taken += changes;
@@ -86,9 +72,8 @@ mod tests {
     /// An alert on the lag would fall silent between two requests of a backlog otherwise.
     #[test]
     fn the_lag_stays_until_it_is_known_that_nothing_waits() {
-        let figures = WebhookFigures::default();
-        figures.state().waiting_since = Some(now() - 9000);
-        figures.state().take(100);
-        assert!(figures.now().lag_seconds >= 9, "{:?}", figures.now());
+        let mut state = WebhookState { waiting_since: Some(now() - 9000), ..WebhookState::default() };
+        state.take(100);
+        assert!(state.now().lag_seconds >= 9, "{:?}", state.now());
     }
 }

@@ -3,13 +3,16 @@
 use std::convert::Infallible;
 use std::fmt::Display;
 use std::str::FromStr;
+use std::time::Duration;
 
 use actix_web::body::BodyStream;
 use actix_web::http::header::CACHE_CONTROL;
 use actix_web::http::{Method, Version};
 use actix_web::web::Bytes;
-use futures_util::stream::{StreamExt as _, unfold};
+use futures_util::stream::{StreamExt as _, iter, unfold};
+use tokio::time::timeout;
 
+use super::events;
 use crate::connections::connection::Connection;
 use crate::limits::Places;
 use crate::prelude::*;
@@ -30,7 +33,7 @@ impl From<String> for Piece {
 
 /// The origin of the pieces of a stream.
 pub(crate) trait Source: 'static {
-    /// The next piece, once there is one; `None` at the end.
+    /// The next piece behind the first, once there is one; `None` at the end.
     async fn next(&mut self) -> Option<Piece>;
 }
 
@@ -81,9 +84,15 @@ pub(crate) fn head(media_type: &'static str) -> HttpResponse {
     headers(media_type).finish()
 }
 
-/// The answer with the pieces of a source. It ends with its connection, or when the credentials of its sender are no longer
-/// valid. The place is free when both the stream and the connection have ended.
-pub(crate) fn answer(call: &Call, place: Places, media_type: &'static str, source: impl Source) -> Answer {
+/// The answer with a first piece, if there is one, and those of a source. After a time without one the client gets a comment, if
+/// `silence` says so. It ends with its connection, or when the credentials of its sender are no longer valid. The place is free
+/// when both the stream and the connection have ended.
+pub(crate) fn answer(
+    call: &Call,
+    place: Places,
+    (media_type, silence): (&'static str, Option<Duration>),
+    (first, source): (Option<Piece>, impl Source),
+) -> Answer {
     let mut response = headers(media_type);
     response.force_close();
     let Some(connection) = Connection::of(&call.request) else {
@@ -94,7 +103,9 @@ pub(crate) fn answer(call: &Call, place: Places, media_type: &'static str, sourc
         return Ok(response.finish());
     }
     let (api, caller) = (Arc::clone(&call.api), call.caller.clone());
-    let pieces = unfold((source, None), move |(mut source, held)| {
+    // What is read meanwhile stays when a comment comes first.
+    let pieces = iter(first).chain(unfold(source, |mut source| async { Some((source.next().await?, source)) }));
+    let pieces = unfold((Box::pin(pieces), None), move |(mut pieces, held)| {
         // The connection has taken the last piece.
         drop(held);
         let (api, caller) = (Arc::clone(&api), caller.clone());
@@ -103,8 +114,13 @@ pub(crate) fn answer(call: &Call, place: Places, media_type: &'static str, sourc
             if !api.admission.gate.still_admits(&caller) {
                 return None;
             }
-            let Piece { bytes, memory } = source.next().await.filter(admits)?;
-            Some((Ok::<_, Infallible>(bytes), (source, memory)))
+            let next = match silence {
+                Some(silence) => timeout(silence, pieces.next()).await,
+                None => Ok(pieces.next().await),
+            };
+            let comment = |_| Some(events::COMMENT.to_owned().into());
+            let Piece { bytes, memory } = next.unwrap_or_else(comment).filter(admits)?;
+            Some((Ok::<_, Infallible>(bytes), (pieces, memory)))
         }
     });
     let mut response = response.body(BodyStream::new(pieces.fuse()));

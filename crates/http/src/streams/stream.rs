@@ -2,10 +2,7 @@
 
 use std::collections::VecDeque;
 use std::future::poll_fn;
-use std::pin::Pin;
 use std::task::{Context, Poll};
-
-use tokio::time::timeout;
 
 use super::events;
 use super::response::{self, Piece, Source};
@@ -80,16 +77,12 @@ pub(crate) async fn listen(call: Call) -> Answer {
             Some(None) => (events::reset(place)?, Vec::new()),
             Some(Some(missed)) => (events::COMMENT.to_owned(), missed),
         };
-        Ok::<_, Error>(Events { api, holder, reader, stream, text, missed: missed.into(), reading: None })
+        Ok::<_, Error>((Some(text.into()), Events { api, holder, reader, stream, missed: missed.into() }))
     };
     let opened = call.run(Wants::Read, open).await?;
-    response::answer(&call, place, events::MEDIA_TYPE, opened)
+    let heartbeat = call.api.config().presence.heartbeat.get();
+    response::answer(&call, place, (events::MEDIA_TYPE, Some(heartbeat)), opened)
 }
-
-/// A part of the missed events: the next piece, which is empty only at the end, and the events after it.
-type Part = (Piece, VecDeque<Event>);
-/// The next part, once it is read.
-type NextPart = Pin<Box<dyn Future<Output = Result<Part>> + Send>>;
 
 /// The events of an open stream. All that were missed precede the new ones.
 struct Events {
@@ -97,36 +90,11 @@ struct Events {
     holder: Holder,
     reader: UserId,
     stream: Stream,
-    /// The first text.
-    text: String,
     /// Events while the client was away.
     missed: VecDeque<Event>,
-    /// A read of them under way. A slow client must not hold more than a part in memory.
-    reading: Option<NextPart>,
 }
 
 impl Events {
-    /// The next events; `None` at the end. Nothing is lost if this is given up.
-    async fn coming(&mut self) -> Option<Piece> {
-        while self.reading.is_some() || !self.missed.is_empty() {
-            let (api, holder, reader) = (Arc::clone(&self.api), self.holder, self.reader);
-            let missed = &mut self.missed;
-            let reading = self.reading.get_or_insert_with(|| {
-                let missed = std::mem::take(missed);
-                Box::pin(async move { response::catch_up(&api, holder, move |feed| part(feed, reader, missed)).await })
-            });
-            let part = reading.await;
-            self.reading = None;
-            // If it cannot be read, the client reconnects, and resumes after its last event.
-            let (piece, rest) = part.ok()?;
-            self.missed = rest;
-            if !piece.bytes.is_empty() {
-                return Some(piece);
-            }
-        }
-        poll_fn(|context| self.poll_new(context)).await.map(Piece::from)
-    }
-
     /// New events as text, as many as there are for a piece.
     fn poll_new(&self, context: &mut Context<'_>) -> Poll<Option<String>> {
         let mut text = String::new();
@@ -155,19 +123,23 @@ impl Events {
 
 impl Source for Events {
     async fn next(&mut self) -> Option<Piece> {
-        let first = std::mem::take(&mut self.text);
-        if !first.is_empty() {
-            return Some(first.into());
+        while !self.missed.is_empty() {
+            let (missed, reader) = (std::mem::take(&mut self.missed), self.reader);
+            // If it cannot be read, the client reconnects, and resumes after its last event.
+            let read = move |feed: &Feed| part(feed, reader, missed);
+            let (piece, rest) = response::catch_up(&self.api, self.holder, read).await.ok()?;
+            self.missed = rest;
+            if !piece.bytes.is_empty() {
+                return Some(piece);
+            }
         }
-        let heartbeat = self.api.config().presence.heartbeat.get();
-        let comment = || Some(events::COMMENT.to_owned().into());
-        timeout(heartbeat, self.coming()).await.unwrap_or_else(|_| comment())
+        poll_fn(|context| self.poll_new(context)).await.map(Piece::from)
     }
 }
 
 /// The next missed events by authors that the client is shown now, and the events after them: as many as fill a piece, or
-/// one event if memory is short. The piece is empty only at the end.
-fn part(feed: &Feed, user: UserId, mut rest: VecDeque<Event>) -> Result<Part> {
+/// one event if memory is short. So a slow client holds no more than a part in memory. The piece is empty only at the end.
+fn part(feed: &Feed, user: UserId, mut rest: VecDeque<Event>) -> Result<(Piece, VecDeque<Event>)> {
     let memory = feed.streaming().streams().memory();
     let room = memory.reserve(PIECE);
     let most = if room.is_some() { PIECE } else { 1 };

@@ -2,6 +2,7 @@
 
 pub(crate) mod count;
 pub(crate) mod histogram;
+pub mod metrics;
 pub(crate) mod usage;
 
 pub use count::Count;

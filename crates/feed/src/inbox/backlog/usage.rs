@@ -1,9 +1,8 @@
 //! The backlog in figures.
 
-use std::time::Duration;
-
 use super::Backlog;
-use model::{Count, Fill, Histogram, Work};
+use model::metrics::{Page, by};
+use model::{Count, Fill, Work, figures};
 
 /// One number for each kind of job.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -35,8 +34,6 @@ pub struct Usage {
     pub coalesced: u64,
     /// Changes refused for lack of room for their jobs.
     pub refused: u64,
-    /// Rebuilds postponed because the backlog was half full.
-    pub put_off: u64,
     /// Items left out of the fan-out for lack of room. Reads take them from outboxes.
     pub left_out: u64,
 }
@@ -88,17 +85,6 @@ impl Tally {
 }
 
 impl Backlog {
-    /// How long the job that waits longest has been in the backlog, among the first jobs of all lanes.
-    pub fn oldest(&self) -> Option<Duration> {
-        self.lanes.oldest().map(|since| since.elapsed())
-    }
-
-    /// Times from the moment an item becomes pending until it is delivered to all its followers. For an item whose
-    /// fan-out an earlier run left, from the start of this run.
-    pub fn lag(&self) -> &Histogram {
-        &self.lag
-    }
-
     /// The backlog in figures.
     pub fn usage(&self) -> Usage {
         let (waiting, done) = self.tally.kinds();
@@ -111,8 +97,40 @@ impl Backlog {
             unsettled_pairs: self.unsettled.len(),
             coalesced: self.coalesced.get(),
             refused: self.refused.get(),
-            put_off: self.put_off.get(),
             left_out: self.left_out.get(),
+        }
+    }
+
+    /// Writes the figures to a page. The job that waits longest is sought among the first jobs of all lanes. An item whose fan-out
+    /// an earlier run left is late from the start of this run.
+    pub fn write_figures(&self, page: &mut Page) {
+        let usage = self.usage();
+        let kinds = |of: Kinds| by("kind", [("fan_out", of.fan_out), ("settle", of.settle), ("rebuild", of.rebuild)]);
+        let oldest = self.lanes.oldest().map(|since| since.elapsed());
+        figures! { page =>
+            /// Jobs running, waiting or parked.
+            tideline_jobs = kinds(usage.waiting);
+            /// Jobs that failed too often and are tried again much later; pages stay right. The server log has the
+            /// causes.
+            tideline_parked_jobs = usage.parked;
+            /// Places for jobs in use: by jobs, and by open requests that may add jobs.
+            tideline_job_places = usage.places;
+            /// Jobs that ended.
+            tideline_jobs_done_total = kinds(usage.done);
+            /// Time for which the oldest job has been running or waiting; 0 without jobs.
+            tideline_job_oldest_age_seconds = oldest.unwrap_or_default().as_secs_f64();
+            /// Seconds from the publish of an item until it is in the inboxes of all followers who get it.
+            tideline_delivery_lag_seconds = &self.lag;
+            /// Settle jobs without work, because a newer job of the same pair existed.
+            tideline_jobs_coalesced_total = &self.coalesced;
+            /// Rebuilds put off because too many jobs were waiting.
+            tideline_rebuilds_put_off_total = &self.put_off;
+            /// Items of the command log that found no room for a fan-out job: reads take them from outboxes.
+            tideline_fan_outs_left_out_total = &self.left_out;
+            /// Items whose fan-out has not ended.
+            tideline_pending_items = usage.pending_items;
+            /// Pairs of a user and an author whose settle job has not ended.
+            tideline_unsettled_pairs = usage.unsettled_pairs;
         }
     }
 }

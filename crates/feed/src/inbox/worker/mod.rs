@@ -32,7 +32,7 @@ use model::{Job, LANES, Lane, Members, UserId, Work};
 pub use evict::evict_others;
 pub(crate) use trim::purge_item;
 pub use trim::{Candidate, Candidates, slack, topic_room};
-pub use usage::{Figures, Usage};
+pub use usage::Figures;
 
 /// The state shared by all workers.
 #[derive(Debug)]

@@ -3,19 +3,28 @@
 use std::sync::Arc;
 
 use super::Candidates;
-use model::{Count, Fill};
+use model::metrics::Page;
+use model::{Count, figures};
 
-/// Counts of finished work; see [`Usage`].
+/// Counts of finished work.
 #[derive(Debug, Default)]
-pub(super) struct Tally {
-    pub(super) deliveries: Count,
-    pub(super) chunks: Count,
-    pub(super) settled: Count,
-    pub(super) archived: Count,
-    pub(super) topics_archived: Count,
-    pub(super) purged: Count,
-    pub(super) evicted: Count,
-    pub(super) failures: Count,
+pub struct Tally {
+    /// Entries written into inboxes by fan-outs.
+    pub deliveries: Count,
+    /// Chunks of fan-outs that were written.
+    pub chunks: Count,
+    /// Entries written into inboxes or removed from them because of follows and unfollows.
+    pub settled: Count,
+    /// Entries that trims moved from an outbox to its archive.
+    pub archived: Count,
+    /// Items that trims moved from the list of a topic to its archive.
+    pub topics_archived: Count,
+    /// Deleted items that were purged.
+    pub purged: Count,
+    /// Inboxes dropped because their users were away for long.
+    pub evicted: Count,
+    /// Failed attempts at a job, a trim or a look for idle users.
+    pub failures: Count,
 }
 
 impl Tally {
@@ -28,33 +37,9 @@ impl Tally {
 /// The figures of workers, readable at any time, also after they stopped.
 #[derive(Debug, Clone, Default)]
 pub struct Figures {
-    pub(super) tally: Arc<Tally>,
+    /// What they have done.
+    pub tally: Arc<Tally>,
     pub(super) candidates: Candidates,
-}
-
-/// All figures of the workers.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Usage {
-    /// Entries written into inboxes by fan-outs.
-    pub deliveries: u64,
-    /// Chunks of fan-outs that were written.
-    pub chunks: u64,
-    /// Entries written into inboxes or removed from them because of follows and unfollows.
-    pub settled: u64,
-    /// Entries that trims moved from an outbox to its archive.
-    pub archived: u64,
-    /// Items that trims moved from the list of a topic to its archive.
-    pub topics_archived: u64,
-    /// Deleted items that were purged.
-    pub purged: u64,
-    /// Inboxes dropped because their users were away for long.
-    pub evicted: u64,
-    /// Failed attempts at a job, a trim or a look for idle users.
-    pub failures: u64,
-    /// Outboxes and topics that wait for a trim.
-    pub candidates: Fill,
-    /// Candidates left out because the queue was full.
-    pub left_out: u64,
 }
 
 impl Figures {
@@ -63,20 +48,30 @@ impl Figures {
         self.candidates.waiting()
     }
 
-    /// The figures now.
-    pub fn usage(&self) -> Usage {
-        let Tally { deliveries, chunks, settled, archived, topics_archived, purged, evicted, failures } = &*self.tally;
-        Usage {
-            deliveries: deliveries.get(),
-            chunks: chunks.get(),
-            settled: settled.get(),
-            archived: archived.get(),
-            topics_archived: topics_archived.get(),
-            purged: purged.get(),
-            evicted: evicted.get(),
-            failures: failures.get(),
-            candidates: self.candidates.fill(),
-            left_out: self.candidates.left_out(),
+    /// Writes the figures to a page.
+    pub fn write(&self, page: &mut Page) {
+        let tally = &*self.tally;
+        figures! { page =>
+            /// Entries written into inboxes by fan-outs.
+            tideline_deliveries_total = &tally.deliveries;
+            /// Chunks of followers written by fan-outs.
+            tideline_fan_out_chunks_total = &tally.chunks;
+            /// Entries written into inboxes, or removed from them, because of follows and unfollows.
+            tideline_settled_entries_total = &tally.settled;
+            /// Entries moved by trims from outboxes to their archive.
+            tideline_outbox_rows_archived_total = &tally.archived;
+            /// Items moved by trims from lists of topics to their archive.
+            tideline_topic_rows_archived_total = &tally.topics_archived;
+            /// Deleted items purged by compactions.
+            tideline_purged_total = &tally.purged;
+            /// Inboxes dropped because their users did not read for timeline.evict_after.
+            tideline_inboxes_evicted_total = &tally.evicted;
+            /// Failed attempts of a job, of a trim or of a search for idle users; each is repeated.
+            tideline_job_failures_total = &tally.failures;
+            /// Outboxes, topics and deleted items waiting for a trim or a purge.
+            tideline_trim_candidates = self.candidates.fill();
+            /// Requests for a trim or a purge dropped because the queue was full; the next compaction repeats them.
+            tideline_trim_candidates_left_out_total = self.candidates.left_out();
         }
     }
 }

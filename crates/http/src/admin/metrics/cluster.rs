@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use crate::figures::page::{Page, by, figures};
 use cluster::Status;
-use model::Histogram;
+use model::metrics::{Page, by};
+use model::{Histogram, figures};
 
 /// Writes the figures of a node: the id of its log, its position as it is now, its status as it was at its sample, the waits of
 /// reads, and the requests that other nodes have answered or should have.
@@ -65,7 +65,7 @@ mod tests {
 
     fn page(status: Option<Status>) -> String {
         let read_index_waits = Histogram::of_durations(&[1_000_000]);
-        let mut page = Page::new();
+        let mut page = Page::default();
         figures(&mut page, ("the-log", 42), status.as_ref(), &read_index_waits, [5, 6]);
         page.0
     }

@@ -1,55 +1,24 @@
 //! Figures of the store and the process.
 
 use crate::figures::disk::DiskFigures;
-use crate::figures::page::{Page, by, figures};
+use model::figures;
+use model::metrics::{Page, by};
 
 /// Writes the figures as they were at the time of the sample, and the memory to plan with, bytes.
 pub(super) fn figures(page: &mut Page, sample: &DiskFigures, planned_memory: u64) {
-    let (usage, memory) = (&*sample.engine, &*sample.memory);
-    let (tables, filters) = (|| usage.tables.iter(), || memory.filters.iter());
+    let usage = &*sample.engine;
+    let tables = || usage.tables.iter();
     figures! { page =>
         /// Estimated number of rows of a table.
         tideline_table_rows = by("table", tables().map(|table| (table.table, table.rows)));
         /// Bytes of a table on disk and in write buffers.
         tideline_table_bytes = by("table", tables().map(|table| (table.table, table.bytes)));
         /// Memory used by rows that are not in table files yet.
-        tideline_memtable_bytes = usage.write_buffers.used;
-        /// Memory of such rows at which they are written to table files.
-        tideline_memtable_limit_bytes = usage.write_buffers.limit;
-        /// Memory used by changes of inboxes that are not written yet.
-        tideline_arrivals_bytes = memory.arrivals.used;
-        /// Memory of such changes at which fan-outs wait.
-        tideline_arrivals_limit_bytes = memory.arrivals.limit;
-        /// Inboxes that could not be read and were dropped. The next read of their user rebuilds them.
-        tideline_damaged_inboxes_total = memory.damaged_inboxes;
+        tideline_memtable_bytes = usage.write_buffers;
         /// Bytes of the write-ahead log.
-        tideline_log_bytes = usage.log.used;
-        /// Size of the write-ahead log at which its oldest rows are written to table files.
-        tideline_log_limit_bytes = usage.log.limit;
+        tideline_log_bytes = usage.log;
         /// Bytes of the file system of the data directory that are not free for the server.
-        tideline_storage_device_bytes = usage.device.used;
-        /// Bytes of the file system of the data directory.
-        tideline_storage_device_limit_bytes = usage.device.limit;
-        /// Authors with unpushed items, kept in memory.
-        tideline_unpushed_rows = memory.unpushed.used;
-        /// Limit of authors with unpushed items kept in memory.
-        tideline_unpushed_rows_limit = memory.unpushed.limit;
-        /// Times that an author with unpushed items did not fit in memory; reads look up such authors in the table.
-        tideline_unpushed_rows_left_out_total = memory.unpushed_left_out;
-        /// Users who get partial pushes, kept in memory.
-        tideline_partial_push_recipients = memory.partial_push_recipients.used;
-        /// Limit of users who get partial pushes kept in memory.
-        tideline_partial_push_recipients_limit = memory.partial_push_recipients.limit;
-        /// Times that a user who gets partial pushes did not fit in memory; fan-outs look up such users in the table.
-        tideline_partial_push_recipients_left_out_total = memory.partial_push_recipients_left_out;
-        /// Keys in a filter.
-        tideline_filter_keys = by("filter", filters().map(|filter| (filter.name, filter.keys.used)));
-        /// Keys for which a filter is sized; more keys cause more look-ups, but no wrong answer.
-        tideline_filter_keys_limit = by("filter", filters().map(|filter| (filter.name, filter.keys.limit)));
-        /// Memory used by a filter.
-        tideline_filter_bytes = by("filter", filters().map(|filter| (filter.name, filter.bytes)));
-        /// 1 if a filter has all keys of its table; 0 while a start loads it, or if it could not.
-        tideline_filter_loaded = by("filter", filters().map(|filter| (filter.name, u64::from(filter.is_loaded))));
+        tideline_storage_device_bytes = usage.device;
         /// 1 if the last change was refused because the device is full or has failed.
         tideline_storage_writes_refused = usage.writes_refused;
         /// 1 if the storage engine has stopped and accepts no changes until the server is restarted.

@@ -4,12 +4,13 @@ use std::time::Duration;
 
 use backon::{BackoffBuilder, ExponentialBuilder};
 use hyper::body::Bytes;
+use parking_lot::Mutex;
 use tokio::sync::watch;
 use tokio::time::sleep;
 
 use super::client::{Receiver, Refused};
 use crate::changes::change::Change;
-use crate::figures::webhooks::WebhookFigures;
+use crate::figures::webhooks::WebhookState;
 use crate::prelude::*;
 use crate::wire::reply::Items;
 use config::{Webhook, WebhookSecret};
@@ -34,7 +35,7 @@ pub(super) struct Sender {
     /// The position up to which the receiver has taken changes, or changes are not for it.
     at: ChangePosition,
     kinds: Arc<[EffectKind]>,
-    figures: Arc<WebhookFigures>,
+    figures: Arc<Mutex<WebhookState>>,
     receiver: Receiver,
     /// Whether the position is on disk.
     is_kept: bool,
@@ -57,16 +58,16 @@ struct Batch {
 }
 
 impl Sender {
-    pub(super) fn new(api: &Arc<Api>, hook: &Webhook, figures: &Arc<WebhookFigures>) -> Result<Self> {
+    pub(super) fn new(api: &Arc<Api>, hook: &Webhook, figures: &Arc<Mutex<WebhookState>>) -> Result<Self> {
         let wrong = |e| Error::Setup(format!("configuration: webhooks.{}.after: {e}, newest or oldest", hook.name));
         let start = hook.after.parse().map_err(wrong)?;
         let ReceiverStart { at, is_new, missed } = events::begin_receiver(api.feed(), &hook.name.to_string(), start)?;
         if let Some(why) = missed {
-            figures.state().gaps += 1;
-            tracing::error!(webhook = %hook.name, %why,
+            figures.lock().gaps += 1;
+            tracing::error!(webhook = %hook.name, cause = %why,
                 "a webhook cannot begin where its settings say; it begins with the oldest change that is kept");
         }
-        figures.state().position = Some(at.to_string());
+        figures.lock().position = Some(at.to_string());
         Ok(Self {
             at,
             api: Arc::clone(api),
@@ -96,14 +97,14 @@ impl Sender {
             let batch = self.next().await;
             let passed = batch.end != self.at;
             if batch.changes > 0 || !passed {
-                self.figures.state().waiting_since = batch.since;
+                self.figures.lock().waiting_since = batch.since;
             }
             if batch.changes > 0 {
                 self.deliver(&batch).await;
-                self.figures.state().take(batch.changes);
+                self.figures.lock().take(batch.changes);
             }
             self.at = batch.end;
-            self.figures.state().position = Some(batch.end.to_string());
+            self.figures.lock().position = Some(batch.end.to_string());
             if batch.changes > 0 || batch.end.is_beyond(kept, KEEP_EVERY) {
                 self.keep(batch.end).await;
                 kept = batch.end;
@@ -144,7 +145,7 @@ impl Sender {
             if let Some(batch) = self.until_done("changes for a webhook cannot be read", Wants::Read, look).await {
                 return batch;
             }
-            self.figures.state().gaps += 1;
+            self.figures.lock().gaps += 1;
             tracing::error!(
                 webhook = %self.hook.name,
                 "changes that were not sent yet are gone (changes.keep, changes.limit); the webhook goes on with \
@@ -165,8 +166,8 @@ impl Sender {
             match self.api.run(Holder::Application, wants, work.clone()).await {
                 Ok(done) => return done,
                 Err(problem) => {
-                    tracing::warn!(webhook = %self.hook.name, why = %problem, "{failure}; the next attempt follows");
-                    self.figures.state().fail(failure, PAUSE);
+                    tracing::warn!(webhook = %self.hook.name, error = %problem, "{failure}; the next attempt follows");
+                    self.figures.lock().fail(failure, PAUSE);
                     sleep(PAUSE).await;
                 }
             }
@@ -190,9 +191,9 @@ impl Sender {
             let Err(Refused { why, retry_after }) = sent else { break };
             let asked = retry_after.unwrap_or_default().min(LONGEST_ASKED);
             let pause = pauses.next().unwrap_or(LONGEST_PAUSE).min(LONGEST_PAUSE).max(asked);
-            self.figures.state().fail(&why, pause);
+            self.figures.lock().fail(&why, pause);
             if failures == 0 {
-                tracing::warn!(webhook = %self.hook.name, url = self.figures.now().url, why, "a webhook fails; it is repeated");
+                tracing::warn!(webhook = %self.hook.name, url = self.figures.lock().url.clone(), cause = why, "a webhook fails; it is repeated");
             }
             failures += 1;
             sleep(pause).await;
@@ -210,7 +211,7 @@ impl Sender {
         match read.map_err(|e| e.to_string()).flatten() {
             Ok(secrets) => self.secrets = secrets,
             Err(why) if self.secrets.is_empty() => return Err(why),
-            Err(why) => tracing::warn!(why, "the last secrets of a webhook are used on"),
+            Err(why) => tracing::warn!(cause = why, "the last secrets of a webhook are used on"),
         }
         Ok(())
     }
