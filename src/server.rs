@@ -192,8 +192,6 @@ async fn serve(
         // Only the drop in here releases the connections, and the store.
         let _ = rt::time::timeout(stop_within / 8, running).await;
     }
-    app.backups.stop();
-    app.standbys.stop();
     drop(dispatcher);
     match early {
         None => Ok(stop_within.saturating_sub(began.elapsed())),

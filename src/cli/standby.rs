@@ -77,7 +77,9 @@ pub(crate) fn run(config: &Config, args: &StandbyArgs, file: Option<PathBuf>) ->
     let follower = Follower::start(directory, &server::options(&config), origin)?;
 
     let (promote, promotions) = mpsc::channel(1);
-    let api = Arc::new(StandbyApi::new(&config, gate, Arc::clone(&reloads), follower.state(), promote));
+    let state = follower.state();
+    let status = Box::new(move || state.status());
+    let api = Arc::new(StandbyApi::new(&config, gate, Arc::clone(&reloads), status, promote));
     let served = system.block_on(async {
         server::serve_standby(&config, &api, &reloads, &mut stop, promotion(Arc::clone(&follower), promotions)).await
     });

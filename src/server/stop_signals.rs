@@ -2,8 +2,7 @@
 
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-use crate::context::Context;
-use model::error::Result;
+use crate::prelude::*;
 
 /// SIGTERM and SIGINT. Once caught, they do not end the process by themselves.
 pub(crate) struct StopSignals {

@@ -4,9 +4,6 @@ mod checks;
 mod making;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
-use std::sync::atomic::Ordering;
-use std::time::{Duration, Instant};
 
 use super::comparison::{Asked, Comparer};
 use super::log::{Log, NotRead, Record};
@@ -17,11 +14,11 @@ use super::record::{Envelope, Note, Stamp, Token, Unread, chain, unread_level};
 use super::runs::Runs;
 use super::shared::Shared;
 use super::writer::Writer;
+use crate::prelude::*;
 use config::{Agreed, Refusal};
+use feed::Core;
 use feed::store::MARK;
 use feed::streaming::ChangeTime;
-use feed::{Core, Feed};
-use model::error::{Code, Error, Result};
 
 /// Longest wait for a record, or for room for jobs, before the thread looks whether it is to stop.
 const WAIT: Duration = Duration::from_millis(200);
@@ -200,7 +197,7 @@ impl Applier {
             };
             let record = Refusal { offset: at, command: 0, hash: hash.0 };
             outcomes.extend(self.make(record, &envelope.commands, present.done, after)?);
-            self.shared.commands.fetch_add(last.saturating_sub(present.done), Ordering::Relaxed);
+            self.shared.commands.add(last.saturating_sub(present.done) as usize);
         }
         let note = envelope.note.filter(|_| is_new);
         if let Some(Note::Agreed(agreed)) = &note

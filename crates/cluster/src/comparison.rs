@@ -6,21 +6,18 @@
 
 use std::collections::{BTreeSet, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::sync_channel;
 use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
 
-use parking_lot::{MappedMutexGuard, Mutex, MutexGuard};
+use parking_lot::{MappedMutexGuard, MutexGuard};
 use tokio::sync::watch;
 
 use super::record::{Digests, Token};
+use crate::prelude::*;
 use config::{MAX_MEMBERS, NodeName};
-use feed::Feed;
 use feed::check::{TableDigest, Watch};
-use model::error::{Code, Error, Result};
-use model::{Millis, threads};
+use model::threads;
 
 /// Comparisons whose results are kept, the newest ones.
 const KEPT: usize = 4;

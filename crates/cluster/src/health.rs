@@ -1,12 +1,11 @@
 //! The health of a node: the findings of its threads, and the refusals that follow.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64};
 
 use tokio::sync::watch;
 
-use model::Millis;
+use crate::prelude::*;
 use model::clock::uptime;
-use model::error::{Code, Error, Result};
 
 /// The state of a node as callers meet it: the worst that is true of it.
 #[derive(Debug, Clone, PartialEq, Eq)]

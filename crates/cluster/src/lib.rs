@@ -12,6 +12,7 @@ mod mark;
 mod membership;
 mod node;
 mod position;
+mod prelude;
 mod record;
 mod runs;
 mod shared;

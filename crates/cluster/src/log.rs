@@ -2,9 +2,8 @@
 
 use std::fmt::Debug;
 use std::ops::Range;
-use std::time::Duration;
 
-use model::Millis;
+use crate::prelude::*;
 
 /// One entry of the log.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -4,12 +4,11 @@
 //! sign that nodes have seen different logs, a node reads the log again, and asks nobody who is right.
 
 use std::collections::VecDeque;
-use std::thread;
-use std::time::{Duration, Instant};
 
 use super::log::{Log, NotRead};
 use super::mark::Mark;
 use super::record::{Token, chain};
+use crate::prelude::*;
 
 /// How long a start asks a log again that seems to end too early.
 pub(super) const OLD_END: Duration = Duration::from_secs(if cfg!(test) { 0 } else { 5 });

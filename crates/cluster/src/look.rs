@@ -1,9 +1,8 @@
 //! Looks at the settings of the log again and again: somebody may change them while nodes run.
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
-use std::time::Duration;
 
-use model::error::Result;
+use crate::prelude::*;
 
 /// How often.
 pub(super) const EVERY: Duration = Duration::from_secs(3600);

@@ -3,9 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::record::{FIRST_LEVEL, Token};
+use crate::prelude::*;
 use feed::streaming::SequenceState;
-use model::Millis;
-use model::error::{Error, Result};
 
 /// How long a session is remembered after its last record. A session is one run of a node, and a record of it comes late
 /// by no more than `cluster.timeout`, which is an hour at most.

@@ -1,7 +1,6 @@
 //! The beginning of a node: the log to which a directory belongs, and the checks of a start.
 
 use std::ops::Range;
-use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
@@ -9,11 +8,11 @@ use super::log::{Log, NotAppended, NotRead, Record};
 use super::log_tail::OLD_END;
 use super::mark::Mark;
 use super::record::{Envelope, FIRST_LEVEL, Genesis, LEVEL, Note, Stamp, Token, Unread, chain, log_id, unread_level};
+use crate::prelude::*;
 use config::Agreed;
+use feed::begin_history;
 use feed::store::{MARK, Store};
 use feed::streaming::{ChangeTime, SequenceState};
-use feed::{Feed, begin_history};
-use model::error::{Error, Result};
 use model::threads::try_for;
 
 /// The note with the log of a directory.

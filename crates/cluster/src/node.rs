@@ -1,12 +1,5 @@
 //! A node: from its start, with the checks that its directory and the log belong together, to its stop.
 
-use std::fmt;
-use std::sync::Arc;
-use std::sync::atomic::Ordering;
-use std::time::Duration;
-
-use parking_lot::Mutex;
-
 use super::applier::Applier;
 use super::comparison::{Comparer, Comparison};
 use super::health::Health;
@@ -18,11 +11,10 @@ use super::record::{LEVEL, Token};
 use super::runs::Runs;
 use super::shared::Shared;
 use super::writer::Writer;
+use crate::prelude::*;
 use config::Config;
-use feed::Feed;
-use model::error::{Code, Error, Result};
+use model::Histogram;
 use model::threads::Threads;
-use model::{Histogram, Millis};
 
 /// Longest wait for the ends of the log, for figures.
 const LOOK: Duration = Duration::from_secs(2);
@@ -258,10 +250,10 @@ impl Node {
             oldest_wait: self.writer.oldest_wait(),
             caught_up: vitals.has_served(),
             fault: if let Health::Stopped(why) = health { Some(why) } else { None },
-            applied: shared.commands.load(Ordering::Relaxed),
-            passed_over: shared.passed_over.load(Ordering::Relaxed),
-            records: shared.appended_records.load(Ordering::Relaxed),
-            commands: shared.appended_commands.load(Ordering::Relaxed),
+            applied: shared.commands.get(),
+            passed_over: shared.passed_over.get(),
+            records: shared.appended_records.get(),
+            commands: shared.appended_commands.get(),
             waiting: self.writer.waiting(),
         }
     }

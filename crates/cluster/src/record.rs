@@ -7,10 +7,9 @@ use serde_json::value::RawValue;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::log::Record;
+use crate::prelude::*;
 use config::{Agreed, NodeName};
 use feed::Command;
-use model::Millis;
-use model::error::{Error, Result};
 
 /// The level of a new command log, and the lowest one that is read. CONTRIBUTING says when another version raises it.
 pub(super) const FIRST_LEVEL: u32 = 5;

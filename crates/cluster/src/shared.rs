@@ -1,7 +1,6 @@
 //! The state that the threads of a node share.
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
 
 use tokio::sync::watch;
 
@@ -9,6 +8,7 @@ use super::clock_drift::ClockDrift;
 use super::comparison::Comparisons;
 use super::health::Vitals;
 use super::mark::Mark;
+use model::Count;
 
 /// The state that the threads of a node share.
 #[derive(Debug)]
@@ -21,12 +21,12 @@ pub(super) struct Shared {
     pub(super) stop: watch::Sender<bool>,
     pub(super) vitals: Vitals,
     /// Commands applied since the start.
-    pub(super) commands: AtomicU64,
+    pub(super) commands: Count,
     /// Records that this node has appended and the log keeps, empty ones included, and commands in them.
-    pub(super) appended_records: AtomicU64,
-    pub(super) appended_commands: AtomicU64,
+    pub(super) appended_records: Count,
+    pub(super) appended_commands: Count,
     /// Entries of the log that are no records of it, since the start.
-    pub(super) passed_over: AtomicU64,
+    pub(super) passed_over: Count,
     /// The digests of this node.
     pub(super) comparisons: Arc<Comparisons>,
     /// The clock of the log beside the clock of this node.
@@ -40,10 +40,10 @@ impl Shared {
             position: watch::Sender::new(mark.last + 1),
             stop: watch::Sender::new(false),
             vitals: Vitals::default(),
-            commands: AtomicU64::new(0),
-            appended_records: AtomicU64::new(0),
-            appended_commands: AtomicU64::new(0),
-            passed_over: AtomicU64::new(0),
+            commands: Count::default(),
+            appended_records: Count::default(),
+            appended_commands: Count::default(),
+            passed_over: Count::default(),
             comparisons: Arc::default(),
             clock_drift: ClockDrift::default(),
             mark: watch::Sender::new(mark),

@@ -21,23 +21,20 @@ mod appending;
 mod flights;
 mod queue;
 
-use std::fmt;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
-use std::time::{Duration, Instant};
 
-use parking_lot::{Condvar, Mutex};
+use parking_lot::Condvar;
 
 use self::flights::{Flights, told};
 use self::queue::{Queue, never_sent};
 use super::log::Log;
 use super::record::{Digests, MOST_BYTES, Note, Token, write_command};
 use super::shared::Shared;
+use crate::prelude::*;
 use config::NodeName;
 use feed::{Command, Outcome, Propose, answer_due};
-use model::error::{Code, Error, Result};
-use model::{Histogram, Millis};
+use model::Histogram;
 
 /// The part of a record beside its commands, at most.
 const ENVELOPE: usize = 1 << 10;

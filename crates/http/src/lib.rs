@@ -39,7 +39,7 @@ pub use crate::streams::dispatch::Dispatcher;
 pub use admin::{comparison_body, keep_history};
 pub use api::Api;
 pub use limits::{Limits, accepted};
-pub use standby::{Promotion, StandbyApi, StandbyState, StandbyStatus, Status, configure as configure_standby};
+pub use standby::{Promotion, StandbyApi, StandbyState, StandbyStatus, configure as configure_standby};
 
 use endpoint::Endpoint;
 use model::error::Result;

@@ -1,7 +1,5 @@
 //! The HTTP side of a standby: health, figures and its promotion. It answers no calls of applications.
 
-use std::fmt;
-
 use actix_web::HttpRequest;
 use actix_web::http::header::{HeaderValue, X_CONTENT_TYPE_OPTIONS};
 use actix_web::web::ServiceConfig;
@@ -92,22 +90,18 @@ pub struct Promotion {
     pub done: oneshot::Sender<Result<u64>>,
 }
 
+/// Tells how far a standby is now.
+type Progress = Box<dyn Fn() -> StandbyStatus + Send + Sync>;
+
 /// The parts that its requests share.
-#[derive(Debug)]
 pub struct StandbyApi {
     access: Access,
     gate: Arc<Authenticator>,
     reloads: Arc<Reloads>,
     limits: Arc<Limits>,
     config: Config,
-    of: Arc<dyn Status>,
+    status: Progress,
     promotions: mpsc::Sender<Promotion>,
-}
-
-/// Tells how far a standby is.
-pub trait Status: fmt::Debug + Send + Sync {
-    /// How far it is now.
-    fn status(&self) -> StandbyStatus;
 }
 
 impl StandbyApi {
@@ -116,12 +110,12 @@ impl StandbyApi {
         config: &Config,
         gate: Arc<Authenticator>,
         reloads: Arc<Reloads>,
-        of: Arc<dyn Status>,
+        status: Progress,
         promotions: mpsc::Sender<Promotion>,
     ) -> Self {
         let limits = Arc::new(Limits::new(&config.server, config.server.max_connections));
         let access = Access::new(&config.server);
-        Self { access, gate, reloads, limits, config: config.clone(), of, promotions }
+        Self { access, gate, reloads, limits, config: config.clone(), status, promotions }
     }
 
     /// The limits of its connections.
@@ -130,7 +124,7 @@ impl StandbyApi {
     }
 
     fn status(&self) -> StandbyStatus {
-        self.of.status()
+        (self.status)()
     }
 
     /// Why the standby is not near enough to take over; `None` if it is.

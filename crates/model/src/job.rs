@@ -1,7 +1,6 @@
 //! Jobs: the work that a change leaves for the workers, durable with the change itself.
 
-use crate::ids::id::UserId;
-use crate::items::entry::Entry;
+use crate::{Entry, UserId};
 
 /// How many lanes there are. Part of the format on disk: a job's lane is in its key.
 pub const LANES: u16 = 1024;

@@ -2,16 +2,10 @@
 
 use std::sync::Arc;
 
-use crate::effect::{Changed, Effect};
-use crate::ids::host_id::{HostId, ShownId};
-use crate::ids::id::{MAX_ID, UserId};
-use crate::ids::page::Page;
-use crate::ids::position::Position;
-use crate::items::content::Content;
-use crate::items::entry::Entry;
-use crate::items::item_view::{ItemView, SharedContent};
-use crate::users::notice::{HostNoticeId, Notice, NoticeCursor, NoticeId};
-use crate::users::relation::Relation;
+use crate::{
+    Changed, Content, Effect, Entry, HostId, HostNoticeId, ItemView, MAX_ID, Notice, NoticeCursor, NoticeId, Page,
+    Position, Relation, SharedContent, ShownId, UserId,
+};
 
 /// A value that mentions users or items by their ids in the store.
 pub trait Mentions {

@@ -19,20 +19,16 @@ pub(crate) fn run(config: &Config, start_options: StartOptions, stop: &dyn Fn() 
     }
     let store = app.rest(config.server.shutdown_timeout.get())?;
     let mut findings = Findings::default();
-    let checked = check(&store, &mut findings, stop);
+    let checked = walk(&store, &mut findings, stop).and_then(|users| {
+        let tables = store.usage()?.tables.into_iter().map(|stats| (stats.table, stats.rows)).collect();
+        feed::check::audit(&store, &mut Tables { findings: &mut findings, stop, tables, progress: None })?;
+        Ok(users)
+    });
     print(|out| findings.lines.iter().try_for_each(|line| writeln!(out, "{line}")))?;
     let users = checked?;
     store.sync()?;
     print_line(format_args!("{users} users checked, {} disagreements", findings.total))?;
     Ok(if findings.total == 0 { SUCCESS } else { FAILURE })
-}
-
-/// Checks inboxes and tables, and returns the number of users.
-fn check(store: &Store, findings: &mut Findings, stop: &dyn Fn() -> bool) -> Result<u64> {
-    let users = walk(store, findings, stop)?;
-    let tables = store.usage()?.tables.into_iter().map(|stats| (stats.table, stats.rows)).collect();
-    feed::check::audit(store, &mut Tables { findings, stop, tables, progress: None })?;
-    Ok(users)
 }
 
 /// Differences found.

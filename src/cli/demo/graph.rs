@@ -2,7 +2,7 @@
 
 use fastrand::Rng;
 
-use super::people::{CLOCK, GAZETTE, READER, cast};
+use super::people::{CLOCK, GAZETTE, PRIVATE, READER, cast};
 use crate::cli::graph::Graph;
 
 /// One user in this many is a celebrity.
@@ -40,10 +40,11 @@ pub(super) fn make(users: u32, random: &mut Rng) -> Graph {
         let liked = celebrities.clone().filter(|celebrity| random.u8(..100) < share(*celebrity));
         follows.extend(liked.map(|celebrity| (user, celebrity)));
     }
-    let [reader, clock] = [READER, CLOCK].map(|user| user as u32);
+    let [reader, clock, private] = [READER, CLOCK, PRIVATE].map(|user| user as u32);
     follows.retain(|&(user, target)| user != reader && ![user, target].contains(&clock));
     let chosen = (0..CHOSEN_BY_READER).map(|_| random.u32(..users)).chain(celebrities).chain(0..cast() as u32);
-    follows.extend(chosen.filter(|target| *target != clock).map(|target| (reader, target)));
+    // Whoever follows a private account cannot ask for it.
+    follows.extend(chosen.filter(|target| ![clock, private].contains(target)).map(|target| (reader, target)));
     let friends = (cast()..users as usize).step_by(USERS_PER_FRIEND_OF_THE_CLOCK);
     follows.extend(friends.map(|friend| (friend as u32, clock)));
     Graph::new(users, follows)

@@ -4,7 +4,6 @@ use std::sync::Weak;
 use std::thread;
 
 use fastrand::Rng;
-use serde::de::DeserializeOwned;
 
 use super::people::{self, CLOCK, READER, SWIMMERS, cast};
 use super::writer::{Answer, Post, Writer};
@@ -62,7 +61,7 @@ impl Life {
         let Some(user) = self.neighbours.pop() else { return Ok(()) };
         let shared = self.writer.answerable(user, now());
         let shared = shared.filter(|_| self.writer.random.u8(..NEIGHBOURS_PER_REPOST) == 0);
-        self.publish(feed, user, shared.map(Answer::Repost))
+        self.publish(feed, user, shared.map(|to| Answer { to, is_repost: true }))
     }
 
     /// The users that the reader follows and has not muted, without the clock, which has turns of its own.
@@ -94,8 +93,7 @@ impl Life {
                 let target = self.writer.random.usize(..cast().min(users));
                 self.follow(feed, user, target)
             }
-            Some(post) if deed < 35 => self.publish(feed, user, Some(Answer::Comment(post))),
-            Some(post) if deed < 40 => self.publish(feed, user, Some(Answer::Repost(post))),
+            Some(to) if deed < 40 => self.publish(feed, user, Some(Answer { to, is_repost: deed >= 35 })),
             Some(post) => {
                 let mut kinds = feed.reaction_kinds().iter().map(|(_, name)| name.to_owned());
                 let kind = if deed < 48 { kinds.last() } else { kinds.next() }.unwrap_or_default();
@@ -127,16 +125,12 @@ impl Life {
         if is_post && SWIMMERS.contains(&user) && self.writer.random.bool() {
             body["to"] = json!([self.writer.community.group()?]);
         }
-        for (content, _) in feed.submit(PublishItems::all(vec![request(body)?]))?.into_iter().filter(|_| is_post) {
+        let draft = serde_json::from_value(body).context("a post of the demo")?;
+        for (content, _) in feed.submit(PublishItems::all(vec![draft]))?.into_iter().filter(|_| is_post) {
             let id = content.id;
             let (_, ids) = feed.read().named(content)?;
             self.writer.remember(Post { id: ids.of(id).to_string(), author: user, at, subject });
         }
         Ok(())
     }
-}
-
-/// A request as the API takes it.
-pub(super) fn request<T: DeserializeOwned>(body: Value) -> Result<T> {
-    serde_json::from_value(body).map_err(|e| Error::Setup(e.to_string()))
 }

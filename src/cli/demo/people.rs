@@ -1,4 +1,4 @@
-//! The people: names, and pictures that are drawn from a number.
+//! The people: names, and pictures that are chosen by a number.
 
 use serde_json::{Value, json};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
@@ -13,6 +13,8 @@ pub(super) const GAZETTE: usize = 1;
 pub(super) const MUTED: usize = 3;
 /// The author that posts every few seconds while the demo runs. Few follow it, and the reader does not.
 pub(super) const CLOCK: usize = 4;
+/// The user with a private account, which the reader asks to follow.
+pub(super) const PRIVATE: usize = 12;
 /// The members of the cast who post in the group.
 pub(super) const SWIMMERS: [usize; 3] = [5, 6, 8];
 
@@ -67,51 +69,16 @@ pub(super) fn profile(seed: u64, user: usize, id: &str) -> Value {
             (name, pick(&TEXTS.subjects[dearest].bios, draw(seed, user, "bio")))
         }
     };
-    let avatar = avatar(draw(seed, user, "avatar"));
+    let avatar = coloured(&TEXTS.avatars, draw(seed, user, "avatar"));
     json!({"user_id": id, "nickname": nickname, "avatar": avatar, "extra": {"bio": bio}})
-}
-
-/// A picture of a few squares in one colour, symmetric like a face, as the address of its own data.
-fn avatar(number: u64) -> String {
-    let hue = number % 360;
-    // The left half of five columns, with the one in the middle.
-    let squares = (0..3).flat_map(|x| (0..5).map(move |y| (x, y))).enumerate();
-    let squares = squares.filter(|(bit, _)| number >> (16 + bit) & 1 == 1);
-    let half: String = squares.map(|(_, (x, y))| format!("M{x} {y}h1v1h-1z")).collect();
-    svg(
-        "-1 -1 7 7",
-        &format!(
-            "<path fill='hsl({hue},60%,92%)' d='M-1-1h7v7h-7z'/><g fill='hsl({hue},55%,45%)'><path d='{half}'/>\
-             <path transform='matrix(-1 0 0 1 5 0)' d='{half}'/></g>"
-        ),
-    )
 }
 
 /// The media of a post with one picture.
 pub(super) fn picture(number: u64) -> Value {
-    json!([{"type": "image", "url": landscape(number)}])
+    json!([{"type": "image", "url": coloured(&TEXTS.landscapes, number)}])
 }
 
-/// A landscape of sea, hills and a sun, as the address of its own data.
-fn landscape(number: u64) -> String {
-    let (hue, sun) = (number % 360, 20 + number / 360 % 120);
-    let height = |place: u64| 46 + (number >> (16 + 6 * place)) % 28;
-    let hills = (0..5).map(|place| format!("L{} {}", place * 40, height(place))).collect::<String>();
-    let water = 78 + number / 7 % 12;
-    svg(
-        "0 0 160 100",
-        &format!(
-            "<path fill='hsl({hue},70%,88%)' d='M0 0h160v100H0z'/><circle cx='{sun}' cy='28' r='12' \
-             fill='hsl(45,95%,65%)'/><path fill='hsl({},30%,45%)' d='M0 100{hills}V100z'/><path fill='hsl(200,55%,40%)' \
-             d='M0 {water}h160V100H0z'/>",
-            (hue + 90) % 360
-        ),
-    )
-}
-
-/// A picture as an address that holds all of it: only `#`, `%`, `<` and `>` need escapes (RFC 2397, and browsers).
-fn svg(view: &str, content: &str) -> String {
-    let text = format!("<svg xmlns='http://www.w3.org/2000/svg' viewBox='{view}'>{content}</svg>");
-    let escaped = text.replace('%', "%25").replace('<', "%3C").replace('>', "%3E").replace('#', "%23");
-    format!("data:image/svg+xml,{escaped}")
+/// One of some pictures, in one of the colours. A picture is an address that holds all of it.
+fn coloured(pictures: &[String], number: u64) -> String {
+    pick(pictures, number / 360).replace("HUE", &(number % 360).to_string())
 }

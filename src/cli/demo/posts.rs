@@ -28,12 +28,11 @@ const REACTIONS_PER_FAVORITE: u8 = 7;
 const SOON: Millis = 6 * HOUR;
 
 /// One item to write at a time.
-#[derive(Debug, Clone, Copy)]
-enum Plan {
-    /// Anything by this user.
-    Any(u32),
-    /// A line of a thread.
-    Line { thread: usize, line: usize },
+struct Plan {
+    at: Millis,
+    author: usize,
+    /// The thread, and the text in it; any text if there is none.
+    line: Option<(usize, &'static str)>,
 }
 
 /// Writes each item of the community, oldest first, and the reactions to it; items of one millisecond are in random order. An
@@ -51,19 +50,18 @@ pub(super) fn write(
     graph.follows().iter().for_each(|(user, target)| followers[*target as usize].push(*user));
     let until = writer.community.until;
     let mut openings = vec![None; TEXTS.threads.len()];
-    for (number, (at, plan)) in plan(graph, writer).into_iter().enumerate() {
-        let (author, answer, subject, mut body) = match plan {
-            Plan::Any(author) => {
-                let user = author as usize;
-                let answer = answer(writer, user, at);
-                let (subject, body) = writer.write(user, at, answer.as_ref());
-                (user, answer, subject, body)
+    for (number, Plan { at, author, line }) in plan(graph, writer).into_iter().enumerate() {
+        let (answer, (subject, mut body)) = match line {
+            None => {
+                let answer = answer(writer, author, at);
+                let written = writer.write(author, at, answer.as_ref());
+                (answer, written)
             }
-            Plan::Line { thread, line } => {
+            Some((thread, text)) => {
                 let subject = texts::named(&TEXTS.threads[thread].subject).unwrap_or_default();
-                let (author, text) = &TEXTS.threads[thread].lines[line];
-                let answer = openings[thread].clone().map(Answer::Comment);
-                (*author, answer.clone(), subject, writer.body(*author, subject, answer.as_ref(), text))
+                let answer = openings[thread].clone().map(|to| Answer { to, is_repost: false });
+                let body = writer.body(author, subject, answer.as_ref(), text);
+                (answer, (subject, body))
             }
         };
         let id = writer.community.post(number);
@@ -78,7 +76,7 @@ pub(super) fn write(
             count += 1;
         }
         let post = Post { id, author, at, subject };
-        if let Plan::Line { thread, .. } = plan {
+        if let Some((thread, _)) = line {
             openings[thread] = Some(post.clone());
         }
         writer.remember(post);
@@ -86,34 +84,34 @@ pub(super) fn write(
     Ok(count)
 }
 
-/// The times of all items, with what is to be written.
-fn plan(graph: &Graph, writer: &mut Writer) -> Vec<(Millis, Plan)> {
+/// All items, oldest first.
+fn plan(graph: &Graph, writer: &mut Writer) -> Vec<Plan> {
     let Writer { community, random, .. } = writer;
     let (until, mut plans) = (community.until, Vec::new());
     let lines: u32 = TEXTS.threads.iter().map(|thread| thread.lines.len() as u32).sum();
     if community.posts / 10 >= lines && graph.users() as usize >= cast() {
         for (number, thread) in TEXTS.threads.iter().enumerate() {
             let mut at = until - thread.age * MINUTE;
-            for line in 0..thread.lines.len() {
-                plans.push((at, Plan::Line { thread: number, line }));
+            for (author, text) in &thread.lines {
+                plans.push(Plan { at, author: *author, line: Some((number, text)) });
                 at += random.u64(MINUTE..7 * MINUTE);
             }
         }
     }
     let others = community.posts - plans.len() as u32;
-    plans.extend((0..others).map(|_| (time(until, random), Plan::Any(author(graph, random)))));
-    plans.sort_by_key(|(at, _)| *at);
+    let any = |_| Plan { at: time(until, random), author: author(graph, random) as usize, line: None };
+    plans.extend((0..others).map(any));
+    plans.sort_by_key(|plan| plan.at);
     plans
 }
 
 /// The post that a user answers, if it writes no post.
 fn answer(writer: &mut Writer, user: usize, at: Millis) -> Option<Answer> {
     let post = writer.answerable(user, at)?;
-    match writer.random.u8(..100) {
-        0..COMMENTS => Some(Answer::Comment(post)),
-        share if share < COMMENTS + REPOSTS && ![ADVERTS, TIDE].contains(&post.subject) => Some(Answer::Repost(post)),
-        _ => None,
-    }
+    let share = writer.random.u8(..100);
+    let is_repost = share >= COMMENTS;
+    let may = share < COMMENTS + REPOSTS && !(is_repost && [ADVERTS, TIDE].contains(&post.subject));
+    may.then_some(Answer { to: post, is_repost })
 }
 
 /// Reactions of followers of the author: to most posts few, to some many.

@@ -1,4 +1,4 @@
-//! The texts of posts and comments, by subject, because a subject is also a topic.
+//! The texts and pictures of posts and comments, by subject, because a subject is also a topic.
 
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -13,6 +13,9 @@ pub(super) static TEXTS: LazyLock<Texts> =
 pub(super) struct Texts {
     /// First and last names; in Chinese family names and then given names; in Arabic given names and then family names.
     pub(super) names: Vec<Vec<String>>,
+    /// Pictures of people, which are symmetric like faces, and of posts. `HUE` stands for the hue of a colour.
+    pub(super) avatars: Vec<String>,
+    pub(super) landscapes: Vec<String>,
     /// Comments for any post.
     pub(super) any: Vec<String>,
     /// Words above a repost.

@@ -2,13 +2,12 @@
 
 use std::collections::{HashMap, VecDeque};
 
+use crate::prelude::*;
 use fastrand::Rng;
-use serde_json::{Value, json};
 
 use super::Community;
 use super::people::{self, CLOCK};
 use super::texts::{self, ARABIC, CHINESE, TEXTS, TIDE};
-use model::Millis;
 
 /// Most posts that somebody may still answer: people answer what is new.
 const REMEMBERED: usize = 50;
@@ -28,9 +27,10 @@ pub(super) struct Post {
 
 /// An answer to a post.
 #[derive(Debug, Clone)]
-pub(super) enum Answer {
-    Comment(Post),
-    Repost(Post),
+pub(super) struct Answer {
+    pub(super) to: Post,
+    /// Whether it is a repost, and no comment.
+    pub(super) is_repost: bool,
 }
 
 /// The hand of all people.
@@ -84,21 +84,19 @@ impl Writer {
                 }
                 (subject, body)
             }
-            Some(Answer::Repost(post)) => {
-                let text = self.draw(&TEXTS.remarks);
-                (post.subject, self.body(user, post.subject, answer, text))
-            }
-            Some(Answer::Comment(post)) => {
+            Some(Answer { to: Post { subject, .. }, is_repost }) => {
                 let foreign = [CHINESE, ARABIC];
-                let texts = if foreign.contains(&own[0]) {
+                let texts = if *is_repost {
+                    &TEXTS.remarks
+                } else if foreign.contains(&own[0]) {
                     &TEXTS.subjects[own[0]].comments
-                } else if foreign.contains(&post.subject) || self.random.u8(..100) >= TO_THE_POINT {
+                } else if foreign.contains(subject) || self.random.u8(..100) >= TO_THE_POINT {
                     &TEXTS.any
                 } else {
-                    &TEXTS.subjects[post.subject].comments
+                    &TEXTS.subjects[*subject].comments
                 };
                 let text = self.draw(texts);
-                (post.subject, self.body(user, post.subject, answer, text))
+                (*subject, self.body(user, *subject, answer, text))
             }
         }
     }
@@ -108,10 +106,10 @@ impl Writer {
         let author = self.community.user(user);
         match answer {
             None => json!({"author_id": author, "text": text, "topics": TEXTS.subjects[subject].topics}),
-            Some(Answer::Repost(of)) => json!({"author_id": author, "text": text, "kind": "repost", "ref_id": of.id}),
             // Comments are below their post, not in timelines.
-            Some(Answer::Comment(on)) => {
-                json!({"author_id": author, "text": text, "kind": "comment", "ref_id": on.id, "broadcast": false})
+            Some(Answer { to, is_repost }) => {
+                let kind = if *is_repost { "repost" } else { "comment" };
+                json!({"author_id": author, "text": text, "kind": kind, "ref_id": to.id, "broadcast": is_repost})
             }
         }
     }

@@ -1,6 +1,8 @@
 //! Calls of commands to a running server: its address, its key, and words for what goes wrong.
 
 use std::error::Error as StdError;
+use std::future::pending;
+use std::sync::LazyLock;
 
 use clap::ArgGroup;
 use http_body_util::{BodyExt, Full, Limited};
@@ -224,38 +226,25 @@ impl Client {
     }
 }
 
-const ENDED: &str = "this program ends";
+/// Makes the calls of all servers. It stays until the process ends: its own end would wait for a name that is still looked up.
+static RUNTIME: LazyLock<Result<&'static Runtime>> = LazyLock::new(|| {
+    let runtime = runtime::Builder::new_current_thread().enable_all().build().context("cannot start the runtime")?;
+    let runtime: &'static Runtime = Box::leak(Box::new(runtime));
+    // A connection that nobody needs ends also while no call is made.
+    threads::start("calls", || runtime.block_on(pending::<()>()))?;
+    Ok(runtime)
+});
 
 /// A server, for calls one after the other. It must not be called on a thread of an async runtime.
 #[derive(Clone)]
 pub(crate) struct Server {
     client: Client,
-    runtime: Arc<Own>,
-}
-
-/// A runtime that does not wait, at its end, for a name that is still looked up.
-struct Own(Option<Runtime>);
-
-impl Own {
-    /// The result of work; `None` only at the end.
-    fn block_on<T>(&self, work: impl Future<Output = T>) -> Option<T> {
-        self.0.as_ref().map(|runtime| runtime.block_on(work))
-    }
-}
-
-impl Drop for Own {
-    fn drop(&mut self) {
-        if let Some(runtime) = self.0.take() {
-            runtime.shutdown_background();
-        }
-    }
+    runtime: &'static Runtime,
 }
 
 impl Server {
     fn new(client: Client) -> Result<Self> {
-        let runtime =
-            runtime::Builder::new_current_thread().enable_all().build().context("cannot start the runtime")?;
-        Ok(Self { client, runtime: Arc::new(Own(Some(runtime))) })
+        Ok(Self { client, runtime: RUNTIME.clone()? })
     }
 
     /// A server that is called without a key, whatever certificate it has.
@@ -265,15 +254,11 @@ impl Server {
 
     /// The same server with another longest wait.
     pub(crate) fn with_time_limit(&self, time_limit: Duration) -> Self {
-        Self { client: Client { time_limit, ..self.client.clone() }, runtime: Arc::clone(&self.runtime) }
+        Self { client: Client { time_limit, ..self.client.clone() }, ..*self }
     }
 
     pub(super) fn url(&self) -> &str {
         &self.client.url
-    }
-
-    fn ended(&self) -> Fault {
-        self.client.fault(Cause::Unreached(ENDED.to_owned()))
     }
 
     /// The JSON of a good answer; that of an empty one is `null`.
@@ -284,7 +269,7 @@ impl Server {
         body: Option<&Value>,
     ) -> Result<T, Fault> {
         let body = body.map_or_else(String::new, Value::to_string);
-        let text = self.runtime.block_on(self.client.ask(method, path, body)).unwrap_or_else(|| Err(self.ended()))?;
+        let text = self.runtime.block_on(self.client.ask(method, path, body))?;
         let text = if text.is_empty() { "null".into() } else { text };
         serde_json::from_slice(&text).map_err(|e| self.client.fault(Cause::Unreadable(e.to_string())))
     }
@@ -302,8 +287,7 @@ impl Server {
     /// The body of a good answer, however long.
     pub(crate) fn read_after(&self, method: Method, path: &str, body: String) -> Result<Body, Fault> {
         let until = Instant::now() + self.client.time_limit;
-        let answer = self.runtime.block_on(async { self.client.good(method, path, body, until).await });
-        let answer = answer.unwrap_or_else(|| Err(self.ended()))?;
+        let answer = self.runtime.block_on(self.client.good(method, path, body, until))?;
         let length = answer.headers().get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok());
         Ok(Body { length, rest: answer.into_body(), piece: Bytes::new(), server: self.clone() })
     }
@@ -329,7 +313,6 @@ impl Read for Body {
         let Server { client, runtime } = &self.server;
         while self.piece.is_empty() {
             let frame = runtime.block_on(async { timeout(client.time_limit, self.rest.frame()).await });
-            let frame = frame.ok_or_else(|| io::Error::other(ENDED))?;
             match frame.map_err(|_| io::Error::new(io::ErrorKind::TimedOut, client.silence()))? {
                 Some(frame) => self.piece = frame.map_err(|error| cut(&error))?.into_data().unwrap_or_default(),
                 None => return Ok(0),

@@ -7,11 +7,11 @@ use parking_lot::Mutex;
 
 use super::copy;
 use super::origin::Origin;
-use super::state::State;
+use super::state::{NEVER_WHOLE, State};
 use crate::prelude::*;
 use feed::standbys::{Frame, Head};
 use feed::store::{Options, Rules};
-use http::{StandbyState, Status};
+use http::StandbyState;
 use kv::{Schema, Standby, StandbyDirectory};
 
 /// The pauses between attempts: they double.
@@ -58,8 +58,8 @@ impl Follower {
         Ok(follower)
     }
 
-    pub(super) fn state(&self) -> Arc<dyn Status> {
-        Arc::clone(&self.state) as _
+    pub(super) fn state(&self) -> Arc<State> {
+        Arc::clone(&self.state)
     }
 
     /// The last row, if the standby can take over. Not while its server serves, unless by `force`; and not while it is known
@@ -82,7 +82,7 @@ impl Follower {
                 "the standby is known to lack changes: {lack}. --accept-loss takes over without them"
             )));
         }
-        state.enter(StandbyState::Promoting);
+        state.note(|status| status.state = StandbyState::Promoting);
         Ok(status.row)
     }
 
@@ -107,7 +107,7 @@ impl Follower {
         for attempt in 1..=TOLD {
             match origin.hand_over(&seal) {
                 Ok(()) => {
-                    state.enter(StandbyState::Promoting);
+                    state.note(|status| status.state = StandbyState::Promoting);
                     return Ok(row);
                 }
                 Err(error) if error.code() == Some(Code::NotHandingOver) => return Err(error),
@@ -165,7 +165,7 @@ impl Follower {
             let code = failed.code();
             if code == Some(Code::LogGone) || matches!(failed, Error::Corrupt(_)) {
                 needs_copy = true;
-                self.state.needs_copy(&failed.to_string());
+                self.state.note(|status| status.incomplete = Some(format!("it needs a new copy: {failed}")));
             }
             self.note_whole(true);
             if self.state.row() > before || code == Some(Code::LogGone) {
@@ -173,7 +173,10 @@ impl Follower {
             }
             tracing::warn!(error = %failed, pause_ms = pause.as_millis() as u64, needs_copy,
                 "the standby tries again after a pause");
-            self.state.failed(&failed.to_string());
+            self.state.note(|status| {
+                (status.state, status.failure) = (StandbyState::Waiting, Some(failed.to_string()));
+                status.failures += 1;
+            });
             let until = Instant::now() + pause;
             while Instant::now() < until && !self.is_closed() {
                 std::thread::sleep(LOOK_EVERY);
@@ -196,7 +199,7 @@ impl Follower {
 
     /// Makes a new copy, in place of the present one.
     fn copy(&self) -> Result<()> {
-        self.state.enter(StandbyState::Copying);
+        self.state.note(|status| status.state = StandbyState::Copying);
         let tell = |head| self.state.heard(head);
         let make = || {
             let (directory, needs) = (&self.directory, (self.options.min_free, &*self.schema));
@@ -215,7 +218,10 @@ impl Follower {
             None => self.directory.take_place()?,
         }
         *noted = None;
-        self.state.copied();
+        self.state.note(|status| {
+            (status.has_copy, status.incomplete) = (true, Some(NEVER_WHOLE.to_owned()));
+            status.copies += 1;
+        });
         Ok(())
     }
 
@@ -231,7 +237,7 @@ impl Follower {
         };
         let row = opened.sequence();
         *store = Some(opened);
-        self.state.opened(row);
+        self.state.note(|status| (status.row, status.has_copy) = (row, true));
         Ok(row)
     }
 
@@ -251,7 +257,7 @@ impl Follower {
                     Standby::can_follow(&state, &*self.schema)?;
                     self.with_store(|store| store.has_tables(&state.tables))?;
                     tracing::info!(server_row = state.flushed, row = self.state.row(), "the standby follows");
-                    self.state.follows();
+                    self.state.note(|status| (status.state, status.failure) = (StandbyState::Following, None));
                     self.state.heard(Head { flushed: state.flushed, bytes: 0 });
                 }
                 Frame::Head(head) => {

@@ -63,15 +63,15 @@ pub(crate) fn run(config: &Config, args: &PromoteArgs) -> Result<()> {
         _ => fault.into(),
     })?;
     say(format_args!("the standby takes over at row {row}"));
-    let began = Instant::now();
-    loop {
-        match is_ready(&server) {
-            Ok(true) => break,
-            _ if began.elapsed() < START => std::thread::sleep(LOOK_EVERY),
-            Ok(false) => return Err(Error::Setup(format!("{url} does not serve yet; its log has the reason"))),
-            Err(fault) => return Err(fault.into()),
-        }
-    }
+    threads::try_for(
+        START,
+        LOOK_EVERY,
+        |_| true,
+        || match is_ready(&server)? {
+            true => Ok(()),
+            false => Err(Error::Setup(format!("{url} does not serve yet; its log has the reason"))),
+        },
+    )?;
     let lost = if args.switch { "nothing is lost" } else { "changes that it had not received are lost" };
     print_line(format_args!("{url} serves from row {row} on; {lost}"))
 }

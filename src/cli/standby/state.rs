@@ -5,12 +5,12 @@ use std::time::{Duration, Instant};
 use parking_lot::Mutex;
 
 use feed::standbys::Head;
-use http::{StandbyState, StandbyStatus, Status};
+use http::{StandbyState, StandbyStatus};
 use kv::Origin;
 use model::{Millis, clock};
 
 /// Why a copy is not whole before the standby has caught up.
-const NEVER_WHOLE: &str = "it has not had all changes since its copy";
+pub(super) const NEVER_WHOLE: &str = "it has not had all changes since its copy";
 
 /// The state, shared by the thread that follows and the HTTP server.
 #[derive(Debug)]
@@ -42,20 +42,9 @@ impl State {
         Self(Mutex::new(Now { status, head: None, whole_at }))
     }
 
-    /// It copies, or takes over.
-    pub(super) fn enter(&self, state: StandbyState) {
-        self.0.lock().status.state = state;
-    }
-
-    pub(super) fn copied(&self) {
-        let status = &mut self.0.lock().status;
-        status.copies += 1;
-        (status.has_copy, status.incomplete) = (true, Some(NEVER_WHOLE.to_owned()));
-    }
-
-    /// Rows that it needs are out of reach.
-    pub(super) fn needs_copy(&self, why: &str) {
-        self.0.lock().status.incomplete = Some(format!("it needs a new copy: {why}"));
+    /// Notes what has happened, all but what follows from the words of the server.
+    pub(super) fn note(&self, change: impl FnOnce(&mut StandbyStatus)) {
+        change(&mut self.0.lock().status);
     }
 
     /// Why it is known to lack rows of its server; `None` if it is not.
@@ -74,18 +63,6 @@ impl State {
         let ago = now.whole_at.elapsed().as_millis() as Millis;
         let at = clock::now().saturating_sub(ago);
         (lacks || now.head.is_some()).then_some((!lacks).then_some(at))
-    }
-
-    /// The store is open, up to this row.
-    pub(super) fn opened(&self, row: u64) {
-        let status = &mut self.0.lock().status;
-        (status.row, status.has_copy) = (row, true);
-    }
-
-    /// The log comes.
-    pub(super) fn follows(&self) {
-        let status = &mut self.0.lock().status;
-        (status.state, status.failure) = (StandbyState::Following, None);
     }
 
     /// The server has told how much there is.
@@ -110,10 +87,17 @@ impl State {
         self.0.lock().status.row
     }
 
-    pub(super) fn failed(&self, why: &str) {
-        let status = &mut self.0.lock().status;
-        (status.state, status.failure) = (StandbyState::Waiting, Some(why.to_owned()));
-        status.failures += 1;
+    /// How far it is now.
+    pub(super) fn status(&self) -> StandbyStatus {
+        let now = self.0.lock();
+        let behind_rows = now.behind_rows();
+        let behind = u64::try_from(now.whole_at.elapsed().as_millis()).unwrap_or(u64::MAX);
+        StandbyStatus {
+            behind_rows,
+            behind_bytes: now.head.map(|head| if behind_rows == Some(0) { 0 } else { head.bytes }),
+            behind_ms: if now.is_whole() { 0 } else { behind },
+            ..now.status.clone()
+        }
     }
 }
 
@@ -130,20 +114,6 @@ impl Now {
     fn note_whole(&mut self) {
         if self.is_whole() {
             (self.whole_at, self.status.incomplete) = (Instant::now(), None);
-        }
-    }
-}
-
-impl Status for State {
-    fn status(&self) -> StandbyStatus {
-        let now = self.0.lock();
-        let behind_rows = now.behind_rows();
-        let behind = u64::try_from(now.whole_at.elapsed().as_millis()).unwrap_or(u64::MAX);
-        StandbyStatus {
-            behind_rows,
-            behind_bytes: now.head.map(|head| if behind_rows == Some(0) { 0 } else { head.bytes }),
-            behind_ms: if now.is_whole() { 0 } else { behind },
-            ..now.status.clone()
         }
     }
 }

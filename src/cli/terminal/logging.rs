@@ -1,13 +1,10 @@
 //! Log lines on stderr, by the settings.
 
-use std::io;
-
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::filter::LevelFilter;
 
-use crate::context::Context;
+use crate::prelude::*;
 use config::{Log, LogFormat};
-use model::error::{Error, Result};
 
 /// Filter for the libraries: the starts of the HTTP library are not news, it logs every malformed request as an error, and
 /// that of TLS logs a warning for every message that it refuses. A later part of the filter overrides this.

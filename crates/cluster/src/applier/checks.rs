@@ -1,6 +1,5 @@
 //! Whether the log is still the one that this node has applied.
 
-use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use super::super::log::Record;
@@ -17,9 +16,9 @@ impl Applier {
         if !std::mem::replace(&mut self.checked[0], true) {
             self.check(true)?;
         }
-        let passed_over = 1 + self.shared.passed_over.fetch_add(1, Ordering::Relaxed);
+        self.shared.passed_over.add(1);
         if is_due(&mut self.told[0]) {
-            let (offset, bytes) = (record.offset, record.bytes.len());
+            let (offset, bytes, passed_over) = (record.offset, record.bytes.len(), self.shared.passed_over.get());
             let log = Stamp::of(record).map(|stamp| String::from(stamp.log));
             let who = if log.is_some() { "another command log" } else { "another program" };
             tracing::warn!(offset, passed_over, bytes, log, "a record of {who} in the command log is passed over");

@@ -1,19 +1,15 @@
 //! Makes the commands of the log.
 
-use std::sync::atomic::Ordering;
-use std::thread;
-use std::time::Duration;
-
 use serde_json::value::RawValue;
 
 use super::super::mark::Mark;
 use super::super::record::read_command;
 use super::{AGAIN, Applier, End, WAIT};
+use crate::prelude::*;
 use config::Refusal;
 use feed::store::MARK;
 use feed::streaming::ChangeTime;
 use feed::{Command, Group, Made};
-use model::error::{Code, Error, Result};
 
 impl Applier {
     /// Makes the commands of a record behind the first `done`, in groups; `after` is the mark behind each. Returns their outcomes.

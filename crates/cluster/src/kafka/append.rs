@@ -1,10 +1,7 @@
 //! Appends of records: one message in flight, of which the fate is known or said to be unknown.
 
 use std::sync::mpsc::Receiver;
-use std::thread;
-use std::time::{Duration, Instant};
 
-use parking_lot::Mutex;
 use rdkafka::error::{KafkaError, RDKafkaErrorCode as Code};
 use rdkafka::producer::{BaseRecord, Producer, PurgeConfig, ThreadedProducer};
 
@@ -12,8 +9,7 @@ use super::connection::client;
 use super::watch::{Report, Watch};
 use super::{MAX_RECORD, PARTITION};
 use crate::log::NotAppended;
-use config::Cluster;
-use model::error::Result;
+use crate::prelude::*;
 
 /// Between attempts of one append.
 const PAUSE: Duration = Duration::from_millis(100);

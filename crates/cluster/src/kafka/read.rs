@@ -1,10 +1,7 @@
 //! Reads of the log from a place on, without a consumer group.
 
 use std::ops::Range;
-use std::thread;
-use std::time::{Duration, Instant};
 
-use parking_lot::Mutex;
 use rdkafka::consumer::{BaseConsumer, Consumer};
 use rdkafka::error::{KafkaError, RDKafkaErrorCode as Code};
 use rdkafka::message::{BorrowedMessage, Message, Timestamp};
@@ -15,8 +12,7 @@ use super::topic::keeps_all_but_the_oldest;
 use super::watch::Watch;
 use super::{MAX_MESSAGE, PARTITION};
 use crate::log::{NotRead, Record};
-use config::Cluster;
-use model::error::Result;
+use crate::prelude::*;
 
 /// Records of one read.
 const RECORDS: usize = 500;

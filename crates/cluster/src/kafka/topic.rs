@@ -1,7 +1,5 @@
 //! The topic of the log: made once, looked at before each start of a node.
 
-use std::time::{Duration, Instant};
-
 // Unlike a runtime of tokio, this may also be called from a thread of one.
 use pollster::block_on;
 use rdkafka::admin::{
@@ -14,8 +12,7 @@ use super::connection::client;
 use super::rules::{Found, Settings, judge};
 use super::watch::Watch;
 use super::{MAX_MESSAGE, PARTITION};
-use config::Cluster;
-use model::error::{Error, Result};
+use crate::prelude::*;
 use model::threads::try_for;
 
 /// For each request.

@@ -1,16 +1,12 @@
 //! The thread that appends: one record after another, each until its fate is known.
 
-use std::sync::atomic::Ordering;
-use std::thread;
-use std::time::{Duration, Instant};
-
 use super::super::log::NotAppended;
 use super::super::mark::Mark;
 use super::super::record::{Envelope, Run, Token};
 use super::flights::told;
 use super::{State, Writer};
+use crate::prelude::*;
 use feed::streaming::ChangeTime;
-use model::error::{Code, Error};
 
 /// Longest wait for the answer to one append of a small record. It is a microsecond longer for each byte, so that a large
 /// record comes at its first attempt over 1 MB/s.
@@ -22,7 +18,7 @@ const PAUSE: Duration = Duration::from_millis(50);
 struct Sending {
     number: u64,
     bytes: Vec<u8>,
-    commands: u64,
+    commands: usize,
     /// The last record that the node had applied before it wrote this one.
     last: u64,
     began: Instant,
@@ -87,7 +83,7 @@ impl Writer {
                 let left = u64::try_from(until.saturating_duration_since(began).as_millis()).unwrap_or(u64::MAX);
                 record.sent.saturating_add(left).saturating_add_signed(self.shared.clock_drift.ahead())
             });
-            let (number, commands) = (record.number, record.commands.len() as u64);
+            let (number, commands) = (record.number, record.commands.len());
             match record.bytes() {
                 Ok(bytes) => return Some(Sending { number, bytes, commands, last, began, may_be_there: false }),
                 Err(error) => {
@@ -107,8 +103,8 @@ impl Writer {
         if offset <= sending.last {
             self.doubts.store(true, Ordering::Relaxed);
         }
-        self.shared.appended_records.fetch_add(1, Ordering::Relaxed);
-        self.shared.appended_commands.fetch_add(sending.commands, Ordering::Relaxed);
+        self.shared.appended_records.add(1);
+        self.shared.appended_commands.add(sending.commands);
         self.change(|flights| flights.kept = sending.number);
     }
 

@@ -2,11 +2,9 @@
 
 use std::collections::BTreeMap;
 use std::sync::mpsc::SyncSender;
-use std::time::{Duration, Instant};
 
+use crate::prelude::*;
 use feed::Outcome;
-use model::Millis;
-use model::error::{Code, Result};
 
 /// Receives the outcome of one command. The receiver may be gone.
 pub(super) type Tell = SyncSender<Result<Box<dyn Outcome>>>;

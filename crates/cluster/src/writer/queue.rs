@@ -1,13 +1,12 @@
 //! The queue of a writer: commands, and questions for the read index, that wait for its next record.
 
 use std::collections::VecDeque;
-use std::time::Instant;
 
 use serde_json::value::RawValue;
 
 use super::super::record::{Envelope, Note};
 use super::flights::{Flight, Tell, told};
-use model::error::{Code, Error};
+use crate::prelude::*;
 
 /// Bytes of commands in one record, unless a single command has more.
 const IN_RECORD: usize = 512 << 10;

@@ -3,8 +3,7 @@
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::id::{Id, UserId};
-use super::position::{Position, UserCursor};
+use crate::{Id, Position, UserCursor, UserId};
 
 /// The direction in which a list is walked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

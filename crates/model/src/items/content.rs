@@ -1,9 +1,6 @@
 //! Content: one published item.
 
-use super::entry::Entry;
-use super::kind::{Audience, KindId, POST};
-use crate::ids::id::{ContentId, UserId};
-use crate::ids::position::{Cursor, Millis};
+use crate::{Audience, ContentId, Cursor, Entry, KindId, Millis, POST, UserId};
 
 /// JSON text that was checked on its way in and is handed back byte for byte.
 pub type RawJson = String;

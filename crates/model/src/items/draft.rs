@@ -5,14 +5,11 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Deserializer, Serialize};
 use utoipa::openapi::{ObjectBuilder, RefOr, Schema};
 
-use super::content::Content;
-use super::counts::COMMENT;
-use super::fields::{Kind, Mentioned, Sources, Time, Topics};
-use super::json::{JsonObject, MediaList, canonical};
-use super::kind::Audience;
-use super::publish::Publish;
-use crate::ids::host_id::HostId;
-use crate::ids::id::{ContentId, UserId};
+use super::fields::Kind;
+use crate::{
+    Audience, COMMENT, Content, ContentId, HostId, JsonObject, MediaList, Mentioned, Publish, Sources, Time, Topics,
+    UserId, canonical,
+};
 
 /// A type of the fields of requests, with its schema in the description of the API.
 pub(crate) trait Property {

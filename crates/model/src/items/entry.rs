@@ -1,9 +1,6 @@
 //! Entries of lists of content.
 
-use super::kind::{Audience, KindId};
-use crate::ids::id::{ContentId, UserId};
-use crate::ids::page::Page;
-use crate::ids::position::Cursor;
+use crate::{Audience, ContentId, Cursor, KindId, Page, UserId};
 
 /// An item in a list of content: one entry of an inbox, of an outbox, or of a page. Entries are ordered by their cursors,
 /// those of one item by their sources.

@@ -2,10 +2,7 @@
 
 use std::sync::Arc;
 
-use super::content::Content;
-use super::entry::Entry;
-use crate::ids::id::{ContentId, UserId};
-use crate::ids::position::{Cursor, Millis};
+use crate::{Content, ContentId, Cursor, Entry, Millis, UserId};
 
 /// The kind of an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -5,8 +5,7 @@ use std::ops::Deref;
 
 use serde::{Deserialize, Deserializer, Serialize, de};
 
-use crate::ids::host_id::HostId;
-use crate::ids::position::{MAX_MILLIS, Millis};
+use crate::{HostId, MAX_MILLIS, Millis};
 
 /// Most topics of one item.
 pub const MAX_TOPICS: usize = 10;

@@ -7,10 +7,7 @@ use std::sync::{Arc, OnceLock};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::content::Content;
-use super::counts::ItemCounts;
-use super::reaction_kinds::Reactions;
-use crate::ids::host_id::HostId;
+use crate::{Content, HostId, ItemCounts, Reactions};
 
 /// Longest text that is kept, bytes. A longer one is written anew for each answer.
 pub const MOST_KEPT: usize = 8 << 10;

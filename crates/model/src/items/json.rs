@@ -9,37 +9,33 @@ use serde_json::value::RawValue;
 /// own.
 pub const MAX_DEPTH: usize = 32;
 
-/// The text of a JSON object, checked: well-formed, no key twice in one object, at most
-/// [`MAX_DEPTH`] deep.
-#[derive(Debug, Clone, Serialize)]
-pub struct JsonObject(Box<RawValue>);
+/// Declares JSON that is kept as text, and was checked when it was read.
+macro_rules! texts {
+    ($($(#[$doc:meta])+ $name:ident;)+) => {$(
+        $(#[$doc])+
+        #[derive(Debug, Clone, Serialize)]
+        pub struct $name(Box<RawValue>);
 
-/// The text of a JSON array of media: objects that each have a string `type` and a string `url`.
-#[derive(Debug, Clone, Serialize)]
-pub struct MediaList(Box<RawValue>);
+        impl $name {
+            /// The text.
+            pub fn into_string(self) -> String {
+                Box::<str>::from(self.0).into_string()
+            }
 
-impl JsonObject {
-    /// The text.
-    pub fn into_string(self) -> String {
-        Box::<str>::from(self.0).into_string()
-    }
-
-    /// The bytes of the text.
-    pub fn bytes(&self) -> usize {
-        self.0.get().len()
-    }
+            /// The bytes of the text.
+            pub fn bytes(&self) -> usize {
+                self.0.get().len()
+            }
+        }
+    )+};
 }
 
-impl MediaList {
-    /// The text.
-    pub fn into_string(self) -> String {
-        Box::<str>::from(self.0).into_string()
-    }
-
-    /// The bytes of the text.
-    pub fn bytes(&self) -> usize {
-        self.0.get().len()
-    }
+texts! {
+    /// The text of a JSON object, checked: well-formed, no key twice in one object, at most
+    /// [`MAX_DEPTH`] deep.
+    JsonObject;
+    /// The text of a JSON array of media: objects that each have a string `type` and a string `url`.
+    MediaList;
 }
 
 impl<'de> Deserialize<'de> for JsonObject {

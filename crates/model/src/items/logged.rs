@@ -1,9 +1,6 @@
 //! The rows of the log of events.
 
-use super::event::{Event, EventKind};
-use crate::effect::{Changed, Effect, EffectKind};
-use crate::ids::id::UserId;
-use crate::ids::position::Millis;
+use crate::{Changed, Effect, EffectKind, Event, EventKind, Millis, UserId};
 
 /// A row of the log of events.
 #[derive(Debug, Clone, PartialEq, Eq)]

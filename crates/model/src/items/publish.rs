@@ -1,8 +1,6 @@
 //! Publishes.
 
-use super::content::Content;
-use super::event::{Event, EventKind};
-use crate::effect::{Effect, EffectKind};
+use crate::{Content, Effect, EffectKind, Event, EventKind};
 
 /// A publish, validated and with id and time filled in.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,9 +1,6 @@
 //! Reactions of users to items.
 
-use super::counts::ItemCounts;
-use super::reaction_kinds::ReactionKind;
-use crate::ids::id::UserId;
-use crate::ids::position::{Millis, UserCursor};
+use crate::{ItemCounts, Millis, ReactionKind, UserCursor, UserId};
 
 /// A requested change of a user's reaction to an item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -2,8 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::ids::id::UserId;
-use crate::ids::position::Millis;
+use crate::{Millis, UserId};
 
 /// Rows that name a user who is erased, by the ids in the store of what else they name. A part stands in command logs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

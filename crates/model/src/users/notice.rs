@@ -3,14 +3,12 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::ids::host_id::HostId;
-use crate::ids::id::{ContentId, Id, InvalidId, UserId, parse_digits};
-use crate::ids::position::{MAX_MILLIS, Placed, Position};
-use crate::items::content::Content;
-use crate::items::counts::{COMMENT, REPOST};
-use crate::items::kind::Audience;
-use crate::items::reaction_kinds::ReactionKind;
+use crate::ids::id::parse_digits;
 use crate::words::words;
+use crate::{
+    Audience, COMMENT, Content, ContentId, HostId, Id, InvalidId, MAX_MILLIS, Placed, Position, REPOST, ReactionKind,
+    UserId,
+};
 
 words! {
     /// What happened to a user.

@@ -7,10 +7,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Deserializer, Serialize, de};
 
-use crate::ids::id::UserId;
-use crate::ids::position::Millis;
-use crate::items::fields::Kind;
-use crate::items::kind::KindId;
+use crate::{Kind, KindId, Millis, UserId};
 
 /// Most kinds of a rule.
 pub const MAX_RULE: usize = 16;

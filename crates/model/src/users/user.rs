@@ -1,7 +1,6 @@
 //! The state of users and authors for fan-outs.
 
-use crate::ids::position::{Cursor, Millis};
-use crate::job::JobId;
+use crate::{Cursor, JobId, Millis};
 
 /// Which pushes a user's inbox receives, and which items it may lack.
 ///
