@@ -129,6 +129,17 @@ mod tests {
     }
 
     #[test]
+    fn the_greatest_settings_are_the_ends_of_their_ranges() {
+        let greatest = Config::greatest();
+        assert!(greatest.validate().is_ok());
+        assert_eq!(
+            (greatest.timeline.look_at, greatest.timeline.evict_after),
+            (1_000_000, Duration::from_days(36_500))
+        );
+        assert_eq!(greatest.storage.min_free_mb, Config::default().storage.min_free_mb, "it has no range");
+    }
+
+    #[test]
     fn settings_that_do_not_belong_together_are_refused_by_name() {
         let node = |brokers: &[&str], node: &str, members: &[&str]| {
             let mut config = Config::default();

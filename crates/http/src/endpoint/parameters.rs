@@ -164,3 +164,21 @@ pub(crate) fn viewer() -> Value {
 pub(crate) fn view() -> Value {
     optional("view", "`ids` returns only the id, the author and the time of each item", reference("View"))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::wire::query::Query;
+
+    #[test]
+    fn a_setting_moves_the_bound_of_a_number() {
+        const OF: Number = Number { name: "n", about: "", most: |config| config.timeline.look_at, usual: 20 };
+        let (names, mut config) = (["n".to_owned()], Config::default());
+        config.timeline.look_at = 16;
+        let read = |query| Query::parse(query, &names, |_| false, &config).and_then(|query| query.number(&OF));
+        assert_eq!((read("n=16").ok(), read("").ok()), (Some(16), Some(16)));
+        let refusal = read("n=17").expect_err("beyond the setting").to_string();
+        assert_eq!(refusal, "n: expected a whole number from 1 to 16, not \"17\"");
+        assert_eq!(number(&OF)["schema"]["maximum"], 1_000_000);
+    }
+}
