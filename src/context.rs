@@ -1,7 +1,6 @@
 //! Errors of the system and of libraries, with what the program tried when they came.
 
 use std::fmt::Display;
-use std::io;
 
 use model::error::{Error, Result};
 
@@ -15,9 +14,4 @@ impl<T, E: Display> Context<T> for Result<T, E> {
     fn context(self, what: impl Display) -> Result<T> {
         self.map_err(|why| Error::Setup(format!("{what}: {why}")))
     }
-}
-
-/// A removal; success also if there was nothing to remove.
-pub(crate) fn if_there(removed: io::Result<()>) -> io::Result<()> {
-    removed.or_else(|error| if error.kind() == io::ErrorKind::NotFound { Ok(()) } else { Err(error) })
 }

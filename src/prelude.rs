@@ -14,7 +14,7 @@ pub(crate) use serde_json::{Value, json};
 pub(crate) use crate::cli::terminal::interrupt::Interrupt;
 pub(crate) use crate::cli::terminal::progress::{Progress, Unit};
 pub(crate) use crate::cli::{FAILURE, SUCCESS, print, print_line, say};
-pub(crate) use crate::context::{Context, if_there};
+pub(crate) use crate::context::Context;
 pub(crate) use crate::server::{self, App, StartOptions};
 pub(crate) use config::Config;
 pub(crate) use feed::Feed;

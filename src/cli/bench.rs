@@ -201,7 +201,7 @@ impl BenchArgs {
                  them there: users from {}, items from {}",
                 load.graph.follows().len(),
                 requests.user(0),
-                requests.first_item()
+                requests.next_item
             ));
         }
         prepare(&client, load, &mut requests, history, self.load.connections.into(), interrupt).await?;

@@ -77,21 +77,16 @@ struct Community {
 }
 
 impl Community {
-    fn user(&self, index: usize) -> String {
+    fn user(&self, index: usize) -> HostId {
         self.id("user", index + 1)
     }
 
-    /// The id of a user, as the server has it.
-    fn host_user(&self, index: usize) -> Result<HostId> {
-        host_id(&self.user(index))
-    }
-
     /// The id of the group: that after the users.
-    fn group(&self) -> Result<HostId> {
-        self.host_user(self.users as usize)
+    fn group(&self) -> HostId {
+        self.user(self.users as usize)
     }
 
-    fn post(&self, index: usize) -> String {
+    fn post(&self, index: usize) -> HostId {
         self.id("post", index + 1)
     }
 
@@ -105,20 +100,16 @@ impl Community {
     }
 
     /// The id number `number` of its kind. It does not depend on the ids before it.
-    fn id(&self, kind: &str, number: usize) -> String {
+    fn id(&self, kind: &str, number: usize) -> HostId {
         if self.ids == Ids::Numbers {
-            return number.to_string();
+            return HostId::Number(number as u64);
         }
         let random = xxh3_128_with_seed(format!("{kind} {number}").as_bytes(), self.seed);
         let (version, variant) = (76, 62);
         let uuid = random & !(0b1111 << version | 0b11 << variant) | 4 << version | 0b10 << variant;
         let hex = format!("{uuid:032x}");
-        [&hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..]].join("-")
+        HostId::Name([&hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..]].join("-").into())
     }
-}
-
-fn host_id(id: &str) -> Result<HostId> {
-    id.parse().map_err(|e| Error::Setup(format!("{e}")))
 }
 
 pub(super) fn run(args: &DemoArgs) -> Result<()> {
@@ -199,8 +190,8 @@ fn make(dir: &Path, community: Community, config: &Config) -> Result<Community> 
     let unfinished = dir.join(UNFINISHED);
     // By its text, because other programs may have a file of this name.
     if fs::read_to_string(&unfinished).is_ok_and(|text| text == OURS) {
-        files.iter().try_for_each(|path| if_there(fs::remove_file(path))).context(failed)?;
-        if_there(fs::remove_dir_all(&config.storage.data_dir)).context(failed)?;
+        files.iter().try_for_each(|path| private::remove_file(path)).context(failed)?;
+        private::remove_dir(&config.storage.data_dir).context(failed)?;
     } else if fs::read_dir(dir).context(failed)?.flatten().any(|entry| entry.file_name() != LOCK) {
         return Err(Error::Setup(format!(
             "{} has other files, and no community of tideline demo. Choose another directory with --dir",
@@ -264,7 +255,7 @@ mod tests {
         let shape = shape.expect("a pattern");
         let mut seen = std::collections::HashSet::new();
         for index in 0..500 {
-            for id in [naming.user(index), naming.post(index)] {
+            for id in [naming.user(index), naming.post(index)].map(|id| id.to_string()) {
                 assert!(shape.is_match(&id), "{id}");
                 uuids.iter_mut().for_each(|file| *file = file.replace(&id, &(index + 1).to_string()));
                 assert!(seen.insert(id), "twice");

@@ -5,7 +5,7 @@ mod making;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use super::comparison::{Asked, Comparer};
+use super::comparison::Comparer;
 use super::log::{Log, NotRead, Record};
 use super::log_tail::LogTail;
 use super::mark::Mark;
@@ -92,11 +92,7 @@ impl Applier {
                         if self.shared.is_stopping() {
                             break;
                         }
-                        if let Some(asked) = self.apply(&record)? {
-                            let (stop, writer) = (self.shared.stop.subscribe(), Arc::clone(&self.writer));
-                            let tell = move |digests| writer.report(digests);
-                            self.comparer.begin(asked, &self.feed, &self.shared.comparisons, stop, tell);
-                        }
+                        self.apply(&record)?;
                     }
                 }
                 Err(NotRead::Unreachable(why)) => {
@@ -144,12 +140,12 @@ impl Applier {
         Mark { sequence: self.feed.streaming().sequencer().sequence(), anchor: self.log_tail.anchor(), ..mark }
     }
 
-    /// Applies a record. Returns the comparison for which it asks.
-    fn apply(&mut self, record: &Record) -> Result<Option<Asked>, End> {
+    /// Applies a record, and begins the comparison for which it asks.
+    fn apply(&mut self, record: &Record) -> Result<(), End> {
         let present = self.shared.mark.borrow().clone();
         let at = record.offset;
         if at <= present.last {
-            return Ok(None);
+            return Ok(());
         }
         let hash = chain(present.hash, record);
         let envelope = match Envelope::read(&record.bytes) {
@@ -163,7 +159,7 @@ impl Applier {
         let Some(mut envelope) = envelope else {
             self.pass_over(record)?;
             self.go_on(Mark { last: at, before: present.hash, hash, done: 0, ..present });
-            return Ok(None);
+            return Ok(());
         };
         self.compare(at, envelope.seen)?;
         self.runs.note(at, &envelope, (self.writer.session, self.writer.since())).map_err(End::Fault)?;
@@ -216,11 +212,15 @@ impl Applier {
             self.writer.applied(envelope.number, outcomes);
         }
         match (note, envelope.node) {
-            (Some(Note::Compare(id)), _) => return Ok(Some(Asked { id, position: at + 1, time })),
+            (Some(Note::Compare(id)), _) => {
+                let (stop, writer) = (self.shared.stop.subscribe(), Arc::clone(&self.writer));
+                let tell = move |digests| writer.report(digests);
+                self.comparer.begin((id, at + 1, time), &self.feed, &self.shared.comparisons, stop, tell);
+            }
             (Some(Note::Digests(digests)), Some(run)) if !is_own => self.shared.comparisons.reported(run.name, digests),
             _ => {}
         }
-        Ok(None)
+        Ok(())
     }
 
     /// Takes over new settings, which are in force from the next start on.

@@ -152,15 +152,6 @@ fn cut(table: &TableDigest) -> Token {
     Token(table.digest as u64)
 }
 
-/// A record that asks for a comparison, once it is applied.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Asked {
-    pub(super) id: Token,
-    pub(super) position: u64,
-    /// The time of the log there.
-    pub(super) time: Millis,
-}
-
 /// Takes digests on a thread of its own, for one comparison at a time.
 #[derive(Debug, Default)]
 pub(super) struct Comparer {
@@ -170,16 +161,15 @@ pub(super) struct Comparer {
 }
 
 impl Comparer {
-    /// Begins a comparison. Returns once later changes do not count.
+    /// Begins a comparison at a position, with the time of the log there. Returns once later changes do not count.
     pub(super) fn begin(
         &mut self,
-        asked: Asked,
+        (id, position, time): (Token, u64, Millis),
         feed: &Arc<Feed>,
         into: &Arc<Comparisons>,
         stop: watch::Receiver<bool>,
         tell_others: impl FnOnce(Digests) + Send + 'static,
     ) {
-        let Asked { id, position, time } = asked;
         into.begin(id, Comparison { position, state: Compared::Running });
         if self.is_busy.load(Ordering::Acquire) {
             let why = "this node was still busy with another comparison";

@@ -107,7 +107,7 @@ pub(super) async fn measure(
     // Nothing was measured if the run was interrupted before.
     let at_begin = ran.at_begin.transpose()?;
     let begin = at_begin.as_ref().unwrap_or(&at_end);
-    let counted = |name| increase(name, &begin.figures, &at_end.figures);
+    let counted = |name| (at_end.figures.sum(name) - begin.figures.sum(name).max(0.0)) as u64;
     let lags = after.spread(LAG).since(&begin.figures.spread(LAG));
     let seconds = ran.length.as_secs_f64();
     let per_second = |count: u64| if seconds > 0.0 { count as f64 / seconds } else { 0.0 };
@@ -138,11 +138,6 @@ pub(super) async fn measure(
         server_memory_bytes: target.own.as_ref().and_then(|own| memory(own.pid())),
         record: ran.counts.record,
     })
-}
-
-/// By how much a counter has grown.
-fn increase(name: &str, before: &Reading, after: &Reading) -> u64 {
-    (after.sum(name) - before.sum(name).max(0.0)) as u64
 }
 
 /// Requests answered 2xx meanwhile, by method and route.

@@ -25,7 +25,8 @@ pub(super) type Call = (Method, String, String);
 #[derive(Debug)]
 pub(super) struct Requests {
     first_user: u64,
-    next_item: u64,
+    /// The first id of an item that is not used yet.
+    pub(super) next_item: u64,
     /// The end of the paths of pages.
     page: &'static str,
 }
@@ -41,11 +42,6 @@ impl Requests {
     /// The id of a user.
     pub(super) fn user(&self, user: u32) -> u64 {
         self.first_user + u64::from(user)
-    }
-
-    /// The first id of an item that is not used yet.
-    pub(super) fn first_item(&self) -> u64 {
-        self.next_item
     }
 
     /// A new id of an item.

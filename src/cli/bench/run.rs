@@ -7,7 +7,6 @@
 use std::thread;
 
 use http_body_util::BodyExt;
-use rustix::time::{ClockId, clock_gettime};
 use tokio::pin;
 use tokio::sync::mpsc::{self, Receiver};
 use tokio::task::{JoinError, JoinSet};
@@ -22,6 +21,7 @@ use super::requests::{Call, Requests};
 use crate::cli::remote::calls::Client;
 use crate::prelude::*;
 use http::Reading;
+use model::clock::processor_time;
 
 /// The interval of looks at interruptions, and of reports of progress.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
@@ -171,9 +171,7 @@ fn when_due(begin: Instant, steps: impl Iterator<Item = Step> + Send + 'static) 
 /// The server after a time.
 async fn look(client: Arc<Client>, pid: Option<u32>, after: Duration) -> Result<Look> {
     sleep(after).await;
-    let worked = clock_gettime(ClockId::ProcessCPUTime);
-    let load_worked = Duration::new(worked.tv_sec.unsigned_abs(), worked.tv_nsec.unsigned_abs() as u32);
-    let (at, server_worked) = (Instant::now(), pid.and_then(own::worked));
+    let (load_worked, at, server_worked) = (processor_time(), Instant::now(), pid.and_then(own::worked));
     Ok(Look { at, figures: figures(&client).await?, server_worked, load_worked })
 }
 

@@ -5,9 +5,9 @@ use std::thread;
 
 use fastrand::Rng;
 
+use super::Community;
 use super::people::{self, CLOCK, READER, SWIMMERS, cast};
 use super::writer::{Answer, Post, Writer};
-use super::{Community, host_id};
 use crate::prelude::*;
 use feed::{PublishItems, ReactionRequest, Relate, Visibility, follows, reactions};
 use model::{Relation, Restriction};
@@ -67,8 +67,7 @@ impl Life {
     /// The users that the reader follows and has not muted, without the clock, which has turns of its own.
     fn find_neighbours(&self, feed: &Feed) -> Result<Vec<usize>> {
         let users: Vec<usize> = (0..LOOKED_AT.min(self.writer.community.users as usize)).collect();
-        let ids: Vec<HostId> =
-            users.iter().map(|user| self.writer.community.host_user(*user)).collect::<Result<_>>()?;
+        let ids: Vec<HostId> = users.iter().map(|user| self.writer.community.user(*user)).collect();
         let ids: Vec<UserId> = feed.read().find_all(&ids)?;
         let relations = follows::relations(feed.read(), ids[READER], &ids)?;
         let is_seen = |relation: &Relation| {
@@ -97,10 +96,10 @@ impl Life {
             Some(post) => {
                 let mut kinds = feed.reaction_kinds().iter().map(|(_, name)| name.to_owned());
                 let kind = if deed < 48 { kinds.last() } else { kinds.next() }.unwrap_or_default();
-                let user = self.writer.community.host_user(user)?;
+                let user = self.writer.community.user(user);
                 let request =
                     ReactionRequest { user, kind, active: true, since: None, visibility: Visibility::Application };
-                reactions::react(feed, host_id(&post.id)?, request).map(drop)
+                reactions::react(feed, post.id, request).map(drop)
             }
             None => Ok(()),
         }
@@ -110,8 +109,8 @@ impl Life {
         if user == target || target == CLOCK {
             return Ok(());
         }
-        let [user, target] = [user, target].map(|user| self.writer.community.host_user(user));
-        match feed.submit(Relate::of(user?, vec![(target?, None)], Vec::new())) {
+        let [user, target] = [user, target].map(|user| self.writer.community.user(user));
+        match feed.submit(Relate::of(user, vec![(target, None)], Vec::new())) {
             Err(error) if error.code() == Some(Code::Blocked) => Ok(()),
             followed => followed.map(drop),
         }
@@ -123,13 +122,13 @@ impl Life {
         let (subject, mut body) = self.writer.write(user, at, answer.as_ref());
         let is_post = answer.is_none() && user != CLOCK;
         if is_post && SWIMMERS.contains(&user) && self.writer.random.bool() {
-            body["to"] = json!([self.writer.community.group()?]);
+            body["to"] = json!([self.writer.community.group()]);
         }
         let draft = serde_json::from_value(body).context("a post of the demo")?;
         for (content, _) in feed.submit(PublishItems::all(vec![draft]))?.into_iter().filter(|_| is_post) {
             let id = content.id;
             let (_, ids) = feed.read().named(content)?;
-            self.writer.remember(Post { id: ids.of(id).to_string(), author: user, at, subject });
+            self.writer.remember(Post { id: ids.of(id), author: user, at, subject });
         }
         Ok(())
     }

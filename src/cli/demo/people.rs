@@ -1,9 +1,9 @@
 //! The people: names, and pictures that are chosen by a number.
 
-use serde_json::{Value, json};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::texts::{self, ARABIC, CHINESE, ENGLISH, TEXTS};
+use crate::prelude::*;
 
 /// The reader: the user whose timeline a visitor looks at first.
 pub(super) const READER: usize = 0;
@@ -54,7 +54,7 @@ pub(super) fn only_posts(user: usize) -> bool {
 }
 
 /// The profile of a user with this id, as a line of an import.
-pub(super) fn profile(seed: u64, user: usize, id: &str) -> Value {
+pub(super) fn profile(seed: u64, user: usize, id: &HostId) -> Value {
     let (nickname, bio) = match TEXTS.cast.get(user) {
         Some(member) => (member.name.clone(), &member.bio),
         None => {

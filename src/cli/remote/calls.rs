@@ -274,18 +274,20 @@ impl Server {
         serde_json::from_slice(&text).map_err(|e| self.client.fault(Cause::Unreadable(e.to_string())))
     }
 
+    /// A field of the JSON object of a good answer.
+    pub(crate) fn field<T: DeserializeOwned>(&self, method: Method, path: &str, name: &str) -> Result<T, Fault> {
+        let mut object: Value = self.call(method, path, None)?;
+        let field = object.get_mut(name).map(Value::take).unwrap_or_default();
+        serde_json::from_value(field).map_err(|e| self.client.fault(Cause::Unreadable(format!("{name}: {e}"))))
+    }
+
     /// The JSON of a good answer to a `GET`.
     pub(crate) fn get<T: DeserializeOwned>(&self, path: &str) -> Result<T, Fault> {
         self.call(Method::GET, path, None)
     }
 
-    /// The body of a good answer to a `GET`, however long.
-    pub(crate) fn read(&self, path: &str) -> Result<Body, Fault> {
-        self.read_after(Method::GET, path, String::new())
-    }
-
     /// The body of a good answer, however long.
-    pub(crate) fn read_after(&self, method: Method, path: &str, body: String) -> Result<Body, Fault> {
+    pub(crate) fn read(&self, method: Method, path: &str, body: String) -> Result<Body, Fault> {
         let until = Instant::now() + self.client.time_limit;
         let answer = self.runtime.block_on(self.client.good(method, path, body, until))?;
         let length = answer.headers().get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok());

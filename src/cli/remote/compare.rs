@@ -98,7 +98,7 @@ pub(crate) fn run(config: &Config, args: &CheckArgs) -> Result<i32> {
 fn compare(own: Option<&Node>, servers: Vec<Server>, timeout: Duration) -> Result<i32> {
     let until = Instant::now() + timeout;
     let Some(first) = servers.first() else { return Ok(SUCCESS) };
-    let Begun { id } = first.call(Method::POST, PATH, None)?;
+    let id: String = first.field(Method::POST, PATH, "id")?;
     let mut found: Vec<(String, Digests)> = Vec::new();
     for node in own.map(Compares::Own).into_iter().chain(servers.into_iter().map(Compares::Running)) {
         let position = found.first().map(|(_, digests)| digests.position);
@@ -145,17 +145,6 @@ fn report(out: &mut dyn Write, found: &[(String, Digests)], differing: &[&str]) 
     }
 }
 
-/// A new comparison.
-#[derive(Deserialize)]
-struct Begun {
-    id: String,
-}
-
-#[derive(Deserialize)]
-struct NodePosition {
-    position: u64,
-}
-
 impl Compares<'_> {
     fn name(&self) -> &str {
         match self {
@@ -197,8 +186,7 @@ impl Compares<'_> {
     fn has_passed(&self, position: u64) -> Result<bool> {
         // This process knows its own comparisons until it ends.
         let Self::Running(server) = self else { return Ok(false) };
-        let place: NodePosition = server.get("/v1/admin/cluster")?;
-        Ok(place.position > position)
+        Ok(server.field::<u64>(Method::GET, "/v1/admin/cluster", "position")? > position)
     }
 
     /// `None` if the node does not know the comparison.

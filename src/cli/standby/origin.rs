@@ -32,11 +32,6 @@ pub(super) struct Seal {
     ticket: String,
 }
 
-#[derive(Deserialize)]
-struct Health {
-    status: String,
-}
-
 /// A code that a standby acts upon.
 fn known(name: &str) -> Option<Code> {
     [Code::LogGone, Code::NotHandingOver, Code::BodyTooLarge].into_iter().find(|code| code.name() == name)
@@ -44,7 +39,7 @@ fn known(name: &str) -> Option<Code> {
 
 /// Whether a server serves applications.
 pub(super) fn is_ready(server: &Server) -> Result<bool, Fault> {
-    Ok(server.get::<Health>("/readyz")?.status == "ready")
+    Ok(server.field::<String>(Method::GET, "/readyz", "status")? == "ready")
 }
 
 impl Origin {
@@ -63,7 +58,7 @@ impl Origin {
     pub(super) fn take_copy(&self, request: &CopyRequest) -> Result<Body> {
         let request = serde_json::to_string(request).context("the request for a copy")?;
         let patient = self.server.with_time_limit(TIME_LIMIT_FOR_COPY);
-        let archive = patient.read_after(Method::POST, &format!("{PATH}/copies"), request);
+        let archive = patient.read(Method::POST, &format!("{PATH}/copies"), request);
         Ok(archive.map_err(|fault| self.error(fault))?.with_time_limit(TIME_LIMIT))
     }
 
@@ -85,8 +80,8 @@ impl Origin {
     /// The stream of the log behind a row.
     pub(super) fn follow(&self, log: u64, after: u64) -> Result<Body> {
         let name = self.quoted_name();
-        let stream = self.server.read(&format!("{PATH}/log?standby={name}&log={log:016x}&after={after}"));
-        stream.map_err(|fault| self.error(fault))
+        let path = format!("{PATH}/log?standby={name}&log={log:016x}&after={after}");
+        self.server.read(Method::GET, &path, String::new()).map_err(|fault| self.error(fault))
     }
 
     fn quoted_name(&self) -> String {

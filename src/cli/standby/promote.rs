@@ -34,11 +34,6 @@ pub(crate) struct PromoteArgs {
     access: Access,
 }
 
-#[derive(Deserialize)]
-struct Row {
-    row: u64,
-}
-
 /// Promotes a standby, and waits until it serves.
 pub(crate) fn run(config: &Config, args: &PromoteArgs) -> Result<()> {
     let Some(url) = &args.url else {
@@ -58,7 +53,7 @@ pub(crate) fn run(config: &Config, args: &PromoteArgs) -> Result<()> {
     let server = args.access.server("--url", url, TIME_LIMIT)?;
     let PromoteArgs { switch, force, accept_loss, .. } = args;
     let path = format!("/v1/admin/promote?switch={switch}&force={force}&accept_loss={accept_loss}");
-    let Row { row } = server.call(Method::POST, &path, None).map_err(|fault| match fault.code() {
+    let row: u64 = server.field(Method::POST, &path, "row").map_err(|fault| match fault.code() {
         "route_not_found" => Error::Setup(format!("{url} is no standby: it serves")),
         _ => fault.into(),
     })?;

@@ -2,7 +2,6 @@
 
 use std::io::Read as _;
 
-use aws_lc_rs::rand::{SecureRandom as _, SystemRandom};
 use clap::Subcommand;
 
 use crate::prelude::*;
@@ -43,8 +42,7 @@ pub(crate) fn run(command: &KeyCommand) -> Result<()> {
 
 fn make(args: &NewArgs) -> Result<()> {
     let mut secret = [0; 32];
-    let drawn = SystemRandom::new().fill(&mut secret);
-    drawn.map_err(|_| Error::Setup("the system gives no random numbers".to_owned()))?;
+    aws_lc_rs::rand::fill(&mut secret).map_err(|_| Error::Setup("the system gives no random numbers".to_owned()))?;
     if args.webhook {
         print_line(WebhookSecret::written(&secret))?;
         say("A line for the file of webhooks.secret_file, and for the receiver");

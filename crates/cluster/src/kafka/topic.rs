@@ -5,6 +5,7 @@ use pollster::block_on;
 use rdkafka::admin::{
     AdminClient, AdminOptions, ConfigEntry, ConfigResource, ConfigSource, NewTopic, ResourceSpecifier, TopicReplication,
 };
+use rdkafka::config::FromClientConfigAndContext;
 use rdkafka::consumer::{BaseConsumer, Consumer};
 use rdkafka::error::{KafkaError, RDKafkaErrorCode as Code};
 
@@ -52,9 +53,9 @@ pub fn make_topic(cluster: &Cluster) -> Result<bool> {
     .chain(cluster.flush.then_some(("flush.messages", "1")))
     .fold(NewTopic::new(name, 1, TopicReplication::Fixed(replication)), |topic, (key, value)| topic.set(key, value));
 
-    let asker = asker(cluster)?;
-    metadata(&asker, None)?;
-    let admin = admin(cluster)?;
+    let consumer: BaseConsumer<Watch> = asker(cluster)?;
+    metadata(&consumer, None)?;
+    let admin: AdminClient<Watch> = asker(cluster)?;
     let options = AdminOptions::new().request_timeout(Some(TIMEOUT)).operation_timeout(Some(TIMEOUT));
     let made = block_on(admin.create_topics([&topic], &options)).map_err(|error| failed(name, "be made", &error))?;
     match made.into_iter().next() {
@@ -63,7 +64,7 @@ pub fn make_topic(cluster: &Cluster) -> Result<bool> {
         Some(Err((_, code))) => return Err(failed(name, "be made", &KafkaError::AdminOp(code))),
         None => return Err(failed(name, "be made", &KafkaError::NoMessageReceived)),
     }
-    let read = try_for(ELECTION, AGAIN, |_| true, || asker.fetch_watermarks(name, PARTITION, TIMEOUT));
+    let read = try_for(ELECTION, AGAIN, |_| true, || consumer.fetch_watermarks(name, PARTITION, TIMEOUT));
     read.map(|_| true).map_err(|error| failed(name, "be read after it was made", &error))
 }
 
@@ -87,7 +88,7 @@ pub(crate) fn check_topic(cluster: &Cluster) -> Result<Vec<String>> {
         Some(code) => return Err(failed(name, "be looked at", &KafkaError::MetadataFetch(code))),
     }
     let brokers: Vec<i32> = metadata.brokers().iter().map(|broker| broker.id()).collect();
-    let admin = admin(cluster)?;
+    let admin = asker(cluster)?;
     let settings = settings_of_topic(&admin, name)?;
     let (mut known, mut silent, mut has_elr) = (Vec::new(), None, None);
     for &id in &brokers {
@@ -114,7 +115,7 @@ pub(crate) fn check_topic(cluster: &Cluster) -> Result<Vec<String>> {
 
 /// Whether the topic loses only its oldest records: nothing is taken out of its middle.
 pub(crate) fn keeps_all_but_the_oldest(cluster: &Cluster) -> Result<bool> {
-    let settings = settings_of_topic(&admin(cluster)?, cluster.topic.as_str())?;
+    let settings = settings_of_topic(&asker(cluster)?, cluster.topic.as_str())?;
     Ok(settings.get("cleanup.policy").is_some_and(|policy| policy == "delete"))
 }
 
@@ -134,12 +135,8 @@ fn code(error: &KafkaError) -> Option<Code> {
     }
 }
 
-/// A client for questions. It is in no group, and makes no topic by asking for it.
-fn asker(cluster: &Cluster) -> Result<BaseConsumer<Watch>> {
-    client(cluster, &[], Watch::new("setup"))
-}
-
-fn admin(cluster: &Cluster) -> Result<AdminClient<Watch>> {
+/// A client for questions or changes. It is in no group, and makes no topic by asking for it.
+fn asker<T: FromClientConfigAndContext<Watch>>(cluster: &Cluster) -> Result<T> {
     client(cluster, &[], Watch::new("setup"))
 }
 

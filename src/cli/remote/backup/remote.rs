@@ -11,11 +11,6 @@ use feed::backup::Backup;
 /// The path of backups.
 const PATH: &str = "/v1/admin/backups";
 
-#[derive(Deserialize)]
-struct List {
-    items: Vec<Backup>,
-}
-
 /// Fails with the reason if no server of this program can have told the backup.
 fn checked(server: &Server, backup: Backup) -> Result<Backup> {
     backup.manifest.check().map_err(|why| Error::Setup(format!("{} told of a backup: {why}", server.url())))?;
@@ -28,12 +23,12 @@ impl BackupSource for Server {
     }
 
     fn list(&self) -> Result<Vec<Backup>> {
-        let List { items } = self.get(PATH)?;
+        let items: Vec<Backup> = self.field(Method::GET, PATH, "items")?;
         items.into_iter().map(|shown| checked(self, shown)).collect()
     }
 
     fn read(&self, name: &str) -> Result<(Box<dyn Read + Send>, u64)> {
-        let body = Server::read(self, &format!("{PATH}/{name}"))?;
+        let body = Server::read(self, Method::GET, &format!("{PATH}/{name}"), String::new())?;
         let unknown = || Error::Setup(format!("{} gave an archive without a length", self.url()));
         let length = body.length.ok_or_else(unknown)?;
         Ok((Box::new(body), length))
