@@ -30,7 +30,7 @@ const ONLY_HERE: [&str; 14] = [
     "notices",
 ];
 /// Tables in which a further row may be right.
-const MAY_HAVE_MORE: [&str; 14] = [
+const MAY_HAVE_MORE: [&str; 13] = [
     "deleted",
     "inboxes",
     "activity",
@@ -41,7 +41,6 @@ const MAY_HAVE_MORE: [&str; 14] = [
     "jobs",
     "events",
     "replica",
-    "taken_off",
     "settings",
     "erasures",
     "erased",

@@ -7,13 +7,14 @@ use aws_lc_rs::digest::{SHA256, digest};
 
 use super::tables;
 use crate::feed::Feed;
+use crate::rows::tables::CONTENT;
 use crate::streaming::Kind;
 use crate::writer::command::{Change, Command, EndErasure, EraseRows, EraseUser};
 use crate::writer::txn::Txn;
 use crate::{erasure, ids};
 use model::error::{Code, Error, Result};
 use model::versions::Thing;
-use model::{ContentId, ErasedPart, Erasure, HostId, Id, Millis, UserId};
+use model::{ContentId, ErasedPart, Erasure, HostId, Millis, UserId};
 
 /// Most erasures under way.
 const MOST: usize = 1000;
@@ -81,30 +82,23 @@ impl Change for EraseRows {
     fn apply(self, txn: &mut Txn<'_>) -> Result<Self::Outcome> {
         let feed = txn.feed;
         let (began, Self { user, part }) = (Instant::now(), self);
-        let user = user_of(user)?;
-        let (mut contents, mut others) = (Vec::new(), Vec::new());
-        match &part {
-            ErasedPart::Items(ids) => {
-                let ids = ids.iter().map(|id| ContentId::of(*id)).collect::<Result<Vec<_>, _>>();
-                let ids = ids.map_err(|_| Error::Corrupt("the id 0".to_owned()))?;
-                contents = ids.into_iter().map(|id| feed.contents.change(id)).collect();
-            }
-            ErasedPart::Others(ids) => others = ids.iter().map(|id| user_of(*id)).collect::<Result<_>>()?,
-            _ => {}
-        }
+        let (user, table) = (user_of(user)?, tables::table_of(&part)?);
+        let items = part.keys.iter().filter(|_| table == CONTENT).filter_map(|key| table.keys.item(key));
+        let items = items.filter_map(|id| ContentId::new(id).ok());
+        txn.keep(items.map(|id| feed.contents.change(id)).collect::<Vec<_>>());
+        let others = tables::others(table, user, &part.keys)?;
         // As for the end of each of the follows.
-        let room = txn.room(2 * others.len())?;
+        let settles = settles(&part);
+        let room = txn.room(settles)?;
         // Nothing of the user is shown any more. What is left to change in pages of others is the paths and counts of their items.
-        let is_shown = matches!(part, ErasedPart::Items(_) | ErasedPart::TakenOff(_) | ErasedPart::Reactions(_));
-        txn.concerns(is_shown.then_some(Thing::Everything));
+        txn.concerns(table.ends_with_item.then_some(Thing::Everything));
         let both = others.iter().flat_map(|other| [(user, *other), (*other, user)]);
-        let unsettling = feed.backlog.unsettle(room, both);
+        let unsettling = feed.backlog.unsettle(room, both.take(settles));
         let readers = others.iter().map(|other| (*other, vec![user]));
         let own = (!others.is_empty()).then(|| (user, others.clone()));
         txn.change_sources(readers.chain(own));
         let jobs = tables::erase(&feed.store, user, &part)?;
         txn.once_written(move || unsettling.commit(jobs));
-        txn.keep(contents);
         Ok(OwnTime(began.elapsed()))
     }
 }
@@ -133,6 +127,11 @@ impl Change for EndErasure {
         txn.keep(summary);
         Ok(has_ended)
     }
+}
+
+/// At most how many follows a part ends, each with a settle job.
+pub(crate) fn settles(part: &ErasedPart) -> usize {
+    if tables::table_of(part).is_ok_and(tables::are_follows) { 2 * part.keys.len() } else { 0 }
 }
 
 fn user_of(raw: u64) -> Result<UserId> {

@@ -7,14 +7,14 @@ use crate::read::Read;
 use crate::streaming::{ChangeTime, Kind};
 use crate::writer::command::{Change, DeleteItem, EditItem, RestoreItem, TakeOff};
 use crate::writer::txn::Txn;
-use crate::{reactions, visibility, warm};
+use crate::{erasure, visibility, warm};
 use kv::Tier;
 use model::error::{Error, Result};
 use model::versions::Thing;
 use model::{Content, ContentId, MAX_TO, Millis, Moment, UserId};
 
 /// Most reactions that a delete purges itself.
-const REACTIONS_AT_ONCE: usize = 1000;
+const ROWS_AT_ONCE: usize = 1000;
 
 impl Change for EditItem {
     type Outcome = Content;
@@ -126,9 +126,7 @@ fn deleted_since(feed: &Core, at: ChangeTime) -> Millis {
 
 /// Purges an item that cannot be restored. An item with many reactions is left for a compaction.
 fn purge(feed: &Core, id: ContentId) -> Result<()> {
-    if reactions::tables::purge_reactions(&feed.store, id, Millis::MAX, REACTIONS_AT_ONCE, None)?.len()
-        < REACTIONS_AT_ONCE
-    {
+    if erasure::tables::purge_rows(&feed.store, id, Millis::MAX, ROWS_AT_ONCE, None)?.is_none() {
         tables::purge(&feed.store, id, Millis::MAX)?;
     }
     Ok(())

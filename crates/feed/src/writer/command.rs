@@ -315,7 +315,7 @@ impl Command {
             Self::SetRestriction(change) => change.settles(),
             Self::AnswerRequest(AnswerRequest { approved, .. }) => usize::from(*approved),
             Self::ImportLine(ImportLine { change, .. }) => change.settles(),
-            Self::EraseRows(EraseRows { part: ErasedPart::Others(others), .. }) => 2 * others.len(),
+            Self::EraseRows(EraseRows { part, .. }) => erasure::settles(part),
             _ => 0,
         }
     }

@@ -3,7 +3,7 @@
 use super::counts::ItemCounts;
 use super::reaction_kinds::ReactionKind;
 use crate::ids::id::UserId;
-use crate::ids::position::{Millis, UserCursor};
+use crate::ids::position::Millis;
 
 /// A requested change of a user's reaction to an item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,10 +15,6 @@ pub struct Reaction {
     /// Time of the reaction; `None` to remove it.
     pub since: Option<Millis>,
 }
-
-/// A place among all reactions to an item in the order of their purge: by the byte that stands for the kind on disk, each
-/// newest first.
-pub type ReactionPlace = (u8, UserCursor);
 
 /// The result of a [`Reaction`].
 #[derive(Debug, Clone, PartialEq, Eq)]
