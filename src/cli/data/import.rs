@@ -12,7 +12,7 @@ pub(crate) mod source;
 mod spellings;
 mod times;
 
-use self::lines::{ids, time};
+use self::lines::time;
 use self::reader::each_batch;
 use self::refusal::{Refusal, Refused};
 use self::source::Source;
@@ -149,7 +149,7 @@ impl Import<'_> {
                 for (line, change) in batch {
                     match change {
                         Ok(change) => {
-                            spellings.note(ids(&change), tally.table, &tally.name, line);
+                            spellings.note(change.ids(), tally.table, &tally.name, line);
                             lines.push((line, time(&change).is_some_and(|at| at < times::EARLY)));
                             changes.push(change);
                         }

@@ -6,7 +6,6 @@ pub(crate) mod purge;
 pub(crate) mod reads;
 pub mod tables;
 
-pub(crate) use changes::settles;
 pub use changes::{erase, erasure_hash};
 pub(crate) use purge::{drop_fan_outs, has_jobs_of, purge_erased};
 pub use reads::erasures;

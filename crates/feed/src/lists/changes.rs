@@ -36,6 +36,11 @@ fn all_members(feed: &Core, list: ListId) -> Result<Vec<UserId>> {
 impl Change for PutList {
     type Outcome = UserList;
 
+    fn import(self, txn: &mut Txn<'_>, since: Option<Millis>) -> Result<bool> {
+        self.apply(txn)?;
+        txn.imported("since", since)
+    }
+
     fn apply(self, txn: &mut Txn<'_>) -> Result<Self::Outcome> {
         let feed = txn.feed;
         let Self { user, list, settings } = self;
@@ -66,6 +71,18 @@ impl Change for DeleteList {
 
 impl Change for ChangeMembers {
     type Outcome = Vec<Option<Membership>>;
+
+    /// The rule of one who is there stays.
+    fn import(self, txn: &mut Txn<'_>, since: Option<Millis>) -> Result<bool> {
+        let feed = txn.feed;
+        let list = lists::named(feed.read(), feed.read().find(&self.user)?, &self.list)?.id;
+        let present = tables::memberships(&feed.store, list, &feed.read().find_all(&self.add)?, Tier::Disk)?;
+        if present.iter().all(Option::is_some) {
+            return Ok(false);
+        }
+        self.change(txn, since)?;
+        txn.imported("since", since)
+    }
 
     fn apply(self, txn: &mut Txn<'_>) -> Result<Self::Outcome> {
         self.change(txn, None)

@@ -8,7 +8,7 @@ use crate::writer::txn::EntryList;
 use crate::writer::txn::Txn;
 use crate::{ids, warm};
 use model::error::{Error, Result};
-use model::{Millis, Relation, Side, UserId};
+use model::{Millis, Relation, Restriction, Side, UserId};
 
 /// Most restrictions of a kind that one user can raise: ten times the default follow limit, so normal use never meets it.
 /// It bounds only the storage of one user: a read costs the same with one restriction as with all of them.
@@ -17,6 +17,10 @@ const LIMIT: usize = 10_000;
 impl Change for SetRestriction {
     type Outcome = Relation;
 
+    fn settles(&self) -> usize {
+        if self.raised && self.restriction == Restriction::Block { 2 } else { 0 }
+    }
+
     fn warm(&self, read: Read<'_>) -> Result<()> {
         warm::relations(read, &self.user, [&self.target])?;
         warm::relations(read, &self.target, [&self.user])
@@ -24,6 +28,11 @@ impl Change for SetRestriction {
 
     fn apply(self, txn: &mut Txn<'_>) -> Result<Self::Outcome> {
         self.set(txn, None, |txn, settles| txn.room(settles))
+    }
+
+    fn import(self, txn: &mut Txn<'_>, since: Option<Millis>) -> Result<bool> {
+        self.set(txn, since, |txn, settles| Ok(txn.room_of_import(settles)))?;
+        txn.imported("since", since)
     }
 }
 

@@ -9,7 +9,7 @@ use crate::inbox::backlog::JobReservation;
 use crate::items::tables::Push;
 use crate::store::Store;
 use crate::streaming::{ChangeTime, ShownChange};
-use crate::{events, restrictions, timeline};
+use crate::{events, restrictions, timeline, writer};
 use kv::Tier;
 use model::error::Result;
 use model::versions::Thing;
@@ -128,6 +128,16 @@ impl<'f> Txn<'f> {
                 step();
             }
         }));
+    }
+
+    /// Whether the change of an import has changed something. The time that it has given, in a field of this name, must not be
+    /// ahead then: `time_ahead`.
+    pub(crate) fn imported(&self, name: &str, since: Option<Millis>) -> Result<bool> {
+        let is_changed = self.feed.store.has_changed();
+        match since.filter(|_| is_changed) {
+            Some(since) => writer::not_ahead(self.feed, name, since, self.at).map(|()| true),
+            None => Ok(is_changed),
+        }
     }
 
     /// Room for settle jobs of a change; `overloaded` if there is none. A change from a command log is made everywhere,

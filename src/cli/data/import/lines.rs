@@ -15,7 +15,7 @@ use feed::{
     SetSuspension, Visibility,
 };
 use model::{
-    Audience, Draft, HostId, ItemLine, JsonObject, KindNames, ListSettings, Millis, Profile, ReactionKinds,
+    Audience, HostId, ItemLine, JsonObject, KindNames, ListSettings, Millis, Profile, ReactionKinds,
     Restriction, RuleDraft, Time, UserSettings, is_topic, kinds_of_rule,
 };
 
@@ -183,23 +183,6 @@ pub(super) fn time(line: &Command) -> Option<Millis> {
         Command::React(line) => line.requests.first()?.since,
         Command::ImportLine(line) => line.since,
         _ => None,
-    }
-}
-
-/// The ids in a line.
-pub(super) fn ids(line: &Command) -> Vec<&HostId> {
-    match line {
-        Command::ImportItems(line) => line.drafts.iter().flat_map(Draft::ids).collect(),
-        Command::React(line) => {
-            [&line.item].into_iter().chain(line.requests.iter().map(|request| &request.user)).collect()
-        }
-        Command::ImportLine(line) => ids(&line.change),
-        Command::DeleteItem(line) => vec![&line.item],
-        Command::MoveMarker(line) => vec![&line.user, &line.place.id],
-        Command::MoveNoticeMarker(line) => {
-            [&line.user, &line.place.id.actor].into_iter().chain(&line.place.id.item).collect()
-        }
-        line => line.users(),
     }
 }
 

@@ -4,6 +4,7 @@ use super::super::csv::object_of;
 use super::super::fields::{Columns, split};
 use super::super::records::Shape;
 use super::*;
+use model::Draft;
 
 /// The change that a record of CSV is, as a command log has it.
 fn csv(table: Table, record: &str) -> Result<String, Refusal> {
