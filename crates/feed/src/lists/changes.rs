@@ -5,8 +5,10 @@ use std::collections::HashSet;
 use super::tables;
 use crate::core::Core;
 use crate::feed::Feed;
+use crate::rows::tables::LIST_MEMBERS_BY_TIME;
 use crate::writer::command::{Change, ChangeMembers, DeleteList, PutList};
-use crate::writer::txn::{EntryList, Txn};
+use crate::writer::entry_times::EntryList;
+use crate::writer::txn::Txn;
 use crate::{follows, ids, kinds, lists};
 use kv::Tier;
 use model::error::{Code, Error, Result};
@@ -106,7 +108,7 @@ impl ChangeMembers {
         let removed: Vec<UserId> = feed.read().find_all(&remove)?;
         let known = removed.iter().filter(|member| **member != UserId::UNKNOWN);
         let rule = rule.map(|rule| kinds::numbered(feed, &rule)).transpose()?;
-        let since = since.map_or_else(|| txn.entry_time([EntryList::Members(present.id)]), Ok)?;
+        let since = since.map_or_else(|| txn.entry_time([EntryList::of(LIST_MEMBERS_BY_TIME, present.id)]), Ok)?;
         let added = added
             .iter()
             .map(|member| follows::tables::Change { rule, ..follows::tables::Change::new(*member, Some(since)) });

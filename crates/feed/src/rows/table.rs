@@ -1,6 +1,7 @@
 //! A table: its declaration, and its rows read and changed by the types of its keys and values.
 
 use std::fmt;
+use std::hash::{Hash, Hasher};
 use std::marker::PhantomData;
 use std::ops::Deref;
 
@@ -171,6 +172,14 @@ impl fmt::Display for Spec {
 impl PartialEq for Spec {
     fn eq(&self, other: &Self) -> bool {
         self.family == other.family
+    }
+}
+
+impl Eq for Spec {}
+
+impl Hash for Spec {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.family.place.hash(state);
     }
 }
 

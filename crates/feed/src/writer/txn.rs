@@ -9,22 +9,12 @@ use crate::inbox::backlog::JobReservation;
 use crate::items::tables::Push;
 use crate::store::Store;
 use crate::streaming::{ChangeTime, ShownChange};
+use crate::writer::entry_times::EntryList;
 use crate::{events, restrictions, timeline, writer};
 use kv::Tier;
 use model::error::Result;
 use model::versions::Thing;
-use model::{Content, ContentId, Effect, Event, ListId, Millis, ReactionKind, Side, UserId};
-
-/// A list of users, ordered by time.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) enum EntryList {
-    /// One side of the graph around a user.
-    Of(UserId, Side),
-    /// The members of a list that a user keeps.
-    Members(ListId),
-    /// The users with a reaction to an item.
-    Reactors(ContentId, ReactionKind),
-}
+use model::{Content, Effect, Event, Millis, UserId};
 
 /// The state and the time for some changes, and the rest of them: all that comes once their rows are written.
 pub struct Txn<'f> {

@@ -15,8 +15,8 @@ use feed::{
     SetSuspension, Visibility,
 };
 use model::{
-    Audience, HostId, ItemLine, JsonObject, KindNames, ListSettings, Millis, Profile, ReactionKinds,
-    Restriction, RuleDraft, Time, UserSettings, is_topic, kinds_of_rule,
+    Audience, HostId, ItemLine, JsonObject, KindNames, ListSettings, Millis, Profile, ReactionKinds, Restriction,
+    RuleDraft, Time, UserSettings, is_topic, kinds_of_rule,
 };
 
 /// Declares lines. The fields behind the semicolon may be left out, or `null`.
