@@ -10,7 +10,7 @@ use crate::core::Core;
 use crate::erasure;
 use crate::read::{Read, Visibility};
 use crate::streaming::ChangeTime;
-use crate::writer::named::Named;
+use crate::writer::named::{Named, See};
 use crate::writer::txn::Txn;
 use model::error::{Code, Error, Result};
 use model::{
@@ -124,22 +124,11 @@ macro_rules! changes {
                 match self { $(Self::$change(change) => change.import(txn, since)),+ }
             }
 
-            /// The users whom it names, none of whom may be erased while it is made.
-            pub fn users(&self) -> Vec<&HostId> {
-                let mut found = Vec::new();
+            /// Visits the users and the items that it names.
+            pub(crate) fn each_id<'c>(&'c self, see: See<'_, 'c>) {
                 match self {
-                    $(Self::$change($change { $($field),+ }) => { $(users!($field, found $(, $mark)?);)+ })+
+                    $(Self::$change($change { $($field),+ }) => { $(each!($field, see $(, $mark)?);)+ })+
                 }
-                found
-            }
-
-            /// The users and the items that it names.
-            pub fn ids(&self) -> Vec<&HostId> {
-                let mut found = Vec::new();
-                match self {
-                    $(Self::$change($change { $($field),+ }) => { $(Named::ids($field, &mut found);)+ })+
-                }
-                found
             }
 
             pub(crate) fn bytes(&self) -> usize {
@@ -168,12 +157,12 @@ macro_rules! changes {
     };
 }
 
-macro_rules! users {
-    ($field:ident, $found:ident) => {
-        Named::users($field, &mut $found)
+macro_rules! each {
+    ($field:ident, $see:ident) => {
+        $field.each($see)
     };
-    ($field:ident, $found:ident, $mark:ident) => {
-        let _ = $field;
+    ($field:ident, $see:ident, $mark:ident) => {
+        $field.each(&mut |id, _| $see(id, false))
     };
 }
 
@@ -374,6 +363,20 @@ impl Command {
             refuse_erasing(txn.feed, self.users())?;
         }
         self.apply(txn)
+    }
+
+    /// The users whom it names, none of whom may be erased while it is made.
+    fn users(&self) -> Vec<&HostId> {
+        let mut users = Vec::new();
+        self.each_id(&mut |id, is_user| users.extend(is_user.then_some(id)));
+        users
+    }
+
+    /// The users and the items that it names.
+    pub fn ids(&self) -> Vec<&HostId> {
+        let mut ids = Vec::new();
+        self.each_id(&mut |id, _| ids.push(id));
+        ids
     }
 
     /// The smallest and the greatest id of items that get their times here, if the application gave the ids. Names rise in the

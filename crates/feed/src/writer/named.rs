@@ -7,91 +7,57 @@ use model::{
     UserSettings,
 };
 
+/// Gets each id, and whether it is that of a user who may not be erased while the change is made.
+pub(crate) type See<'s, 'c> = &'s mut dyn FnMut(&'c HostId, bool);
+
 /// A field of a change.
 pub(crate) trait Named {
-    /// Adds the users whom it names, none of whom may be erased while the change is made.
-    fn users<'c>(&'c self, _: &mut Vec<&'c HostId>) {}
-
-    /// Adds the users and the items that it names.
-    fn ids<'c>(&'c self, found: &mut Vec<&'c HostId>) {
-        self.users(found);
-    }
+    /// Visits the ids that it names.
+    fn each<'c>(&'c self, _: See<'_, 'c>) {}
 }
 
-impl Named for HostId {
-    fn users<'c>(&'c self, found: &mut Vec<&'c HostId>) {
-        found.push(self);
-    }
+macro_rules! named {
+    ($($type:ty: |$this:ident, $see:ident| $each:expr;)+) => {
+        $(impl Named for $type {
+            fn each<'c>(&'c self, $see: See<'_, 'c>) {
+                let $this = self;
+                $each
+            }
+        })+
+    };
 }
 
-impl Named for Draft {
-    fn users<'c>(&'c self, found: &mut Vec<&'c HostId>) {
-        found.extend(Draft::users(self));
-    }
-
-    fn ids<'c>(&'c self, found: &mut Vec<&'c HostId>) {
-        found.extend(Draft::ids(self));
-    }
-}
-
-/// Each is refused alone: the requests of others come in the same change.
-impl Named for ReactionRequest {
-    fn ids<'c>(&'c self, found: &mut Vec<&'c HostId>) {
-        found.push(&self.user);
-    }
-}
-
-impl Named for Position<HostId> {
-    fn ids<'c>(&'c self, found: &mut Vec<&'c HostId>) {
-        found.push(&self.id);
-    }
-}
-
-impl Named for Position<HostNoticeId> {
-    fn ids<'c>(&'c self, found: &mut Vec<&'c HostId>) {
-        found.extend([&self.id.actor].into_iter().chain(&self.id.item));
-    }
-}
-
-impl Named for Box<Command> {
-    fn users<'c>(&'c self, found: &mut Vec<&'c HostId>) {
-        found.extend(Command::users(self));
-    }
-
-    fn ids<'c>(&'c self, found: &mut Vec<&'c HostId>) {
-        found.extend(Command::ids(self));
-    }
+named! {
+    HostId: |id, see| see(id, true);
+    Draft: |draft, see| {
+        draft.users().for_each(|user| see(user, true));
+        draft.content_id.iter().chain(&draft.ref_id).for_each(|item| see(item, false));
+    };
+    // Each is refused alone: the requests of others come in the same change.
+    ReactionRequest: |request, see| see(&request.user, false);
+    Position<HostId>: |place, see| see(&place.id, false);
+    Position<HostNoticeId>: |place, see| {
+        [&place.id.actor].into_iter().chain(&place.id.item).for_each(|id| see(id, false));
+    };
+    Box<Command>: |change, see| change.each_id(see);
 }
 
 impl<T: Named> Named for Vec<T> {
-    fn users<'c>(&'c self, found: &mut Vec<&'c HostId>) {
-        self.iter().for_each(|one| one.users(found));
-    }
-
-    fn ids<'c>(&'c self, found: &mut Vec<&'c HostId>) {
-        self.iter().for_each(|one| one.ids(found));
+    fn each<'c>(&'c self, see: See<'_, 'c>) {
+        self.iter().for_each(|one| one.each(see));
     }
 }
 
 impl<T: Named> Named for Option<T> {
-    fn users<'c>(&'c self, found: &mut Vec<&'c HostId>) {
-        self.iter().for_each(|one| one.users(found));
-    }
-
-    fn ids<'c>(&'c self, found: &mut Vec<&'c HostId>) {
-        self.iter().for_each(|one| one.ids(found));
+    fn each<'c>(&'c self, see: See<'_, 'c>) {
+        self.iter().for_each(|one| one.each(see));
     }
 }
 
 impl<A: Named, B: Named> Named for (A, B) {
-    fn users<'c>(&'c self, found: &mut Vec<&'c HostId>) {
-        self.0.users(found);
-        self.1.users(found);
-    }
-
-    fn ids<'c>(&'c self, found: &mut Vec<&'c HostId>) {
-        self.0.ids(found);
-        self.1.ids(found);
+    fn each<'c>(&'c self, see: See<'_, 'c>) {
+        self.0.each(see);
+        self.1.each(see);
     }
 }
 
