@@ -216,21 +216,17 @@ pub(crate) fn next_step(feed: &Feed, erasing: &mut Erasing) -> Option<Command> {
 
 /// Whether there is anything left of a part. Items that are deleted for good are found until they are purged.
 fn names_any(feed: &Feed, user: UserId, part: &ErasedPart) -> bool {
-    match part {
-        ErasedPart::Items(ids) => {
-            let ids: Vec<_> = ids.iter().filter_map(|id| ContentId::new(*id).ok()).collect();
-            let kept = feed::items::tables::kept(feed.store(), &ids).expect("reads");
-            let sources = |id| feed::erasure::tables::erased_paths(feed.store(), &[id]).expect("reads");
-            ids.into_iter().zip(kept).any(|(id, kept)| match kept {
-                Some((item, deleted_at)) => item.author != user || deleted_at != Some(FINAL),
-                None => sources(id).contains(&user),
-            })
-        }
-        ErasedPart::Others(ids) | ErasedPart::TakenOff(ids) | ErasedPart::Memberships(ids) => !ids.is_empty(),
-        ErasedPart::Changes(numbers) => !numbers.is_empty(),
-        ErasedPart::Reactions(reactions) => !reactions.is_empty(),
-        ErasedPart::Lists(names) => !names.is_empty(),
+    if part.table != "content" {
+        return !part.keys.is_empty();
     }
+    let id = |key: &Vec<u8>| ContentId::new(u64::from_be_bytes(key[..].try_into().expect("an id"))).expect("an id");
+    let ids: Vec<_> = part.keys.iter().map(id).collect();
+    let kept = feed::items::tables::kept(feed.store(), &ids).expect("reads");
+    let sources = |id| feed::erasure::tables::erased_paths(feed.store(), &[id]).expect("reads");
+    ids.into_iter().zip(kept).any(|(id, kept)| match kept {
+        Some((item, deleted_at)) => item.author != user || deleted_at != Some(FINAL),
+        None => sources(id).contains(&user),
+    })
 }
 
 impl Log {

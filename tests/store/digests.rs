@@ -63,7 +63,7 @@ fn changes_after_the_instant_do_not_count(store: &Store) {
             archive(store);
             store.compact().expect("compacts");
             for id in [1007, 2004] {
-                feed::reactions::tables::purge_reactions(store, item(id), u64::MAX, MANY, None).expect("purges");
+                feed::erasure::tables::purge_rows(store, item(id), u64::MAX, MANY, None).expect("purges");
                 assert!(feed::items::tables::purge(store, item(id), u64::MAX).expect("purges"));
             }
             store.compact().expect("compacts");

@@ -1,14 +1,12 @@
 //! `tideline export`: the files that an import reads, from a directory that no server uses.
 
-mod lines;
-mod output;
+pub(super) mod output;
 
 use std::collections::HashSet;
 
-use self::lines::Scope;
 use self::output::Output;
 use super::files::Files;
-use super::tables::Table;
+use super::tables::{Scope, Table};
 use crate::cli::terminal::part::Part;
 use crate::cli::terminal::units;
 use crate::prelude::*;
@@ -32,13 +30,13 @@ pub(crate) fn run(config: &Config, args: &ExportArgs) -> Result<()> {
     // Nothing is written, so the engine needs next to nothing for it.
     let reader = Reader::open(&server::options(config).with(|engine| engine.write_buffer = 1 << 20))?;
     let latest = now().saturating_add(config.content.max_ahead.as_millis());
-    let scope =
-        Scope { kinds: &config.reactions.kinds, deleted: files.iter().any(|(table, _)| *table == Table::Deletions) };
+    let deleted = files.iter().any(|(table, _)| *table == Table::Deletions);
+    let scope = Scope { reader: &reader, kinds: &config.reactions.kinds, deleted };
     let mut outputs = Vec::new();
     for (table, path) in files {
-        let about = Some(reader.about(table.on_disk()));
+        let about = Some(reader.about(table.declared().on_disk));
         let mut output = Output::begin(path, table.name(), about, &interrupt, latest)?;
-        lines::write(*table, &reader, &scope, &mut output)?;
+        table.write(&scope, &mut output)?;
         outputs.push(output.end()?);
     }
     // All of them, or none.

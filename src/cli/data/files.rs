@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Arg, ArgAction, ArgGroup, ArgMatches, Args, Command, FromArgMatches, value_parser};
 
-use super::tables::Table;
+use super::tables::{Declared, Table};
 
 /// The files that a command line names, in the order of their tables: `MANY` of a table, or one.
 #[derive(Debug, Default)]
@@ -15,7 +15,7 @@ impl<const MANY: bool> Args for Files<MANY> {
         let command = command.group(ArgGroup::new("files").required(true).multiple(true));
         let (action, begin) = if MANY { (ArgAction::Append, "A file of") } else { (ArgAction::Set, "The file for") };
         Table::ALL.into_iter().fold(command, |command, table| {
-            let [name, .., what] = table.declaration();
+            let Declared { name, what, .. } = table.declared();
             let file = Arg::new(name).long(name).value_name("FILE").group("files").action(action.clone());
             command.arg(file.value_parser(value_parser!(PathBuf)).help(format!("{begin} {what}")))
         })

@@ -1,32 +1,30 @@
 //! `tideline import`: all that a host has from files, as if each line were sent to the API.
 
-mod csv;
-mod fields;
+pub(super) mod csv;
+pub(super) mod fields;
 mod format;
-pub(in crate::cli) mod lines;
 pub(crate) mod reader;
-mod records;
-mod refusal;
-mod rows;
+pub(super) mod records;
+pub(super) mod refusal;
+pub(super) mod rows;
 pub(crate) mod source;
 mod spellings;
 mod times;
 
-use self::lines::{ids, time};
 use self::reader::each_batch;
 use self::refusal::{Refusal, Refused};
 use self::source::Source;
 use self::spellings::Spellings;
 use super::drain::drain;
 use super::files::Files;
-use super::tables::Table;
+use super::tables::{Table, columns, time};
 use crate::cli::terminal::units;
 use crate::prelude::*;
 use config::Durability;
 
 /// What to import.
 #[derive(Debug, Args)]
-#[command(after_help = include_str!("import/help.txt").trim_end())]
+#[command(after_help = help())]
 pub(crate) struct ImportArgs {
     #[command(flatten)]
     files: Files<true>,
@@ -49,6 +47,11 @@ impl ImportArgs {
         ];
         Self { files: Files(files), allow_refused: 0, quiet: true }
     }
+}
+
+fn help() -> String {
+    let rest = include_str!("import/help.txt").trim_end();
+    format!("CSV columns, in this order unless a header row names them in another order:\n{}{rest}", columns())
 }
 
 /// The result of one file.
@@ -149,7 +152,7 @@ impl Import<'_> {
                 for (line, change) in batch {
                     match change {
                         Ok(change) => {
-                            spellings.note(ids(&change), tally.table, &tally.name, line);
+                            spellings.note(change.ids(), tally.table, &tally.name, line);
                             lines.push((line, time(&change).is_some_and(|at| at < times::EARLY)));
                             changes.push(change);
                         }

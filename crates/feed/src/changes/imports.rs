@@ -10,7 +10,7 @@ use crate::items::publish::{check, content_exists};
 use crate::items::tables::{Batch, Published, Push};
 use crate::memory::kinds::too_many_kinds;
 use crate::streaming::ChangeTime;
-use crate::writer::command::{Change, Command, ImportFollows, ImportItems, Made, no_outcome};
+use crate::writer::command::{Change, Command, ImportFollows, ImportItems, ImportLine, Made, no_outcome};
 use crate::writer::entry_times::lists_of_follows;
 use crate::writer::txn::Txn;
 use crate::{erasure, follows, ids, items, kinds, visibility, writer};
@@ -191,6 +191,18 @@ impl ImportFollows {
 impl Change for ImportItems {
     type Outcome = Vec<Result<bool>>;
 
+    fn bytes(&self) -> usize {
+        self.drafts.iter().map(Draft::bytes).sum()
+    }
+
+    fn jobs(&self) -> usize {
+        self.drafts.iter().map(Draft::paths).sum()
+    }
+
+    fn waits(&self) -> bool {
+        true
+    }
+
     fn apply(self, txn: &mut Txn<'_>) -> Result<Self::Outcome> {
         let (feed, at) = (txn.feed, txn.at);
         let Self { drafts, edited } = self;
@@ -258,6 +270,14 @@ impl Change for ImportItems {
 impl Change for ImportFollows {
     type Outcome = Vec<Result<bool>>;
 
+    fn settles(&self) -> usize {
+        self.follows.len()
+    }
+
+    fn waits(&self) -> bool {
+        true
+    }
+
     fn apply(self, txn: &mut Txn<'_>) -> Result<Self::Outcome> {
         let (feed, at) = (txn.feed, txn.at);
         each_once(self.follows.iter().map(|(target, _)| target), "user")?;
@@ -295,5 +315,25 @@ impl Change for ImportFollows {
             follows::write_follows(feed, txn, user, &changes, room)?;
         }
         Ok(results)
+    }
+}
+
+impl Change for ImportLine {
+    type Outcome = bool;
+
+    fn settles(&self) -> usize {
+        self.change.settles()
+    }
+
+    fn waits(&self) -> bool {
+        true
+    }
+
+    fn is_alone(&self, at: ChangeTime) -> bool {
+        at != ChangeTime::Clock
+    }
+
+    fn apply(self, txn: &mut Txn<'_>) -> Result<bool> {
+        self.change.import(txn, self.since)
     }
 }

@@ -1,4 +1,3 @@
 //! Imports.
 
-mod import_lines;
 mod imports;

@@ -36,7 +36,7 @@ pub fn has_data(store: &Store) -> Result<bool> {
         let mut rules = Rules::new(store, at, 0);
         let mut has = false;
         at.each_row(table, &[], |key, value| {
-            has = rules.value(counted, key, value)?.is_some();
+            has = rules.value((table, counted), key, value)?.is_some();
             Ok(if has { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
         })?;
         if has {
@@ -107,7 +107,7 @@ fn add_rows(
         rows.seek(keys::id(first));
     }
     each_row(table, rows, watch, |key, value| {
-        if let Some(value) = rules.value(counted, key, value)? {
+        if let Some(value) = rules.value((table, counted), key, value)? {
             digest.add(key, value);
         }
         Ok(())
@@ -132,17 +132,22 @@ impl<'a> Rules<'a> {
     }
 
     /// The value with which a row counts; `None` if it does not.
-    fn value<'v>(&mut self, counted: Counted, key: &[u8], value: &'v [u8]) -> Result<Option<&'v [u8]>> {
+    fn value<'v>(
+        &mut self,
+        (table, counted): (AnyTable, Counted),
+        key: &[u8],
+        value: &'v [u8],
+    ) -> Result<Option<&'v [u8]>> {
+        if table.ends_with_item && self.is_final(table.keys.item(key))? {
+            return Ok(None);
+        }
         let counts = match counted {
             Counted::All | Counted::Newest => true,
-            Counted::OfItem => !self.is_final(keys::number(key))?,
-            Counted::ByItem => !self.is_final(keys::last_id(key))?,
             Counted::Deletions if self.is_final_at(value) => return Ok(Some(&[])),
             // Who its author was is known where it is purged.
             Counted::Deletions => return Ok(Some(value.get(..keys::ID).unwrap_or(value))),
             Counted::Keys => return Ok(Some(&[])),
             Counted::NotZero => !is_zero(value),
-            Counted::OfItemNotZero => !is_zero(value) && !self.is_final(keys::number(key))?,
             Counted::Hot => self.is_hot(key, value)?,
             Counted::Notices => self.is_notice(key, value)?,
             Counted::Archived => keys::number(key) != Some(NOBODY),

@@ -7,13 +7,14 @@ use aws_lc_rs::digest::{SHA256, digest};
 
 use super::tables;
 use crate::feed::Feed;
-use crate::streaming::Kind;
-use crate::writer::command::{Change, Command, EndErasure, EraseRows, EraseUser};
+use crate::rows::tables::CONTENT;
+use crate::streaming::{ChangeTime, Kind};
+use crate::writer::command::{Change, EndErasure, EraseRows, EraseUser};
 use crate::writer::txn::Txn;
 use crate::{erasure, ids};
 use model::error::{Code, Error, Result};
 use model::versions::Thing;
-use model::{ContentId, ErasedPart, Erasure, HostId, Id, Millis, UserId};
+use model::{ContentId, Erasure, HostId, Millis, UserId};
 
 /// Most erasures under way.
 const MOST: usize = 1000;
@@ -78,39 +79,41 @@ impl fmt::Debug for OwnTime {
 impl Change for EraseRows {
     type Outcome = OwnTime;
 
+    fn settles(&self) -> usize {
+        let part = &self.part;
+        if tables::table_of(part).is_ok_and(tables::are_follows) { 2 * part.keys.len() } else { 0 }
+    }
+
     fn apply(self, txn: &mut Txn<'_>) -> Result<Self::Outcome> {
         let feed = txn.feed;
-        let (began, Self { user, part }) = (Instant::now(), self);
-        let user = user_of(user)?;
-        let (mut contents, mut others) = (Vec::new(), Vec::new());
-        match &part {
-            ErasedPart::Items(ids) => {
-                let ids = ids.iter().map(|id| ContentId::of(*id)).collect::<Result<Vec<_>, _>>();
-                let ids = ids.map_err(|_| Error::Corrupt("the id 0".to_owned()))?;
-                contents = ids.into_iter().map(|id| feed.contents.change(id)).collect();
-            }
-            ErasedPart::Others(ids) => others = ids.iter().map(|id| user_of(*id)).collect::<Result<_>>()?,
-            _ => {}
-        }
+        let (began, settles) = (Instant::now(), self.settles());
+        let Self { user, part } = self;
+        let (user, table) = (user_of(user)?, tables::table_of(&part)?);
+        let items = part.keys.iter().filter(|_| table == CONTENT).filter_map(|key| table.keys.item(key));
+        let items = items.filter_map(|id| ContentId::new(id).ok());
+        txn.keep(items.map(|id| feed.contents.change(id)).collect::<Vec<_>>());
+        let others = tables::others(table, user, &part.keys)?;
         // As for the end of each of the follows.
-        let room = txn.room(2 * others.len())?;
+        let room = txn.room(settles)?;
         // Nothing of the user is shown any more. What is left to change in pages of others is the paths and counts of their items.
-        let is_shown = matches!(part, ErasedPart::Items(_) | ErasedPart::TakenOff(_) | ErasedPart::Reactions(_));
-        txn.concerns(is_shown.then_some(Thing::Everything));
+        txn.concerns(table.ends_with_item.then_some(Thing::Everything));
         let both = others.iter().flat_map(|other| [(user, *other), (*other, user)]);
-        let unsettling = feed.backlog.unsettle(room, both);
+        let unsettling = feed.backlog.unsettle(room, both.take(settles));
         let readers = others.iter().map(|other| (*other, vec![user]));
         let own = (!others.is_empty()).then(|| (user, others.clone()));
         txn.change_sources(readers.chain(own));
         let jobs = tables::erase(&feed.store, user, &part)?;
         txn.once_written(move || unsettling.commit(jobs));
-        txn.keep(contents);
         Ok(OwnTime(began.elapsed()))
     }
 }
 
 impl Change for EndErasure {
     type Outcome = bool;
+
+    fn is_alone(&self, _: ChangeTime) -> bool {
+        true
+    }
 
     fn apply(self, txn: &mut Txn<'_>) -> Result<Self::Outcome> {
         let (feed, at) = (txn.feed, txn.at);
@@ -137,46 +140,6 @@ impl Change for EndErasure {
 
 fn user_of(raw: u64) -> Result<UserId> {
     UserId::new(raw).map_err(|_| Error::Corrupt("the id 0".to_owned()))
-}
-
-impl Command {
-    /// The users whom it names, none of whom may be erased while it is made.
-    pub fn users(&self) -> Vec<&HostId> {
-        use crate::writer::command::*;
-        match self {
-            Self::PublishItems(PublishItems { drafts, .. }) | Self::ImportItems(ImportItems { drafts, .. }) => {
-                drafts.iter().flat_map(|draft| draft.users()).collect()
-            }
-            // Each reaction is asked for by its own user.
-            Self::EditItem(_)
-            | Self::DeleteItem(_)
-            | Self::RestoreItem(_)
-            | Self::React(_)
-            | Self::NumberReactions(_) => Vec::new(),
-            Self::Relate(Relate { user, follow, unfollow, .. }) => {
-                [user].into_iter().chain(follow.iter().map(|(target, _)| target)).chain(unfollow).collect()
-            }
-            Self::SetRestriction(SetRestriction { user, target, .. }) => vec![user, target],
-            Self::PutProfiles(PutProfiles { profiles }) => profiles.iter().map(|(user, _)| user).collect(),
-            Self::AnswerRequest(AnswerRequest { user, from, .. }) => vec![user, from],
-            Self::GiveNumbers(GiveNumbers { ids }) => ids.iter().collect(),
-            Self::ImportFollows(ImportFollows { user, follows, .. }) => {
-                [user].into_iter().chain(follows.iter().map(|(target, _)| target)).collect()
-            }
-            Self::MoveMarker(MoveMarker { user, .. })
-            | Self::MoveNoticeMarker(MoveNoticeMarker { user, .. })
-            | Self::PutSettings(PutSettings { user, .. })
-            | Self::SetSuspension(SetSuspension { user, .. })
-            | Self::PutList(PutList { user, .. })
-            | Self::DeleteList(DeleteList { user, .. }) => vec![user],
-            Self::TakeOff(TakeOff { source, .. }) => vec![source],
-            Self::ChangeMembers(ChangeMembers { user, add, remove, .. }) => {
-                [user].into_iter().chain(add).chain(remove).collect()
-            }
-            Self::ImportLine(ImportLine { change, .. }) => change.users(),
-            Self::EraseUser(_) | Self::EraseRows(_) | Self::EndErasure(_) | Self::KeepReceiver(_) => Vec::new(),
-        }
-    }
 }
 
 #[cfg(test)]

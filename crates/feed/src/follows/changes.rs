@@ -101,6 +101,10 @@ impl Relate {
 impl Change for Relate {
     type Outcome = Vec<Relation>;
 
+    fn settles(&self) -> usize {
+        self.follow.len() + self.unfollow.len()
+    }
+
     fn warm(&self, read: Read<'_>) -> Result<()> {
         warm::relations(read, &self.user, self.follow.iter().map(|(target, _)| target).chain(&self.unfollow))
     }

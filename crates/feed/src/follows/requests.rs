@@ -21,6 +21,10 @@ pub fn answer_request(feed: &Feed, user: &HostId, from: &HostId, approved: bool)
 impl Change for AnswerRequest {
     type Outcome = ();
 
+    fn settles(&self) -> usize {
+        usize::from(self.approved)
+    }
+
     fn apply(self, txn: &mut Txn<'_>) -> Result<()> {
         let (feed, at) = (txn.feed, txn.at);
         let Self { user, from, approved } = self;

@@ -2,19 +2,20 @@
 
 use super::tables;
 use crate::core::Core;
+use crate::ids::missing;
 use crate::items::tables::Restored;
 use crate::read::Read;
 use crate::streaming::{ChangeTime, Kind};
 use crate::writer::command::{Change, DeleteItem, EditItem, RestoreItem, TakeOff};
 use crate::writer::txn::Txn;
-use crate::{reactions, visibility, warm};
+use crate::{erasure, ids, visibility, warm};
 use kv::Tier;
-use model::error::{Error, Result};
+use model::error::{Code, Error, Result};
 use model::versions::Thing;
-use model::{Content, ContentId, MAX_TO, Millis, Moment, UserId};
+use model::{Content, ContentId, HostId, MAX_TO, Millis, Moment, UserId};
 
-/// Most reactions that a delete purges itself.
-const REACTIONS_AT_ONCE: usize = 1000;
+/// Most rows that a delete purges itself, such as reactions.
+const ROWS_AT_ONCE: usize = 1000;
 
 impl Change for EditItem {
     type Outcome = Content;
@@ -54,6 +55,26 @@ impl Change for DeleteItem {
         let since = txn.at.now();
         self.set(txn, since)
     }
+
+    fn import(self, txn: &mut Txn<'_>, since: Option<Millis>) -> Result<bool> {
+        let feed = txn.feed;
+        if self.purge {
+            return take_id(feed, &self.item);
+        }
+        if tables::deleted(&feed.store, &[feed.read().find_content(&self.item)?], Tier::Disk)? == [true] {
+            return Ok(false);
+        }
+        let now = txn.at.now();
+        self.set(txn, since.unwrap_or(now))?;
+        txn.imported("deleted_at", since)
+    }
+}
+
+/// Takes the id of an item that was purged elsewhere; `content_exists` if there is an item.
+fn take_id(feed: &Core, item: &HostId) -> Result<bool> {
+    let id = ids::for_change(feed, [item])?.pop().ok_or_else(missing)?;
+    let is_there = "content_id: the item is here, live or deleted, so it is not purged";
+    tables::take_id(&feed.store, id)?.ok_or_else(|| Error::refused(Code::ContentExists, is_there))
 }
 
 impl DeleteItem {
@@ -94,6 +115,10 @@ impl DeleteItem {
 impl Change for RestoreItem {
     type Outcome = Content;
 
+    fn jobs(&self) -> usize {
+        1 + MAX_TO
+    }
+
     fn warm(&self, read: Read<'_>) -> Result<()> {
         warm::item(read, &self.item, [])
     }
@@ -101,7 +126,7 @@ impl Change for RestoreItem {
     fn apply(self, txn: &mut Txn<'_>) -> Result<Self::Outcome> {
         let (feed, at) = (txn.feed, txn.at);
         let id: ContentId = feed.read().find_content(&self.item)?;
-        let (mut room, push) = txn.room_to_push(1 + MAX_TO)?;
+        let (mut room, push) = txn.room_to_push(self.jobs())?;
         let deleted_since = deleted_since(feed, at);
         let deleted = tables::kept(&feed.store, &[id])?.pop().flatten();
         txn.concerns_items(deleted.as_ref().map(|(content, _)| content));
@@ -126,9 +151,7 @@ fn deleted_since(feed: &Core, at: ChangeTime) -> Millis {
 
 /// Purges an item that cannot be restored. An item with many reactions is left for a compaction.
 fn purge(feed: &Core, id: ContentId) -> Result<()> {
-    if reactions::tables::purge_reactions(&feed.store, id, Millis::MAX, REACTIONS_AT_ONCE, None)?.len()
-        < REACTIONS_AT_ONCE
-    {
+    if erasure::tables::purge_rows(&feed.store, id, Millis::MAX, ROWS_AT_ONCE, None)?.is_none() {
         tables::purge(&feed.store, id, Millis::MAX)?;
     }
     Ok(())

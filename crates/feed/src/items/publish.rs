@@ -42,6 +42,14 @@ pub struct PublishedItem {
 impl Change for PublishItems {
     type Outcome = Vec<(Content, bool)>;
 
+    fn bytes(&self) -> usize {
+        self.drafts.iter().map(Draft::bytes).sum()
+    }
+
+    fn jobs(&self) -> usize {
+        self.drafts.iter().map(Draft::paths).sum()
+    }
+
     fn warm(&self, read: Read<'_>) -> Result<()> {
         warm::drafts(read, &self.drafts)
     }

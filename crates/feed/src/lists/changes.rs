@@ -5,8 +5,10 @@ use std::collections::HashSet;
 use super::tables;
 use crate::core::Core;
 use crate::feed::Feed;
+use crate::rows::tables::LIST_MEMBERS_BY_TIME;
 use crate::writer::command::{Change, ChangeMembers, DeleteList, PutList};
-use crate::writer::txn::{EntryList, Txn};
+use crate::writer::entry_times::EntryList;
+use crate::writer::txn::Txn;
 use crate::{follows, ids, kinds, lists};
 use kv::Tier;
 use model::error::{Code, Error, Result};
@@ -35,6 +37,11 @@ fn all_members(feed: &Core, list: ListId) -> Result<Vec<UserId>> {
 
 impl Change for PutList {
     type Outcome = UserList;
+
+    fn import(self, txn: &mut Txn<'_>, since: Option<Millis>) -> Result<bool> {
+        self.apply(txn)?;
+        txn.imported("since", since)
+    }
 
     fn apply(self, txn: &mut Txn<'_>) -> Result<Self::Outcome> {
         let feed = txn.feed;
@@ -67,6 +74,18 @@ impl Change for DeleteList {
 impl Change for ChangeMembers {
     type Outcome = Vec<Option<Membership>>;
 
+    /// The rule of one who is there stays.
+    fn import(self, txn: &mut Txn<'_>, since: Option<Millis>) -> Result<bool> {
+        let feed = txn.feed;
+        let list = lists::named(feed.read(), feed.read().find(&self.user)?, &self.list)?.id;
+        let present = tables::memberships(&feed.store, list, &feed.read().find_all(&self.add)?, Tier::Disk)?;
+        if present.iter().all(Option::is_some) {
+            return Ok(false);
+        }
+        self.change(txn, since)?;
+        txn.imported("since", since)
+    }
+
     fn apply(self, txn: &mut Txn<'_>) -> Result<Self::Outcome> {
         self.change(txn, None)
     }
@@ -89,7 +108,7 @@ impl ChangeMembers {
         let removed: Vec<UserId> = feed.read().find_all(&remove)?;
         let known = removed.iter().filter(|member| **member != UserId::UNKNOWN);
         let rule = rule.map(|rule| kinds::numbered(feed, &rule)).transpose()?;
-        let since = since.map_or_else(|| txn.entry_time([EntryList::Members(present.id)]), Ok)?;
+        let since = since.map_or_else(|| txn.entry_time([EntryList::of(LIST_MEMBERS_BY_TIME, present.id)]), Ok)?;
         let added = added
             .iter()
             .map(|member| follows::tables::Change { rule, ..follows::tables::Change::new(*member, Some(since)) });

@@ -93,11 +93,6 @@ impl Known {
         self.named.iter().filter_map(|(kind, name)| Some((kind, self.number(name)?)))
     }
 
-    /// All numbers with a name.
-    pub(crate) fn bytes(&self) -> impl Iterator<Item = u8> + use<> {
-        0..self.given.len() as u8
-    }
-
     /// The name of a number.
     pub(crate) fn name(&self, number: u8) -> Option<&str> {
         self.given.get(usize::from(number)).map(String::as_str)

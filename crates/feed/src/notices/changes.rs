@@ -2,15 +2,24 @@
 
 use super::tables;
 use crate::read::Visibility;
-use crate::streaming::Personal;
+use crate::streaming::{ChangeTime, Personal};
 use crate::writer::command::{Change, MoveNoticeMarker};
 use crate::writer::txn::Txn;
 use crate::{ids, notices, writer};
-use model::NoticeCursor;
 use model::error::Result;
+use model::{Millis, NoticeCursor};
 
 impl Change for MoveNoticeMarker {
     type Outcome = NoticeCursor;
+
+    fn is_alone(&self, at: ChangeTime) -> bool {
+        at != ChangeTime::Clock
+    }
+
+    fn import(self, txn: &mut Txn<'_>, since: Option<Millis>) -> Result<bool> {
+        self.apply(txn)?;
+        txn.imported("since", since)
+    }
 
     fn apply(self, txn: &mut Txn<'_>) -> Result<Self::Outcome> {
         let (feed, at) = (txn.feed, txn.at);

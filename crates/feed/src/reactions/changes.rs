@@ -6,9 +6,10 @@ use super::tables;
 use crate::core::Core;
 use crate::feed::Feed;
 use crate::read::{Read, Visibility};
+use crate::rows::tables::REACTIONS_BY_TIME;
 use crate::streaming::ChangeTime;
 use crate::writer::command::{Change, NumberReactions, OnDone, React, ReactionRequest};
-use crate::writer::txn::EntryList;
+use crate::writer::entry_times::EntryList;
 use crate::writer::txn::Txn;
 use crate::{ids, notices, visibility, warm, writer};
 use model::error::{Code, Error, Result};
@@ -113,7 +114,10 @@ impl Change for React {
         let mut ids = ids::for_change::<UserId>(feed, new.iter().map(|(request, _)| &request.user))?.into_iter();
         let untimed = new.iter().filter(|(request, _)| request.since.is_none());
         let kinds: HashSet<_> = untimed.filter_map(|(_, user)| user.as_ref().ok()).map(|(_, kind)| *kind).collect();
-        let now = txn.entry_time(kinds.into_iter().map(|kind| EntryList::Reactors(id, kind)))?;
+        let known = feed.store.memory.kinds.reactions.known();
+        // No list has a kind that was never used.
+        let lists = kinds.into_iter().filter_map(|kind| known.byte(kind));
+        let now = txn.entry_time(lists.map(|byte| EntryList::of_kind(REACTIONS_BY_TIME, id, byte)))?;
         let mut reactions = Vec::with_capacity(accepted.len());
         for (request, (found, kind)) in
             accepted.iter().filter_map(|(request, found)| Some((request, *found.as_ref().ok()?)))

@@ -3,13 +3,12 @@
 use std::collections::{BTreeMap, HashSet};
 use std::ops::ControlFlow;
 
-use crate::items::tables::{FINAL, is_deleted_before};
 use crate::memory::kinds::Known;
 use crate::memory::newest_reactions;
 use crate::rows::mirrors::Given;
 use crate::rows::tables::{REACTIONS, REACTIONS_BY_TIME, REACTIONS_BY_USER};
 use crate::rows::values;
-use crate::rows::values::{ItemSteps, Stored};
+use crate::rows::values::ItemSteps;
 use crate::rows::walk::Walk;
 use crate::store::Store;
 use crate::{items, notices};
@@ -18,7 +17,7 @@ use model::error::{Error, Result};
 use model::failpoint::Write;
 use model::{
     ContentId, Cursor, Effect, EffectKind, Entry, ItemCounts, Millis, Notice, NoticeCursor, NoticeId, NoticeKind,
-    Reacted, Reaction, ReactionKind, ReactionKinds, ReactionPlace, Reactions, Scan, Span, UserCursor, UserId,
+    Reacted, Reaction, ReactionKind, ReactionKinds, Reactions, Scan, UserCursor, UserId,
 };
 
 /// Most deleted items that a read from memory passes over. A read of more goes to a thread that may block.
@@ -153,53 +152,6 @@ pub fn reacted_to(store: &Store, id: ContentId, users: &[UserId], tier: Tier) ->
         found.for_each(|(reactions, _)| reactions.add(kind));
     }
     Ok(reactions)
-}
-
-/// Removes up to `most` reactions to an item that was deleted before `deleted_before`, and their part in its
-/// counts. The same change makes the deletion final: it cannot be taken back, and counts as made before any time.
-/// Order: see [`ReactionPlace`]. Continues behind `after`, the last place of the call before, so
-/// that no call wades through the rows removed by earlier ones. Returns the removed reactions in this order. Fewer
-/// than `most` means that no more are left, or that there is no such item. Comes before [`purge`](crate::items::tables::purge).
-pub fn purge_reactions(
-    store: &Store,
-    id: ContentId,
-    deleted_before: Millis,
-    most: usize,
-    after: Option<ReactionPlace>,
-) -> Result<Vec<ReactionPlace>> {
-    let stored = items::tables::stored(store, &[id], Tier::Disk)?.pop().flatten();
-    let too_late = |stored: &Stored| stored.deleted_at.is_some_and(|at| is_deleted_before(at, deleted_before));
-    let Some(stored) = stored.filter(too_late) else { return Ok(Vec::new()) };
-    let item = stored.content.entry();
-    let (mut change, mut steps, mut purged) = (WriteBatch::default(), ItemSteps::default(), Vec::new());
-    let bytes = store.memory.kinds.reactions.known().bytes();
-    for byte in bytes.filter(|byte| after.is_none_or(|(last, _)| last <= *byte)) {
-        let before = after.filter(|(last, _)| *last == byte).map(|(_, place)| place);
-        let scan = Span { before, after: None }.newest(most - purged.len());
-        let rows = REACTIONS_BY_TIME.places(store.now(Tier::Disk), (id, byte), scan)?;
-        for &UserCursor { at, id: user } in &rows {
-            put_reaction(store, &mut change, item, (user, byte, at), false)?;
-        }
-        steps.reactions.insert(byte, -(rows.len() as i64));
-        purged.extend(rows.into_iter().map(|place| (byte, place)));
-    }
-    if !purged.is_empty() {
-        // An item with part of its reactions must not be restored, whatever the settings at the next start.
-        if stored.deleted_at != Some(FINAL) {
-            let last = Stored { deleted_at: Some(FINAL), ..stored.clone() };
-            items::tables::change_item(
-                &mut change,
-                [Some(&stored), Some(&last)],
-                &items::tables::indexing(store, [])?,
-            )?;
-        }
-        items::tables::count_item(&mut change, id, &steps);
-        let _changing: Vec<_> =
-            purged.iter().map(|(_, place)| store.memory.newest_reactions.change(place.id)).collect();
-        let _counts = store.memory.item_counts.change(id);
-        store.follow_up(Write::React, change)?;
-    }
-    Ok(purged)
 }
 
 /// The byte of a kind, which gets one if it has none.

@@ -3,12 +3,13 @@
 use super::tables;
 use crate::inbox::backlog::JobReservation;
 use crate::read::Read;
+use crate::rows::tables::of_restriction;
 use crate::writer::command::{Change, SetRestriction};
-use crate::writer::txn::EntryList;
+use crate::writer::entry_times::EntryList;
 use crate::writer::txn::Txn;
 use crate::{ids, warm};
 use model::error::{Error, Result};
-use model::{Millis, Relation, Side, UserId};
+use model::{Millis, Relation, Restriction, UserId};
 
 /// Most restrictions of a kind that one user can raise: ten times the default follow limit, so normal use never meets it.
 /// It bounds only the storage of one user: a read costs the same with one restriction as with all of them.
@@ -17,6 +18,10 @@ const LIMIT: usize = 10_000;
 impl Change for SetRestriction {
     type Outcome = Relation;
 
+    fn settles(&self) -> usize {
+        if self.raised && self.restriction == Restriction::Block { 2 } else { 0 }
+    }
+
     fn warm(&self, read: Read<'_>) -> Result<()> {
         warm::relations(read, &self.user, [&self.target])?;
         warm::relations(read, &self.target, [&self.user])
@@ -24,6 +29,11 @@ impl Change for SetRestriction {
 
     fn apply(self, txn: &mut Txn<'_>) -> Result<Self::Outcome> {
         self.set(txn, None, |txn, settles| txn.room(settles))
+    }
+
+    fn import(self, txn: &mut Txn<'_>, since: Option<Millis>) -> Result<bool> {
+        self.set(txn, since, |txn, settles| Ok(txn.room_of_import(settles)))?;
+        txn.imported("since", since)
     }
 }
 
@@ -54,7 +64,7 @@ impl SetRestriction {
         };
         let since = match raised {
             true => {
-                Some(since.map_or_else(|| txn.entry_time([EntryList::Of(user, Side::Restricted(restriction))]), Ok)?)
+                Some(since.map_or_else(|| txn.entry_time([EntryList::of(of_restriction(restriction).1, user)]), Ok)?)
             }
             false => None,
         };

@@ -1,7 +1,7 @@
 //! Changes of rows, with all that follows from them.
 
 use super::key_types::Key;
-use super::mirrors::{Fact, Given};
+use super::mirrors::{Fact, Facts};
 use super::table::{AnyTable, Table};
 use super::tables::{COUNTS, mirrors_of};
 use super::values::Value;
@@ -15,12 +15,12 @@ pub(crate) fn change_row(
     table: AnyTable,
     key: impl AsRef<[u8]>,
     values: [Option<Vec<u8>>; 2],
-    given: &Given,
+    facts: &dyn Facts,
 ) -> Result<()> {
     let key = key.as_ref();
-    let facts = values.each_ref().map(|value| value.as_deref().map(|value| Fact::new(key, value)));
+    let rows = values.each_ref().map(|value| value.as_deref().map(|value| Fact::new(key, value)));
     for (to, mirror) in mirrors_of(table) {
-        for difference in mirror.differences(given, facts)? {
+        for difference in mirror.differences(facts, rows)? {
             count_row(batch, to, &difference.key, [difference.was_there, difference.value.is_some()]);
             batch.set(to, &difference.key, difference.value);
         }
@@ -46,9 +46,9 @@ impl<K, V: Value> Table<K, V> {
         change: &mut WriteBatch,
         key: impl Key<K>,
         [before, after]: [Option<&V>; 2],
-        given: &Given,
+        facts: &dyn Facts,
     ) -> Result<()> {
         let value = |value: Option<&V>| value.map(V::bytes).transpose();
-        change_row(change, self.spec, key.bytes(), [value(before)?, value(after)?], given)
+        change_row(change, self.spec, key.bytes(), [value(before)?, value(after)?], facts)
     }
 }

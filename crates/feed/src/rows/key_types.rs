@@ -2,7 +2,10 @@
 
 use std::marker::PhantomData;
 
-use super::keys::{Counter, ID, NOTICE, Partition, ROW, count, entry, id, job, notice, of_user, pair, reaction};
+use super::keys::{
+    Counter, ID, NOTICE, Partition, ROW, count, entry, id, job, last_id, notice, number, of_user, pair, reaction,
+    split_pair,
+};
 use kv::Access;
 use model::{ContentId, JobId, ListId, NoticeCursor, Position, TopicId, UserId};
 
@@ -33,6 +36,28 @@ pub(crate) enum Keys {
     Notice,
     /// A beginning of a nickname, and its user.
     Nickname,
+}
+
+impl Keys {
+    /// The owner that is the first part of the keys; empty for none.
+    pub(crate) fn first(self) -> &'static str {
+        match self {
+            Self::One(what) | Self::Pair(what, _) | Self::Row(what, _) | Self::KindRow(what, _) => what,
+            Self::OfUser(_) | Self::Counter | Self::Notice => "user",
+            Self::Reaction => "content",
+            Self::Text(_) | Self::Job | Self::Kind | Self::Nickname => "",
+        }
+    }
+
+    /// The item that a key names: the first one of the key, or else the last.
+    pub(crate) fn item(self, key: &[u8]) -> Option<u64> {
+        match self {
+            _ if self.first() == "content" => number(key),
+            Self::Pair(_, "content") => split_pair(key).map(|(_, item)| item),
+            Self::Row(_, "content") | Self::KindRow(_, "content") => last_id(key),
+            _ => None,
+        }
+    }
 }
 
 /// The keys of a table, and how it is read by them.

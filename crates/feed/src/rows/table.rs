@@ -1,6 +1,7 @@
 //! A table: its declaration, and its rows read and changed by the types of its keys and values.
 
 use std::fmt;
+use std::hash::{Hash, Hasher};
 use std::marker::PhantomData;
 use std::ops::Deref;
 
@@ -35,6 +36,8 @@ pub(crate) struct Spec {
     pub(crate) is_exported: bool,
     /// The count of a row's first user to which each row adds one.
     pub(crate) counter: Option<Counter>,
+    /// Whether its rows go with the item that their keys name.
+    pub(crate) ends_with_item: bool,
 }
 
 impl Deref for Spec {
@@ -49,16 +52,10 @@ impl Deref for Spec {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Counted {
     All,
-    /// Rows of an item, whose id is the first in the key, unless its deletion is final.
-    OfItem,
-    /// Rows of an item, whose inverted id is the last in the key, unless its deletion is final.
-    ByItem,
     /// Each deletion; if it is final without its time, which a purge changes.
     Deletions,
     /// Rows with another value than zero.
     NotZero,
-    /// Those that are not zero, unless the deletion of their item is final.
-    OfItemNotZero,
     /// Rows above the floor of their partition. Rows at or below it stay until a compaction.
     Hot,
     /// The rows of partitions. They count with the table before.
@@ -83,6 +80,7 @@ impl Spec {
             about: "",
             follows: &[],
             counter: None,
+            ends_with_item: false,
             is_exported: false,
         }
     }
@@ -95,6 +93,12 @@ impl Spec {
     /// Each row adds one to a count of its first user.
     pub(super) const fn counts(self, counter: Counter) -> Self {
         Self { counter: Some(counter), ..self }
+    }
+
+    /// A purge of an item removes the rows whose keys name it. They do not count in a comparison once its deletion is final,
+    /// because nodes purge at times of their own.
+    pub(super) const fn ends_with_item(self) -> Self {
+        Self { ends_with_item: true, ..self }
     }
 
     pub(super) const fn counting(self, counted: Counted) -> Self {
@@ -168,6 +172,14 @@ impl fmt::Display for Spec {
 impl PartialEq for Spec {
     fn eq(&self, other: &Self) -> bool {
         self.family == other.family
+    }
+}
+
+impl Eq for Spec {}
+
+impl Hash for Spec {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.family.place.hash(state);
     }
 }
 

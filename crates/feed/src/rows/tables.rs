@@ -12,6 +12,7 @@ use super::values;
 use super::values::deletions::Deletion;
 use super::values::{Count, ItemSteps, Listed, Number, NumberedList, PackedInbox, Stored, Text};
 use kv::{Access, Compression, Family, Steps};
+use model::error::{Error, Result};
 use model::{
     Activity, ContentId, Cursor, Entry, ErasedUser, Erasure, Job, JobId, ListId, Logged, Membership, Millis, Notice,
     NoticeCursor, Profile, Restriction, TopicId, Unpushed, UserId, UserSettings,
@@ -33,11 +34,12 @@ macro_rules! tables {
     };
 }
 
-// An erasure looks for the rows of a user in this order: see `Search` in `erasure/tables/erasures.rs`.
+// An erasure looks for the rows of a user in this order. None finds what a later part adds: items that are erased become
+// unlisted.
 tables! {
     /// Items, also deleted ones until they are purged.
     CONTENT: ContentId => Stored = "content"
-        [.exported().counting(Counted::OfItem).rising().large().compressed(Compression::ZstdAtBottom)];
+        [.exported().ends_with_item().rising().large().compressed(Compression::ZstdAtBottom)];
     /// Deletions of items. A purged item keeps its row, so that its id is never used again.
     DELETED: ContentId => Deletion = "deleted" [.exported().counting(Counted::Deletions).follows(&[(CONTENT.spec, Mirror::DELETED)])];
     /// Live items on each of their paths; first of a source its floor: rows at or below it are dropped at compaction.
@@ -48,12 +50,12 @@ tables! {
         [.counting(Counted::Archived).counts(Counter::Content).compressed(Compression::Zstd)];
     /// Live comments on an item.
     COMMENTS: ByTime<ContentId, ContentId> => Listed = "comments"
-        [.counting(Counted::OfItem).follows(&[(CONTENT.spec, Mirror::COMMENTS)])];
+        [.ends_with_item().follows(&[(CONTENT.spec, Mirror::COMMENTS)])];
     /// Live comments of a user.
     USER_COMMENTS: ByTime<UserId, ContentId> => Entry = "user_comments" [.follows(&[(CONTENT.spec, Mirror::USER_COMMENTS)])];
     /// Items that no list of their author has: see [Unlisted items](#unlisted-items).
     UNLISTED: ByTime<UserId, ContentId> => () = "unlisted"
-        [.counting(Counted::ByItem).follows(&[(CONTENT.spec, Mirror::UNLISTED), (DELETED.spec, Mirror::UNLISTED_PURGED)])];
+        [.ends_with_item().follows(&[(CONTENT.spec, Mirror::UNLISTED), (DELETED.spec, Mirror::UNLISTED_PURGED)])];
     // Rows are packed: LZ4 leaves those of unlike inboxes at the same size. Only equal inboxes would shrink.
     /// Home timelines, by fan-out, settle and rebuild.
     INBOXES: UserId => PackedInbox = "inboxes"
@@ -75,15 +77,15 @@ tables! {
     COUNTS: (UserId, Counter) => Count = "counts" [.counting(Counted::NotZero).taking(Steps::Sums(add))];
     /// Counters of an item, which need not exist.
     ITEM_COUNTS: ContentId => ItemSteps = "item_counts"
-        [.counting(Counted::OfItemNotZero).rising().taking(Steps::ManySums(add_item_counts))];
+        [.ends_with_item().counting(Counted::NotZero).rising().taking(Steps::ManySums(add_item_counts))];
     /// Reactions to items, also to deleted ones.
-    REACTIONS: (ContentId, u8, UserId) => Millis = "reactions" [.exported().counting(Counted::OfItem)];
+    REACTIONS: (ContentId, u8, UserId) => Millis = "reactions" [.exported().ends_with_item()];
     /// Reactions to an item in the order of their times.
     REACTIONS_BY_TIME: OfKindByTime<ContentId, UserId> => () = "reactions_by_time"
-        [.counting(Counted::OfItem).follows(&[(REACTIONS.spec, Mirror::REACTIONS_BY_TIME)])];
+        [.ends_with_item().follows(&[(REACTIONS.spec, Mirror::REACTIONS_BY_TIME)])];
     /// Items to which a user reacted.
     REACTIONS_BY_USER: OfKindByTime<UserId, ContentId> => Listed = "reactions_by_user"
-        [.counting(Counted::ByItem).follows(&[(REACTIONS.spec, Mirror::REACTIONS_BY_USER)])];
+        [.ends_with_item().follows(&[(REACTIONS.spec, Mirror::REACTIONS_BY_USER)])];
     /// Names of kinds: of content (0) or of reactions (1), by their numbers.
     KINDS: [u8; 2] => Text = "kinds" [.exported()];
     /// Mutes: a user, and the target.
@@ -146,7 +148,7 @@ tables! {
     /// Users who block a user.
     BLOCKED_BY: (UserId, UserId) => () = "blocked_by" [.follows(&[(BLOCKS.spec, Mirror::REVERSED)])];
     /// Paths that an item was taken off, by their sources.
-    TAKEN_OFF: (ContentId, UserId) => Millis = "taken_off" [.counting(Counted::OfItem)];
+    TAKEN_OFF: (ContentId, UserId) => Millis = "taken_off" [.ends_with_item()];
     /// Settings of users.
     SETTINGS: UserId => UserSettings = "settings" [.exported()];
     /// Requests to follow: a user, and the target.
@@ -169,7 +171,7 @@ tables! {
         [.follows(&[(NOTICE_MARKERS.spec, Mirror::ACTORS_OF_MARKERS)])];
     /// Items that mention a user, for the erasure of the user.
     MENTIONED_IN: ByTime<UserId, ContentId> => () = "mentioned_in"
-        [.counting(Counted::ByItem).follows(&[(CONTENT.spec, Mirror::MENTIONED_IN)])];
+        [.ends_with_item().follows(&[(CONTENT.spec, Mirror::MENTIONED_IN)])];
 }
 
 /// The tables whose rows follow from those of a table.
@@ -184,6 +186,24 @@ pub(crate) fn mirrors_of(table: AnyTable) -> &'static [(AnyTable, Mirror)] {
         ALL.iter().map(of).collect()
     });
     MIRRORS.get(table.place).map(Vec::as_slice).unwrap_or_default()
+}
+
+/// The tables in which the rows of an item that ends with it are found by their first part, the item: those with rows that
+/// follow from more than items, or from which others follow; or those whose rows are alone.
+pub(crate) fn ending_with_item(are_alone: bool) -> impl Iterator<Item = AnyTable> {
+    let is_alone = |table: AnyTable| mirrors_of(table).is_empty() && table.follows.iter().all(|(of, _)| *of == CONTENT);
+    let of_item = |table: &AnyTable| table.ends_with_item && table.keys.first() == "content";
+    // Where rows are read one by one, others that follow from them begin with the item, too.
+    let is_walked = |table: AnyTable| table.access != Access::Point;
+    let wanted = move |table: &AnyTable| is_alone(table) == are_alone && (are_alone || is_walked(table));
+    ALL.iter().copied().filter(of_item).filter(wanted)
+}
+
+/// The row from which a row of a table follows, or else the row itself. `Corrupt` if the row cannot be read.
+pub(crate) fn origin(table: AnyTable, key: &[u8], value: &[u8]) -> Result<(AnyTable, Vec<u8>)> {
+    let Some((source, mirror)) = table.follows.first() else { return Ok((table, key.to_vec())) };
+    let origin = (mirror.source)(key, value).and_then(|source| source.key().map(<[u8]>::to_vec));
+    Ok((source, origin.ok_or_else(|| Error::Corrupt(format!("a row of {table}")))?))
 }
 
 /// Pairs of users, since when.

@@ -7,7 +7,7 @@ use crate::rows::keys::Partition;
 use crate::rows::table::{AnyTable, Table};
 use crate::rows::tables::{COUNTS, INBOXES};
 use crate::rows::{inbox, keys, values};
-use kv::{At, Database, MOST_ROWS, Rows, Scope, Tier, WriteBatch};
+use kv::{At, Database, MOST_ROWS, Rows, Scope, Tier};
 use model::error::{Error, Result};
 use model::{Order, Position, Scan, Span, UserId};
 
@@ -114,17 +114,6 @@ impl<K: Ordered, V> Table<K, V> {
     pub(crate) fn places(self, at: At<'_>, of: K::Owner, scan: Scan<K::Id>) -> Result<Vec<Position<K::Id>>> {
         listed(at, (self.spec, K::partition(of)), scan, |place, _| Ok(place))
     }
-}
-
-/// Removes all rows of a partition in a change. The caller ensures that no rows are added until the change is written.
-pub(crate) fn delete_partition(
-    rows: &Database,
-    change: &mut WriteBatch,
-    table: AnyTable,
-    partition: u64,
-) -> Result<()> {
-    // No row has the id 0, so none is at the tail.
-    rows.now(Tier::Disk).delete_rows(change, table, &keys::head(partition), &keys::tail(partition))
 }
 
 /// The second ids of a pair table's partition above `after`, ascending.

@@ -7,7 +7,7 @@ use crate::writer::command::{Change, MoveMarker};
 use crate::writer::txn::Txn;
 use crate::{ids, lists, timeline, users, visibility, writer};
 use model::error::{Code, Result};
-use model::{ContentId, Cursor, ListId, PageRequest, Span, UserId};
+use model::{ContentId, Cursor, ListId, Millis, PageRequest, Span, UserId};
 
 /// The place up to which a user has read the home timeline, or that of a list; `None` until one was set.
 ///
@@ -60,6 +60,15 @@ fn counts_at(feed: &Core, user: UserId, list: Option<ListId>, place: Cursor) -> 
 
 impl Change for MoveMarker {
     type Outcome = Cursor;
+
+    fn is_alone(&self, at: ChangeTime) -> bool {
+        at != ChangeTime::Clock
+    }
+
+    fn import(self, txn: &mut Txn<'_>, since: Option<Millis>) -> Result<bool> {
+        self.apply(txn)?;
+        txn.imported("since", since)
+    }
 
     fn apply(self, txn: &mut Txn<'_>) -> Result<Self::Outcome> {
         let (feed, at) = (txn.feed, txn.at);

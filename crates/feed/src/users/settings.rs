@@ -7,7 +7,7 @@ use crate::writer::command::{Change, PutSettings};
 use crate::writer::txn::Txn;
 use kv::Tier;
 use model::error::Result;
-use model::{UserId, UserSettings};
+use model::{Millis, UserId, UserSettings};
 
 /// A user's settings.
 pub fn settings(read: Read<'_>, user: UserId) -> Result<UserSettings> {
@@ -16,6 +16,11 @@ pub fn settings(read: Read<'_>, user: UserId) -> Result<UserSettings> {
 
 impl Change for PutSettings {
     type Outcome = bool;
+
+    fn import(self, txn: &mut Txn<'_>, since: Option<Millis>) -> Result<bool> {
+        self.apply(txn)?;
+        txn.imported("since", since)
+    }
 
     /// Returns whether the settings were others.
     fn apply(self, txn: &mut Txn<'_>) -> Result<bool> {

@@ -19,6 +19,12 @@ pub fn suspended_since(read: Read<'_>, user: UserId) -> Result<Option<Millis>> {
 impl Change for SetSuspension {
     type Outcome = Option<Millis>;
 
+    fn import(self, txn: &mut Txn<'_>, since: Option<Millis>) -> Result<bool> {
+        let now = txn.at.now();
+        self.set(txn, since.unwrap_or(now))?;
+        txn.imported("since", since)
+    }
+
     fn apply(self, txn: &mut Txn<'_>) -> Result<Self::Outcome> {
         let since = txn.at.now();
         self.set(txn, since)

@@ -10,10 +10,11 @@ use crate::core::Core;
 use crate::erasure;
 use crate::read::{Read, Visibility};
 use crate::streaming::ChangeTime;
+use crate::writer::named::{Named, See};
 use crate::writer::txn::Txn;
 use model::error::{Code, Error, Result};
 use model::{
-    Draft, EditDraft, ErasedPart, HostId, HostNoticeId, ListSettings, MAX_TO, Millis, Position, Profile, Restriction,
+    Draft, EditDraft, ErasedPart, HostId, HostNoticeId, ListSettings, Millis, Position, Profile, Restriction,
     RuleDraft, UserId, UserSettings,
 };
 
@@ -32,6 +33,38 @@ pub trait Change: Into<Command> {
     fn warm(&self, _: Read<'_>) -> Result<()> {
         Ok(())
     }
+
+    /// Makes the change as an import does, and returns whether it changed something. What stands already keeps its time;
+    /// another has the time `since`, if that is given. Ends with [`Txn::imported`].
+    fn import(self, _: &mut Txn<'_>, _: Option<Millis>) -> Result<bool> {
+        Err(Error::refused(Code::InvalidBody, "an import has no line for this change"))
+    }
+
+    /// The bytes of the texts that it has.
+    fn bytes(&self) -> usize {
+        0
+    }
+
+    /// At most how many jobs it makes.
+    fn jobs(&self) -> usize {
+        self.settles()
+    }
+
+    /// At most how many settle jobs it makes. There is no other way to settle a pair, so it needs room for them.
+    fn settles(&self) -> usize {
+        0
+    }
+
+    /// Whether it waits for room for its jobs.
+    fn waits(&self) -> bool {
+        false
+    }
+
+    /// Whether it is the only one of its group: it also changes rows that wait for no group, or it reads a timeline, which must
+    /// show the same on all nodes of a command log, however they group.
+    fn is_alone(&self, _: ChangeTime) -> bool {
+        false
+    }
 }
 
 /// Most reactions of several changes that are made as one.
@@ -48,9 +81,12 @@ pub type Made = Result<Box<dyn Outcome>>;
 /// Called once with a result, on the thread that makes changes. Must not block.
 pub type OnDone<R> = Box<dyn FnOnce(Result<R>) + Send>;
 
-/// Declares the changes, each with its fields, and [`Command`], which has a variant for each.
+/// Declares the changes, each with its fields, and [`Command`], which has a variant for each. A mark behind a field says that it
+/// names nobody whose erasure stands against the change: the id of an item, or the user to erase.
 macro_rules! changes {
-    ($($(#[doc = $doc:literal])* $change:ident { $($(#[serde($($serde:tt)*)])? $field:ident: $type:ty),+ $(,)? })+) => {
+    ($($(#[doc = $doc:literal])* $change:ident {
+        $($(#[serde($($serde:tt)*)])? $field:ident: $type:ty $([$mark:ident])?),+ $(,)?
+    })+) => {
         $(
             $(#[doc = $doc])*
             #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -83,7 +119,50 @@ macro_rules! changes {
                     $(Self::$change(change) => Box::new(change.apply(txn)?)),+
                 })
             }
+
+            pub(crate) fn import(self, txn: &mut Txn<'_>, since: Option<Millis>) -> Result<bool> {
+                match self { $(Self::$change(change) => change.import(txn, since)),+ }
+            }
+
+            /// Visits the users and the items that it names.
+            pub(crate) fn each_id<'c>(&'c self, see: See<'_, 'c>) {
+                match self {
+                    $(Self::$change($change { $($field),+ }) => { $(each!($field, see $(, $mark)?);)+ })+
+                }
+            }
+
+            pub(crate) fn bytes(&self) -> usize {
+                match self { $(Self::$change(change) => change.bytes()),+ }
+            }
+
+            /// See [`Change::jobs`].
+            pub fn jobs(&self) -> usize {
+                match self { $(Self::$change(change) => change.jobs()),+ }
+            }
+
+            /// See [`Change::settles`].
+            pub fn settles(&self) -> usize {
+                match self { $(Self::$change(change) => change.settles()),+ }
+            }
+
+            /// See [`Change::waits`].
+            pub fn waits(&self) -> bool {
+                match self { $(Self::$change(change) => change.waits()),+ }
+            }
+
+            pub(crate) fn is_alone(&self, at: ChangeTime) -> bool {
+                match self { $(Self::$change(change) => change.is_alone(at)),+ }
+            }
         }
+    };
+}
+
+macro_rules! each {
+    ($field:ident, $see:ident) => {
+        $field.each($see)
+    };
+    ($field:ident, $see:ident, $mark:ident) => {
+        $field.each(&mut |id, _| $see(id, false))
     };
 }
 
@@ -102,20 +181,20 @@ changes! {
     }
     /// Edits an item; `content_not_found` if it does not exist. An empty edit changes nothing, not even the time of
     /// edit.
-    EditItem { item: HostId, edit: EditDraft }
+    EditItem { item: HostId [item], edit: EditDraft }
     /// Deletes an item; `content_not_found` if it does not exist. It can be restored for `content.deleted_retention`; if
     /// that is 0, it is purged at once.
     ///
     /// With `purge` for good, also one that is deleted already: nothing of it can be read any more, and a compaction
     /// removes it from the disk. `content_not_found` if there was no such item.
     DeleteItem {
-        item: HostId,
+        item: HostId [item],
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         purge: bool,
     }
     /// Takes a deletion back: the item is in every list again, at its old place. A live item gets the same answer.
     /// `content_not_found` if it does not exist or was deleted too long ago, `overloaded` if the queue of jobs is full.
-    RestoreItem { item: HostId }
+    RestoreItem { item: HostId [item] }
     /// Applies all changes of one user's follows or none, and returns the relations afterwards: those to follow first,
     /// then those to unfollow. A follow without a time gets the server's clock. A present follow keeps its rule, a new one
     /// shows all kinds. A follow of a user who approves followers becomes a request; an unfollow takes a request back. Only
@@ -141,7 +220,7 @@ changes! {
     SetRestriction { user: HostId, target: HostId, restriction: Restriction, raised: bool }
     /// See [`reactions::react`](crate::reactions::react). Imported ones may be to items of suspended authors.
     React {
-        item: HostId,
+        item: HostId [item],
         requests: Vec<ReactionRequest>,
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         imported: bool,
@@ -213,7 +292,7 @@ changes! {
     DeleteList { user: HostId, list: String }
     /// Takes an item off one of its paths: it is on the own page of the source no more, and comes to no reader through it. Its
     /// other paths stay. There is no way back. `content_not_found` if it does not exist, or has no such path.
-    TakeOff { item: HostId, source: HostId }
+    TakeOff { item: HostId [item], source: HostId }
     /// Adds members to a list and removes others, all or none; returns the state of each afterwards: those to add first,
     /// then those to remove. A present member keeps its time and its rule, a new one shows all kinds. Only members that are
     /// added give numbers to names.
@@ -239,7 +318,7 @@ changes! {
         since: Option<Millis>,
     }
     /// See [`erasure::erase`](crate::erasure::erase).
-    EraseUser { user: HostId }
+    EraseUser { user: HostId [erased] }
     /// Removes rows that name a user who is erased, by the ids in the store, which are the same on all nodes.
     EraseRows { user: u64, part: ErasedPart }
     /// Ends the erasure of a user.
@@ -286,38 +365,18 @@ impl Command {
         self.apply(txn)
     }
 
-    /// The bytes of the texts that it has.
-    pub(crate) fn bytes(&self) -> usize {
-        match self {
-            Self::PublishItems(PublishItems { drafts, .. }) | Self::ImportItems(ImportItems { drafts, .. }) => {
-                drafts.iter().map(Draft::bytes).sum()
-            }
-            _ => 0,
-        }
+    /// The users whom it names, none of whom may be erased while it is made.
+    fn users(&self) -> Vec<&HostId> {
+        let mut users = Vec::new();
+        self.each_id(&mut |id, is_user| users.extend(is_user.then_some(id)));
+        users
     }
 
-    /// At most how many jobs it makes.
-    pub fn jobs(&self) -> usize {
-        match self {
-            Self::PublishItems(PublishItems { drafts, .. }) | Self::ImportItems(ImportItems { drafts, .. }) => {
-                drafts.iter().map(Draft::paths).sum()
-            }
-            Self::RestoreItem(_) => 1 + MAX_TO,
-            _ => self.settles(),
-        }
-    }
-
-    /// At most how many settle jobs it makes. There is no other way to settle a pair, so it needs room for them.
-    pub fn settles(&self) -> usize {
-        match self {
-            Self::Relate(Relate { follow, unfollow, .. }) => follow.len() + unfollow.len(),
-            Self::ImportFollows(ImportFollows { follows, .. }) => follows.len(),
-            Self::SetRestriction(change) => change.settles(),
-            Self::AnswerRequest(AnswerRequest { approved, .. }) => usize::from(*approved),
-            Self::ImportLine(ImportLine { change, .. }) => change.settles(),
-            Self::EraseRows(EraseRows { part: ErasedPart::Others(others), .. }) => 2 * others.len(),
-            _ => 0,
-        }
+    /// The users and the items that it names.
+    pub fn ids(&self) -> Vec<&HostId> {
+        let mut ids = Vec::new();
+        self.each_id(&mut |id, _| ids.push(id));
+        ids
     }
 
     /// The smallest and the greatest id of items that get their times here, if the application gave the ids. Names rise in the
@@ -328,16 +387,6 @@ impl Command {
         let number = |id: &HostId| if let HostId::Number(id) = id { *id } else { u64::MAX };
         let ids: Vec<_> = untimed.filter_map(|draft| draft.content_id.as_ref()).map(number).collect();
         Some(*ids.iter().min()?..=*ids.iter().max()?)
-    }
-
-    /// Whether it is the only one of its group: it also changes rows that wait for no group, or it reads a timeline, which must
-    /// show the same on all nodes of a command log, however they group.
-    pub(crate) fn is_alone(&self, at: ChangeTime) -> bool {
-        match self {
-            Self::EndErasure(_) => true,
-            Self::MoveMarker(_) | Self::MoveNoticeMarker(_) | Self::ImportLine(_) => at != ChangeTime::Clock,
-            _ => false,
-        }
     }
 
     /// Whether a change that waits behind this one can be made with it: both are of reactions to one item, each of another user
@@ -370,18 +419,6 @@ impl Command {
         let mut results = results.into_iter();
         let part = |len: &usize| -> Made { Ok(Box::new(results.by_ref().take(*len).collect::<Vec<_>>())) };
         [own].iter().chain(joined).map(part).collect()
-    }
-
-    /// Whether it waits for room for its jobs.
-    pub fn waits(&self) -> bool {
-        matches!(self, Self::ImportItems(_) | Self::ImportFollows(_) | Self::ImportLine(_))
-    }
-}
-
-impl SetRestriction {
-    /// At most how many follows it ends, each with a settle job.
-    pub(crate) fn settles(&self) -> usize {
-        if self.raised && self.restriction == Restriction::Block { 2 } else { 0 }
     }
 }
 

@@ -5,13 +5,16 @@
 //! Entries of one group of changes are seen at once, so they may have the same time; but those of a command log are grouped
 //! differently by each node, so there each is later than the one before.
 
+use crate::rows::key_types::{ByTime, OfKindByTime, Part};
+use crate::rows::table::{AnyTable, Table};
+use crate::rows::tables::{FOLLOW_REQUESTS, FOLLOWERS_BY_TIME, FOLLOWING_BY_TIME, FRIENDS_BY_TIME, SENT_REQUESTS};
+use crate::rows::walk::listed;
 use crate::store::Store;
 use crate::streaming::ChangeTime;
-use crate::writer::txn::{EntryList, Txn};
-use crate::{follows, lists, reactions};
+use crate::writer::txn::Txn;
 use kv::Tier;
 use model::error::Result;
-use model::{Millis, Position, Side, Span, UserCursor, UserId};
+use model::{Millis, Position, Span, UserId};
 
 /// Entries of lists of users that are less than this ahead of the clock count as come, milliseconds: where many entries come
 /// to one list within a millisecond, their times run ahead of the clock.
@@ -20,13 +23,33 @@ pub(crate) const NEAR: Millis = 5_000;
 /// more than [`NEAR`] that none of them counts as come before a write ends that has decided its time.
 const FAR: Millis = 2 * NEAR;
 
+/// A list, ordered by time: a table, and the owner of a partition of it, with a kind of reactions if it has one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct EntryList {
+    table: AnyTable,
+    owner: u64,
+    kind: Option<u8>,
+}
+
+impl EntryList {
+    /// The list of an owner.
+    pub(crate) fn of<P: Part, I: Part>(table: Table<ByTime<P, I>, ()>, owner: P) -> Self {
+        Self { table: table.spec, owner: owner.into(), kind: None }
+    }
+
+    /// The list of an owner and a kind.
+    pub(crate) fn of_kind<P: Part, I: Part>(table: Table<OfKindByTime<P, I>, ()>, owner: P, kind: u8) -> Self {
+        Self { table: table.spec, owner: owner.into(), kind: Some(kind) }
+    }
+}
+
 /// The lists that entries of follows and requests of a user come to, and that of the follows back, whose times friends may
 /// have.
 pub(crate) fn lists_of_follows(user: UserId, targets: &[UserId]) -> impl Iterator<Item = EntryList> {
-    let own = [Side::Following, Side::SentRequests, Side::Friends, Side::Followers];
-    let of_target = [Side::Followers, Side::FollowRequests, Side::Friends];
-    let of_targets = targets.iter().flat_map(move |target| of_target.map(|side| EntryList::Of(*target, side)));
-    own.into_iter().map(move |side| EntryList::Of(user, side)).chain(of_targets)
+    let own = [FOLLOWING_BY_TIME, SENT_REQUESTS, FRIENDS_BY_TIME, FOLLOWERS_BY_TIME];
+    let of_target = [FOLLOWERS_BY_TIME, FOLLOW_REQUESTS, FRIENDS_BY_TIME];
+    let of_targets = targets.iter().flat_map(move |target| of_target.map(|table| EntryList::of(table, *target)));
+    own.into_iter().map(move |table| EntryList::of(table, user)).chain(of_targets)
 }
 
 impl Txn<'_> {
@@ -54,13 +77,13 @@ impl Txn<'_> {
 }
 
 /// The time of the newest entry of a list that is not earlier than a time, and not far ahead of it.
-fn newest(store: &Store, list: EntryList, time: Millis) -> Result<Option<Millis>> {
-    let ahead = Some(UserCursor { at: time + FAR, id: UserId::MIN });
-    let near = Span { before: ahead, after: Position { at: time, id: UserId::MIN }.next_older() }.newest(1);
-    let newest = match list {
-        EntryList::Of(user, side) => follows::tables::members(store, user, side, near, Tier::Disk),
-        EntryList::Members(list) => lists::tables::list_members(store, list, near, Tier::Disk),
-        EntryList::Reactors(item, kind) => reactions::tables::reactors(store, item, kind, near, Tier::Disk),
+fn newest(store: &Store, EntryList { table, owner, kind }: EntryList, time: Millis) -> Result<Option<Millis>> {
+    let ahead = Some(Position { at: time + FAR, id: 0_u64 });
+    let near = Span { before: ahead, after: time.checked_sub(1).map(|at| Position { at, id: u64::MAX }) }.newest(1);
+    let at = |place: Position<u64>, _: &[u8]| Ok(place.at);
+    let newest = match kind {
+        Some(kind) => listed(store.now(Tier::Disk), (table, (owner, kind)), near, at),
+        None => listed(store.now(Tier::Disk), (table, owner), near, at),
     };
-    Ok(newest?.first().map(|newest| newest.at))
+    Ok(newest?.pop())
 }

@@ -4,6 +4,7 @@ pub(crate) mod command;
 pub(crate) mod entry_times;
 pub(crate) mod future_times;
 pub(crate) mod group;
+pub(crate) mod named;
 pub(crate) mod thread;
 pub(crate) mod txn;
 

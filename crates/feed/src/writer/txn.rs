@@ -9,22 +9,12 @@ use crate::inbox::backlog::JobReservation;
 use crate::items::tables::Push;
 use crate::store::Store;
 use crate::streaming::{ChangeTime, ShownChange};
-use crate::{events, restrictions, timeline};
+use crate::writer::entry_times::EntryList;
+use crate::{events, restrictions, timeline, writer};
 use kv::Tier;
 use model::error::Result;
 use model::versions::Thing;
-use model::{Content, ContentId, Effect, Event, ListId, Millis, ReactionKind, Side, UserId};
-
-/// A list of users, ordered by time.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) enum EntryList {
-    /// One side of the graph around a user.
-    Of(UserId, Side),
-    /// The members of a list that a user keeps.
-    Members(ListId),
-    /// The users with a reaction to an item.
-    Reactors(ContentId, ReactionKind),
-}
+use model::{Content, Effect, Event, Millis, UserId};
 
 /// The state and the time for some changes, and the rest of them: all that comes once their rows are written.
 pub struct Txn<'f> {
@@ -128,6 +118,16 @@ impl<'f> Txn<'f> {
                 step();
             }
         }));
+    }
+
+    /// Whether the change of an import has changed something. The time that it has given, in a field of this name, must not be
+    /// ahead then: `time_ahead`.
+    pub(crate) fn imported(&self, name: &str, since: Option<Millis>) -> Result<bool> {
+        let is_changed = self.feed.store.has_changed();
+        match since.filter(|_| is_changed) {
+            Some(since) => writer::not_ahead(self.feed, name, since, self.at).map(|()| true),
+            None => Ok(is_changed),
+        }
     }
 
     /// Room for settle jobs of a change; `overloaded` if there is none. A change from a command log is made everywhere,

@@ -25,5 +25,5 @@ pub use json::{JsonObject, MAX_DEPTH, MediaList, canonical};
 pub use kind::{Audience, BUILT_IN_KINDS, KindId, MOST_KINDS, POST};
 pub use logged::Logged;
 pub use publish::Publish;
-pub use reaction::{Reacted, Reaction, ReactionPlace};
+pub use reaction::{Reacted, Reaction};
 pub use reaction_kinds::{MAX_REACTION_KINDS, MAX_REACTION_NAME, ReactionKind, ReactionKinds, Reactions};

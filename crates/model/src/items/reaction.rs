@@ -1,6 +1,6 @@
 //! Reactions of users to items.
 
-use crate::{ItemCounts, Millis, ReactionKind, UserCursor, UserId};
+use crate::{ItemCounts, Millis, ReactionKind, UserId};
 
 /// A requested change of a user's reaction to an item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -12,10 +12,6 @@ pub struct Reaction {
     /// Time of the reaction; `None` to remove it.
     pub since: Option<Millis>,
 }
-
-/// A place among all reactions to an item in the order of their purge: by the byte that stands for the kind on disk, each
-/// newest first.
-pub type ReactionPlace = (u8, UserCursor);
 
 /// The result of a [`Reaction`].
 #[derive(Debug, Clone, PartialEq, Eq)]

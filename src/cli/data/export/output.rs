@@ -13,7 +13,7 @@ const LOOK_EVERY: u64 = 1000;
 const OTHERS: [&str; 7] = ["bz2", "xz", "zip", "lz4", "br", "zstd", "tar"];
 
 /// Lines on their way to a file, or to the standard output.
-pub(super) struct Output<'a> {
+pub(in crate::cli::data) struct Output<'a> {
     done: Done,
     packed: Packed,
     line: Vec<u8>,
@@ -25,11 +25,11 @@ pub(super) struct Output<'a> {
 
 /// The result of a table.
 #[derive(Debug)]
-pub(super) struct Done {
-    pub(super) table: &'static str,
-    pub(super) name: String,
+pub(in crate::cli::data) struct Done {
+    pub(in crate::cli::data) table: &'static str,
+    pub(in crate::cli::data) name: String,
     path: PathBuf,
-    pub(super) lines: u64,
+    pub(in crate::cli::data) lines: u64,
     /// Lines that an import refuses, because their times are too far ahead of the clock.
     ahead: u64,
     /// Why rows are left out, each with their number.
@@ -38,7 +38,7 @@ pub(super) struct Done {
 
 impl<'a> Output<'a> {
     /// Refuses a file that exists, and a name that says another format, before any work.
-    pub(super) fn must_be_free(path: &Path) -> Result<()> {
+    pub(in crate::cli::data) fn must_be_free(path: &Path) -> Result<()> {
         if path == Path::new("-") {
             return Ok(());
         }
@@ -61,7 +61,7 @@ impl<'a> Output<'a> {
     }
 
     /// Begins the file of a table with about this many rows.
-    pub(super) fn begin(
+    pub(in crate::cli::data) fn begin(
         path: &Path,
         table: &'static str,
         about: Option<u64>,
@@ -75,7 +75,7 @@ impl<'a> Output<'a> {
     }
 
     /// Writes a line, with its time if it has one. Fails if a stop is requested.
-    pub(super) fn line(&mut self, time: Option<Millis>, line: &impl Serialize) -> Result<()> {
+    pub(in crate::cli::data) fn line(&mut self, time: Option<Millis>, line: &impl Serialize) -> Result<()> {
         self.line.clear();
         let failed = |e: serde_json::Error| Error::Corrupt(format!("cannot write a line of {}: {e}", self.done.table));
         serde_json::to_writer(&mut self.line, line).map_err(failed)?;
@@ -94,12 +94,12 @@ impl<'a> Output<'a> {
     }
 
     /// Notes that so many rows are left out.
-    pub(super) fn leaves_out(&mut self, count: u64, why: impl Display) {
+    pub(in crate::cli::data) fn leaves_out(&mut self, count: u64, why: impl Display) {
         self.done.left_out.push((count, why.to_string()));
     }
 
     /// Writes out what is still in memory. The file, if it is not the standard output, has no name yet.
-    pub(super) fn end(self) -> Result<(Done, Option<Part>)> {
+    pub(in crate::cli::data) fn end(self) -> Result<(Done, Option<Part>)> {
         let Self { done, packed, .. } = self;
         let part = packed.end().map_err(|e| unwritten(&done.path, &e))?;
         Ok((done, part))
@@ -108,7 +108,7 @@ impl<'a> Output<'a> {
 
 impl Done {
     /// Warnings of rows that an import of the file does not bring.
-    pub(super) fn warnings(&self) -> impl Iterator<Item = String> {
+    pub(in crate::cli::data) fn warnings(&self) -> impl Iterator<Item = String> {
         let Self { table, name, ahead, left_out, .. } = self;
         let ahead = (*ahead > 0).then(|| {
             format!(

@@ -11,7 +11,7 @@ use super::times;
 use model::JsonObject;
 
 /// The object that says the same as a record.
-pub(super) fn object_of(columns: &Columns, fields: &[Field<'_>]) -> Result<String, Refusal> {
+pub(in crate::cli::data) fn object_of(columns: &Columns, fields: &[Field<'_>]) -> Result<String, Refusal> {
     columns.check(fields)?;
     let mut object = String::new();
     for (name, is_needed, text) in columns.values(fields) {

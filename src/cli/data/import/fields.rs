@@ -9,7 +9,7 @@ pub(crate) type Field<'r> = Option<Cow<'r, str>>;
 
 /// The kind of value that a field holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Holds {
+pub(in crate::cli::data) enum Holds {
     Id,
     Time,
     Flag,
@@ -20,7 +20,7 @@ pub(super) enum Holds {
 
 impl Holds {
     /// By the name of the field, which has the same meaning in all lines.
-    pub(super) fn of(name: &str) -> Self {
+    pub(in crate::cli::data) fn of(name: &str) -> Self {
         match name {
             "published_at" | "edited_at" | "deleted_at" | "since" => Self::Time,
             "approve_followers" | "exclusive" | "notices" | "purged" => Self::Flag,
@@ -46,14 +46,14 @@ pub(crate) struct Columns {
 
 impl Columns {
     /// The columns that a table declares, for a file without a header.
-    pub(super) fn declared(declared: &'static str) -> Self {
+    pub(in crate::cli::data) fn declared(declared: &'static str) -> Self {
         let column = |name: &'static str| (name.trim_matches(['[', ']']), !name.contains(']'));
         let table: Vec<_> = declared.split(',').map(column).collect();
         Self { places: (0..table.len()).map(Some).collect(), width: table.len(), table }
     }
 
     /// Takes the order of a header. Refuses unknown, repeated and missing names.
-    pub(super) fn take_header(&mut self, header: &[Field<'_>]) -> Result<(), String> {
+    pub(in crate::cli::data) fn take_header(&mut self, header: &[Field<'_>]) -> Result<(), String> {
         let names: Vec<_> = header.iter().map(|name| name.as_deref().unwrap_or_default()).collect();
         let known: Vec<_> = self.table.iter().map(|(name, _)| *name).collect();
         if let Some(name) = known.iter().find(|known| names.iter().filter(|name| name == known).count() > 1) {
@@ -79,7 +79,7 @@ impl Columns {
 
     /// Whether a record is a header: its first field, or two of its fields, are names of columns, in upper or lower case; or
     /// all of its fields, at least two, read as names of columns elsewhere. With a wrong separator the record is one field.
-    pub(super) fn is_header(&self, fields: &[Field<'_>]) -> bool {
+    pub(in crate::cli::data) fn is_header(&self, fields: &[Field<'_>]) -> bool {
         let is_name = |field: &str| self.table.iter().any(|(name, _)| name.eq_ignore_ascii_case(field.trim()));
         let texts = || fields.iter().map(|field| field.as_deref().unwrap_or_default());
         let first = texts().next().and_then(|field| field.split([';', '\t']).next()).unwrap_or_default();
@@ -89,7 +89,7 @@ impl Columns {
     }
 
     /// Refuses a record with more fields than there are columns, or with another separator.
-    pub(super) fn check(&self, fields: &[Field<'_>]) -> Result<(), Refusal> {
+    pub(in crate::cli::data) fn check(&self, fields: &[Field<'_>]) -> Result<(), Refusal> {
         if let [Some(field)] = fields
             && let Some(hint) = slip(field)
         {
@@ -103,7 +103,7 @@ impl Columns {
     }
 
     /// The value of each column in a record: the name, whether it is needed, and the text if there is one.
-    pub(super) fn values<'f>(
+    pub(in crate::cli::data) fn values<'f>(
         &self,
         fields: &'f [Field<'_>],
     ) -> impl Iterator<Item = (&'static str, bool, Option<&'f str>)> {
@@ -128,7 +128,7 @@ fn is_label(field: &str) -> bool {
 }
 
 /// The likely mistake behind a refused value, if it is recognised.
-pub(super) fn slip(field: &str) -> Option<&'static str> {
+pub(in crate::cli::data) fn slip(field: &str) -> Option<&'static str> {
     if field.contains([';', '\t']) {
         Some("separate the columns by commas")
     } else if field.trim() != field {
@@ -139,7 +139,7 @@ pub(super) fn slip(field: &str) -> Option<&'static str> {
 }
 
 /// Splits a record whose quotes are valid.
-pub(super) fn split(record: &str) -> Vec<Field<'_>> {
+pub(in crate::cli::data) fn split(record: &str) -> Vec<Field<'_>> {
     let mut fields = Vec::with_capacity(4);
     let mut rest = record;
     loop {

@@ -100,7 +100,7 @@ fn run(name: &str, table: Table, input: impl Read, filling: &mut Filling) -> Res
     let (beginning, input) = beginning(input).map_err(|e| unreadable(name, line, &e))?;
     let shape = shape(&beginning).map_err(|reason| Error::Setup(format!("{name}: {reason}")))?;
     let mut records = Records::new(input);
-    let (mut columns, mut is_first) = (Columns::declared(table.columns()), true);
+    let (mut columns, mut is_first) = (Columns::declared(table.declared().columns), true);
     loop {
         let record = match records.next(shape) {
             Ok(Some(record)) => record,

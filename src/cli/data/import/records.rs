@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 use std::io::{self, BufRead, BufReader, Read};
 
 /// Longest accepted record, in bytes without the line end: an item of four bodies of the largest size, and some more.
-pub(super) const MAX_RECORD: usize = (4 << 20) + (2 << 10);
+pub(in crate::cli::data) const MAX_RECORD: usize = (4 << 20) + (2 << 10);
 /// With the line end.
 const MAX_LINE: usize = MAX_RECORD + "\r\n".len();
 
@@ -15,7 +15,7 @@ const BUFFER: usize = 256 << 10;
 
 /// The end of a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Shape {
+pub(in crate::cli::data) enum Shape {
     /// Every line feed.
     Lines,
     /// A line feed outside quotes.
@@ -24,17 +24,18 @@ pub(super) enum Shape {
 
 /// One record.
 #[derive(Debug)]
-pub(super) struct Record {
+pub(in crate::cli::data) struct Record {
     /// The number of its first line, from 1.
-    pub(super) line: u64,
+    pub(in crate::cli::data) line: u64,
     /// The bytes without the line end; none of one that is too long.
-    pub(super) bytes: Vec<u8>,
+    pub(in crate::cli::data) bytes: Vec<u8>,
     /// Why it is refused, if it is.
-    pub(super) refused: Option<&'static str>,
+    pub(in crate::cli::data) refused: Option<&'static str>,
 }
 
-pub(super) const TOO_LONG: &str = "the line is longer than 4 MiB";
-pub(super) const TOO_LONG_QUOTED: &str = "the line is longer than 4 MiB; perhaps a quoted field is not closed";
+pub(in crate::cli::data) const TOO_LONG: &str = "the line is longer than 4 MiB";
+pub(in crate::cli::data) const TOO_LONG_QUOTED: &str =
+    "the line is longer than 4 MiB; perhaps a quoted field is not closed";
 const NEVER_CLOSED: &str = "a quoted field is not closed";
 const BAD_QUOTE: &str = "a quoted field has text after its closing quote, or is not closed";
 
@@ -77,7 +78,7 @@ impl State {
 }
 
 /// The records of a stream.
-pub(super) struct Records<R> {
+pub(in crate::cli::data) struct Records<R> {
     input: BufReader<R>,
     /// Lines to be read again.
     again: VecDeque<Vec<u8>>,
@@ -89,12 +90,12 @@ pub(super) struct Records<R> {
 }
 
 impl<R: Read> Records<R> {
-    pub(super) fn new(input: R) -> Self {
+    pub(in crate::cli::data) fn new(input: R) -> Self {
         Self { input: BufReader::with_capacity(BUFFER, input), again: VecDeque::new(), line: 1, doubted_before: 0 }
     }
 
     /// The next record, blank lines included; `None` at the end. A record truncated by an error is not returned.
-    pub(super) fn next(&mut self, shape: Shape) -> io::Result<Option<Record>> {
+    pub(in crate::cli::data) fn next(&mut self, shape: Shape) -> io::Result<Option<Record>> {
         let line = self.line;
         let mut state = if shape == Shape::Csv { State::Field } else { State::Line };
         let (mut bytes, mut refused, mut is_broken) = (Vec::new(), None, false);

@@ -8,20 +8,20 @@ use crate::cli::terminal::units::lines;
 use crate::prelude::*;
 
 /// A required field is missing.
-pub(super) const MISSING_FIELD: &str = "missing_field";
+pub(in crate::cli::data) const MISSING_FIELD: &str = "missing_field";
 /// A field is not a valid id.
-pub(super) const INVALID_ID: &str = "invalid_id";
+pub(in crate::cli::data) const INVALID_ID: &str = "invalid_id";
 /// A field is not a valid time.
-pub(super) const INVALID_TIME: &str = "invalid_time";
+pub(in crate::cli::data) const INVALID_TIME: &str = "invalid_time";
 /// Another field has an invalid value.
-pub(super) const INVALID_FIELD: &str = "invalid_field";
+pub(in crate::cli::data) const INVALID_FIELD: &str = "invalid_field";
 /// The line is not a record.
-pub(super) const INVALID_LINE: &str = "invalid_line";
+pub(in crate::cli::data) const INVALID_LINE: &str = "invalid_line";
 /// The line is too long.
-pub(super) const TOO_LONG: &str = "too_long";
+pub(in crate::cli::data) const TOO_LONG: &str = "too_long";
 
 /// This many refused lines are printed; the others are only counted.
-pub(super) const MOST_NAMED: u64 = 1000;
+pub(in crate::cli::data) const MOST_NAMED: u64 = 1000;
 /// Most characters of a line that are shown.
 const MOST_SHOWN: usize = 60;
 /// Most characters of a reason.
@@ -41,33 +41,38 @@ pub(crate) struct Refusal {
 
 impl Refusal {
     /// Of a field, with its value.
-    pub(super) fn of_field(kind: &'static str, name: &str, reason: impl fmt::Display, value: &str) -> Self {
+    pub(in crate::cli::data) fn of_field(
+        kind: &'static str,
+        name: &str,
+        reason: impl fmt::Display,
+        value: &str,
+    ) -> Self {
         Self { kind, detail: format!("{name}: {reason}, not {}", shown(value)), shows: true, column: None }
     }
 
     /// Of a line, whose beginning is to be shown.
-    pub(super) fn of_line(kind: &'static str, detail: impl fmt::Display) -> Self {
+    pub(in crate::cli::data) fn of_line(kind: &'static str, detail: impl fmt::Display) -> Self {
         Self { kind, detail: detail.to_string(), shows: false, column: None }
     }
 
     /// A refusal of a part of the line, by the name of its field.
-    pub(super) fn within(self, name: &str) -> Self {
+    pub(in crate::cli::data) fn within(self, name: &str) -> Self {
         Self { kind: INVALID_FIELD, detail: format!("{name}: {}", self.detail), ..self }
     }
 
     /// Adds advice.
-    pub(super) fn with_hint(mut self, hint: &str) -> Self {
+    pub(in crate::cli::data) fn with_hint(mut self, hint: &str) -> Self {
         self.detail = format!("{}; {hint}", self.detail);
         self
     }
 
     /// With the column at which a parser of JSON has found it.
-    pub(super) fn at(self, column: usize) -> Self {
+    pub(in crate::cli::data) fn at(self, column: usize) -> Self {
         Self { column: Some(column), ..self }
     }
 
     /// Adds the beginning of the line, or of JSON the part around the column, unless the detail shows a value already.
-    pub(super) fn showing(mut self, line: &[u8], shape: Shape) -> Self {
+    pub(in crate::cli::data) fn showing(mut self, line: &[u8], shape: Shape) -> Self {
         if self.shows || line.is_empty() {
             return self;
         }
@@ -87,7 +92,7 @@ impl Refusal {
     }
 
     /// Separates a refused row from a store that accepts no changes, which is an error.
-    pub(super) fn of_error(error: Error) -> Result<Self, Error> {
+    pub(in crate::cli::data) fn of_error(error: Error) -> Result<Self, Error> {
         match error {
             Error::Refused { code, detail } if !code.is_passing() => {
                 Ok(Self { kind: code.name(), detail, shows: true, column: None })
@@ -105,13 +110,13 @@ impl fmt::Display for Refusal {
 }
 
 /// A part of a file in quotes: its beginning, with escapes for all but plain text.
-pub(super) fn shown(text: &str) -> String {
+pub(in crate::cli::data) fn shown(text: &str) -> String {
     let (begin, ellipsis) = cut(text, MOST_SHOWN);
     format!("{begin:?}{ellipsis}")
 }
 
 /// A text that may quote the input, without characters that move the cursor of a terminal.
-pub(super) fn printable(text: &str) -> String {
+pub(in crate::cli::data) fn printable(text: &str) -> String {
     let (begin, ellipsis) = cut(text, LONGEST_REASON);
     plain(begin) + ellipsis
 }
@@ -126,15 +131,15 @@ fn cut(text: &str, most: usize) -> (&str, &'static str) {
 
 /// The refused lines of a run, by the kind of fault.
 #[derive(Debug, Default)]
-pub(super) struct Refused(BTreeMap<&'static str, u64>);
+pub(in crate::cli::data) struct Refused(BTreeMap<&'static str, u64>);
 
 impl Refused {
-    pub(super) fn total(&self) -> u64 {
+    pub(in crate::cli::data) fn total(&self) -> u64 {
         self.0.values().sum()
     }
 
     /// Counts lines of a file, and prints those that are among the first of the run to stderr.
-    pub(super) fn add(&mut self, file: &str, mut lines: Vec<(u64, Refusal)>, progress: &Progress) {
+    pub(in crate::cli::data) fn add(&mut self, file: &str, mut lines: Vec<(u64, Refusal)>, progress: &Progress) {
         if lines.is_empty() {
             return;
         }

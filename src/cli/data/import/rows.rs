@@ -11,7 +11,7 @@ use super::times;
 use model::{HostId, Time};
 
 /// Parses one object.
-pub(super) fn object<T: DeserializeOwned>(text: &str) -> Result<T, Refusal> {
+pub(in crate::cli::data) fn object<T: DeserializeOwned>(text: &str) -> Result<T, Refusal> {
     if !text.trim_start().starts_with('{') {
         // serde would also read a struct from an array.
         return Err(Refusal::of_line(INVALID_LINE, "expected a JSON object"));

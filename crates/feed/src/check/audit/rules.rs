@@ -13,7 +13,7 @@ use crate::rows::tables::{
     REQUESTS, TOPIC_IDS,
 };
 use crate::rows::values::{self, Number, NumberedList, Stored, Value};
-use kv::Tier;
+use kv::{Steps, Tier};
 use model::error::Result;
 use model::{BUILT_IN_KINDS, Content, Logged, Millis, Notice, NoticeKind, UserId};
 
@@ -29,6 +29,7 @@ pub(super) struct Seen {
 impl Audit<'_> {
     /// Checks rows of a table, and marks those that cannot be read.
     pub(super) fn rules(&mut self, table: AnyTable, rows: &[Row], bad: &mut [bool], seen: &mut Seen) -> Result<()> {
+        self.have_items(table, rows)?;
         for (row, is_bad) in rows.iter().zip(bad) {
             let reads = match table {
                 _ if table == CONTENT => self.item(row)?,
@@ -60,14 +61,26 @@ impl Audit<'_> {
         Ok(Some(()))
     }
 
-    /// A reaction has an item, and its kind a name.
+    /// Rows that go with an item have one, but for counts. Those that follow from others are compared with them.
+    fn have_items(&mut self, table: AnyTable, rows: &[Row]) -> Result<()> {
+        let is_relation = table.follows.is_empty() && matches!(table.steps, Steps::None) && table != CONTENT;
+        if !table.ends_with_item || !is_relation {
+            return Ok(());
+        }
+        let of_items = rows.iter().filter_map(|row| Some((row, table.keys.item(&row.key)?)));
+        let (rows, items): (Vec<_>, Vec<_>) = of_items.unzip();
+        let found = self.store.get_many(&CONTENT, items.into_iter().map(keys::id), Tier::Disk)?;
+        for (row, _) in rows.into_iter().zip(found).filter(|(_, item)| item.is_none()) {
+            self.findings.has(table, &row.key, ", but the item does not exist");
+        }
+        Ok(())
+    }
+
+    /// The kind of a reaction has a name.
     fn reaction(&mut self, row: &Row) -> Result<Option<()>> {
-        let Some((id, kind, _)) = keys::split_reaction(&row.key) else { return Ok(None) };
+        let Some((_, kind, _)) = keys::split_reaction(&row.key) else { return Ok(None) };
         if self.store.memory.kinds.reactions.known().name(kind).is_none() {
             self.findings.has(&REACTIONS, &row.key, ", but the kind has no name");
-        }
-        if self.store.get(&CONTENT, &keys::id(id), Tier::Disk)?.is_none() {
-            self.findings.has(&REACTIONS, &row.key, ", but the item does not exist");
         }
         Ok(Some(()))
     }

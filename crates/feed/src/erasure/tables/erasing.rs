@@ -1,35 +1,45 @@
 //! The removal of the rows that name a user who is erased, part by part.
 
-use std::any::Any;
 use std::ops::ControlFlow;
 
 use super::erasures::erasure;
+use super::removed::Removed;
 use crate::items::tables::FINAL;
-use crate::lists::tables::put_member;
 use crate::notices::tables::put_notice_marker;
-use crate::restrictions::tables::put_restriction;
-use crate::rows::key_types::EventNumber;
-use crate::rows::tables::{DELETED, ERASURES, EVENTS, LIST_MEMBERS, REACTIONS, TAKEN_OFF, UNLISTED};
+use crate::rows::key_types::{EventNumber, Keys};
+use crate::rows::keys;
+use crate::rows::table::AnyTable;
+use crate::rows::tables::{
+    ALL, CONTENT, DELETED, ERASURES, EVENTS, FOLLOWING, LISTS, NOTICE_MARKERS, REQUESTS, UNLISTED,
+};
+use crate::rows::values::Stored;
 use crate::rows::values::deletions::Deletion;
-use crate::rows::values::{ItemSteps, Stored};
 use crate::store::Store;
-use crate::{events, follows, items, lists, notices, reactions};
+use crate::{events, follows, items, lists, notices};
 use kv::{Tier, WriteBatch};
 use model::error::{Error, Result};
 use model::failpoint::Write;
-use model::{
-    Changed, ContentId, Cursor, EffectKind, Entry, ErasedPart, EventKind, Id, Job, ListId, Logged, Millis, Relation,
-    Restriction, UserId,
-};
+use model::{Changed, ContentId, Cursor, EffectKind, ErasedPart, EventKind, Id, Job, Logged, UserId};
 
-/// The rows that a part removes.
-#[derive(Default)]
-struct Removed {
-    change: WriteBatch,
-    rows: usize,
-    jobs: Vec<Job>,
-    /// Guards: these things count as changing until the change is written.
-    changing: Vec<Box<dyn Any + Send>>,
+/// The table of a part. `Corrupt` if there is none of the name.
+pub(crate) fn table_of(part: &ErasedPart) -> Result<AnyTable> {
+    let table = ALL.iter().find(|table| table.name == part.table);
+    table.copied().ok_or_else(|| Error::Corrupt(format!("no table {:?}", part.table)))
+}
+
+/// Whether the rows of a table are follows, or requests to follow. Both ends of what is between two users are one.
+pub(crate) fn are_follows(table: AnyTable) -> bool {
+    table == FOLLOWING || table == REQUESTS
+}
+
+/// The users in rows of pairs of users, beside the one who is erased.
+pub(crate) fn others(table: AnyTable, user: UserId, keys: &[Vec<u8>]) -> Result<Vec<UserId>> {
+    if table.keys != Keys::Pair("user", "user") {
+        return Ok(Vec::new());
+    }
+    let other = |(first, second): (u64, u64)| UserId::new(if first == user.get() { second } else { first }).ok();
+    let read = |key: &Vec<u8>| keys::split_pair(key).and_then(other);
+    keys.iter().map(|key| read(key).ok_or_else(|| Error::Corrupt(format!("a key in {table}")))).collect()
 }
 
 /// Removes the rows of a part, as far as they are there and name the user, in one change. Items of the user have no text
@@ -39,17 +49,17 @@ pub fn erase(store: &Store, user: UserId, part: &ErasedPart) -> Result<Vec<Job>>
     if !store.memory.erasing.has(user) {
         return Ok(Vec::new());
     }
-    let mut removed = Removed::default();
-    match part {
-        ErasedPart::Items(ids) => erase_items(store, &mut removed, user, &ids_of(ids)?)?,
-        ErasedPart::Others(ids) => erase_others(store, &mut removed, user, &ids_of(ids)?)?,
-        ErasedPart::TakenOff(ids) => erase_taken_off(store, &mut removed, user, &ids_of(ids)?)?,
-        ErasedPart::Reactions(reactions) => erase_reactions(store, &mut removed, user, reactions)?,
-        ErasedPart::Lists(names) => erase_lists(store, &mut removed, user, names)?,
-        ErasedPart::Memberships(lists) => erase_memberships(store, &mut removed, user, &ids_of(lists)?)?,
-        ErasedPart::Changes(numbers) => erase_changes(store, &mut removed, user, numbers)?,
+    let (table, keys, mut removed) = (table_of(part)?, &part.keys, Removed::default());
+    match table {
+        _ if table == CONTENT => erase_items(store, &mut removed, user, &ids_of(keys)?)?,
+        _ if table == EVENTS => erase_changes(store, &mut removed, user, keys)?,
+        _ if table == LISTS => erase_lists(store, &mut removed, user, keys)?,
+        _ if table == NOTICE_MARKERS => erase_markers(store, &mut removed, user, &ids_of(keys)?)?,
+        _ if are_follows(table) => erase_follows(store, &mut removed, user, &others(table, user, keys)?)?,
+        _ => keys.iter().try_for_each(|key| removed.row(store, table, key))?,
     }
-    let Removed { mut change, rows, jobs, changing } = removed;
+    let (rows, jobs) = (removed.rows, std::mem::take(&mut removed.jobs));
+    let (mut change, changing) = removed.change();
     let Some(mut erasure) = erasure(store, user)? else { return Ok(jobs) };
     if rows > 0 {
         erasure.rows += rows as u64;
@@ -102,67 +112,31 @@ fn erase_purged(store: &Store, change: &mut WriteBatch, user: UserId, id: Conten
     Ok(true)
 }
 
-fn erase_taken_off(store: &Store, removed: &mut Removed, user: UserId, ids: &[ContentId]) -> Result<()> {
-    let present = TAKEN_OFF.have(store.now(Tier::Disk), ids.iter().map(|id| (*id, user)))?;
-    for id in ids {
-        TAKEN_OFF.delete(&mut removed.change, (*id, user));
-    }
-    removed.rows += present.into_iter().filter(|is_there| *is_there).count();
-    Ok(())
-}
-
-fn erase_others(store: &Store, removed: &mut Removed, user: UserId, others: &[UserId]) -> Result<()> {
-    let Removed { change, rows, jobs, .. } = removed;
+fn erase_follows(store: &Store, removed: &mut Removed, user: UserId, others: &[UserId]) -> Result<()> {
     for relation in follows::tables::relations(store, user, others, Tier::Disk)? {
-        let back = follows::tables::relations(store, relation.target, &[user], Tier::Disk)?;
-        let marker = notices::tables::notice_marker(store, relation.target, Tier::Disk)?;
-        let marker = marker.filter(|place| place.actor() == Some(user));
-        if let Some(place) = marker {
-            let after = Some(place.without_actor());
-            put_notice_marker(change, relation.target, [marker, after])?;
-        }
-        *rows += usize::from(marker.is_some() || back.iter().chain([&relation]).any(is_any));
-        let (ended, _) = follows::tables::part(store, change, &relation)?;
-        jobs.extend(ended.into_iter().flatten());
-        for relation in back.iter().chain([&relation]) {
-            for restriction in Restriction::ALL {
-                if let Some(since) = relation.restricted_since(restriction) {
-                    put_restriction(change, relation, restriction, [Some(since), None])?;
-                }
-            }
-        }
+        let (ended, effects) = follows::tables::part(store, &mut removed.change, &relation)?;
+        removed.jobs.extend(ended.into_iter().flatten());
+        removed.rows += usize::from(!effects.is_empty());
     }
     Ok(())
 }
 
-fn erase_reactions(store: &Store, removed: &mut Removed, user: UserId, reactions: &[(u8, Millis, u64)]) -> Result<()> {
-    let ids: Vec<ContentId> = ids_of(&reactions.iter().map(|(_, _, id)| *id).collect::<Vec<_>>())?;
-    let keys = ids.iter().zip(reactions).map(|(id, (byte, ..))| (*id, *byte, user));
-    let since = REACTIONS.get_many(store.now(Tier::Disk), keys)?;
-    removed.changing.push(Box::new(store.memory.newest_reactions.change(user)));
-    removed.changing.push(Box::new(ids.iter().map(|id| store.memory.item_counts.change(*id)).collect::<Vec<_>>()));
-    let authors = notices::tables::authors_of(store, &ids)?;
-    for ((id, (byte, at, _)), since) in ids.iter().zip(reactions).zip(since) {
-        // Its notice is the author's.
-        let item = Entry::plain(Cursor { at: *at, id: *id }, authors.get(id).copied().unwrap_or(user));
-        reactions::tables::put_reaction(
-            store,
-            &mut removed.change,
-            item,
-            (user, *byte, since.unwrap_or_default()),
-            false,
-        )?;
-        if since.is_some() {
-            let steps = ItemSteps { reactions: [(*byte, -1)].into(), ..ItemSteps::default() };
-            items::tables::count_item(&mut removed.change, *id, &steps);
+/// A marker at a notice that the user has caused stays at its time.
+fn erase_markers(store: &Store, removed: &mut Removed, user: UserId, owners: &[UserId]) -> Result<()> {
+    for owner in owners {
+        let marker = notices::tables::notice_marker(store, *owner, Tier::Disk)?;
+        if let Some(place) = marker.filter(|place| place.actor() == Some(user)) {
+            put_notice_marker(&mut removed.change, *owner, [marker, Some(place.without_actor())])?;
             removed.rows += 1;
         }
     }
     Ok(())
 }
 
-fn erase_lists(store: &Store, removed: &mut Removed, user: UserId, names: &[String]) -> Result<()> {
-    for name in names {
+fn erase_lists(store: &Store, removed: &mut Removed, user: UserId, keys: &[Vec<u8>]) -> Result<()> {
+    for key in keys {
+        let name = key.get(keys::ID..).and_then(|name| str::from_utf8(name).ok());
+        let name = name.ok_or_else(|| Error::Corrupt("the name of a list".to_owned()))?;
         if let Some(list) = lists::tables::list(store, user, name, Tier::Disk)? {
             lists::tables::remove_list(store, &mut removed.change, user, &list)?;
             removed.rows += 1;
@@ -171,26 +145,15 @@ fn erase_lists(store: &Store, removed: &mut Removed, user: UserId, names: &[Stri
     Ok(())
 }
 
-fn erase_memberships(store: &Store, removed: &mut Removed, user: UserId, lists: &[ListId]) -> Result<()> {
-    let members = LIST_MEMBERS.get_many(store.now(Tier::Disk), lists.iter().map(|list| (*list, user)))?;
-    for (list, membership) in lists.iter().zip(members) {
-        if let Some(membership) = membership {
-            put_member(&mut removed.change, *list, user, [Some(membership), None])?;
-            removed.rows += 1;
-        }
-    }
-    Ok(())
-}
-
 /// The newest change keeps its number: the next start goes on behind it.
-fn erase_changes(store: &Store, removed: &mut Removed, user: UserId, numbers: &[u64]) -> Result<()> {
+fn erase_changes(store: &Store, removed: &mut Removed, user: UserId, keys: &[Vec<u8>]) -> Result<()> {
     let mut newest = None;
     events::tables::newest_logged(store, &mut |row| {
         newest = Some(row.number());
         ControlFlow::Break(())
     })?;
-    for number in numbers {
-        let key = EventNumber(*number);
+    for number in keys.iter().filter_map(|key| keys::split_id(key)) {
+        let key = EventNumber(number);
         let Some(row) = EVENTS.get(store.now(Tier::Disk), key)?.filter(|row| row.names(user)) else { continue };
         removed.rows += 1;
         let left = match &row {
@@ -204,20 +167,14 @@ fn erase_changes(store: &Store, removed: &mut Removed, user: UserId, numbers: &[
             Logged::Event(event) if event.kind == EventKind::Suspension => {
                 Some(Logged::Event(row.replaced_by(EventKind::Gap)))
             }
-            _ => (newest == Some(*number)).then(|| Logged::Event(row.replaced_by(EventKind::Gap))),
+            _ => (newest == Some(number)).then(|| Logged::Event(row.replaced_by(EventKind::Gap))),
         };
         EVENTS.set(&mut removed.change, key, left.as_ref())?;
     }
     Ok(())
 }
 
-/// Whether one user has anything to do with the other.
-fn is_any(of: &Relation) -> bool {
-    let restricted = Restriction::ALL.into_iter().any(|restriction| of.restricted_since(restriction).is_some());
-    of.following_since.is_some() || of.requested_since.is_some() || restricted
-}
-
-fn ids_of<I: Id>(raw: &[u64]) -> Result<Vec<I>> {
-    let id = |raw: &u64| I::of(*raw).map_err(|_| Error::Corrupt("the id 0".to_owned()));
-    raw.iter().map(id).collect()
+fn ids_of<I: Id>(keys: &[Vec<u8>]) -> Result<Vec<I>> {
+    let id = |key: &Vec<u8>| keys::split_id(key).and_then(|raw| I::of(raw).ok());
+    keys.iter().map(|key| id(key).ok_or_else(|| Error::Corrupt("a key that should be an id".to_owned()))).collect()
 }

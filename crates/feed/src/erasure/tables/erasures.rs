@@ -3,25 +3,24 @@
 use std::sync::Arc;
 
 use crate::memory::archived::Walks;
-use crate::notices::tables::put_notice_marker;
+use crate::rows::changes::change_row;
 use crate::rows::key_types::{Keys, NameNumber};
 use crate::rows::keys;
 use crate::rows::table::AnyTable;
 use crate::rows::tables::{
-    ALL, CONTENT, COUNTS, DELETED, ERASED, ERASURES, EVENTS, FOLLOW_REQUESTS, NAMES, NAMES_BY_NUMBER,
-    NOTICE_MARKERS_AT, OUTBOX, OUTBOX_ARCHIVE, REACTIONS_BY_USER, TAKEN_OFF,
+    ALL, CONTENT, COUNTS, DELETED, ERASED, ERASURES, EVENTS, LISTS, NAMES, NAMES_BY_NUMBER, OUTBOX, OUTBOX_ARCHIVE,
+    mirrors_of, origin,
 };
 use crate::rows::values::{Text, Value};
-use crate::rows::walk::{go_on, listed, seconds};
+use crate::rows::walk::go_on;
 use crate::store::Store;
-use crate::users::tables::set_profile;
-use crate::{events, inbox, items, lists, notices, users};
+use crate::{events, inbox, items, notices};
 use kv::{Scope, Tier, WriteBatch};
 use model::error::{Error, Result};
 use model::failpoint::Write;
 use model::{
     ContentId, Cursor, Effect, EffectKind, ErasedPart, ErasedUser, Erasure, ErasurePlace, Event, Logged, MAX_ID,
-    Millis, Order, Position, Span, Unpushed, UserId,
+    Millis, Order, Span, Unpushed, UserId,
 };
 
 /// Rows of the log of events that one search looks at.
@@ -29,48 +28,21 @@ const LOOK_AT: usize = 20_000;
 /// Erasures that are forgotten at once.
 const FORGOTTEN: usize = 100;
 
-/// How rows that name a user are found, and what they are a part of.
-#[derive(Clone, Copy)]
-enum Search {
-    Outbox,
-    /// Rows of the user by time.
-    Rows(AnyTable, MakePart),
-    /// Pairs whose first is the user.
-    Pairs(AnyTable, MakePart),
-    Reactions,
-    Lists,
-    /// All of the table, which moderators alone make longer.
-    TakenOff,
-    /// All of the log of events.
-    Log,
+/// The tables with rows that name a user, in the order in which an erasure looks for them: those whose keys begin with the
+/// user, those of relations to users that no other table has by the user, and the log. The rows of an archive are found with
+/// those of the outbox, and the end removes those of which a user has one.
+fn searched() -> impl Iterator<Item = AnyTable> {
+    ALL.iter().copied().filter(|table| match table.keys {
+        _ if *table == OUTBOX_ARCHIVE => false,
+        Keys::Row("user", _) | Keys::KindRow("user", _) | Keys::Pair("user", _) | Keys::OfUser(_) => true,
+        Keys::Pair(_, "user") => is_whole(table),
+        _ => *table == EVENTS,
+    })
 }
 
-/// Makes a part of ids.
-type MakePart = fn(Vec<u64>) -> ErasedPart;
-
-impl Search {
-    /// That of the rows of a table; `None` for a table without rows that name a user, or whose rows go with those of another.
-    fn of(table: AnyTable) -> Option<Self> {
-        Some(match table.keys {
-            _ if table == OUTBOX => Self::Outbox,
-            _ if table == OUTBOX_ARCHIVE => return None,
-            _ if table == EVENTS => Self::Log,
-            Keys::Row("user", "content") => Self::Rows(table, ErasedPart::Items),
-            // The others by time are found by their pairs.
-            Keys::Row(..) if table == FOLLOW_REQUESTS => Self::Rows(table, ErasedPart::Others),
-            Keys::Pair("user", "user") => Self::Pairs(table, ErasedPart::Others),
-            Keys::Pair("user", "list") => Self::Pairs(table, ErasedPart::Memberships),
-            Keys::Pair("content", "user") => Self::TakenOff,
-            Keys::KindRow("user", _) => Self::Reactions,
-            Keys::OfUser(_) => Self::Lists,
-            _ => return None,
-        })
-    }
-
-    /// All of them, in an order in which none finds what a later part adds: items that are erased become unlisted.
-    fn all() -> impl Iterator<Item = Self> {
-        ALL.iter().filter_map(|table| Self::of(table))
-    }
+/// Whether an erasure looks through all of a table: through the log, and a relation that no other table has by the user.
+fn is_whole(table: AnyTable) -> bool {
+    table == EVENTS || table.keys.first() != "user" && table.follows.is_empty() && mirrors_of(table).is_empty()
 }
 
 /// Begins the erasure of a user, with the event and the effect, which has the hash as its name, in the same change; without
@@ -117,14 +89,14 @@ pub fn is_erasing(store: &Store, user: UserId) -> bool {
 /// The next rows that name a user who is erased, about `most`; none where none were found yet. `None` at the end, when only
 /// those are left that [`end_erasure`] removes. Moves the place, which is the default one at first.
 pub fn to_erase(store: &Store, user: UserId, place: &mut ErasurePlace, most: usize) -> Result<Option<ErasedPart>> {
-    while let Some(search) = Search::all().nth(place.table) {
-        let (part, last) = rows_of(store, search, user, place.after, most)?;
+    while let Some(table) = searched().nth(place.table) {
+        let Found { of, keys, last } = rows_of(store, table, user, place.after.as_deref(), most)?;
         match last {
-            Some(last) => place.after = Some(last),
+            Some(_) => place.after = last,
             None => *place = ErasurePlace { table: place.table + 1, after: None },
         }
-        if part.is_some() || last.is_some() {
-            return Ok(Some(part.unwrap_or_else(|| ErasedPart::Changes(Vec::new()))));
+        if !keys.is_empty() || place.after.is_some() {
+            return Ok(Some(ErasedPart { table: of.name.to_owned(), keys }));
         }
     }
     Ok(None)
@@ -158,11 +130,15 @@ pub fn end_erasure(store: &Store, user: UserId, at: Millis, forgotten: Millis) -
     let _activity = store.memory.loaded.change_activity(user);
     let Some(Erasure { hash, since, rows, .. }) = erasure(store, user)? else { return Ok(false) };
     let mut change = WriteBatch::default();
-    let profile = users::tables::profiles(store, &[user], Tier::Disk)?.pop().flatten();
-    set_profile(&mut change, user, [profile.as_ref(), None])?;
-    put_notice_marker(&mut change, user, [notices::tables::notice_marker(store, user, Tier::Disk)?, None])?;
+    let key = keys::id(user.get());
     for table in ALL.iter().filter(|table| table.keys == Keys::One("user")) {
-        change.delete(table, keys::id(user.get()));
+        match mirrors_of(table) {
+            [] => change.delete(table, key),
+            _ => {
+                let row = store.get(table, &key, Tier::Disk)?.map(|row| row.to_vec());
+                change_row(&mut change, table, key, [row, None], store)?;
+            }
+        }
     }
     for what in keys::Counter::ALL {
         COUNTS.delete(&mut change, (user, what));
@@ -202,102 +178,68 @@ pub fn erased(store: &Store) -> Result<Vec<ErasedUser>> {
     store.now(Tier::Disk).beginning((&ERASED, Scope::Table), &[], &[], usize::MAX, ErasedUser::read)
 }
 
-/// A part, if there is any, and the place of the last row that was looked at, if more may follow.
-type Found = (Option<ErasedPart>, Option<(u64, u64)>);
+/// Rows to erase.
+struct Found {
+    of: AnyTable,
+    keys: Vec<Vec<u8>>,
+    /// The key of the last row that was looked at in the table that was searched, if more may follow.
+    last: Option<Vec<u8>>,
+}
 
 /// The erasure of a user that is under way.
 pub(crate) fn erasure(store: &Store, user: UserId) -> Result<Option<Erasure>> {
     ERASURES.get(store.now(Tier::Disk), user)
 }
 
-/// The next rows behind a place that name a user.
-fn rows_of(store: &Store, search: Search, user: UserId, after: Option<(u64, u64)>, most: usize) -> Result<Found> {
-    let before = after.map(|(at, id)| Position { at, id });
-    let span = Span { before, after: None };
-    let (mut found, make): (Vec<(u64, u64)>, MakePart) = match search {
-        Search::Outbox => {
-            let mut found = Vec::new();
-            let before = before.and_then(|place| keys::cursor(place.at, place.id));
-            let span = Span { before, after: None };
-            Walks::new(&store.memory.outboxes.rows, store.now(Tier::Disk))?.rows(
-                user.get(),
-                span,
-                Order::NewestFirst,
-                &mut |place: Cursor, _| {
-                    found.push((place.at, place.id.get()));
-                    go_on(found.len() < most)
-                },
-            )?;
-            (found, ErasedPart::Items)
+/// The next rows of a table behind a key that name a user: the rows themselves, or those from which they follow.
+fn rows_of(store: &Store, table: AnyTable, user: UserId, after: Option<&[u8]>, most: usize) -> Result<Found> {
+    let (mut of, mut keys, mut looked_at, mut last) = (table, Vec::new(), 0, None);
+    // A list may have many members.
+    let most = if table == LISTS { 1 } else { most };
+    let mut look_at = |key: &[u8], value: &[u8]| {
+        if names(table, key, value, user)? {
+            let origin = origin(table, key, value)?;
+            of = origin.0;
+            keys.push(origin.1);
         }
-        Search::Rows(table, make) => {
-            let place = |place: Position<u64>, _: &[u8]| Ok((place.at, place.id));
-            (listed(store.now(Tier::Disk), (table, user.get()), span.newest(most), place)?, make)
-        }
-        Search::Pairs(table, make) => {
-            let second = after.and_then(|(_, id)| UserId::new(id).ok());
-            let seconds = seconds(store.now(Tier::Disk), table, user, second, most)?;
-            (seconds.into_iter().map(|second| (0, second.get())).collect(), make)
-        }
-        Search::TakenOff => {
-            return search_all(store, &TAKEN_OFF, after, most, ErasedPart::TakenOff, |key, _| {
-                let (item, source) = keys::split_pair(key)?;
-                Some(((item, source), (source == user.get()).then_some(item)))
-            });
-        }
-        Search::Log => {
-            return search_all(store, &EVENTS, after, most, ErasedPart::Changes, |key, value| {
-                let number = keys::split_id(key)?;
-                let names = Logged::read(key, value).ok()?.names(user);
-                Some(((number, 0), names.then_some(number)))
-            });
-        }
-        Search::Reactions => {
-            // Kind by kind from the newest on: what is found is removed before the next search.
-            let bytes: Vec<_> = store.memory.kinds.reactions.known().bytes().collect();
-            let mut reactions = Vec::new();
-            for byte in bytes {
-                let scan = Span::<ContentId>::ALL.newest(most - reactions.len());
-                let places = REACTIONS_BY_USER.places(store.now(Tier::Disk), (user, byte), scan)?;
-                reactions.extend(places.into_iter().map(|place| (byte, place.at, place.id.get())));
-            }
-            let last = (reactions.len() == most).then_some((0, 0));
-            return Ok(((!reactions.is_empty()).then_some(ErasedPart::Reactions(reactions)), last));
-        }
-        Search::Lists => {
-            let name = lists::tables::lists(store, user, Tier::Disk)?.into_iter().next().map(|list| list.name);
-            let last = name.is_some().then_some((0, 0));
-            return Ok((name.map(|name| ErasedPart::Lists(vec![name])), last));
-        }
+        looked_at += 1;
+        last = Some(key.to_vec());
+        go_on(looked_at < LOOK_AT && keys.len() < most)
     };
-    let last = found.last().copied().filter(|_| found.len() == most);
-    // A marker may be at what the user did; the end removes it.
-    let is_of_users = matches!(search, Search::Pairs(table, _) if table == NOTICE_MARKERS_AT);
-    found.retain(|(_, id)| *id != user.get() || !is_of_users);
-    let ids: Vec<_> = found.into_iter().map(|(_, id)| id).collect();
-    Ok(((!ids.is_empty()).then(|| make(ids)), last))
+    let behind = |last: &[u8]| [last, &[0]].concat();
+    if table == OUTBOX {
+        let before = after.and_then(keys::split_row).and_then(|(_, at, id)| keys::cursor(at, id));
+        let span = Span { before, after: None };
+        Walks::new(&store.memory.outboxes.rows, store.now(Tier::Disk))?.rows(
+            user.get(),
+            span,
+            Order::NewestFirst,
+            &mut |place: Cursor, value| look_at(&keys::entry(user, place), value),
+        )?;
+    } else if is_whole(table) {
+        store.now(Tier::Disk).each_row(table, &after.map(behind).unwrap_or_default(), &mut look_at)?;
+    } else {
+        let prefix = keys::id(user.get());
+        let mut rows = store.now(Tier::Disk).rows(table, Scope::Partition)?;
+        rows.seek(after.map_or_else(|| prefix.to_vec(), behind));
+        while let Some((key, value)) = rows.item().filter(|(key, _)| key.starts_with(&prefix)) {
+            if look_at(key, value)?.is_break() {
+                break;
+            }
+            rows.next();
+        }
+        rows.status()?;
+    }
+    let is_over = looked_at < LOOK_AT && keys.len() < most;
+    Ok(Found { of, keys, last: last.filter(|_| !is_over) })
 }
 
-/// The next rows of a table of all users that name a user. `read` has the place of a row, and the id if it does.
-fn search_all(
-    store: &Store,
-    table: AnyTable,
-    after: Option<(u64, u64)>,
-    most: usize,
-    make: MakePart,
-    read: impl Fn(&[u8], &[u8]) -> Option<((u64, u64), Option<u64>)>,
-) -> Result<Found> {
-    let (mut found, mut looked_at, mut last) = (Vec::new(), 0, None);
-    let from = after.map(|(first, second)| keys::pair(first, second.saturating_add(1)).to_vec()).unwrap_or_default();
-    store.now(Tier::Disk).each_row(table, &from, |key, value| {
-        let (place, id) = read(key, value).ok_or_else(|| Error::Corrupt(format!("a row of {table}")))?;
-        found.extend(id);
-        looked_at += 1;
-        last = Some(place);
-        go_on(looked_at < LOOK_AT && found.len() < most)
-    })?;
-    let is_over = looked_at < LOOK_AT && found.len() < most;
-    Ok(((!found.is_empty()).then(|| make(found)), last.filter(|_| !is_over)))
+/// Whether a row of a table in which an erasure looks names a user.
+fn names(table: AnyTable, key: &[u8], value: &[u8], user: UserId) -> Result<bool> {
+    if table == EVENTS {
+        return Ok(Logged::read(key, value)?.names(user));
+    }
+    Ok(!is_whole(table) || keys::second(key) == Some(user))
 }
 
 /// The name of a user, unless an item has it, too.

@@ -3,8 +3,6 @@
 use std::path::Path;
 
 use crate::ids;
-use crate::rows::key_types::Keys;
-use crate::rows::table::AnyTable;
 use crate::rows::tables::{self, ERASED, ERASURES};
 use crate::rows::values::Value;
 use crate::rows::walk::partitions_after;
@@ -35,7 +33,7 @@ pub fn each_user_named(store: &Store, mut visit: impl FnMut(UserId, &HostId) -> 
     let mut after = None;
     loop {
         let mut users = Vec::new();
-        for table in tables::ALL.iter().filter(|table| is_of_users(table)) {
+        for table in tables::ALL.iter().filter(|table| table.keys.first() == "user") {
             users.extend(partitions_after(store, table, after, AT_ONCE)?);
         }
         users.sort_unstable();
@@ -54,14 +52,5 @@ pub fn each_user_named(store: &Store, mut visit: impl FnMut(UserId, &HostId) -> 
             };
             visit(user, &id)?;
         }
-    }
-}
-
-/// Whether each row of a table belongs to the user with whose number it begins.
-fn is_of_users(table: &AnyTable) -> bool {
-    match table.keys {
-        Keys::Row(what, _) | Keys::KindRow(what, _) | Keys::Pair(what, _) | Keys::One(what) => what == "user",
-        Keys::OfUser(_) | Keys::Counter => true,
-        _ => false,
     }
 }

@@ -14,7 +14,7 @@ use crate::items::tables::is_deleted_before;
 use crate::options::Listeners;
 use crate::store::Store;
 use crate::streaming::Streaming;
-use crate::{items, reactions, topics};
+use crate::{erasure, items, topics};
 use kv::Tier;
 use model::clock::now;
 use model::error::Result;
@@ -177,8 +177,8 @@ fn purge(context: &Context, id: ContentId, stopped: &Receiver<()>) -> Result<()>
     Ok(())
 }
 
-/// Ends the rows of an item that was deleted before a time; false if there is none. Changes come between two parts of its
-/// reactions, and after each it asks whether it goes on.
+/// Ends the rows of an item that was deleted before a time; false if there is none. Changes come between two parts of the rows
+/// that go with it, and after each it asks whether it goes on.
 pub(crate) fn purge_item(
     store: &Store,
     streaming: &Streaming,
@@ -189,12 +189,11 @@ pub(crate) fn purge_item(
     let mut last = None;
     loop {
         let still = streaming.hold_changes();
-        let purged = reactions::tables::purge_reactions(store, id, deleted_before, MOVED, last)?;
-        if purged.len() < MOVED {
+        last = erasure::tables::purge_rows(store, id, deleted_before, MOVED, last)?;
+        if last.is_none() {
             return items::tables::purge(store, id, deleted_before);
         }
         drop(still);
-        last = purged.last().copied();
         if !goes_on() {
             return Ok(false);
         }

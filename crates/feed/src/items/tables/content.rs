@@ -4,23 +4,22 @@
 //! inboxes, and stays after the purge: the id is taken for ever.
 
 use super::index::{Indexing, change_item, indexing};
-use super::paths::{delete_paths_taken_off, sources_taken_off};
+use super::paths::sources_taken_off;
 use super::rows::{is_deleted, is_purged, live, purged_among, stored};
 use crate::items::tables::{Batch, FINAL, Published, Push, Restored, is_deleted_before};
+use crate::rows::keys;
 use crate::rows::mirrors::unlisted_purged;
-use crate::rows::tables::{COMMENTS, CONTENT, DELETED, ITEM_COUNTS, REACTIONS_BY_TIME, UNLISTED};
+use crate::rows::tables::{CONTENT, DELETED, UNLISTED, ending_with_item};
 use crate::rows::values::Stored;
 use crate::rows::values::deletions::{Deletion, Purged};
-use crate::rows::walk::delete_partition;
 use crate::store::Store;
 use crate::{events, inbox, notices};
-use kv::{Tier, WriteBatch};
+use kv::{Scope, Tier, WriteBatch};
 use model::error::Result;
 use model::failpoint::Write;
 use model::priority::Pace;
 use model::{
-    Content, ContentId, EditDraft, Effect, EffectKind, Event, Job, KindId, Millis, Moment, Publish, Reach, Span,
-    UserId, Work,
+    Content, ContentId, EditDraft, Effect, EffectKind, Event, Job, KindId, Millis, Moment, Publish, Reach, Work,
 };
 
 /// Publishes items, all new ones in one atomic change: the content, and for each path its row in the outbox of this
@@ -115,7 +114,7 @@ pub fn delete(store: &Store, id: ContentId, moment: Moment) -> Result<bool> {
 
 /// Deletes an item for good: makes a deletion final, of a live item like [`delete`], and takes the text, the
 /// media, `extra` and the topics out of the row, in one change with the event, if the item is live. What is left goes with
-/// [`purge_reactions`](crate::reactions::tables::purge_reactions) and [`purge`]. False, and nothing written, if it is missing
+/// [`purge_rows`](crate::erasure::tables::purge_rows) and [`purge`]. False, and nothing written, if it is missing
 /// or was deleted before `deleted_since`: such a deletion is final already. Acknowledges.
 pub fn delete_for_good(store: &Store, id: ContentId, deleted_since: Millis, event: Option<Event>) -> Result<bool> {
     let Some(stored) = stored(store, &[id], Tier::Disk)?.pop().flatten() else { return Ok(false) };
@@ -132,12 +131,12 @@ pub fn delete_for_good(store: &Store, id: ContentId, deleted_since: Millis, even
 /// Purges an item deleted before `deleted_before`: removes the content, its counts and the list of its comments, in
 /// one write. No change may be under way. The deletion stays recorded, so the id stays taken and its entries in inboxes
 /// stay hidden; and so do the author and the sources, until a purge while the author is being erased. False, and nothing
-/// changed, if there is nothing to purge, or the item still has reactions.
+/// changed, if there is nothing to purge, or rows such as reactions still go with the item.
 pub fn purge(store: &Store, id: ContentId, deleted_before: Millis) -> Result<bool> {
     let Some(stored) = stored(store, &[id], Tier::Disk)?.pop().flatten() else { return forget_purged(store, id) };
     let deleted_at = stored.deleted_at.filter(|at| is_deleted_before(*at, deleted_before));
     let Some(deleted_at) = deleted_at else { return Ok(false) };
-    if has_reactions(store, id)? {
+    if has_rows(store, id)? {
         return Ok(false);
     }
     let _counts = store.memory.item_counts.change(id);
@@ -151,7 +150,6 @@ pub fn purge(store: &Store, id: ContentId, deleted_before: Millis) -> Result<boo
         change.put(&UNLISTED, row, []);
     }
     put_purged(store, &mut change, id, &Deletion { at: deleted_at, purged })?;
-    delete_paths_taken_off(store, &mut change, id)?;
     notices::tables::remove_published_notices(store, &mut change, content)?;
     store.follow_up(Write::Purge, change)?;
     Ok(true)
@@ -287,8 +285,8 @@ fn forget_purged(store: &Store, id: ContentId) -> Result<bool> {
 /// counts or lists what points at it.
 fn put_purged(store: &Store, change: &mut WriteBatch, id: ContentId, row: &Deletion) -> Result<()> {
     DELETED.put(change, id, row)?;
-    ITEM_COUNTS.delete(change, id);
-    delete_partition(store, change, &COMMENTS, id.get())
+    let [from, to] = [id.get(), id.get().saturating_add(1)].map(keys::id);
+    ending_with_item(true).try_for_each(|table| store.now(Tier::Disk).delete_rows(change, table, &from, &to))
 }
 
 /// Whether a publish repeats the one that made the stored item.
@@ -296,12 +294,11 @@ fn is_same(item: &Publish, present: &Stored) -> bool {
     present.deleted_at.is_none() && item.repeats(&present.content)
 }
 
-/// Whether an item has a reaction.
-pub(crate) fn has_reactions(store: &Store, id: ContentId) -> Result<bool> {
-    let bytes = store.memory.kinds.reactions.known().bytes();
-    for byte in bytes {
-        let first = Span::<UserId>::ALL.newest(1);
-        if !REACTIONS_BY_TIME.places(store.now(Tier::Disk), (id, byte), first)?.is_empty() {
+/// Whether an item has rows, such as reactions, of which each is to be removed with others that follow.
+fn has_rows(store: &Store, id: ContentId) -> Result<bool> {
+    let prefix = keys::id(id.get());
+    for table in ending_with_item(false) {
+        if !store.now(Tier::Disk).beginning((table, Scope::Partition), &prefix, &prefix, 1, |_, _| Ok(()))?.is_empty() {
             return Ok(true);
         }
     }

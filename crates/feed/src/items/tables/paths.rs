@@ -32,14 +32,6 @@ pub fn take_off(store: &Store, id: ContentId, source: UserId, at: Millis, event:
     Ok(true)
 }
 
-/// Removes the rows of an item in a change.
-pub(crate) fn delete_paths_taken_off(store: &Store, change: &mut WriteBatch, id: ContentId) -> Result<()> {
-    for source in sources_taken_off(store, id)? {
-        TAKEN_OFF.delete(change, (id, source));
-    }
-    Ok(())
-}
-
 /// The sources of the paths that an item was taken off.
 pub(crate) fn sources_taken_off(store: &Store, id: ContentId) -> Result<Vec<UserId>> {
     match store.memory.loaded.taken_off.may_have(id.get()) {

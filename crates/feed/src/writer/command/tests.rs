@@ -46,6 +46,7 @@ fn every_kind_and_every_field_has_a_golden_line() {
         ("put_profiles", r#"{"profiles":[["1",{"?":1}]]}"#),
         ("put_list", r#"{"settings":{"?":1}}"#),
         ("put_settings", r#"{"settings":{"?":1}}"#),
+        ("erase_rows", r#"{"part":{"?":1}}"#),
     ] {
         let beginning = format!("{{\"{kind}\":");
         let lines: String = GOLDEN.lines().filter(|line| line.starts_with(&beginning)).collect();

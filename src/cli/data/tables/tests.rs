@@ -1,13 +1,17 @@
 //! Lines of single tables. That both formats of every table have the effect of the calls is proven by `tests/import`.
 
-use super::super::csv::object_of;
-use super::super::fields::{Columns, split};
-use super::super::records::Shape;
+use serde::Serialize;
+
 use super::*;
+use crate::cli::data::import::csv::object_of;
+use crate::cli::data::import::fields::{Columns, split};
+use crate::cli::data::import::records::Shape;
+use feed::ImportItems;
+use model::Draft;
 
 /// The change that a record of CSV is, as a command log has it.
 fn csv(table: Table, record: &str) -> Result<String, Refusal> {
-    let object = object_of(&Columns::declared(table.columns()), &split(record));
+    let object = object_of(&Columns::declared(table.declared().columns), &split(record));
     let read = object.and_then(|text| table.change(&text));
     read.map(|change| written(&change)).map_err(|refusal| refusal.showing(record.as_bytes(), Shape::Csv))
 }
@@ -178,4 +182,13 @@ fn wrong_objects_are_refused_with_a_reason() {
     refused(json, Table::Markers, &[(r#"{"user_id":1,"cursor":"5-1","list":""}"#, "list: expected 1 to 64")]);
     refused(json, Table::Profiles, &[(r#"{"user_id":1,"nickname":""}"#, "nickname: expected 1 to 200 characters")]);
     refused(json, Table::Deletions, &[(r#"{"content_id":7,"deleted_at":"5"}"#, "invalid_time: deleted_at")]);
+}
+
+#[test]
+fn documentation_has_the_columns_of_each_table() {
+    let page = include_str!("../../../../docs/use/import.md");
+    for table in Table::ALL {
+        let Declared { name, columns, .. } = table.declared();
+        assert!(page.contains(&format!("| `--{name}` | `{columns}` |")), "{name}");
+    }
 }

@@ -1,0 +1,124 @@
+//! The removal of rows with all that follows from them, for erasures and purges.
+
+use std::any::Any;
+use std::collections::BTreeMap;
+
+use crate::items::tables::{FINAL, change_item, count_item, indexing, is_deleted_before, stored};
+use crate::reactions::tables::put_reaction;
+use crate::rows::changes::change_row;
+use crate::rows::keys;
+use crate::rows::mirrors::Facts;
+use crate::rows::table::AnyTable;
+use crate::rows::tables::{REACTIONS, ending_with_item, origin};
+use crate::rows::values::{ItemSteps, Stored, Value};
+use crate::store::Store;
+use kv::{Scope, Tier, WriteBatch};
+use model::error::{Error, Result};
+use model::failpoint::Write;
+use model::{ContentId, Entry, Job, Millis, UserId};
+
+/// The table and the row at which a purge has come, among the tables whose rows go with an item.
+pub type PurgePlace = (usize, Vec<u8>);
+
+/// The rows that a part removes.
+#[derive(Default)]
+pub(super) struct Removed {
+    pub(super) change: WriteBatch,
+    pub(super) rows: usize,
+    pub(super) jobs: Vec<Job>,
+    /// Guards: these things count as changing until the change is written.
+    pub(super) changing: Vec<Box<dyn Any + Send>>,
+    /// Steps of the counts of items.
+    steps: BTreeMap<ContentId, ItemSteps>,
+    /// The item of the last reaction.
+    item: Option<Entry>,
+}
+
+impl Removed {
+    /// Removes a row, if it is there, with all that follows from it. Each row only once.
+    pub(super) fn row(&mut self, store: &Store, table: AnyTable, key: &[u8]) -> Result<()> {
+        let Some(value) = store.get(table, key, Tier::Disk)? else { return Ok(()) };
+        self.rows += 1;
+        if table == REACTIONS && self.reaction(store, key, Millis::read(key, &value)?)? {
+            return Ok(());
+        }
+        change_row(&mut self.change, table, key, [Some(value.to_vec()), None], store)
+    }
+
+    /// Removes a reaction with its notice and its part in the counts of the item; false if there is no item.
+    fn reaction(&mut self, store: &Store, key: &[u8], since: Millis) -> Result<bool> {
+        let read = keys::split_reaction(key)
+            .and_then(|(item, kind, user)| Some((ContentId::new(item).ok()?, kind, UserId::new(user).ok()?)));
+        let (id, kind, user) = read.ok_or_else(|| Error::Corrupt("the key of a reaction".to_owned()))?;
+        if self.item.is_none_or(|item| item.cursor.id != id) {
+            self.item = store.entry(id)?;
+        }
+        let Some(item) = self.item else { return Ok(false) };
+        self.changing.push(Box::new(store.memory.newest_reactions.change(user)));
+        if !self.steps.contains_key(&id) {
+            self.changing.push(Box::new(store.memory.item_counts.change(id)));
+        }
+        *self.steps.entry(id).or_default().reactions.entry(kind).or_default() -= 1;
+        put_reaction(store, &mut self.change, item, (user, kind, since), false)?;
+        Ok(true)
+    }
+
+    /// The change that removes them, and its guards.
+    pub(super) fn change(self) -> (WriteBatch, Vec<Box<dyn Any + Send>>) {
+        let Self { mut change, steps, changing, .. } = self;
+        steps.iter().for_each(|(id, steps)| count_item(&mut change, *id, steps));
+        (change, changing)
+    }
+}
+
+/// Removes up to `most` rows that go with an item that was deleted before `deleted_before`, such as its reactions, with all
+/// that follows from them. The same change makes the deletion final: it cannot be taken back, and counts as made before any
+/// time. Continues behind `after`, the place that the call before returned, so that no call wades through the rows removed by
+/// earlier ones. `None` if no more are left, or if there is no such item. Comes before
+/// [`purge`](crate::items::tables::purge).
+pub fn purge_rows(
+    store: &Store,
+    id: ContentId,
+    deleted_before: Millis,
+    most: usize,
+    after: Option<PurgePlace>,
+) -> Result<Option<PurgePlace>> {
+    let stored = stored(store, &[id], Tier::Disk)?.pop().flatten();
+    let too_late = |stored: &Stored| stored.deleted_at.is_some_and(|at| is_deleted_before(at, deleted_before));
+    let Some(stored) = stored.filter(too_late) else { return Ok(None) };
+    let (prefix, mut last) = (keys::id(id.get()), after);
+    let (mut looked_at, mut origins) = (0, BTreeMap::new());
+    for (place, table) in ending_with_item(false).enumerate() {
+        let from = match &last {
+            Some((done, _)) if *done > place => continue,
+            Some((done, key)) if *done == place => [key, &[0][..]].concat(),
+            _ => prefix.to_vec(),
+        };
+        let read = |key: &[u8], value: &[u8]| {
+            let (table, origin) = origin(table, key, value)?;
+            origins.insert((table.place, origin), table);
+            Ok(key.to_vec())
+        };
+        let rows =
+            store.now(Tier::Disk).beginning((table, Scope::Partition), &prefix, &from, most - looked_at, read)?;
+        looked_at += rows.len();
+        last = rows.into_iter().last().map(|key| (place, key)).or(last);
+        if looked_at == most {
+            break;
+        }
+    }
+    let mut removed = Removed::default();
+    for ((_, key), table) in &origins {
+        removed.row(store, table, key)?;
+    }
+    if !origins.is_empty() {
+        // An item with part of its rows must not be restored, whatever the settings at the next start.
+        if stored.deleted_at != Some(FINAL) {
+            let last = Stored { deleted_at: Some(FINAL), ..stored.clone() };
+            change_item(&mut removed.change, [Some(&stored), Some(&last)], &indexing(store, [])?)?;
+        }
+        let (change, _changing) = removed.change();
+        store.follow_up(Write::React, change)?;
+    }
+    Ok(last.filter(|_| looked_at == most))
+}

@@ -1,0 +1,82 @@
+//! The users and the items that changes name, by the types of their fields.
+
+use super::command::{Command, ReactionRequest};
+use crate::read::Visibility;
+use model::{
+    Draft, EditDraft, ErasedPart, HostId, HostNoticeId, ListSettings, Position, Profile, Restriction, RuleDraft,
+    UserSettings,
+};
+
+/// Gets each id, and whether it is that of a user who may not be erased while the change is made.
+pub(crate) type See<'s, 'c> = &'s mut dyn FnMut(&'c HostId, bool);
+
+/// A field of a change.
+pub(crate) trait Named {
+    /// Visits the ids that it names.
+    fn each<'c>(&'c self, _: See<'_, 'c>) {}
+}
+
+macro_rules! named {
+    ($($type:ty: |$this:ident, $see:ident| $each:expr;)+) => {
+        $(impl Named for $type {
+            fn each<'c>(&'c self, $see: See<'_, 'c>) {
+                let $this = self;
+                $each
+            }
+        })+
+    };
+}
+
+named! {
+    HostId: |id, see| see(id, true);
+    Draft: |draft, see| {
+        draft.users().for_each(|user| see(user, true));
+        draft.content_id.iter().chain(&draft.ref_id).for_each(|item| see(item, false));
+    };
+    // Each is refused alone: the requests of others come in the same change.
+    ReactionRequest: |request, see| see(&request.user, false);
+    Position<HostId>: |place, see| see(&place.id, false);
+    Position<HostNoticeId>: |place, see| {
+        [&place.id.actor].into_iter().chain(&place.id.item).for_each(|id| see(id, false));
+    };
+    Box<Command>: |change, see| change.each_id(see);
+}
+
+impl<T: Named> Named for Vec<T> {
+    fn each<'c>(&'c self, see: See<'_, 'c>) {
+        self.iter().for_each(|one| one.each(see));
+    }
+}
+
+impl<T: Named> Named for Option<T> {
+    fn each<'c>(&'c self, see: See<'_, 'c>) {
+        self.iter().for_each(|one| one.each(see));
+    }
+}
+
+impl<A: Named, B: Named> Named for (A, B) {
+    fn each<'c>(&'c self, see: See<'_, 'c>) {
+        self.0.each(see);
+        self.1.each(see);
+    }
+}
+
+macro_rules! nameless {
+    ($($type:ty),+) => {
+        $(impl Named for $type {})+
+    };
+}
+
+nameless!(
+    bool,
+    u64,
+    String,
+    EditDraft,
+    ErasedPart,
+    ListSettings,
+    Profile,
+    Restriction,
+    RuleDraft,
+    UserSettings,
+    Visibility
+);
