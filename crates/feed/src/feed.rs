@@ -62,7 +62,7 @@ impl Feed {
         [
             ("jobs", self.backlog().usage().refused),
             ("writer", self.writer.refused()),
-            ("streams_of_user", self.streaming().streams().refused()),
+            ("streams_of_user", self.streaming().streams().refused.get()),
             ("times", self.figures().times_refused.load(Ordering::Relaxed)),
         ]
     }

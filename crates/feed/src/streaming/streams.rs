@@ -54,7 +54,8 @@ pub struct Streams {
     opening: AtomicU64,
     events: Count,
     resets: Count,
-    refused: Count,
+    /// Streams refused because their reader had as many as allowed.
+    pub(crate) refused: Count,
 }
 
 /// One open stream. Its reader is online until it is dropped.
@@ -280,11 +281,6 @@ impl Streams {
     /// How many are open.
     pub fn open_now(&self) -> u64 {
         self.open.load(Ordering::Relaxed)
-    }
-
-    /// How many were refused because their reader had as many as allowed.
-    pub(crate) fn refused(&self) -> u64 {
-        self.refused.get()
     }
 
     /// Writes the figures to a page.
