@@ -13,7 +13,7 @@ use crate::writer::txn::Txn;
 use crate::{erasure, ids};
 use model::error::{Code, Error, Result};
 use model::versions::Thing;
-use model::{ContentId, ErasedPart, Erasure, HostId, Id, Millis, UserId};
+use model::{ErasedPart, Erasure, HostId, Millis, UserId};
 
 /// Most erasures under way.
 const MOST: usize = 1000;
@@ -53,11 +53,10 @@ impl Change for EraseUser {
             return Err(Error::refused(Code::Overloaded, format_args!("{MOST} erasures are under way")));
         }
         txn.concerns([Thing::Everything, Thing::Suspended]);
-        let (summary, since) = (feed.summaries.change(user), at.now());
+        let since = at.now();
         let event = feed.streaming.sequencer().take(Kind::Suspension).of_user(user);
         let erasure = Erasure { user, hash: erasure_hash(&self.user), since, rows: 0 };
         if tables::begin_erasure(&feed.store, &erasure, Some(&event))? {
-            txn.keep(summary);
             txn.log(event);
             // As for a suspension: nobody knows through which sources the user's items came.
             txn.once_logged(|| feed.streaming.streams().reset_all());
@@ -82,16 +81,10 @@ impl Change for EraseRows {
         let feed = txn.feed;
         let (began, Self { user, part }) = (Instant::now(), self);
         let user = user_of(user)?;
-        let (mut contents, mut others) = (Vec::new(), Vec::new());
-        match &part {
-            ErasedPart::Items(ids) => {
-                let ids = ids.iter().map(|id| ContentId::of(*id)).collect::<Result<Vec<_>, _>>();
-                let ids = ids.map_err(|_| Error::Corrupt("the id 0".to_owned()))?;
-                contents = ids.into_iter().map(|id| feed.contents.change(id)).collect();
-            }
-            ErasedPart::Others(ids) => others = ids.iter().map(|id| user_of(*id)).collect::<Result<_>>()?,
-            _ => {}
-        }
+        let others: Vec<UserId> = match &part {
+            ErasedPart::Others(ids) => ids.iter().map(|id| user_of(*id)).collect::<Result<_>>()?,
+            _ => Vec::new(),
+        };
         // As for the end of each of the follows.
         let room = txn.room(2 * others.len())?;
         // Nothing of the user is shown any more. What is left to change in pages of others is the paths and counts of their items.
@@ -104,7 +97,6 @@ impl Change for EraseRows {
         txn.change_sources(readers.chain(own));
         let jobs = tables::erase(&feed.store, user, &part)?;
         txn.once_written(move || unsettling.commit(jobs));
-        txn.keep(contents);
         Ok(OwnTime(began.elapsed()))
     }
 }
@@ -123,14 +115,12 @@ impl Change for EndErasure {
         erasure::purge_erased(feed, user, || true)?;
         txn.concerns([Thing::Everything, Thing::Suspended]);
         txn.change_sources([(user, Vec::new())]);
-        let summary = feed.summaries.change(user);
         let has_ended = tables::end_erasure(&feed.store, user, at.now(), at.now().saturating_sub(ERASURES_LISTED))?;
         txn.once_written(move || {
             feed.streaming.presence().leave(user, at.now());
             // A later user with this id has another number, of which these streams would tell nothing.
             feed.streaming.streams().end(user);
         });
-        txn.keep(summary);
         Ok(has_ended)
     }
 }

@@ -1,6 +1,7 @@
 //! The memory beside the rows: copies and filters of tables, caches, changes of inboxes that are not written yet.
 
 pub(crate) mod activities;
+pub(crate) mod announced;
 pub(crate) mod archived;
 pub(crate) mod arrival_set;
 pub(crate) mod arrivals;
@@ -33,6 +34,7 @@ use self::names::Names;
 use self::newest_reactions::NewestReactionsCache;
 use self::outbox_parts::Outboxes;
 use self::topics::Topics;
+use crate::caches::{self, AuthorSummaries, ContentCache};
 use crate::options::Options;
 use crate::rows::filter::Rules;
 use kv::Database;
@@ -69,10 +71,12 @@ pub(crate) struct Memory {
     pub(crate) loaded: Arc<Loaded>,
     /// Those that fill them.
     _threads: Threads,
-    pub(crate) erasing: Arc<Erasing>,
-    pub(crate) names: Arc<Names>,
+    pub(crate) erasing: Erasing,
+    pub(crate) names: Names,
     pub(crate) topics: Topics,
     pub(crate) kinds: AllKinds,
+    pub(crate) contents: ContentCache,
+    pub(crate) summaries: AuthorSummaries,
     pub(crate) outboxes: Outboxes,
     pub(crate) item_counts: ItemCountsCache,
     pub(crate) newest_reactions: NewestReactionsCache,
@@ -90,10 +94,12 @@ impl Memory {
             rules,
             loaded,
             _threads: threads,
-            erasing: Arc::default(),
-            names: Arc::new(Names::new(cache_memory)),
+            erasing: Erasing::default(),
+            names: Names::new(cache_memory),
             topics: Topics::new(cache_memory),
             kinds: AllKinds::default(),
+            contents: caches::contents(cache_memory),
+            summaries: caches::summaries(cache_memory),
             outboxes: Outboxes::new(cache_memory),
             item_counts: item_counts::cache(cache_memory),
             newest_reactions: newest_reactions::cache(cache_memory),

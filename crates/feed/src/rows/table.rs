@@ -35,6 +35,8 @@ pub(crate) struct Spec {
     pub(crate) is_exported: bool,
     /// The count of a row's first user to which each row adds one.
     pub(crate) counter: Option<Counter>,
+    /// What is kept in memory of its rows.
+    pub(crate) kept: Option<Kept>,
 }
 
 impl Deref for Spec {
@@ -43,6 +45,27 @@ impl Deref for Spec {
     fn deref(&self) -> &Family {
         &self.family
     }
+}
+
+/// What is kept in memory of the rows of a table: every change of a row changes it, too.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kept {
+    /// A filter of the ids with which keys begin, or ever began. A thread fills it after the start.
+    Filter,
+    Activities,
+    Contents,
+    Counts,
+    Erasing,
+    Inboxes,
+    Kinds,
+    Names,
+    NamesByNumber,
+    Outboxes,
+    Reactions,
+    Summaries,
+    TopicIds,
+    Topics,
+    Unpushed,
 }
 
 /// The rows of a table that count in a comparison of nodes.
@@ -83,6 +106,7 @@ impl Spec {
             about: "",
             follows: &[],
             counter: None,
+            kept: None,
             is_exported: false,
         }
     }
@@ -95,6 +119,11 @@ impl Spec {
     /// Each row adds one to a count of its first user.
     pub(super) const fn counts(self, counter: Counter) -> Self {
         Self { counter: Some(counter), ..self }
+    }
+
+    /// Something is kept of its rows in memory.
+    pub(super) const fn kept(self, kept: Kept) -> Self {
+        Self { kept: Some(kept), ..self }
     }
 
     pub(super) const fn counting(self, counted: Counted) -> Self {

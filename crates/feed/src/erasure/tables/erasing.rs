@@ -1,6 +1,5 @@
 //! The removal of the rows that name a user who is erased, part by part.
 
-use std::any::Any;
 use std::ops::ControlFlow;
 
 use super::erasures::erasure;
@@ -28,8 +27,6 @@ struct Removed {
     change: WriteBatch,
     rows: usize,
     jobs: Vec<Job>,
-    /// Guards: these things count as changing until the change is written.
-    changing: Vec<Box<dyn Any + Send>>,
 }
 
 /// Removes the rows of a part, as far as they are there and name the user, in one change. Items of the user have no text
@@ -49,7 +46,7 @@ pub fn erase(store: &Store, user: UserId, part: &ErasedPart) -> Result<Vec<Job>>
         ErasedPart::Memberships(lists) => erase_memberships(store, &mut removed, user, &ids_of(lists)?)?,
         ErasedPart::Changes(numbers) => erase_changes(store, &mut removed, user, numbers)?,
     }
-    let Removed { mut change, rows, jobs, changing } = removed;
+    let Removed { mut change, rows, jobs } = removed;
     let Some(mut erasure) = erasure(store, user)? else { return Ok(jobs) };
     if rows > 0 {
         erasure.rows += rows as u64;
@@ -58,7 +55,7 @@ pub fn erase(store: &Store, user: UserId, part: &ErasedPart) -> Result<Vec<Job>>
     if !change.is_empty() {
         // A part that a power cut takes is found again: the end alone is durable before it counts. Others would wait for
         // the device behind each part.
-        store.follow(Some(Write::Erase), change, move |_| drop(changing))?;
+        store.follow(Some(Write::Erase), change)?;
     }
     Ok(jobs)
 }
@@ -73,8 +70,6 @@ fn erase_items(store: &Store, removed: &mut Removed, user: UserId, ids: &[Conten
         };
         let (is_own, is_mentioned) = (content.author == user, content.mentions.contains(&user));
         let left = if is_own && *deleted_at != Some(FINAL) {
-            // Before the row is visible.
-            store.memory.loaded.deleted.add(content.id.get());
             Stored { content: content.clone().blank(), deleted_at: Some(FINAL) }
         } else if !is_own && (is_mentioned || content.to.contains(&user)) {
             Stored { content: content.clone().without_user(user), deleted_at: *deleted_at }
@@ -87,7 +82,6 @@ fn erase_items(store: &Store, removed: &mut Removed, user: UserId, ids: &[Conten
         items::tables::change_item(&mut removed.change, [stored.as_ref(), Some(&left)], &indexing)?;
         removed.rows += 1;
     }
-    removed.changing.push(Box::new(indexing.changing));
     Ok(())
 }
 
@@ -112,7 +106,7 @@ fn erase_taken_off(store: &Store, removed: &mut Removed, user: UserId, ids: &[Co
 }
 
 fn erase_others(store: &Store, removed: &mut Removed, user: UserId, others: &[UserId]) -> Result<()> {
-    let Removed { change, rows, jobs, .. } = removed;
+    let Removed { change, rows, jobs } = removed;
     for relation in follows::tables::relations(store, user, others, Tier::Disk)? {
         let back = follows::tables::relations(store, relation.target, &[user], Tier::Disk)?;
         let marker = notices::tables::notice_marker(store, relation.target, Tier::Disk)?;
@@ -139,8 +133,6 @@ fn erase_reactions(store: &Store, removed: &mut Removed, user: UserId, reactions
     let ids: Vec<ContentId> = ids_of(&reactions.iter().map(|(_, _, id)| *id).collect::<Vec<_>>())?;
     let keys = ids.iter().zip(reactions).map(|(id, (byte, ..))| (*id, *byte, user));
     let since = REACTIONS.get_many(store.now(Tier::Disk), keys)?;
-    removed.changing.push(Box::new(store.memory.newest_reactions.change(user)));
-    removed.changing.push(Box::new(ids.iter().map(|id| store.memory.item_counts.change(*id)).collect::<Vec<_>>()));
     let authors = notices::tables::authors_of(store, &ids)?;
     for ((id, (byte, at, _)), since) in ids.iter().zip(reactions).zip(since) {
         // Its notice is the author's.
