@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::caches::ROWS_AT_ONCE;
 use crate::caches::followees::{Followees, followees};
 use crate::inbox::backlog::Backlog;
-use crate::memory::Memory;
+use crate::memory::Shown;
 use crate::room::Room;
 use crate::store::Store;
 use crate::streaming::on_disk::OnDisk;
@@ -208,7 +208,7 @@ impl Core {
     /// The caches in figures, with their names.
     #[inline]
     pub fn caches(&self) -> [(&'static str, CacheUsage); 3] {
-        let Memory { contents, summaries, .. } = &*self.store.memory;
+        let Shown { contents, summaries, .. } = &self.store.memory.shown;
         [("followees", self.followees.usage()), ("contents", contents.usage()), ("summaries", summaries.usage())]
     }
 }

@@ -6,19 +6,14 @@ use std::ops::Deref;
 use std::path::Path;
 use std::sync::Arc;
 
-use parking_lot::Mutex;
-
-use crate::memory::announced::End;
-use crate::memory::{Memory, announced, rebuild};
+use crate::memory::{Memory, rebuild};
 use crate::rows::table::Spec;
 use crate::rows::tables::{ALL, REPLICA};
 use kv::{Copied, Database, Kv, Schema, Tier, WriteBatch};
-use model::Effect;
 use model::cache::memory::CacheMemory;
 use model::error::Result;
-use model::failpoint::Write;
-use model::versions::Thing;
 
+pub use crate::kept_rows::KeptRows;
 pub use crate::memory::MemoryUsage;
 pub use crate::memory::key_filter::FilterUsage;
 pub use crate::options::{InboxRoom, Listeners, Options};
@@ -33,37 +28,19 @@ pub const EVENTS_FROM: &str = "events_from";
 pub const MARK: &str = "mark";
 
 /// A view of an open store. All views of one store share all but the changes that are not written yet.
-pub struct Store {
-    /// Ends its threads before the engine is closed.
-    pub(crate) memory: Arc<Memory>,
-    rows: Database,
-    /// Of the view of the thread that makes changes: what is left to do of those that are not written yet.
-    rest: Option<Mutex<Rest>>,
-}
-
-/// What is left to do of changes that are not written yet.
-#[derive(Default)]
-struct Rest {
-    /// Of the present change.
-    effects: Vec<Effect>,
-    /// The things that the rows concern.
-    things: Vec<Thing>,
-    ends: Vec<End>,
-    /// How many of these are of changes that have ended.
-    ended: usize,
-}
+pub struct Store(KeptRows);
 
 impl Deref for Store {
-    type Target = Database;
+    type Target = KeptRows;
 
-    fn deref(&self) -> &Database {
-        &self.rows
+    fn deref(&self) -> &KeptRows {
+        &self.0
     }
 }
 
 impl fmt::Debug for Store {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.rows.fmt(f)
+        fmt::Debug::fmt(&*self.0, f)
     }
 }
 
@@ -102,105 +79,17 @@ impl Store {
     fn over(rows: Database, rules: Arc<Rules>, options: &Options) -> Result<Self> {
         rebuild::finish(&rows)?;
         let memory = Memory::load(&rows, rules, options)?;
-        Ok(Self { rows, memory: Arc::new(memory), rest: None })
+        Ok(Self(KeptRows::new(rows, memory)))
     }
 
     /// The same store for the thread that makes changes: see [`Database::grouping`].
     pub fn grouping(&self) -> Arc<Self> {
-        Arc::new(Self { rows: self.rows.grouping(), memory: Arc::clone(&self.memory), rest: Some(Mutex::default()) })
+        Arc::new(Self(self.0.grouping()))
     }
 
     /// The same store as others see it, without the rows of a group.
     pub fn written(&self) -> Arc<Self> {
-        Arc::new(Self { rows: self.rows.written(), memory: Arc::clone(&self.memory), rest: None })
-    }
-
-    /// Writes the first rows of the present change, if there are any. Acknowledges.
-    pub(crate) fn begin_change(&self, rows: WriteBatch) -> Result<()> {
-        if rows.is_empty() { Ok(()) } else { self.announced(rows, |store, rows| store.acknowledge(None, rows)) }
-    }
-
-    /// Writes a change that acknowledges. [`Store::effects`] returns its effects.
-    pub(crate) fn acknowledge(&self, what: Write, rows: WriteBatch, effects: Vec<Effect>) -> Result<()> {
-        self.announced(rows, |store, rows| store.acknowledge(Some(what), rows))?;
-        if let Some(rest) = &self.rest {
-            rest.lock().effects.extend(effects);
-        }
-        Ok(())
-    }
-
-    /// As [`Database::follow`].
-    pub(crate) fn follow(&self, what: Option<Write>, rows: WriteBatch) -> Result<()> {
-        self.announced(rows, |store, rows| store.follow(what, rows))
-    }
-
-    /// As [`Database::follow_up`].
-    pub(crate) fn follow_up(&self, what: Write, rows: WriteBatch) -> Result<()> {
-        let ends = self.memory.announce(&rows);
-        let written = self.rows.follow_up(what, rows);
-        self.end(ends, written.is_ok());
-        written
-    }
-
-    /// Announces rows to the memory, and writes them, or puts them into the group.
-    fn announced(&self, rows: WriteBatch, write: impl FnOnce(&Database, WriteBatch) -> Result<()>) -> Result<()> {
-        let ends = self.memory.announce(&rows);
-        if let Some(rest) = &self.rest {
-            rest.lock().things.extend(announced::things(&rows));
-        }
-        let written = write(&self.rows, rows);
-        match self.rest.as_ref().filter(|_| written.is_ok()) {
-            Some(rest) => rest.lock().ends.extend(ends),
-            None => self.end(ends, written.is_ok()),
-        }
-        written
-    }
-
-    /// Ends changes of rows. Of those that are not written the last one comes first, so that each leaves what was there before it.
-    fn end(&self, mut ends: Vec<End>, is_written: bool) {
-        if !is_written {
-            ends.reverse();
-        }
-        ends.into_iter().for_each(|end| end(&self.memory, is_written));
-    }
-
-    /// The effects of the present change, in their order, once. Changes of items have events instead, but for
-    /// imported items.
-    pub fn effects(&self) -> Vec<Effect> {
-        self.rest.as_ref().map_or_else(Vec::new, |rest| std::mem::take(&mut rest.lock().effects))
-    }
-
-    /// The things that the rows of a group concern, also of changes that were refused, once.
-    pub(crate) fn things(&self) -> Vec<Thing> {
-        self.rest.as_ref().map_or_else(Vec::new, |rest| std::mem::take(&mut rest.lock().things))
-    }
-
-    /// Ends a change of a group. Nothing stays of one that fails: a later one may get the numbers that it gave.
-    pub fn end_change(&self, is_made: bool) {
-        self.rows.end_change(is_made);
-        let Some(rest) = &self.rest else { return };
-        let mut rest = rest.lock();
-        if is_made {
-            rest.ended = rest.ends.len();
-            return;
-        }
-        rest.effects.clear();
-        let ended = rest.ended;
-        let ends = rest.ends.split_off(ended);
-        drop(rest);
-        self.end(ends, false);
-    }
-
-    /// Writes the changes of a group: see [`Database::write_group`].
-    pub fn write_group(&self) -> Result<()> {
-        let ends = self.rest.as_ref().map(|rest| {
-            let mut rest = rest.lock();
-            rest.ended = 0;
-            std::mem::take(&mut rest.ends)
-        });
-        let written = self.rows.write_group();
-        self.end(ends.unwrap_or_default(), written.is_ok());
-        written
+        Arc::new(Self(self.0.written()))
     }
 
     /// Makes a copy of the directory: see [`Disk::copy_to`](kv::Disk::copy_to).

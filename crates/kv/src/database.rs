@@ -134,37 +134,24 @@ impl Database {
         self.group.as_ref().map(Mutex::lock)
     }
 
-    /// Writes a change that acknowledges, or puts it into the group; without `what`, the first rows of the present change.
-    pub fn acknowledge(&self, what: Option<Write>, batch: WriteBatch) -> Result<()> {
-        self.put(what, batch, self.inner.syncs)
-    }
-
-    /// Writes a change that is durable no later than the next one that acknowledges, or puts it into the group.
-    pub fn follow(&self, what: Option<Write>, batch: WriteBatch) -> Result<()> {
-        self.put(what, batch, false)
-    }
-
-    /// Writes rows that each server has for itself. They wait for no group, and are durable no later than the next change that
-    /// acknowledges.
-    pub fn follow_up(&self, what: Write, batch: WriteBatch) -> Result<()> {
-        self.written().follow(Some(what), batch)
+    /// Writes a change, or puts it into the group; without `what`, the first rows of the present change. It is durable when this
+    /// returns if it `acknowledges`, and otherwise no later than the next one that does.
+    pub fn write(&self, what: Option<Write>, rows: WriteBatch, acknowledges: bool) -> Result<()> {
+        let sync = acknowledges && self.inner.syncs;
+        what.map_or(Ok(()), failpoint::begin).map_err(|cause| self.inner.kv.refused(cause))?;
+        if let Some(mut group) = self.group() {
+            self.inner.highest.raise(&rows);
+            return group.add(what, rows, sync);
+        }
+        self.commit(rows, sync)?;
+        what.into_iter().for_each(failpoint::end);
+        Ok(())
     }
 
     /// Writes rows at once, and with `sync` durably.
     pub fn commit(&self, batch: WriteBatch, sync: bool) -> Result<()> {
         self.inner.highest.raise(&batch);
         self.inner.kv.write(&mut batch.changes(), batch.bytes(), sync)
-    }
-
-    fn put(&self, what: Option<Write>, change: WriteBatch, sync: bool) -> Result<()> {
-        what.map_or(Ok(()), failpoint::begin).map_err(|cause| self.inner.kv.refused(cause))?;
-        if let Some(mut group) = self.group() {
-            self.inner.highest.raise(&change);
-            return group.add(what, change, sync);
-        }
-        self.commit(change, sync)?;
-        what.into_iter().for_each(failpoint::end);
-        Ok(())
     }
 
     /// Adds rows that are written with the changes of the group, and dropped if there are none.

@@ -81,8 +81,8 @@ impl Memory {
                     }
                 })
             }
-            Kept::Contents => until_end(self.contents.change(ContentId::new(first?).ok()?)),
-            Kept::Counts => until_end(self.item_counts.change(ContentId::new(first?).ok()?)),
+            Kept::Contents => until_end(self.shown.contents.change(ContentId::new(first?).ok()?)),
+            Kept::Counts => until_end(self.shown.item_counts.change(ContentId::new(first?).ok()?)),
             Kept::Inboxes => until_end(self.inboxes.rows.change(user()?)),
             Kept::Outboxes => {
                 let (_, at, id) = keys::split_row(key)?;
@@ -90,7 +90,7 @@ impl Memory {
             }
             Kept::Reactions => {
                 let (.., user) = keys::split_reaction(key)?;
-                until_end(self.newest_reactions.change(UserId::new(user).ok()?))
+                until_end(self.shown.newest_reactions.change(UserId::new(user).ok()?))
             }
             Kept::Topics => until_end(self.topics.ends.change(TopicId::new(first?).ok()?)),
             Kept::Unpushed => {
@@ -102,7 +102,7 @@ impl Memory {
                 let (user, after) = (user()?, put.is_some());
                 let before = self.erasing.has(user);
                 self.erasing.set(user, before || after);
-                let summary = self.summaries.change(user);
+                let summary = self.shown.summaries.change(user);
                 Box::new(move |memory, is_written| {
                     memory.erasing.set(user, if is_written { after } else { before });
                     drop(summary);
@@ -135,7 +135,7 @@ impl Memory {
                 once_written(move |memory| memory.names.names.remove(&number))
             }
             Kept::NamesByNumber => return None,
-            Kept::Summaries => until_end(self.summaries.change(user()?)),
+            Kept::Summaries => until_end(self.shown.summaries.change(user()?)),
             Kept::TopicIds => {
                 let (name, number) = (text()?, number()?);
                 Box::new(move |memory, is_written| memory.topics.ids.end(&name, number, is_written))

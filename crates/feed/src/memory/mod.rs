@@ -38,6 +38,7 @@ use crate::caches::{self, AuthorSummaries, ContentCache};
 use crate::options::Options;
 use crate::rows::filter::Rules;
 use kv::Database;
+use model::cache::memory::CacheMemory;
 use model::error::Result;
 use model::threads::Threads;
 use model::{CacheUsage, Fill};
@@ -75,12 +76,28 @@ pub(crate) struct Memory {
     pub(crate) names: Names,
     pub(crate) topics: Topics,
     pub(crate) kinds: AllKinds,
+    pub(crate) shown: Shown,
+    pub(crate) outboxes: Outboxes,
+    pub(crate) inboxes: Inboxes,
+}
+
+/// Caches of what pages show.
+pub(crate) struct Shown {
     pub(crate) contents: ContentCache,
     pub(crate) summaries: AuthorSummaries,
-    pub(crate) outboxes: Outboxes,
     pub(crate) item_counts: ItemCountsCache,
     pub(crate) newest_reactions: NewestReactionsCache,
-    pub(crate) inboxes: Inboxes,
+}
+
+impl Shown {
+    fn new(memory: CacheMemory) -> Self {
+        Self {
+            contents: caches::contents(memory),
+            summaries: caches::summaries(memory),
+            item_counts: item_counts::cache(memory),
+            newest_reactions: newest_reactions::cache(memory),
+        }
+    }
 }
 
 impl Memory {
@@ -98,11 +115,8 @@ impl Memory {
             names: Names::new(cache_memory),
             topics: Topics::new(cache_memory),
             kinds: AllKinds::default(),
-            contents: caches::contents(cache_memory),
-            summaries: caches::summaries(cache_memory),
+            shown: Shown::new(cache_memory),
             outboxes: Outboxes::new(cache_memory),
-            item_counts: item_counts::cache(cache_memory),
-            newest_reactions: newest_reactions::cache(cache_memory),
             inboxes: Inboxes::new(cache_memory, options.arrivals),
         };
         memory.names.load(database)?;
@@ -135,8 +149,8 @@ impl Memory {
         vec![
             ("inboxes", self.inboxes.rows.usage()),
             ("activities", self.inboxes.activities.usage()),
-            ("item_counts", self.item_counts.usage()),
-            ("reactions", self.newest_reactions.usage()),
+            ("item_counts", self.shown.item_counts.usage()),
+            ("reactions", self.shown.newest_reactions.usage()),
             ("outbox_parts", self.outboxes.parts.usage()),
             ("numbers", numbers),
             ("names", names),

@@ -268,5 +268,11 @@ fn apply(request: &Reaction, pairs: &mut Pairs, counts: &mut ItemCounts) -> Reac
 /// The reactions of a user to each of `items`, in their order; also to deleted items. A place that is not that of an
 /// item may have any answer. Never older than the last acknowledged change.
 pub fn reacted(store: &Store, user: UserId, items: &[Cursor], tier: Tier) -> Result<Vec<Reactions>> {
-    newest_reactions::reacted(store, (&store.memory.newest_reactions, &store.memory.kinds.reactions), user, items, tier)
+    newest_reactions::reacted(
+        store,
+        (&store.memory.shown.newest_reactions, &store.memory.kinds.reactions),
+        user,
+        items,
+        tier,
+    )
 }

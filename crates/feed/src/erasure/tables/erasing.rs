@@ -55,7 +55,7 @@ pub fn erase(store: &Store, user: UserId, part: &ErasedPart) -> Result<Vec<Job>>
     if !change.is_empty() {
         // A part that a power cut takes is found again: the end alone is durable before it counts. Others would wait for
         // the device behind each part.
-        store.follow(Some(Write::Erase), change)?;
+        store.write(Some(Write::Erase), change, false)?;
     }
     Ok(jobs)
 }

@@ -68,7 +68,7 @@ pub fn publish(store: &Store, items: &[Publish], batch: Batch, push: Push) -> Re
 }
 
 /// The numbers of kinds for a change, in their order. A kind without a number gets the next one, which stays if the change
-/// is made; see [`Store::end_change`]. `too_many_kinds` if none is left, and then none is
+/// is made; see [`KeptRows::end_change`](crate::store::KeptRows::end_change). `too_many_kinds` if none is left, and then none is
 /// given.
 pub fn give_kinds(store: &Store, kinds: &[&str]) -> Result<Vec<KindId>> {
     let (numbers, new) = store.memory.kinds.content.numbers(kinds);

@@ -37,20 +37,20 @@ impl Value for Logged {
                 let Entry { author, cursor, kind, .. } = event.entry;
                 let flags = bits([event.broadcast, event.given]);
                 let to: Vec<_> = event.to.iter().flat_map(|to| to.iter()).map(|source| source.get()).collect();
-                let fields = (flags, author.get(), cursor.at, cursor.id.get(), event.logged, event.top, kind.0, to);
+                let fields = (flags, author.get(), cursor.at, cursor.id.get(), to, kind.0, event.logged, event.top);
                 encode(code(&KINDS, event.kind) + 1, &fields)
             }
             Self::Effect { changed: Changed { at, effect, .. }, top } => {
                 let Effect { kind, user, target, item, name } = effect;
                 let ids = (user.get(), target.map(UserId::get), item.map(ContentId::get));
-                encode(EFFECT | *kind as u8, &(at, top, ids, name.as_deref()))
+                encode(EFFECT | *kind as u8, &(ids, name.as_deref(), at, top))
             }
         }
     }
 }
 
 fn read_event(number: u64, kind: u8, bytes: &[u8]) -> Result<Event> {
-    let (flags, author, at, item, logged, top, kind_id, to): (_, _, _, _, _, _, _, Vec<u64>) =
+    let (flags, author, at, item, to, kind_id, logged, top): (_, _, _, _, Vec<u64>, _, _, _) =
         decode("event", kind, bytes)?;
     let kind = usize::from(kind).checked_sub(1).and_then(|code| KINDS.get(code));
     let [broadcast, given] = read_bits(flags)?;
@@ -69,7 +69,7 @@ fn read_event(number: u64, kind: u8, bytes: &[u8]) -> Result<Event> {
 }
 
 fn read_effect(number: u64, kind: u8, bytes: &[u8]) -> Result<Logged> {
-    let (at, top, (user, target, item), name): (_, _, _, Option<String>) = decode("effect", kind, bytes)?;
+    let ((user, target, item), name, at, top): (_, Option<String>, _, _) = decode("effect", kind, bytes)?;
     let kind = EffectKind::ALL.into_iter().find(|known| *known as u8 | EFFECT == kind);
     let effect = Effect {
         kind: kind.ok_or_else(|| corrupt("effect: kind"))?,
@@ -105,7 +105,7 @@ mod tests {
             top: 0x20,
         };
         let bytes = |event: &Event| Logged::Event(event.clone()).bytes().expect("encodes");
-        let golden = [1, 3, 7, 5, 6, 0x10, 0x20, 4, 0];
+        let golden = [1, 3, 7, 5, 6, 0, 4, 0x10, 0x20];
         assert_eq!(bytes(&publish), golden);
         for (code, kind) in KINDS.into_iter().skip(1).enumerate() {
             let other =
@@ -115,10 +115,10 @@ mod tests {
         }
         let to = [1, 2].map(|raw| UserId::new(raw).expect("in range"));
         let on_paths = Event { to: Some(to.into()), ..publish };
-        let longer = [&golden[..8], &[2, 1, 2]].concat();
+        let longer = [&golden[..5], &[2, 1, 2], &golden[6..]].concat();
         assert_eq!(bytes(&on_paths), longer);
         assert_eq!(read(9, &longer).expect("reads"), Logged::Event(on_paths));
-        for bad in [&[][..], &golden[1..], &[0; 9], &longer[..9], &[9, 3, 7, 5, 6, 1, 2, 4, 0]] {
+        for bad in [&[][..], &golden[1..], &[0; 9], &longer[..9], &[9, 3, 7, 5, 6, 0, 4, 1, 2]] {
             assert!(read(9, bad).is_err(), "{bad:?}");
         }
     }
@@ -129,14 +129,14 @@ mod tests {
         let plain = Effect::on(EffectKind::ProfileChanged, user(7));
         let full = Effect::on(EffectKind::ReactionCreated, user(7)).target(user(8)).named("like");
         let full = full.item(ContentId::new(9).expect("in range"));
-        let golden = [&[0x93, 5, 6, 7, 0, 0, 0][..], &[0x91, 5, 6, 7, 1, 8, 1, 9, 1, 4, b'l', b'i', b'k', b'e']];
+        let golden = [&[0x93, 7, 0, 0, 0, 5, 6][..], &[0x91, 7, 1, 8, 1, 9, 1, 4, b'l', b'i', b'k', b'e', 5, 6]];
         for (row, effect) in golden.into_iter().zip([plain, full]) {
             let logged = Logged::Effect { changed: Changed { number: 3, at: 5, effect }, top: 6 };
             assert_eq!(logged.bytes().expect("encodes"), row);
             assert_eq!(read(3, row).expect("readable"), logged);
             assert!(read(3, &row[..row.len() - 1]).is_err());
         }
-        assert!(read(3, &[0xFF, 5, 6, 7, 0, 0, 0]).is_err());
+        assert!(read(3, &[0xFF, 7, 0, 0, 0, 5, 6]).is_err());
     }
 
     #[test]

@@ -44,12 +44,12 @@ impl Value for Stored {
         let to = content.to.iter().map(|source| source.get()).collect::<Vec<_>>();
         let paths = (content.kind_id.0, to, bits([content.audience == Audience::Followers]));
         let mentions: Vec<_> = content.mentions.iter().map(|user| user.get()).collect();
-        encode(CONTENT, &(fields, paths, mentions))
+        encode(CONTENT, &(fields, mentions, paths))
     }
 }
 
 fn read_content(id: ContentId, bytes: &[u8]) -> Result<Stored> {
-    let (fields, (kind_id, to, flags), mentions) = decode("content", CONTENT, bytes)?;
+    let (fields, mentions, (kind_id, to, flags)) = decode("content", CONTENT, bytes)?;
     let (author, published_at, edited_at, deleted_at, kind, text, media, topics, ref_id, extra, broadcast, fingerprint) =
         fields;
     let [for_followers] = read_bits(flags)?;

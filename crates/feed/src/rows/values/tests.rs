@@ -54,15 +54,15 @@ fn golden_content() {
     expected.extend([1, 1]);
     expected.extend(b"t");
     expected.extend([1, 253, 255, 255, 255, 255, 255, 255, 255, 255]);
-    expected.extend([0, 1, 251, 255, 0, 9, 2, 3, 4, 1, 0]);
+    expected.extend([0, 1, 251, 255, 0, 0, 9, 2, 3, 4, 1]);
     assert_eq!(bytes, expected);
     assert_eq!(Stored::read(&keys::id(1), &bytes).expect("decodes"), stored());
     assert_eq!(read_deleted_at(&bytes), None);
-    // Mentions are at the end.
     let mut mentioning = Stored { deleted_at: Some(5), ..stored() };
     mentioning.content.mentions = vec![user(7), user(8)];
     let with_mentions = bytes_of(&mentioning);
-    let rest = [&[1, 5][..], &expected[6..expected.len() - 1], &[2, 7, 8]].concat();
+    let paths = expected.len() - 5;
+    let rest = [&[1, 5][..], &expected[6..paths - 1], &[2, 7, 8], &expected[paths..]].concat();
     assert_eq!(with_mentions, [&[1, 2, 3, 1, 4][..], &rest].concat());
     assert_eq!(Stored::read(&keys::id(1), &with_mentions).expect("decodes"), mentioning);
     assert_eq!(read_deleted_at(&with_mentions), Some(5));
