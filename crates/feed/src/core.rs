@@ -3,9 +3,10 @@
 use std::ops::Deref;
 use std::sync::Arc;
 
+use crate::caches::ROWS_AT_ONCE;
 use crate::caches::followees::{Followees, followees};
-use crate::caches::{AuthorSummaries, ContentCache, ROWS_AT_ONCE};
 use crate::inbox::backlog::Backlog;
+use crate::memory::Shown;
 use crate::room::Room;
 use crate::store::Store;
 use crate::streaming::on_disk::OnDisk;
@@ -50,8 +51,6 @@ pub struct Shared {
     pub(crate) followees: Followees,
     /// Versions of all that home timelines show.
     pub(crate) versions: Versions,
-    pub(crate) contents: ContentCache,
-    pub(crate) summaries: AuthorSummaries,
     reaction_kinds: ReactionKinds,
     /// For the rows of contents and profiles that all threads together read from the disk, before anybody counts their bytes.
     pub(crate) rows_at_once: Room,
@@ -85,7 +84,6 @@ impl Core {
             );
         }
         let events_on_disk = OnDisk::open(&store, &streaming, config.changes.keep.as_millis() > 0)?;
-        let memory = config.storage.cache_memory();
         let figures = Figures {
             published: AtomicU64::new(0),
             times_refused: AtomicU64::new(0),
@@ -96,10 +94,8 @@ impl Core {
             config: config.clone(),
             is_node: AtomicBool::new(false),
             members: config.cluster.members(),
-            followees: followees(memory),
+            followees: followees(config.storage.cache_memory()),
             versions: Versions::default(),
-            contents: crate::caches::contents(memory),
-            summaries: crate::caches::summaries(memory),
             streaming,
             reaction_kinds,
             rows_at_once: Room::new(ROWS_AT_ONCE, 1),
@@ -197,7 +193,7 @@ impl Core {
     /// The caches in figures, with their names.
     #[inline]
     pub fn caches(&self) -> [(&'static str, CacheUsage); 3] {
-        let Shared { followees, contents, summaries, .. } = &**self;
-        [("followees", followees.usage()), ("contents", contents.usage()), ("summaries", summaries.usage())]
+        let Shown { contents, summaries, .. } = &self.store.memory.shown;
+        [("followees", self.followees.usage()), ("contents", contents.usage()), ("summaries", summaries.usage())]
     }
 }

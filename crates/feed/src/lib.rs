@@ -17,6 +17,7 @@ pub mod follows;
 pub mod ids;
 pub mod inbox;
 pub mod items;
+mod kept_rows;
 pub mod kinds;
 pub mod lists;
 mod memory;

@@ -6,17 +6,15 @@ use std::ops::Deref;
 use std::path::Path;
 use std::sync::Arc;
 
-use parking_lot::Mutex;
-
 use crate::memory::{Memory, rebuild};
 use crate::rows::table::Spec;
 use crate::rows::tables::{ALL, REPLICA};
 use kv::{Copied, Database, Kv, Schema, Tier, WriteBatch};
 use model::cache::memory::CacheMemory;
 use model::error::Result;
-use model::failpoint::Write;
-use model::{CacheUsage, Effect, Fill};
+use model::{CacheUsage, Fill};
 
+pub use crate::kept_rows::KeptRows;
 pub use crate::memory::key_filter::FilterUsage;
 pub use crate::options::{InboxRoom, Listeners, Options};
 pub use crate::rows::filter::Rules;
@@ -30,25 +28,19 @@ pub const EVENTS_FROM: &str = "events_from";
 pub const MARK: &str = "mark";
 
 /// A view of an open store. All views of one store share all but the changes that are not written yet.
-pub struct Store {
-    /// Ends its threads before the engine is closed.
-    pub(crate) memory: Arc<Memory>,
-    rows: Database,
-    /// Of the view of the thread that makes changes: those of the present change.
-    effects: Option<Mutex<Vec<Effect>>>,
-}
+pub struct Store(KeptRows);
 
 impl Deref for Store {
-    type Target = Database;
+    type Target = KeptRows;
 
-    fn deref(&self) -> &Database {
-        &self.rows
+    fn deref(&self) -> &KeptRows {
+        &self.0
     }
 }
 
 impl fmt::Debug for Store {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.rows.fmt(f)
+        fmt::Debug::fmt(&*self.0, f)
     }
 }
 
@@ -87,46 +79,17 @@ impl Store {
     fn over(rows: Database, rules: Arc<Rules>, options: &Options) -> Result<Self> {
         rebuild::finish(&rows)?;
         let memory = Memory::load(&rows, rules, options)?;
-        Ok(Self { rows, memory: Arc::new(memory), effects: None })
+        Ok(Self(KeptRows::new(rows, memory)))
     }
 
     /// The same store for the thread that makes changes: see [`Database::grouping`].
     pub fn grouping(&self) -> Arc<Self> {
-        Arc::new(Self { rows: self.rows.grouping(), memory: Arc::clone(&self.memory), effects: Some(Mutex::default()) })
+        Arc::new(Self(self.0.grouping()))
     }
 
     /// The same store as others see it, without the rows of a group.
     pub fn written(&self) -> Arc<Self> {
-        Arc::new(Self { rows: self.rows.written(), memory: Arc::clone(&self.memory), effects: None })
-    }
-
-    /// Writes a change that acknowledges. [`Store::effects`] returns its effects. `after` gets to know whether it is written.
-    pub(crate) fn acknowledge(
-        &self,
-        what: Write,
-        batch: WriteBatch,
-        effects: Vec<Effect>,
-        after: impl FnOnce(bool) + Send + 'static,
-    ) -> Result<()> {
-        self.rows.acknowledge(what, batch, after)?;
-        if let Some(of_change) = &self.effects {
-            of_change.lock().extend(effects);
-        }
-        Ok(())
-    }
-
-    /// The effects of the present change, in their order, once. Changes of items have events instead, but for
-    /// imported items.
-    pub fn effects(&self) -> Vec<Effect> {
-        self.effects.as_ref().map_or_else(Vec::new, |effects| std::mem::take(&mut *effects.lock()))
-    }
-
-    /// Ends a change of a group: see [`Database::end_change`].
-    pub fn end_change(&self, is_made: bool) {
-        if !is_made {
-            drop(self.effects());
-        }
-        self.rows.end_change(is_made);
+        Arc::new(Self(self.0.written()))
     }
 
     /// Makes a copy of the directory: see [`Disk::copy_to`](kv::Disk::copy_to).

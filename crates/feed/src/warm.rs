@@ -16,7 +16,7 @@ pub(crate) fn item<'i>(read: Read<'_>, item: &HostId, users: impl IntoIterator<I
         return Ok(());
     }
     // The rows of an item that was read of late are in memory.
-    if read.feed.contents.cached(id).is_none() {
+    if read.feed.store.memory.shown.contents.cached(id).is_none() {
         items::tables::contents(&read.feed.store, &[id], read.tier)?;
         items::tables::item_counts(&read.feed.store, &[id], read.tier)?;
     }

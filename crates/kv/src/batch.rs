@@ -58,9 +58,14 @@ impl WriteBatch {
         self.rows.iter().map(bytes).sum()
     }
 
+    /// The changes of single rows.
+    pub fn rows(&self) -> impl Iterator<Item = (&'static Family, &[u8], Op<&[u8]>)> {
+        self.rows.iter().map(|(family, key, op)| (*family, key.as_slice(), op.as_slice()))
+    }
+
     pub(crate) fn changes(&self) -> impl Iterator<Item = (&'static Family, Change<'_>)> {
         let ranges = self.ranges.iter().map(|(family, [from, to])| (*family, Change::Range(from, to)));
-        ranges.chain(self.rows.iter().map(|(family, key, op)| (*family, Change::Row(key, op.as_slice()))))
+        ranges.chain(self.rows().map(|(family, key, op)| (family, Change::Row(key, op))))
     }
 
     /// Puts a row.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use parking_lot::{Mutex, MutexGuard};
 
 use crate::access::at::At;
-use crate::access::group::{After, Group, end};
+use crate::access::group::Group;
 use crate::access::highest::Highest;
 use crate::batch::WriteBatch;
 use crate::engine::disk::Disk;
@@ -134,33 +134,17 @@ impl Database {
         self.group.as_ref().map(Mutex::lock)
     }
 
-    /// Writes a change that acknowledges, or puts it into the group; without `what`, the first rows of the present change. `after`
-    /// gets to know whether it is written.
-    pub fn acknowledge(
-        &self,
-        what: impl Into<Option<Write>>,
-        batch: WriteBatch,
-        after: impl FnOnce(bool) + Send + 'static,
-    ) -> Result<()> {
-        self.put(what.into(), batch, self.inner.syncs, after)
-    }
-
-    /// Writes a change that is durable no later than the next one that acknowledges, or puts it into the group.
-    pub fn follow(
-        &self,
-        what: Option<Write>,
-        batch: WriteBatch,
-        after: impl FnOnce(bool) + Send + 'static,
-    ) -> Result<()> {
-        self.put(what, batch, false, after)
-    }
-
-    /// Writes rows that each server has for itself. They wait for no group, and are durable no later than the next change that
-    /// acknowledges.
-    pub fn follow_up(&self, what: Write, batch: WriteBatch) -> Result<()> {
-        failpoint::begin(what).map_err(|cause| self.inner.kv.refused(cause))?;
-        self.commit(batch, false)?;
-        failpoint::end(what);
+    /// Writes a change, or puts it into the group; without `what`, the first rows of the present change. It is durable when this
+    /// returns if it `acknowledges`, and otherwise no later than the next one that does.
+    pub fn write(&self, what: Option<Write>, rows: WriteBatch, acknowledges: bool) -> Result<()> {
+        let sync = acknowledges && self.inner.syncs;
+        what.map_or(Ok(()), failpoint::begin).map_err(|cause| self.inner.kv.refused(cause))?;
+        if let Some(mut group) = self.group() {
+            self.inner.highest.raise(&rows);
+            return group.add(what, rows, sync);
+        }
+        self.commit(rows, sync)?;
+        what.into_iter().for_each(failpoint::end);
         Ok(())
     }
 
@@ -168,35 +152,6 @@ impl Database {
     pub fn commit(&self, batch: WriteBatch, sync: bool) -> Result<()> {
         self.inner.highest.raise(&batch);
         self.inner.kv.write(&mut batch.changes(), batch.bytes(), sync)
-    }
-
-    fn put(
-        &self,
-        what: Option<Write>,
-        change: WriteBatch,
-        sync: bool,
-        after: impl FnOnce(bool) + Send + 'static,
-    ) -> Result<()> {
-        let after: After = Box::new(move |is_written| {
-            after(is_written);
-            if let Some(what) = what.filter(|_| is_written) {
-                failpoint::end(what);
-            }
-        });
-        let begun = what.map_or(Ok(()), |what| failpoint::begin(what).map_err(|cause| self.inner.kv.refused(cause)));
-        if let (Ok(()), Some(mut group)) = (&begun, self.group()) {
-            self.inner.highest.raise(&change);
-            let added = group.add(change, sync, after);
-            // `after` may read.
-            drop(group);
-            return added.map_err(|(error, after)| {
-                after(false);
-                error
-            });
-        }
-        let written = begun.and_then(|()| self.commit(change, sync));
-        after(written.is_ok());
-        written
     }
 
     /// Adds rows that are written with the changes of the group, and dropped if there are none.
@@ -218,23 +173,24 @@ impl Database {
 
     /// Ends a change of a group. Nothing stays of one that fails: a later one may get the numbers that it gave.
     pub fn end_change(&self, is_made: bool) {
-        let rest = self.group().map(|mut group| group.end_change(is_made));
-        rest.into_iter().for_each(|rest| end(rest, false));
+        if let Some(mut group) = self.group() {
+            group.end_change(is_made);
+        }
     }
 
     /// Writes the changes of a group at once, as one that acknowledges. On an error none of them is made. Without a group, each
     /// change is written already.
     pub fn write_group(&self) -> Result<()> {
-        let Some(mut group) = self.group().map(|mut group| std::mem::take(&mut *group)) else { return Ok(()) };
+        let Some(group) = self.group().map(|mut group| std::mem::take(&mut *group)) else { return Ok(()) };
         if group.is_empty() {
             return Ok(());
         }
-        let written = match group.failed.take() {
-            Some(error) => Err(error),
-            None => self.inner.kv.write(&mut group.staged.changes(), group.staged.bytes, group.sync),
-        };
-        end(group.rest, written.is_ok());
-        written
+        if let Some(error) = group.failed {
+            return Err(error);
+        }
+        self.inner.kv.write(&mut group.staged.changes(), group.staged.bytes, group.sync)?;
+        group.writes.into_iter().flatten().for_each(failpoint::end);
+        Ok(())
     }
 }
 

@@ -242,11 +242,9 @@ impl Change for ImportItems {
             ChangeTime::Clock => (feed.backlog.reserve_in_any_case(paths(&items)), Push::Queued),
             ChangeTime::Log { .. } => txn.room_to_push(paths(&items))?,
         };
-        txn.concerns_items(items.iter().map(|item| &item.content));
         items::make_ids(feed, &mut items)?;
         let gap = feed.streaming.sequencer().gap(&mut items).map_err(|refused| items::no_time(feed, refused))?;
         let published = items::tables::publish(&feed.store, &items, Batch::Each, push)?;
-        txn.keep(items.iter().map(|item| feed.contents.change(item.content.id)).collect::<Vec<_>>());
         let jobs: Vec<_> = published.iter().flat_map(Published::jobs).copied().collect();
         txn.once_written(move || jobs.into_iter().for_each(|job| feed.backlog.add(&mut room, job)));
         if published.iter().any(|published| matches!(published, Published::New(_))) {

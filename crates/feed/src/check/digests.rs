@@ -173,7 +173,9 @@ impl<'a> Rules<'a> {
 
     /// Whether an item was deleted before the bound.
     fn is_final(&mut self, id: Option<u64>) -> Result<bool> {
-        let Some(id) = id.filter(|id| self.store.memory.loaded.deleted.may_have(*id)) else { return Ok(false) };
+        let Some(id) = id.filter(|id| self.store.memory.loaded.filter(&DELETED).may_have(*id)) else {
+            return Ok(false);
+        };
         if let Some((_, is_final)) = self.last.filter(|(last, _)| *last == id) {
             return Ok(is_final);
         }

@@ -7,14 +7,13 @@ use aws_lc_rs::digest::{SHA256, digest};
 
 use super::tables;
 use crate::feed::Feed;
-use crate::rows::tables::CONTENT;
 use crate::streaming::{ChangeTime, Kind};
 use crate::writer::command::{Change, EndErasure, EraseRows, EraseUser};
 use crate::writer::txn::Txn;
 use crate::{erasure, ids};
 use model::error::{Code, Error, Result};
 use model::versions::Thing;
-use model::{ContentId, Erasure, HostId, Millis, UserId};
+use model::{Erasure, HostId, Millis, UserId};
 
 /// Most erasures under way.
 const MOST: usize = 1000;
@@ -54,11 +53,10 @@ impl Change for EraseUser {
             return Err(Error::refused(Code::Overloaded, format_args!("{MOST} erasures are under way")));
         }
         txn.concerns([Thing::Everything, Thing::Suspended]);
-        let (summary, since) = (feed.summaries.change(user), at.now());
+        let since = at.now();
         let event = feed.streaming.sequencer().take(Kind::Suspension).of_user(user);
         let erasure = Erasure { user, hash: erasure_hash(&self.user), since, rows: 0 };
         if tables::begin_erasure(&feed.store, &erasure, Some(&event))? {
-            txn.keep(summary);
             txn.log(event);
             // As for a suspension: nobody knows through which sources the user's items came.
             txn.once_logged(|| feed.streaming.streams().reset_all());
@@ -89,9 +87,6 @@ impl Change for EraseRows {
         let (began, settles) = (Instant::now(), self.settles());
         let Self { user, part } = self;
         let (user, table) = (user_of(user)?, tables::table_of(&part)?);
-        let items = part.keys.iter().filter(|_| table == CONTENT).filter_map(|key| table.keys.item(key));
-        let items = items.filter_map(|id| ContentId::new(id).ok());
-        txn.keep(items.map(|id| feed.contents.change(id)).collect::<Vec<_>>());
         let others = tables::others(table, user, &part.keys)?;
         // As for the end of each of the follows.
         let room = txn.room(settles)?;
@@ -126,14 +121,12 @@ impl Change for EndErasure {
         erasure::purge_erased(feed, user, || true)?;
         txn.concerns([Thing::Everything, Thing::Suspended]);
         txn.change_sources([(user, Vec::new())]);
-        let summary = feed.summaries.change(user);
         let has_ended = tables::end_erasure(&feed.store, user, at.now(), at.now().saturating_sub(ERASURES_LISTED))?;
         txn.once_written(move || {
             feed.streaming.presence().leave(user, at.now());
             // A later user with this id has another number, of which these streams would tell nothing.
             feed.streaming.streams().end(user);
         });
-        txn.keep(summary);
         Ok(has_ended)
     }
 }

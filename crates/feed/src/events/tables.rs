@@ -39,7 +39,7 @@ pub fn log_effects(store: &Store, rows: &[Logged]) -> Result<()> {
         EVENTS.put(&mut change, EventNumber(row.number()), row)?;
     }
     // The change that it belongs to has one.
-    store.follow(None, change, |_| ())
+    store.begin_change(change)
 }
 
 /// Forgets the rows below this number, and notes it as [`EVENTS_FROM`].

@@ -129,7 +129,7 @@ pub fn relate(store: &Store, user: UserId, changes: &[Change], follow_limit: usi
     if batch.is_empty() {
         return Ok(related);
     }
-    store.acknowledge(Write::Relate, batch, effects, |_| ())?;
+    store.acknowledge(Write::Relate, batch, effects)?;
     Ok(related)
 }
 
@@ -144,7 +144,7 @@ pub fn answer_request(store: &Store, target: UserId, user: UserId, follow: Optio
     let job = set_relation(store, &mut batch, &before, &relation)?;
     put_approval(store, &mut batch, &relation)?;
     let effect = relation.effect_since(&before);
-    store.acknowledge(Write::Relate, batch, effect.into_iter().collect(), |_| ())?;
+    store.acknowledge(Write::Relate, batch, effect.into_iter().collect())?;
     Ok(Some(Related { relation, job }))
 }
 

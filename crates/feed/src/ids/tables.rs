@@ -18,13 +18,12 @@ pub fn numbers(store: &Store, names: &[&str], tier: Tier) -> Result<Vec<Option<u
 }
 
 /// The number of each name, for a change. A name that has none gets one: new numbers ascend in the order of the names, above
-/// all numbers before. They stay if the change is made; see [`Store::end_change`].
+/// all numbers before. They stay if the change is made; see [`KeptRows::end_change`](crate::store::KeptRows::end_change).
 /// Acknowledges.
 pub fn give_numbers(store: &Store, names: &[&str]) -> Result<Vec<u64>> {
-    let known = Arc::clone(&store.memory.names);
-    store.memory.names.numbers.give(store, names, move |new| {
-        new.into_iter().for_each(|(name, number)| known.names.insert(number, name.into()));
-    })
+    let (numbers, rows) = store.memory.names.numbers.give(store, names)?;
+    store.begin_change(rows)?;
+    Ok(numbers)
 }
 
 /// The first `limit` written names that begin with `text`, in the order of their bytes, with their numbers.

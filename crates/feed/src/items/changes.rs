@@ -11,7 +11,6 @@ use crate::writer::txn::Txn;
 use crate::{erasure, ids, visibility, warm};
 use kv::Tier;
 use model::error::{Code, Error, Result};
-use model::versions::Thing;
 use model::{Content, ContentId, HostId, MAX_TO, Millis, Moment, UserId};
 
 /// Most rows that a delete purges itself, such as reactions.
@@ -28,13 +27,9 @@ impl Change for EditItem {
             let present = visibility::live_contents(feed.read(), &[id])?.pop().ok_or_else(Error::content_not_found)?;
             return Ok(Content::clone(&present));
         }
-        txn.concerns([Thing::Item(id)]);
-        let change = feed.contents.change(id);
         let event = feed.streaming.sequencer().take(Kind::Edit);
         let moment = Moment { at: at.now(), event: Some(event.clone()) };
         let content = tables::edit(&feed.store, id, edit, moment)?.ok_or_else(Error::content_not_found)?;
-        // Before the event: streams send the content that is read after it.
-        txn.keep(change);
         txn.log(event.of(&content));
         Ok(content)
     }
@@ -87,8 +82,6 @@ impl DeleteItem {
         if content.is_none() && (!self.purge || tables::deleted(&feed.store, &[id], Tier::Disk)? != [true]) {
             return Err(Error::content_not_found());
         }
-        txn.concerns_items(content.as_deref().map(|content| &**content));
-        let change = feed.contents.change(id);
         let event = content.as_ref().map(|content| feed.streaming.sequencer().take(Kind::Delete).of(content));
         let deleted = match self.purge {
             // A deletion that is final already is so on every node, purged or not.
@@ -98,7 +91,6 @@ impl DeleteItem {
         if !deleted && content.is_some() {
             return Err(Error::content_not_found());
         }
-        txn.keep(change);
         event.into_iter().for_each(|event| txn.log(event));
         if self.purge || feed.config.content.deleted_retention.as_millis() == 0 {
             txn.once_written(move || {
@@ -128,12 +120,9 @@ impl Change for RestoreItem {
         let id: ContentId = feed.read().find_content(&self.item)?;
         let (mut room, push) = txn.room_to_push(self.jobs())?;
         let deleted_since = deleted_since(feed, at);
-        let deleted = tables::kept(&feed.store, &[id])?.pop().flatten();
-        txn.concerns_items(deleted.as_ref().map(|(content, _)| content));
         let event = feed.streaming.sequencer().take(Kind::Restore);
         match tables::restore(&feed.store, id, deleted_since, Some(event.clone()), push)? {
             Restored::Now(content, jobs) => {
-                txn.keep(feed.contents.change(id));
                 txn.once_written(move || jobs.into_iter().for_each(|job| feed.backlog.add(&mut room, job)));
                 txn.log(event.of(&content));
                 Ok(content)
@@ -169,14 +158,10 @@ impl Change for TakeOff {
         let id: ContentId = feed.read().find_content(&self.item)?;
         let source: UserId = feed.read().find(&self.source)?;
         let content = visibility::live_contents(feed.read(), &[id])?.pop().ok_or_else(Error::content_not_found)?;
-        txn.concerns_items([&**content]);
-        let change = feed.contents.change(id);
         let event = feed.streaming.sequencer().take(Kind::TakenOff).of_path(&content, source);
         if !tables::take_off(&feed.store, id, source, at.now(), &event)? {
             return Err(Error::content_not_found());
         }
-        // Before the event: streams look at the paths that are left.
-        txn.keep(change);
         txn.log(event);
         Ok(())
     }

@@ -116,15 +116,12 @@ fn publish_items(txn: &mut Txn<'_>, drafts: Vec<Draft>) -> Result<Vec<(Content, 
     let places: Vec<_> =
         (0..items.len() + there.len()).filter(|place| there.iter().all(|(other, _)| other != place)).collect();
     let (mut room, push) = txn.room_to_push(paths(&items))?;
-    txn.concerns_items(items.iter().map(|item| &item.content));
     make_ids(feed, &mut items)?;
     feed.streaming.sequencer().begin(&mut items).map_err(|refused| no_time(feed, refused))?;
     let published = tables::publish(&feed.store, &items, Batch::AllOrNone, push)?;
     if let Some(place) = published.iter().position(|published| *published == Published::Taken) {
         return Err(content_exists(field(alone, places[place], "content_id")));
     }
-    // No cache keeps an item that a later change of the group has read: the write may fail.
-    txn.keep(items.iter().map(|item| feed.contents.change(item.content.id)).collect::<Vec<_>>());
     let (mut results, mut jobs, mut new) = (Vec::with_capacity(items.len()), Vec::new(), Vec::new());
     let mut events = Vec::new();
     for (item, published) in items.into_iter().zip(published) {

@@ -45,7 +45,7 @@ pub fn put_list(store: &Store, user: UserId, name: &str, settings: &ListSettings
     };
     LISTS.put(&mut change, (user, name), &(id, settings.clone()))?;
     let effects = vec![Effect::on(EffectKind::ListChanged, user).named(name)];
-    store.acknowledge(Write::Record, change, effects, |_| ())?;
+    store.acknowledge(Write::Record, change, effects)?;
     Ok(UserList { id, name: name.to_owned(), settings: settings.clone() })
 }
 
@@ -54,7 +54,7 @@ pub fn delete_list(store: &Store, user: UserId, name: &str) -> Result<bool> {
     let Some(list) = list(store, user, name, Tier::Disk)? else { return Ok(false) };
     let mut change = WriteBatch::default();
     remove_list(store, &mut change, user, &list)?;
-    store.acknowledge(Write::Record, change, vec![Effect::on(EffectKind::ListDeleted, user).named(name)], |_| ())?;
+    store.acknowledge(Write::Record, change, vec![Effect::on(EffectKind::ListDeleted, user).named(name)])?;
     Ok(true)
 }
 
@@ -110,7 +110,7 @@ pub fn change_members(
         }
     }
     if !change.is_empty() {
-        store.acknowledge(Write::Record, change, effects, |_| ())?;
+        store.acknowledge(Write::Record, change, effects)?;
     }
     Ok(Some(after))
 }

@@ -13,8 +13,8 @@ use crate::rows::keys;
 use crate::rows::tables::{INBOXES, JOBS};
 use crate::waiting::Waiting;
 use kv::{Database, WriteBatch};
+use model::cache::ReadThrough;
 use model::cache::memory::{CacheMemory, Share};
-use model::cache::{CacheChange, ReadThrough};
 use model::error::Result;
 use model::failpoint::Write;
 use model::priority::Pace;
@@ -27,9 +27,6 @@ const ROW_BYTES: u64 = 1600;
 /// Rows by user, as the engine merges them; empty for no row. A read of a row with many changes to merge takes ten times
 /// as long as one without.
 pub(crate) type Rows = ReadThrough<UserId, Arc<[u8]>>;
-
-/// A row that is being changed.
-pub(crate) type RowChange = CacheChange<UserId, Arc<[u8]>>;
 
 /// An empty cache of rows.
 pub(crate) fn rows(memory: CacheMemory) -> Rows {
@@ -129,7 +126,7 @@ impl Inboxes {
                 batch.merge(&INBOXES, keys::id(user.get()), set.change(*user).pack());
                 announced.push(self.rows.change(*user));
             }
-            database.follow_up(Write::Deliver, batch)?;
+            database.write(Some(Write::Deliver), batch, false)?;
             drop(announced);
             pace.step();
         }
@@ -144,7 +141,7 @@ impl Inboxes {
             for (job, record) in records.by_ref().take(MOST_ROWS) {
                 batch.set(&JOBS, keys::job(*job), record.as_deref());
             }
-            database.follow_up(Write::EndJobs, batch)?;
+            database.write(Some(Write::EndJobs), batch, false)?;
             pace.step();
         }
         Ok(())

@@ -35,18 +35,23 @@ impl Sort {
 
 /// The names of all kinds.
 pub(crate) struct AllKinds {
-    pub(crate) content: Arc<Kinds>,
-    pub(crate) reactions: Arc<Kinds>,
+    pub(crate) content: Kinds,
+    pub(crate) reactions: Kinds,
 }
 
 impl Default for AllKinds {
     fn default() -> Self {
-        let [content, reactions] = [Sort::Content, Sort::Reactions].map(|sort| Arc::new(Kinds::new(sort)));
+        let [content, reactions] = [Sort::Content, Sort::Reactions].map(Kinds::new);
         Self { content, reactions }
     }
 }
 
 impl AllKinds {
+    /// Those of the sort with this number.
+    pub(crate) fn of(&self, sort: u8) -> &Kinds {
+        if sort == Sort::CONTENT { &self.content } else { &self.reactions }
+    }
+
     /// Reads the names of a directory.
     pub(crate) fn load(&self, database: &Database) -> Result<()> {
         self.reactions.load(database)?;
@@ -158,23 +163,22 @@ impl Kinds {
         (names.iter().map(&mut number).collect(), new)
     }
 
-    /// Gives the next numbers to new names, in the present change.
-    pub(crate) fn give(self: &Arc<Self>, database: &Database, new: &[&str]) -> Result<()> {
-        if new.is_empty() {
-            return Ok(());
-        }
-        let (mut rows, before) = (WriteBatch::default(), self.known().given.len());
-        for (number, name) in (before..).zip(new) {
+    /// Gives the next numbers to new names. Their rows are to be written, see [`Kinds::take_back`].
+    pub(crate) fn give(&self, new: &[&str]) -> Result<WriteBatch> {
+        let mut rows = WriteBatch::default();
+        for (number, name) in (self.known().given.len()..).zip(new) {
             KINDS.put(&mut rows, [self.0 as u8, number as u8], &Text((*name).to_owned()))?;
         }
-        // At once: a reader of an item or a reaction knows its kind.
-        self.change(|known| known.given.extend(new.iter().map(|name| (*name).to_owned())));
-        let kinds = Arc::clone(self);
-        database.acknowledge(None, rows, move |is_written| {
-            if !is_written {
-                kinds.change(|known| known.given.truncate(before));
-            }
-        })
+        if !new.is_empty() {
+            // At once: a reader of an item or a reaction knows its kind.
+            self.change(|known| known.given.extend(new.iter().map(|name| (*name).to_owned())));
+        }
+        Ok(rows)
+    }
+
+    /// Forgets a number and all later ones, whose rows are not written.
+    pub(crate) fn take_back(&self, number: u8) {
+        self.change(|known| known.given.truncate(usize::from(number)));
     }
 
     /// Reads the names of a directory.

@@ -16,8 +16,8 @@ use super::key_filter::{Filled, KeyFilter};
 use super::unpushed::UnpushedRows;
 use crate::memory::key_filter::FilterUsage;
 use crate::rows::keys;
-use crate::rows::table::AnyTable;
-use crate::rows::tables::{ACTIVITY, DELETED, SETTINGS, SUSPENDED, TAKEN_OFF, UNPUSHED};
+use crate::rows::table::{AnyTable, Kept};
+use crate::rows::tables::ALL;
 use crate::rows::values::Value;
 use kv::{Kv, Scope, Tier};
 use model::error::{Error, Result};
@@ -37,16 +37,8 @@ const ROWS: u64 = 256;
 
 /// Filters and copies of whole tables, in memory.
 pub(crate) struct Loaded {
-    /// Ids with a row in `deleted`.
-    pub(crate) deleted: KeyFilter,
-    /// Users who are or were suspended.
-    pub(crate) suspended: KeyFilter,
-    /// Users with settings.
-    pub(crate) with_settings: KeyFilter,
-    /// Items that were taken off a path.
-    pub(crate) taken_off: KeyFilter,
-    /// Users who are or were evicted.
-    pub(crate) evicted: KeyFilter,
+    /// By the places of the tables; empty for those without a filter.
+    filters: Vec<KeyFilter>,
     /// The rows of `unpushed`.
     pub(crate) unpushed: UnpushedRows,
     /// Users who get partial pushes.
@@ -68,13 +60,12 @@ struct Loading {
 impl Loaded {
     /// Nothing is loaded yet.
     pub(crate) fn new(kv: &dyn Kv) -> Result<Self> {
-        let filter = |table: AnyTable| Ok::<_, Error>(KeyFilter::to_load(kv.size(table)?.rows));
+        let filter = |table: &AnyTable| match filter_name(table) {
+            Some(_) => Ok(KeyFilter::to_load(kv.size(table)?.rows)),
+            None => Ok(KeyFilter::default()),
+        };
         Ok(Self {
-            deleted: filter(DELETED.spec)?,
-            suspended: filter(SUSPENDED.spec)?,
-            with_settings: filter(SETTINGS.spec)?,
-            taken_off: filter(TAKEN_OFF.spec)?,
-            evicted: filter(ACTIVITY.spec)?,
+            filters: ALL.iter().map(filter).collect::<Result<_>>()?,
             unpushed: UnpushedRows::default(),
             partial_push_recipients: PartialPushRecipients::new(MOST_RECIPIENTS),
             activities: Striped::default(),
@@ -86,33 +77,48 @@ impl Loaded {
         self.activities.of(user.get()).lock()
     }
 
+    /// The filter of a table of [`Kept::Filter`], or that of the users who are or were evicted.
+    pub(crate) fn filter(&self, table: AnyTable) -> &KeyFilter {
+        &self.filters[table.place]
+    }
+
     /// The filters in figures.
     pub(crate) fn filters(&self) -> Vec<FilterUsage> {
-        vec![
-            self.deleted.usage("deleted"),
-            self.evicted.usage("evicted"),
-            self.suspended.usage("suspended"),
-            self.taken_off.usage("taken_off"),
-            self.with_settings.usage("settings"),
-        ]
+        ALL.iter().filter_map(|table| Some(self.filter(table).usage(filter_name(table)?))).collect()
     }
+}
+
+/// The name of the filter of a table, if it has one.
+fn filter_name(table: AnyTable) -> Option<&'static str> {
+    match table.kept {
+        Some(Kept::Filter) => Some(table.name),
+        Some(Kept::Activities) => Some("evicted"),
+        _ => None,
+    }
+}
+
+/// The tables of which something is to be filled, with about how many rows each has. Last what takes longest.
+fn tables(kv: &dyn Kv) -> Result<Vec<(u64, AnyTable)>> {
+    let is_loaded = |table: &&AnyTable| filter_name(table).is_some() || table.kept == Some(Kept::Unpushed);
+    let sized = ALL.iter().filter(is_loaded).map(|table| Ok((kv.size(table)?.rows, *table)));
+    let mut tables = sized.collect::<Result<Vec<_>>>()?;
+    tables.sort_by_key(|(rows, _)| *rows);
+    Ok(tables)
 }
 
 /// Fills all, by a thread that ends when the result is dropped, for which it waits a moment. Loads few rows at once: a thread
 /// may come late on a busy machine.
 pub(crate) fn load(kv: &Arc<dyn Kv>, loaded: &Arc<Loaded>) -> Result<Threads> {
     let mut threads = Threads::default();
-    let tables =
-        [UNPUSHED.spec, SUSPENDED.spec, TAKEN_OFF.spec, SETTINGS.spec, ACTIVITY.spec, DELETED.spec].into_iter();
-    let sizes = tables.map(|table| Ok(kv.size(table)?.rows)).collect::<Result<Vec<_>>>()?;
-    if sizes.into_iter().sum::<u64>() <= FEW {
-        Loading::of(kv, loaded, never()).run();
+    let tables = tables(&**kv)?;
+    if tables.iter().map(|(rows, _)| rows).sum::<u64>() <= FEW {
+        Loading::of(kv, loaded, never()).run(&tables);
         return Ok(threads);
     }
     let (kv, loaded) = (Arc::clone(kv), Arc::clone(loaded));
     let (at_work, ended) = bounded::<()>(0);
     threads.start_jobs("load", move |stopped| {
-        Loading::of(&kv, &loaded, stopped.clone()).run();
+        Loading::of(&kv, &loaded, stopped.clone()).run(&tables);
         drop(at_work);
     })?;
     let _ = ended.recv_timeout(WAIT);
@@ -131,31 +137,9 @@ impl Loading {
         }
     }
 
-    /// Fills all, first what costs pages most while it is missing, and last what may take longest.
-    fn run(&mut self) {
-        let loaded = Arc::clone(&self.loaded);
-        // A filter of the evicted users is what [`not_evicted`](crate::inbox::tables::not_evicted) asks first.
-        let (unpushed, recipients, evicted) = (&loaded.unpushed.rows, &loaded.partial_push_recipients, &loaded.evicted);
-        let rows = [
-            self.load(&UNPUSHED, &[unpushed], |key, row| {
-                unpushed.load(user(&UNPUSHED, key)?, Unpushed::read(&[], row)?);
-                Ok(())
-            }),
-            self.load_filter(&SUSPENDED, &loaded.suspended),
-            self.load_filter(&TAKEN_OFF, &loaded.taken_off),
-            self.load_filter(&SETTINGS, &loaded.with_settings),
-            self.load(&ACTIVITY, &[recipients, evicted], |key, row| {
-                let (user, activity) = (user(&ACTIVITY, key)?, Activity::read(&[], row)?);
-                if let Some(seen) = activity.seen() {
-                    recipients.load(user, seen);
-                }
-                if activity == Activity::Evicted {
-                    evicted.add(key);
-                }
-                Ok(())
-            }),
-            self.load_filter(&DELETED, &loaded.deleted),
-        ];
+    /// Fills what is kept of these tables.
+    fn run(&mut self, tables: &[(u64, AnyTable)]) {
+        let rows: Vec<_> = tables.iter().map(|(_, table)| self.load_table(table)).collect();
         let took = self.began.elapsed();
         if took > WAIT && rows.iter().all(Option::is_some) {
             tracing::info!(
@@ -193,11 +177,35 @@ impl Loading {
         }
     }
 
-    fn load_filter(&mut self, table: AnyTable, filter: &KeyFilter) -> Option<u64> {
-        self.load(table, &[filter], |key, _| {
-            filter.add(key);
-            Ok(())
-        })
+    fn load_table(&mut self, table: AnyTable) -> Option<u64> {
+        let loaded = Arc::clone(&self.loaded);
+        let filter = loaded.filter(table);
+        match table.kept {
+            Some(Kept::Activities) => {
+                let recipients = &loaded.partial_push_recipients;
+                self.load(table, &[recipients, filter], |key, row| {
+                    let (user, activity) = (user(table, key)?, Activity::read(&[], row)?);
+                    if let Some(seen) = activity.seen() {
+                        recipients.load(user, seen);
+                    }
+                    if activity == Activity::Evicted {
+                        filter.add(key);
+                    }
+                    Ok(())
+                })
+            }
+            Some(Kept::Unpushed) => {
+                let unpushed = &loaded.unpushed.rows;
+                self.load(table, &[unpushed], |key, row| {
+                    unpushed.load(user(table, key)?, Unpushed::read(&[], row)?);
+                    Ok(())
+                })
+            }
+            _ => self.load(table, &[filter], |key, _| {
+                filter.add(key);
+                Ok(())
+            }),
+        }
     }
 
     /// Visits the rows of a table as they are when this begins, ascending, each with the first number of its key. Returns

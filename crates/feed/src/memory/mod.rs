@@ -1,6 +1,7 @@
 //! The memory beside the rows: copies and filters of tables, caches, changes of inboxes that are not written yet.
 
 pub(crate) mod activities;
+pub(crate) mod announced;
 pub(crate) mod archived;
 pub(crate) mod arrival_set;
 pub(crate) mod arrivals;
@@ -32,9 +33,11 @@ use self::names::Names;
 use self::newest_reactions::NewestReactionsCache;
 use self::outbox_parts::Outboxes;
 use self::topics::Topics;
+use crate::caches::{self, AuthorSummaries, ContentCache};
 use crate::options::Options;
 use crate::rows::filter::Rules;
 use kv::Database;
+use model::cache::memory::CacheMemory;
 use model::error::Result;
 use model::metrics::{Page, by};
 use model::threads::Threads;
@@ -48,14 +51,32 @@ pub(crate) struct Memory {
     pub(crate) loaded: Arc<Loaded>,
     /// Those that fill them.
     _threads: Threads,
-    pub(crate) erasing: Arc<Erasing>,
-    pub(crate) names: Arc<Names>,
+    pub(crate) erasing: Erasing,
+    pub(crate) names: Names,
     pub(crate) topics: Topics,
     pub(crate) kinds: AllKinds,
+    pub(crate) shown: Shown,
     pub(crate) outboxes: Outboxes,
+    pub(crate) inboxes: Inboxes,
+}
+
+/// Caches of what pages show.
+pub(crate) struct Shown {
+    pub(crate) contents: ContentCache,
+    pub(crate) summaries: AuthorSummaries,
     pub(crate) item_counts: ItemCountsCache,
     pub(crate) newest_reactions: NewestReactionsCache,
-    pub(crate) inboxes: Inboxes,
+}
+
+impl Shown {
+    fn new(memory: CacheMemory) -> Self {
+        Self {
+            contents: caches::contents(memory),
+            summaries: caches::summaries(memory),
+            item_counts: item_counts::cache(memory),
+            newest_reactions: newest_reactions::cache(memory),
+        }
+    }
 }
 
 impl Memory {
@@ -69,13 +90,12 @@ impl Memory {
             rules,
             loaded,
             _threads: threads,
-            erasing: Arc::default(),
-            names: Arc::new(Names::new(cache_memory)),
+            erasing: Erasing::default(),
+            names: Names::new(cache_memory),
             topics: Topics::new(cache_memory),
             kinds: AllKinds::default(),
+            shown: Shown::new(cache_memory),
             outboxes: Outboxes::new(cache_memory),
-            item_counts: item_counts::cache(cache_memory),
-            newest_reactions: newest_reactions::cache(cache_memory),
             inboxes: Inboxes::new(cache_memory, options.arrivals),
         };
         memory.names.load(database)?;
@@ -123,8 +143,8 @@ impl Memory {
         vec![
             ("inboxes", self.inboxes.rows.usage()),
             ("activities", self.inboxes.activities.usage()),
-            ("item_counts", self.item_counts.usage()),
-            ("reactions", self.newest_reactions.usage()),
+            ("item_counts", self.shown.item_counts.usage()),
+            ("reactions", self.shown.newest_reactions.usage()),
             ("outbox_parts", self.outboxes.parts.usage()),
             ("numbers", numbers),
             ("names", names),

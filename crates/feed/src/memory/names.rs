@@ -17,7 +17,7 @@ const USUAL: u64 = 68;
 
 /// The part of names in memory.
 pub(crate) struct Names {
-    pub(crate) numbers: Arc<Numbers>,
+    pub(crate) numbers: Numbers,
     /// Names by number. A name never changes, so no value is ever stale.
     pub(crate) names: Cache<u64, Arc<str>>,
 }
@@ -26,7 +26,7 @@ impl Names {
     pub(crate) fn new(memory: CacheMemory) -> Self {
         Self {
             // The first number above those of hosts stays free.
-            numbers: Arc::new(Numbers::new(&NAMES, memory.of(Share::NUMBERS), MAX_ID + 1, None)),
+            numbers: Numbers::new(&NAMES, memory.of(Share::NUMBERS), MAX_ID + 1, None),
             names: Cache::new(memory.of(Share::NAMES), USUAL, BYTES),
         }
     }
@@ -45,11 +45,5 @@ impl Names {
             self.numbers.go_on_from(number.max(self.numbers.highest()));
         }
         Ok(())
-    }
-
-    /// Forgets a name whose rows are removed.
-    pub(crate) fn forget(&self, name: &str, number: u64) {
-        self.numbers.forget(name);
-        self.names.remove(&number);
     }
 }

@@ -2,7 +2,6 @@
 //! announcements, because a number never changes.
 
 use std::collections::HashMap;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::rows::changes::change_row;
@@ -51,42 +50,36 @@ impl Numbers {
         self.highest.store(highest, Ordering::Relaxed);
     }
 
-    /// The numbers of texts, in their order. One without a number gets the next one in the present change. `written` gets all
-    /// new ones once their rows are written.
-    pub(crate) fn give(
-        self: &Arc<Self>,
-        database: &Database,
-        texts: &[&str],
-        written: impl FnOnce(HashMap<Box<str>, u64>) + Send + 'static,
-    ) -> Result<Vec<u64>> {
+    /// The numbers of texts, in their order, and the rows of those that have none so far: they get the next ones.
+    pub(crate) fn give(&self, database: &Database, texts: &[&str]) -> Result<(Vec<u64>, WriteBatch)> {
         let found = self.find(database, texts, Tier::Disk)?;
-        if let Some(numbers) = found.iter().copied().collect() {
-            return Ok(numbers);
-        }
-        let (mut rows, mut new, before) = (WriteBatch::default(), HashMap::<Box<str>, u64>::new(), self.highest());
-        let mut give = |text: &str| {
-            let next = before + 1 + new.len() as u64;
-            *new.entry(text.into()).or_insert(next)
-        };
-        let numbers = texts.iter().zip(found).map(|(text, found)| found.unwrap_or_else(|| give(text))).collect();
-        for (text, number) in &new {
-            let value = values::Number(*number).bytes()?;
+        let (mut rows, mut new, mut highest) = (WriteBatch::default(), HashMap::<&str, u64>::new(), self.highest());
+        let mut numbers = Vec::with_capacity(texts.len());
+        for (text, found) in texts.iter().zip(found) {
+            if let Some(number) = found.or_else(|| new.get(text).copied()) {
+                numbers.push(number);
+                continue;
+            }
+            highest += 1;
+            let value = values::Number(highest).bytes()?;
             change_row(&mut rows, self.table, text.as_bytes(), [None, Some(value)], &Given::default())?;
+            new.insert(text, highest);
+            numbers.push(highest);
         }
-        let highest = before + new.len() as u64;
-        if let Some(key) = self.highest_row {
+        if let Some(key) = self.highest_row.filter(|_| !new.is_empty()) {
             rows.put(self.table, key, values::Number(highest).bytes()?);
         }
         self.go_on_from(highest);
-        let given = Arc::clone(self);
-        database.acknowledge(None, rows, move |is_written| {
-            if !is_written {
-                return given.go_on_from(before);
-            }
-            new.iter().for_each(|(text, number)| given.remember(text, *number));
-            written(new);
-        })?;
-        Ok(numbers)
+        Ok((numbers, rows))
+    }
+
+    /// The row of a new number is written, or has failed: then the number is free again.
+    pub(crate) fn end(&self, text: &str, number: u64, is_written: bool) {
+        if is_written && !text.is_empty() {
+            self.remember(text, number);
+        } else if !is_written {
+            self.highest.fetch_min(number - 1, Ordering::Relaxed);
+        }
     }
 
     /// The cache in figures.

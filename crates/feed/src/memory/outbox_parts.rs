@@ -11,7 +11,7 @@ use crate::rows::tables::{OUTBOX, OUTBOX_ARCHIVE};
 use model::cache::memory::{CacheMemory, Share};
 use model::cache::{CacheChange, ReadThrough};
 use model::failpoint::Write;
-use model::{Audience, CacheUsage, Content, ContentId, Cursor, Entry, KindId, Order, Span, UserId};
+use model::{Audience, CacheUsage, ContentId, Cursor, Entry, KindId, Order, Span, UserId};
 
 /// The approximate memory of a part beside its entries, bytes.
 const PART: u64 = 88;
@@ -181,10 +181,9 @@ impl OutboxParts {
         self.0.keep(rest.source, &Arc::new(Part::new(top, &found, whole)), rest.version);
     }
 
-    /// Announces that these items come to the outboxes of their paths, or go.
-    pub(crate) fn change<'c>(&self, contents: impl IntoIterator<Item = &'c Content>) -> Vec<OutboxPartsChange> {
-        let change = |entry: Entry| self.0.change_some(entry.source, move |part| part.may_have(entry.cursor));
-        contents.into_iter().flat_map(Content::entries).map(change).collect()
+    /// Announces that an item comes to an outbox, or goes.
+    pub(crate) fn change(&self, source: UserId, place: Cursor) -> OutboxPartsChange {
+        self.0.change_some(source, |part| part.may_have(place))
     }
 
     /// The cache in figures.

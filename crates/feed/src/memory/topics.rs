@@ -1,16 +1,15 @@
 //! Topics in memory: their ids, and the ends of their lists.
 
 use std::collections::{BTreeSet, HashMap};
-use std::sync::Arc;
 
 use super::archived::Archived;
 use super::numbers::Numbers;
 use crate::rows::keys;
 use crate::rows::tables::{TOPIC_ARCHIVE, TOPIC_CONTENT, TOPIC_IDS};
 use crate::rows::values::Number;
-use kv::{Database, Tier};
+use kv::{Database, Tier, WriteBatch};
+use model::cache::ReadThrough;
 use model::cache::memory::{CacheMemory, Share};
-use model::cache::{CacheChange, ReadThrough};
 use model::error::{Error, Result};
 use model::failpoint::Write;
 use model::{CacheUsage, Content, Cursor, TopicId};
@@ -30,7 +29,7 @@ pub(crate) struct End {
 /// The part of topics in memory.
 pub(crate) struct Topics {
     /// Ids of names.
-    pub(crate) ids: Arc<Numbers>,
+    pub(crate) ids: Numbers,
     /// Ends that were read recently and often. With an end, a page from the middle is read between that and its own bound.
     pub(crate) ends: ReadThrough<TopicId, End>,
     /// The rows of their lists, by topic.
@@ -41,12 +40,7 @@ impl Topics {
     pub(crate) fn new(memory: CacheMemory) -> Self {
         let ends = ReadThrough::new(memory.of(Share::TOPIC_ENDS), END_BYTES, |_| END_BYTES);
         Self {
-            ids: Arc::new(Numbers::new(
-                &TOPIC_IDS,
-                memory.of(Share::TOPIC_NAMES),
-                0,
-                Some(keys::HIGHEST_TOPIC.as_bytes()),
-            )),
+            ids: Numbers::new(&TOPIC_IDS, memory.of(Share::TOPIC_NAMES), 0, Some(keys::HIGHEST_TOPIC.as_bytes())),
             ends,
             lists: Archived::new(&TOPIC_CONTENT, &TOPIC_ARCHIVE, Write::ArchiveTopic),
         }
@@ -60,38 +54,22 @@ impl Topics {
         self.lists.look_for_floors(database)
     }
 
-    /// Announces a change of rows of items. Gives ids to their topics that have none.
-    pub(crate) fn change<'c>(
+    /// The ids of the topics of items, and the rows of those that have none so far: they get the next ones.
+    pub(crate) fn give_ids<'c>(
         &self,
         database: &Database,
         items: impl IntoIterator<Item = &'c Content>,
-    ) -> Result<TopicEndsChange> {
+    ) -> Result<(HashMap<String, TopicId>, WriteBatch)> {
         let names: BTreeSet<&str> = items.into_iter().flat_map(|item| &item.topics).map(String::as_str).collect();
         let names: Vec<_> = names.into_iter().collect();
-        let ids = self.ids.give(database, &names, |_| ())?;
+        let (ids, rows) = self.ids.give(database, &names)?;
         let ids = names.into_iter().zip(ids).map(|(name, id)| Ok((name.to_owned(), topic_id(id)?)));
-        let ids = ids.collect::<Result<HashMap<_, _>>>()?;
-        let changes = ids.values().map(|id| self.ends.change(*id)).collect();
-        Ok(TopicEndsChange { ids, _changes: changes })
+        Ok((ids.collect::<Result<_>>()?, rows))
     }
 
     /// The caches in figures: names, then ends.
     pub(crate) fn usage(&self) -> [CacheUsage; 2] {
         [self.ids.usage(), self.ends.usage()]
-    }
-}
-
-/// The topics of items that a change puts or removes. Drop it after the change is written.
-#[must_use = "the change ends when this is dropped"]
-pub(crate) struct TopicEndsChange {
-    ids: HashMap<String, TopicId>,
-    _changes: Vec<CacheChange<TopicId, End>>,
-}
-
-impl TopicEndsChange {
-    /// The id of a topic.
-    pub(crate) fn id(&self, name: &str) -> Option<u64> {
-        self.ids.get(name).map(|id| id.get())
     }
 }
 

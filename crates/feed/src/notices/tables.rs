@@ -90,7 +90,7 @@ pub fn move_notice_marker(store: &Store, user: UserId, place: NoticeCursor) -> R
     let mut change = WriteBatch::default();
     put_notice_marker(&mut change, user, [present, Some(place)])?;
     let moved = Effect::on(EffectKind::NoticeMarkerMoved, user);
-    store.acknowledge(Write::Record, change, vec![moved], |_| ())?;
+    store.acknowledge(Write::Record, change, vec![moved])?;
     Ok(place)
 }
 

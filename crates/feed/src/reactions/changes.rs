@@ -13,7 +13,6 @@ use crate::writer::entry_times::EntryList;
 use crate::writer::txn::Txn;
 use crate::{ids, notices, visibility, warm, writer};
 use model::error::{Code, Error, Result};
-use model::versions::Thing;
 use model::{ContentId, HostId, Reacted, Reaction, ReactionKind, UserId};
 
 /// Adds or removes a reaction; `told` gets the result. Does not block; `overloaded` if too many changes wait. Not on a node.
@@ -130,8 +129,6 @@ impl Change for React {
             };
             reactions.push(Reaction { user, kind, since: request.active.then(|| request.since.unwrap_or(now)) });
         }
-        let users = reactions.iter().map(|reaction| Thing::User(reaction.user));
-        txn.concerns(users.chain([Thing::Item(id)]));
         let reacted = if reactions.is_empty() { Vec::new() } else { tables::react(&feed.store, id, &reactions)? };
         for (Reaction { user, kind, since }, reacted) in reactions.iter().zip(&reacted) {
             if let (Some(owner), Some(since), true) = (author, *since, reacted.changed && !imported) {

@@ -64,7 +64,7 @@ pub fn name_reactions(store: &Store, kinds: &ReactionKinds) -> ReactionKinds {
 pub fn number_reactions(store: &Store, kinds: &[String]) -> Result<Vec<Result<bool>>> {
     let kinds: Vec<_> = kinds.iter().map(String::as_str).collect();
     let (numbers, new) = store.memory.kinds.reactions.numbers(&kinds);
-    store.memory.kinds.reactions.give(store, &new)?;
+    store.begin_change(store.memory.kinds.reactions.give(&new)?)?;
     let mut new = HashSet::<&str>::from_iter(new);
     Ok(kinds.iter().zip(numbers).map(|(kind, number)| number.map(|_| new.remove(kind))).collect())
 }
@@ -80,7 +80,7 @@ pub fn react(store: &Store, id: ContentId, requests: &[Reaction]) -> Result<Vec<
     let mut pairs = present(store, &kinds, id, requests)?;
     let reacted = requests.iter().map(|request| apply(request, &mut pairs, &mut counts)).collect();
     let mut change = WriteBatch::default();
-    let (mut steps, mut changing, mut effects) = (ItemSteps::default(), Vec::new(), Vec::new());
+    let (mut steps, mut effects) = (ItemSteps::default(), Vec::new());
     for ((kind, user), (before, after)) in pairs.into_iter().filter(|(_, (before, after))| before != after) {
         let byte = byte_of(store, kind)?;
         if let Some(since) = before {
@@ -94,12 +94,10 @@ pub fn react(store: &Store, id: ContentId, requests: &[Reaction]) -> Result<Vec<
             effects.push(Effect::on(effect, user).target(stored.content.author).item(id).named(name));
         }
         *steps.reactions.entry(byte).or_default() += i64::from(after.is_some()) - i64::from(before.is_some());
-        changing.push(store.memory.newest_reactions.change(user));
     }
     if !change.is_empty() {
         items::tables::count_item(&mut change, id, &steps);
-        let changing = (changing, store.memory.item_counts.change(id));
-        store.acknowledge(Write::React, change, effects, move |_| drop(changing))?;
+        store.acknowledge(Write::React, change, effects)?;
     }
     Ok(reacted)
 }
@@ -162,7 +160,7 @@ fn byte_of(store: &Store, kind: ReactionKind) -> Result<u8> {
     }
     let name = known.name_of(kind).ok_or_else(|| Error::Corrupt("a kind of reactions without a name".to_owned()))?;
     let byte = known.names().len() as u8;
-    store.memory.kinds.reactions.give(store, &[name])?;
+    store.begin_change(store.memory.kinds.reactions.give(&[name])?)?;
     Ok(byte)
 }
 
@@ -225,5 +223,11 @@ fn apply(request: &Reaction, pairs: &mut Pairs, counts: &mut ItemCounts) -> Reac
 /// The reactions of a user to each of `items`, in their order; also to deleted items. A place that is not that of an
 /// item may have any answer. Never older than the last acknowledged change.
 pub fn reacted(store: &Store, user: UserId, items: &[Cursor], tier: Tier) -> Result<Vec<Reactions>> {
-    newest_reactions::reacted(store, (&store.memory.newest_reactions, &store.memory.kinds.reactions), user, items, tier)
+    newest_reactions::reacted(
+        store,
+        (&store.memory.shown.newest_reactions, &store.memory.kinds.reactions),
+        user,
+        items,
+        tier,
+    )
 }

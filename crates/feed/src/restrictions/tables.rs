@@ -62,7 +62,7 @@ pub fn set_restriction(
     // After the ends of the follows: what is told last is what holds.
     let [raised, lifted] = restriction.effects();
     effects.push(Effect::on(if since.is_some() { raised } else { lifted }, user).target(target));
-    store.acknowledge(Write::Restriction, batch, effects, |_| ())?;
+    store.acknowledge(Write::Restriction, batch, effects)?;
     Ok(restricted)
 }
 

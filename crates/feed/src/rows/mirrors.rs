@@ -5,7 +5,7 @@ mod items;
 
 use std::borrow::Cow;
 
-pub(crate) use self::items::{counted_on, subject, unlisted_purged};
+pub(crate) use self::items::{subject, unlisted_purged};
 use super::keys;
 use super::keys::Partition;
 use super::values;

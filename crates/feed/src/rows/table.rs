@@ -38,6 +38,8 @@ pub(crate) struct Spec {
     pub(crate) counter: Option<Counter>,
     /// Whether its rows go with the item that their keys name.
     pub(crate) ends_with_item: bool,
+    /// What is kept in memory of its rows.
+    pub(crate) kept: Option<Kept>,
 }
 
 impl Deref for Spec {
@@ -46,6 +48,27 @@ impl Deref for Spec {
     fn deref(&self) -> &Family {
         &self.family
     }
+}
+
+/// What is kept in memory of the rows of a table: every change of a row changes it, too.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kept {
+    /// A filter of the ids with which keys begin, or ever began. A thread fills it after the start.
+    Filter,
+    Activities,
+    Contents,
+    Counts,
+    Erasing,
+    Inboxes,
+    Kinds,
+    Names,
+    NamesByNumber,
+    Outboxes,
+    Reactions,
+    Summaries,
+    TopicIds,
+    Topics,
+    Unpushed,
 }
 
 /// The rows of a table that count in a comparison of nodes.
@@ -81,6 +104,7 @@ impl Spec {
             follows: &[],
             counter: None,
             ends_with_item: false,
+            kept: None,
             is_exported: false,
         }
     }
@@ -99,6 +123,11 @@ impl Spec {
     /// because nodes purge at times of their own.
     pub(super) const fn ends_with_item(self) -> Self {
         Self { ends_with_item: true, ..self }
+    }
+
+    /// Something is kept of its rows in memory.
+    pub(super) const fn kept(self, kept: Kept) -> Self {
+        Self { kept: Some(kept), ..self }
     }
 
     pub(super) const fn counting(self, counted: Counted) -> Self {

@@ -7,7 +7,7 @@ use super::key_types::{
 };
 use super::keys::Counter;
 use super::mirrors::Mirror;
-use super::table::{AnyTable, Counted, Spec, Table};
+use super::table::{AnyTable, Counted, Kept, Spec, Table};
 use super::values;
 use super::values::deletions::Deletion;
 use super::values::{Count, ItemSteps, Listed, Number, NumberedList, PackedInbox, Stored, Text};
@@ -39,15 +39,15 @@ macro_rules! tables {
 tables! {
     /// Items, also deleted ones until they are purged.
     CONTENT: ContentId => Stored = "content"
-        [.exported().ends_with_item().rising().large().compressed(Compression::ZstdAtBottom)];
+        [.kept(Kept::Contents).exported().ends_with_item().rising().large().compressed(Compression::ZstdAtBottom)];
     /// Deletions of items. A purged item keeps its row, so that its id is never used again.
-    DELETED: ContentId => Deletion = "deleted" [.exported().counting(Counted::Deletions).follows(&[(CONTENT.spec, Mirror::DELETED)])];
+    DELETED: ContentId => Deletion = "deleted" [.kept(Kept::Filter).exported().counting(Counted::Deletions).follows(&[(CONTENT.spec, Mirror::DELETED)])];
     /// Live items on each of their paths; first of a source its floor: rows at or below it are dropped at compaction.
     OUTBOX: ByTime<UserId, ContentId> => Entry = "outbox"
-        [.counting(Counted::Hot).counts(Counter::Content).follows(&[(CONTENT.spec, Mirror::OUTBOX)])];
+        [.kept(Kept::Outboxes).counting(Counted::Hot).counts(Counter::Content).follows(&[(CONTENT.spec, Mirror::OUTBOX)])];
     /// The entries of outboxes at or below the floors. A row of zeros is there if any outbox has a floor.
     OUTBOX_ARCHIVE: ByTime<UserId, ContentId> => Entry = "outbox_archive"
-        [.counting(Counted::Archived).counts(Counter::Content).compressed(Compression::Zstd)];
+        [.kept(Kept::Outboxes).counting(Counted::Archived).counts(Counter::Content).compressed(Compression::Zstd)];
     /// Live comments on an item.
     COMMENTS: ByTime<ContentId, ContentId> => Listed = "comments"
         [.ends_with_item().follows(&[(CONTENT.spec, Mirror::COMMENTS)])];
@@ -59,7 +59,7 @@ tables! {
     // Rows are packed: LZ4 leaves those of unlike inboxes at the same size. Only equal inboxes would shrink.
     /// Home timelines, by fan-out, settle and rebuild.
     INBOXES: UserId => PackedInbox = "inboxes"
-        [.own().large().taking(Steps::Merged).compressed(Compression::None).rebuilt()];
+        [.kept(Kept::Inboxes).own().large().taking(Steps::Merged).compressed(Compression::None).rebuilt()];
     /// Follows: a user, and a followee.
     FOLLOWING: (UserId, UserId) => Membership = "following" [.exported().counts(Counter::Following)];
     /// Followees in the order of their follows.
@@ -77,9 +77,9 @@ tables! {
     COUNTS: (UserId, Counter) => Count = "counts" [.counting(Counted::NotZero).taking(Steps::Sums(add))];
     /// Counters of an item, which need not exist.
     ITEM_COUNTS: ContentId => ItemSteps = "item_counts"
-        [.ends_with_item().counting(Counted::NotZero).rising().taking(Steps::ManySums(add_item_counts))];
+        [.kept(Kept::Counts).ends_with_item().counting(Counted::NotZero).rising().taking(Steps::ManySums(add_item_counts))];
     /// Reactions to items, also to deleted ones.
-    REACTIONS: (ContentId, u8, UserId) => Millis = "reactions" [.exported().ends_with_item()];
+    REACTIONS: (ContentId, u8, UserId) => Millis = "reactions" [.kept(Kept::Reactions).exported().ends_with_item()];
     /// Reactions to an item in the order of their times.
     REACTIONS_BY_TIME: OfKindByTime<ContentId, UserId> => () = "reactions_by_time"
         [.ends_with_item().follows(&[(REACTIONS.spec, Mirror::REACTIONS_BY_TIME)])];
@@ -87,7 +87,7 @@ tables! {
     REACTIONS_BY_USER: OfKindByTime<UserId, ContentId> => Listed = "reactions_by_user"
         [.ends_with_item().follows(&[(REACTIONS.spec, Mirror::REACTIONS_BY_USER)])];
     /// Names of kinds: of content (0) or of reactions (1), by their numbers.
-    KINDS: [u8; 2] => Text = "kinds" [.exported()];
+    KINDS: [u8; 2] => Text = "kinds" [.kept(Kept::Kinds).exported()];
     /// Mutes: a user, and the target.
     MUTES: (UserId, UserId) => Millis = "mutes" [.exported()];
     /// Mutes of a user in the order of their times.
@@ -101,29 +101,29 @@ tables! {
     /// Users who hide from a reader.
     HIDDEN_TO: (UserId, UserId) => () = "hidden_to" [.follows(&[(HIDDEN.spec, Mirror::REVERSED)])];
     /// Profiles of users.
-    PROFILES: UserId => Profile = "profiles" [.exported()];
+    PROFILES: UserId => Profile = "profiles" [.kept(Kept::Summaries).exported()];
     /// Beginnings of nicknames, for the search.
     NICKNAMES: Beginning => () = "nicknames" [.follows(&[(PROFILES.spec, Mirror::NICKNAMES)])];
     /// Ids of topics by their names; first, with an empty key, the highest id.
-    TOPIC_IDS: TopicName => Number = "topic_ids";
+    TOPIC_IDS: TopicName => Number = "topic_ids" [.kept(Kept::TopicIds)];
     /// Live items of a topic; first of a topic its floor, as in `outbox`.
     TOPIC_CONTENT: ByTime<TopicId, ContentId> => Listed = "topic_content"
-        [.counting(Counted::Hot).follows(&[(CONTENT.spec, Mirror::TOPIC_CONTENT)])];
+        [.kept(Kept::Topics).counting(Counted::Hot).follows(&[(CONTENT.spec, Mirror::TOPIC_CONTENT)])];
     /// Items of topics at or below the floors, as in `outbox_archive`.
     TOPIC_ARCHIVE: ByTime<TopicId, ContentId> => Listed = "topic_archive"
-        [.counting(Counted::Archived).compressed(Compression::Zstd)];
+        [.kept(Kept::Topics).counting(Counted::Archived).compressed(Compression::Zstd)];
     /// Numbers of the names that the application uses as ids.
-    NAMES: Name => Number = "names" [.missing()];
+    NAMES: Name => Number = "names" [.kept(Kept::Names).missing()];
     /// Names by their numbers; empty once the user is [erased](#parts-of-an-erasure).
-    NAMES_BY_NUMBER: NameNumber => Text = "names_by_number" [.exported().follows(&[(NAMES.spec, Mirror::NAMES_BY_NUMBER)])];
+    NAMES_BY_NUMBER: NameNumber => Text = "names_by_number" [.kept(Kept::NamesByNumber).exported().follows(&[(NAMES.spec, Mirror::NAMES_BY_NUMBER)])];
     /// The state of the inbox of a user, and the time at which the user was last seen.
-    ACTIVITY: UserId => Activity = "activity" [.own()];
+    ACTIVITY: UserId => Activity = "activity" [.kept(Kept::Activities).own()];
     /// The newest items of a source that did not reach all followers.
-    UNPUSHED: UserId => Unpushed = "unpushed" [.own()];
+    UNPUSHED: UserId => Unpushed = "unpushed" [.kept(Kept::Unpushed).own()];
     /// Markers of home timelines.
     MARKERS: UserId => Cursor = "markers" [.exported()];
     /// Suspended users, since when.
-    SUSPENDED: UserId => Millis = "suspended" [.exported()];
+    SUSPENDED: UserId => Millis = "suspended" [.kept(Kept::Filter).exported()];
     /// Lists of users; first, with an empty key, the highest number of any list.
     LISTS: ListName => NumberedList = "lists" [.exported()];
     /// Members of a list.
@@ -148,9 +148,9 @@ tables! {
     /// Users who block a user.
     BLOCKED_BY: (UserId, UserId) => () = "blocked_by" [.follows(&[(BLOCKS.spec, Mirror::REVERSED)])];
     /// Paths that an item was taken off, by their sources.
-    TAKEN_OFF: (ContentId, UserId) => Millis = "taken_off" [.ends_with_item()];
+    TAKEN_OFF: (ContentId, UserId) => Millis = "taken_off" [.kept(Kept::Filter).ends_with_item()];
     /// Settings of users.
-    SETTINGS: UserId => UserSettings = "settings" [.exported()];
+    SETTINGS: UserId => UserSettings = "settings" [.kept(Kept::Filter).exported()];
     /// Requests to follow: a user, and the target.
     REQUESTS: (UserId, UserId) => Membership = "requests" [.exported()];
     /// Requests of a user in the order of their times.
@@ -159,7 +159,7 @@ tables! {
     FOLLOW_REQUESTS: ByTime<UserId, UserId> => () = "follow_requests"
         [.follows(&[(REQUESTS.spec, Mirror::BY_TIME_FOR_SECOND)])];
     /// Erasures under way.
-    ERASURES: UserId => Erasure = "erasures" [.exported().counting(Counted::Keys)];
+    ERASURES: UserId => Erasure = "erasures" [.kept(Kept::Erasing).exported().counting(Counted::Keys)];
     /// Erasures that are over, for 90 days, by [hashes of their users](#parts-of-an-erasure).
     ERASED: ErasureHash => ErasedUser = "erased" [.counting(Counted::Keys)];
     /// Notices of a user: see [Rows of notices](#rows-of-notices). Older ones are dropped at compaction.

@@ -5,9 +5,8 @@
 
 mod counts;
 pub(crate) mod deletions;
-pub(crate) mod effects;
-pub(crate) mod erasures;
-pub(crate) mod events;
+mod erasures;
+mod events;
 mod items;
 mod jobs;
 mod notices;
@@ -43,7 +42,12 @@ pub(crate) trait Value: Sized {
 
 /// The id that is the key, or the first part of it.
 fn id_of<I: TryFrom<u64>>(key: &[u8], what: &str) -> Result<I> {
-    number(key).and_then(|raw| I::try_from(raw).ok()).ok_or_else(|| corrupt(what))
+    valid(number(key).unwrap_or_default(), what)
+}
+
+/// An id in a value. None is 0.
+fn valid<I: TryFrom<u64>>(raw: u64, what: &str) -> Result<I> {
+    I::try_from(raw).map_err(|_| corrupt(what))
 }
 
 /// Of a row whose key says all.

@@ -10,7 +10,6 @@ use crate::writer::txn::Txn;
 use crate::{follows, ids};
 use kv::Tier;
 use model::error::{Code, Result};
-use model::versions::Thing;
 use model::{HostId, Profile, UserCounts, UserId};
 
 /// A user's profile and counts. An unknown user has an empty profile and zero counts.
@@ -57,10 +56,7 @@ impl Change for PutProfiles {
                 results[place] = Ok(true);
             }
         }
-        txn.concerns(kept.iter().map(|(user, _)| Thing::User(*user)));
-        let changes: Vec<_> = kept.iter().map(|(user, _)| feed.summaries.change(*user)).collect();
         tables::put_profiles(&feed.store, &kept)?;
-        txn.keep(changes);
         Ok(results)
     }
 }

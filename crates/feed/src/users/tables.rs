@@ -31,7 +31,7 @@ pub fn put_profiles(store: &Store, profiles: &[(UserId, Profile)]) -> Result<()>
         set_profile(&mut batch, *user, [before.get(user).and_then(Option::as_ref), Some(profile)])?;
     }
     let effects: Vec<_> = users.iter().map(|user| Effect::on(EffectKind::ProfileChanged, *user)).collect();
-    if batch.is_empty() { Ok(()) } else { store.acknowledge(Write::Record, batch, effects, |_| ()) }
+    if batch.is_empty() { Ok(()) } else { store.acknowledge(Write::Record, batch, effects) }
 }
 
 /// The users with a nickname in which one of its [`beginnings`](model::nickname::beginnings) begins with `text`, which
@@ -51,15 +51,14 @@ pub fn profiles(store: &Store, users: &[UserId], tier: Tier) -> Result<Vec<Optio
 
 /// Replaces a user's settings. A follow that begins after it goes by them. Acknowledges.
 pub fn put_settings(store: &Store, user: UserId, settings: UserSettings) -> Result<()> {
-    store.memory.loaded.with_settings.add(user.get());
     let mut change = WriteBatch::default();
     SETTINGS.put(&mut change, user, &settings)?;
-    store.acknowledge(Write::Record, change, vec![Effect::on(EffectKind::SettingsChanged, user)], |_| ())
+    store.acknowledge(Write::Record, change, vec![Effect::on(EffectKind::SettingsChanged, user)])
 }
 
 /// The settings of a user; the default for a user without any.
 pub fn settings(store: &Store, user: UserId, tier: Tier) -> Result<UserSettings> {
-    if !store.memory.loaded.with_settings.may_have(user.get()) {
+    if !store.memory.loaded.filter(&SETTINGS).may_have(user.get()) {
         return Ok(UserSettings::default());
     }
     Ok(SETTINGS.get(store.now(tier), user)?.unwrap_or_default())
@@ -83,19 +82,17 @@ pub fn set_suspension(store: &Store, user: UserId, since: Option<Millis>, event:
     if suspended_since(store, user, Tier::Disk)?.is_some() == since.is_some() {
         return Ok(false);
     }
-    // Before the row is visible: who asks after the change finds the user here, and looks up the row.
-    store.memory.loaded.suspended.add(user.get());
     let mut change = WriteBatch::default();
     SUSPENDED.set(&mut change, user, since.as_ref())?;
     events::tables::put(&mut change, event)?;
     let kind = if since.is_some() { EffectKind::UserSuspended } else { EffectKind::UserUnsuspended };
-    store.acknowledge(Write::Record, change, vec![Effect::on(kind, user)], |_| ())?;
+    store.acknowledge(Write::Record, change, vec![Effect::on(kind, user)])?;
     Ok(true)
 }
 
 /// Since when a user is suspended; `None` for all others.
 pub fn suspended_since(store: &Store, user: UserId, tier: Tier) -> Result<Option<Millis>> {
-    if !store.memory.loaded.suspended.may_have(user.get()) {
+    if !store.memory.loaded.filter(&SUSPENDED).may_have(user.get()) {
         return Ok(None);
     }
     SUSPENDED.get(store.now(tier), user)
@@ -104,10 +101,11 @@ pub fn suspended_since(store: &Store, user: UserId, tier: Tier) -> Result<Option
 /// The suspended ones among `users` and those who are being erased, each once, ascending. Costs next to nothing if there
 /// are none.
 pub fn suspended_among(store: &Store, users: &mut dyn Iterator<Item = UserId>, tier: Tier) -> Result<Vec<UserId>> {
-    if store.memory.loaded.suspended.is_empty() && !store.memory.erasing.any() {
+    if store.memory.loaded.filter(&SUSPENDED).is_empty() && !store.memory.erasing.any() {
         return Ok(Vec::new());
     }
-    let may_be = |user: &UserId| store.memory.loaded.suspended.may_have(user.get()) || store.memory.erasing.has(*user);
+    let may_be =
+        |user: &UserId| store.memory.loaded.filter(&SUSPENDED).may_have(user.get()) || store.memory.erasing.has(*user);
     let mut asked: Vec<_> = users.filter(may_be).collect();
     asked.sort_unstable();
     asked.dedup();
@@ -133,7 +131,7 @@ pub(crate) fn move_place<K, I: Key<K> + Copy>(
     let mut change = WriteBatch::default();
     table.put(&mut change, id, &place)?;
     let moved = Effect { name: list.map(Into::into), ..Effect::on(EffectKind::MarkerMoved, user) };
-    store.acknowledge(Write::Record, change, vec![moved], |_| ())?;
+    store.acknowledge(Write::Record, change, vec![moved])?;
     Ok(place)
 }
 

@@ -146,7 +146,7 @@ pub fn summaries(read: Read<'_>, users: &[UserId]) -> Result<Vec<Arc<AuthorSumma
         };
         Ok(part.iter().zip(users::tables::profiles(&read.feed.store, part, read.tier)?).map(summary).collect())
     };
-    read.cached(&read.feed.summaries, users, caches::card_bytes, rows)
+    read.cached(&read.feed.store.memory.shown.summaries, users, caches::card_bytes, rows)
 }
 
 /// An item without the users who are being erased, among its paths and those whom it mentions.

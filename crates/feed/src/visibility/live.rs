@@ -13,5 +13,5 @@ pub(crate) fn live_contents(read: Read<'_>, ids: &[ContentId]) -> Result<Vec<Arc
         let contents = items::tables::contents(&read.feed.store, part, read.tier)?.into_iter();
         Ok(contents.map(|content| content.map(|content| Arc::new(content.into()))).collect())
     };
-    read.cached(&read.feed.contents, ids, |content| caches::content_bytes(content), rows)
+    read.cached(&read.feed.store.memory.shown.contents, ids, |content| caches::content_bytes(content), rows)
 }

@@ -14,7 +14,7 @@ use crate::{events, restrictions, timeline, writer};
 use kv::Tier;
 use model::error::Result;
 use model::versions::Thing;
-use model::{Content, Effect, Event, Millis, UserId};
+use model::{Effect, Event, Millis, UserId};
 
 /// The state and the time for some changes, and the rest of them: all that comes once their rows are written.
 pub struct Txn<'f> {
@@ -22,12 +22,13 @@ pub struct Txn<'f> {
     pub feed: &'f Core,
     /// The time of the changes.
     pub at: ChangeTime,
-    rest: Vec<Box<dyn FnOnce(bool) + 'f>>,
+    /// Steps that come once the rows are written. Without that they are dropped, with the guards that they hold.
+    rest: Vec<Box<dyn FnOnce() + 'f>>,
     /// Their events, ascending.
     events: Vec<Event>,
     /// Steps that come once the events are in the log.
     last: Vec<Box<dyn FnOnce() + 'f>>,
-    /// The things that the rows concern.
+    /// Further things that they concern.
     things: Vec<Thing>,
     /// The rows that others see.
     pub(crate) written: Arc<Store>,
@@ -59,7 +60,7 @@ impl<'f> Txn<'f> {
         self.events.truncate(events);
         self.last.truncate(last);
         self.things.truncate(things);
-        self.rest.drain(steps..).for_each(|step| step(false));
+        self.rest.truncate(steps);
     }
 
     /// Lets the event of a change come into the log, after all steps but the last ones.
@@ -86,18 +87,10 @@ impl<'f> Txn<'f> {
         }
     }
 
-    /// Notes things that the rows concern: reads of them that are under way when the rows are written read again.
+    /// Notes things that the change concerns beside those that its rows tell: reads of them that are under way when the rows are
+    /// written read again.
     pub(crate) fn concerns(&mut self, things: impl IntoIterator<Item = Thing>) {
         self.things.extend(things);
-    }
-
-    /// Notes items that come or go, or whose paths change. They concern the readers of all their paths, and the counts of the
-    /// items at which they point.
-    pub(crate) fn concerns_items<'c>(&mut self, items: impl IntoIterator<Item = &'c Content>) {
-        for item in items {
-            self.concerns([item.author].iter().chain(&item.to).map(|source| Thing::User(*source)));
-            self.concerns(item.ref_id.map(Thing::Item));
-        }
     }
 
     /// Notes a change of the sources of readers that adds or removes the authors beside each. Once the rows are written, the
@@ -106,18 +99,17 @@ impl<'f> Txn<'f> {
         let feed = self.feed;
         for (reader, authors) in readers {
             self.concerns([Thing::Sources(reader)]);
-            self.keep(feed.followees.change(reader));
-            self.once_written(move || tell_streams(feed, reader, authors));
+            let changing = feed.followees.change(reader);
+            self.once_written(move || {
+                drop(changing);
+                tell_streams(feed, reader, authors);
+            });
         }
     }
 
     /// Adds a step that comes once the rows are written.
     pub(crate) fn once_written(&mut self, step: impl FnOnce() + 'f) {
-        self.rest.push(Box::new(move |is_written| {
-            if is_written {
-                step();
-            }
-        }));
+        self.rest.push(Box::new(step));
     }
 
     /// Whether the change of an import has changed something. The time that it has given, in a field of this name, must not be
@@ -160,22 +152,19 @@ impl<'f> Txn<'f> {
         }
     }
 
-    /// Keeps a guard until the rows are written, or have failed.
-    pub(crate) fn keep(&mut self, guard: impl Sized + 'f) {
-        self.rest.push(Box::new(move |_| drop(guard)));
-    }
-
-    /// Writes the rows; then the steps come in order. If it fails, they are taken back.
-    pub(crate) fn commit(self) -> Result<()> {
+    /// Writes the rows; then the steps come in order. If it fails, they are dropped.
+    pub(crate) fn commit(mut self) -> Result<()> {
         let (feed, sequencer) = (self.feed, self.feed.streaming.sequencer());
-        let _changing = feed.versions.change(self.things);
+        let _changing = feed.versions.change(self.things.into_iter().chain(feed.store.things()));
         sequencer.write_group(self.events);
         let written = feed.store.write_group();
-        self.rest.into_iter().for_each(|step| step(written.is_ok()));
-        sequencer.end_group(written.is_ok());
-        if written.is_ok() {
-            self.last.into_iter().for_each(|step| step());
+        if written.is_err() {
+            self.rest.clear();
+            self.last.clear();
         }
+        self.rest.into_iter().for_each(|step| step());
+        sequencer.end_group(written.is_ok());
+        self.last.into_iter().for_each(|step| step());
         written
     }
 }

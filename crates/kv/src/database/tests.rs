@@ -68,7 +68,7 @@ fn a_group_on_disk_is_as_changes_made_at_once_in_memory_and_others_see_it_when_i
                 if is_made {
                     alone.commit(change.clone(), false).expect("writes");
                 }
-                grouping.acknowledge(Write::Record, change, |_| ()).expect("stages");
+                grouping.write(Some(Write::Record), change, true).expect("stages");
                 if random.u8(..4) == 0 {
                     seen(&grouping, [SUMS, ROWS][random.usize(..2)], 0, true);
                 }
@@ -97,7 +97,7 @@ fn ids_above_all_of_a_table_have_no_row_until_one_is_staged() {
     assert!(lacks(&store, 1) && !store.now(Tier::Disk).lacks(ROWS, &key(1)));
     let mut change = WriteBatch::default();
     change.merge(RISING, key(7), [1]);
-    grouping.acknowledge(None, change, |_| ()).expect("stages");
+    grouping.write(None, change, true).expect("stages");
     assert!(lacks(&grouping, 8) && !lacks(&grouping, 7));
     assert_eq!(&*grouping.get(RISING, &key(7), Tier::Disk).expect("reads").expect("a row"), [1]);
     assert!(store.get(RISING, &key(7), Tier::Disk).expect("reads").is_none(), "not written");

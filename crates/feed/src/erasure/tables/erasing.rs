@@ -59,7 +59,7 @@ pub fn erase(store: &Store, user: UserId, part: &ErasedPart) -> Result<Vec<Job>>
         _ => keys.iter().try_for_each(|key| removed.row(store, table, key))?,
     }
     let (rows, jobs) = (removed.rows, std::mem::take(&mut removed.jobs));
-    let (mut change, changing) = removed.change();
+    let mut change = removed.change();
     let Some(mut erasure) = erasure(store, user)? else { return Ok(jobs) };
     if rows > 0 {
         erasure.rows += rows as u64;
@@ -68,7 +68,7 @@ pub fn erase(store: &Store, user: UserId, part: &ErasedPart) -> Result<Vec<Job>>
     if !change.is_empty() {
         // A part that a power cut takes is found again: the end alone is durable before it counts. Others would wait for
         // the device behind each part.
-        store.follow(Some(Write::Erase), change, move |_| drop(changing))?;
+        store.write(Some(Write::Erase), change, false)?;
     }
     Ok(jobs)
 }
@@ -83,8 +83,6 @@ fn erase_items(store: &Store, removed: &mut Removed, user: UserId, ids: &[Conten
         };
         let (is_own, is_mentioned) = (content.author == user, content.mentions.contains(&user));
         let left = if is_own && *deleted_at != Some(FINAL) {
-            // Before the row is visible.
-            store.memory.loaded.deleted.add(content.id.get());
             Stored { content: content.clone().blank(), deleted_at: Some(FINAL) }
         } else if !is_own && (is_mentioned || content.to.contains(&user)) {
             Stored { content: content.clone().without_user(user), deleted_at: *deleted_at }
@@ -97,7 +95,6 @@ fn erase_items(store: &Store, removed: &mut Removed, user: UserId, ids: &[Conten
         items::tables::change_item(&mut removed.change, [stored.as_ref(), Some(&left)], &indexing)?;
         removed.rows += 1;
     }
-    removed.changing.push(Box::new(indexing.changing));
     Ok(())
 }
 

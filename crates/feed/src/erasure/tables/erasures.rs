@@ -1,7 +1,5 @@
 //! Erasures of users: which are under way, and the rows that name their users.
 
-use std::sync::Arc;
-
 use crate::memory::archived::Walks;
 use crate::rows::changes::change_row;
 use crate::rows::key_types::{Keys, NameNumber};
@@ -20,7 +18,7 @@ use model::error::{Error, Result};
 use model::failpoint::Write;
 use model::{
     ContentId, Cursor, Effect, EffectKind, ErasedPart, ErasedUser, Erasure, ErasurePlace, Event, Logged, MAX_ID,
-    Millis, Order, Span, Unpushed, UserId,
+    Millis, Order, Span, UserId,
 };
 
 /// Rows of the log of events that one search looks at.
@@ -59,15 +57,7 @@ pub fn begin_erasure(store: &Store, erasure: &Erasure, event: Option<&Event>) ->
         events::tables::put(&mut change, event.clone())?;
         effects.push(Effect::on(EffectKind::UserErased, user).named(erasure.hash.as_str()));
     }
-    // Before the row is visible: who asks after the change finds the user here.
-    store.memory.erasing.set(user, true);
-    let erasing = Arc::clone(&store.memory.erasing);
-    let after = move |is_written: bool| {
-        if !is_written {
-            erasing.set(user, false)
-        }
-    };
-    store.acknowledge(Write::Erase, change, effects, after)?;
+    store.acknowledge(Write::Erase, change, effects)?;
     Ok(true)
 }
 
@@ -156,18 +146,7 @@ pub fn end_erasure(store: &Store, user: UserId, at: Millis, forgotten: Millis) -
         // Others may mention the number as that of an item. It is given to no other name.
         NAMES_BY_NUMBER.put(&mut change, NameNumber(user.get()), &Text(String::new()))?;
     }
-    let changes = (store.memory.inboxes.activities.change(user), store.memory.inboxes.rows.change(user));
-    let (names, erasing, loaded) =
-        (Arc::clone(&store.memory.names), Arc::clone(&store.memory.erasing), Arc::clone(&store.memory.loaded));
-    store.acknowledge(Write::Erase, change, Vec::new(), move |is_written| {
-        if is_written {
-            name.iter().for_each(|Text(name)| names.forget(name, user.get()));
-            loaded.unpushed.rows.set(user, Unpushed::default());
-            loaded.partial_push_recipients.remove(user);
-            erasing.set(user, false);
-        }
-        drop(changes);
-    })?;
+    store.acknowledge(Write::Erase, change, Vec::new())?;
     // Before the locks are released: whoever waits for them must find no row of the user.
     store.write_group()?;
     Ok(true)

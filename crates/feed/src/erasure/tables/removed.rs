@@ -1,6 +1,5 @@
 //! The removal of rows with all that follows from them, for erasures and purges.
 
-use std::any::Any;
 use std::collections::BTreeMap;
 
 use crate::items::tables::{FINAL, change_item, count_item, indexing, is_deleted_before, stored};
@@ -26,8 +25,6 @@ pub(super) struct Removed {
     pub(super) change: WriteBatch,
     pub(super) rows: usize,
     pub(super) jobs: Vec<Job>,
-    /// Guards: these things count as changing until the change is written.
-    pub(super) changing: Vec<Box<dyn Any + Send>>,
     /// Steps of the counts of items.
     steps: BTreeMap<ContentId, ItemSteps>,
     /// The item of the last reaction.
@@ -54,20 +51,16 @@ impl Removed {
             self.item = store.entry(id)?;
         }
         let Some(item) = self.item else { return Ok(false) };
-        self.changing.push(Box::new(store.memory.newest_reactions.change(user)));
-        if !self.steps.contains_key(&id) {
-            self.changing.push(Box::new(store.memory.item_counts.change(id)));
-        }
         *self.steps.entry(id).or_default().reactions.entry(kind).or_default() -= 1;
         put_reaction(store, &mut self.change, item, (user, kind, since), false)?;
         Ok(true)
     }
 
-    /// The change that removes them, and its guards.
-    pub(super) fn change(self) -> (WriteBatch, Vec<Box<dyn Any + Send>>) {
-        let Self { mut change, steps, changing, .. } = self;
+    /// The change that removes them.
+    pub(super) fn change(self) -> WriteBatch {
+        let Self { mut change, steps, .. } = self;
         steps.iter().for_each(|(id, steps)| count_item(&mut change, *id, steps));
-        (change, changing)
+        change
     }
 }
 
@@ -117,8 +110,7 @@ pub fn purge_rows(
             let last = Stored { deleted_at: Some(FINAL), ..stored.clone() };
             change_item(&mut removed.change, [Some(&stored), Some(&last)], &indexing(store, [])?)?;
         }
-        let (change, _changing) = removed.change();
-        store.follow_up(Write::React, change)?;
+        store.follow_up(Write::React, removed.change())?;
     }
     Ok(last.filter(|_| looked_at == most))
 }

@@ -102,7 +102,8 @@ pub fn split_active(store: &Store, users: &[UserId], seen_since: Millis) -> Resu
 
 /// Leaves out evicted users. Costs next to nothing if there are none.
 pub fn not_evicted(store: &Store, users: Vec<UserId>) -> Result<Vec<UserId>> {
-    let maybe: Vec<_> = users.iter().filter(|user| store.memory.loaded.evicted.may_have(user.get())).collect();
+    let maybe: Vec<_> =
+        users.iter().filter(|user| store.memory.loaded.filter(&ACTIVITY).may_have(user.get())).collect();
     if maybe.is_empty() {
         return Ok(users);
     }
@@ -136,7 +137,9 @@ pub fn evict(store: &Store, user: UserId, seen_before: Millis, floor: Option<Cur
         return Ok(false);
     }
     let mut batch = WriteBatch::default();
-    let _announced = floor.map(|floor| put_inbox(store, &mut batch, user, Some(floor), &[])).transpose()?;
+    if floor.is_some() {
+        put_inbox(&mut batch, user, floor, &[]);
+    }
     write_activity(store, Write::Evict, batch, user, Activity::Evicted)?;
     Ok(true)
 }
@@ -161,22 +164,8 @@ pub(crate) fn write_activity(
     user: UserId,
     activity: Activity,
 ) -> Result<()> {
-    if activity == Activity::Evicted {
-        // Before the row is visible: a reader that finds a user here looks up the row.
-        store.memory.loaded.evicted.add(user.get());
-    }
-    // Before the row is visible, too: a fan-out that chooses after a read of the row chooses this user.
-    if let Some(seen) = activity.seen() {
-        store.memory.loaded.partial_push_recipients.set(user, seen);
-    }
     ACTIVITY.put(&mut batch, user, &activity)?;
-    let change = store.memory.inboxes.activities.change(user);
-    store.follow_up(what, batch)?;
-    change.written(activity);
-    if activity.seen().is_none() {
-        store.memory.loaded.partial_push_recipients.remove(user);
-    }
-    Ok(())
+    store.follow_up(what, batch)
 }
 
 /// When each of `users` was last seen, in their order; `None` for those who get no partial pushes.

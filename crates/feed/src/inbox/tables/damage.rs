@@ -38,7 +38,6 @@ pub(crate) fn drop_if_damaged(store: &Store, user: UserId, cause: Option<&str>) 
     let _lock = store.memory.loaded.change_activity(user);
     let mut batch = WriteBatch::default();
     INBOXES.delete(&mut batch, user);
-    let _announced = store.memory.inboxes.rows.change(user);
     write_activity(store, Write::Evict, batch, user, Activity::Evicted)?;
     store.memory.inboxes.damaged.dropped.add(1);
     tracing::warn!(

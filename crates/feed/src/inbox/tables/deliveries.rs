@@ -49,10 +49,8 @@ pub fn begin_fan_out(store: &Store, job: JobId, entry: Entry, reach: Reach) -> R
     let mut batch = WriteBatch::default();
     let progress = Some(Progress { reach, done_to: None });
     JOBS.put(&mut batch, job, &Job { id: job, work: Work::FanOut { entry }, progress })?;
-    let unpushed = put_unpushed(store, &mut batch, &[entry], reach)?;
-    store.follow_up(Write::BeginFanOut, batch)?;
-    unpushed.written();
-    Ok(())
+    let _turns = put_unpushed(store, &mut batch, &[entry], reach)?;
+    store.follow_up(Write::BeginFanOut, batch)
 }
 
 /// Puts an entry into inboxes and records the job's progress or end. Reads see the entry at once. On disk, the
@@ -153,7 +151,7 @@ pub fn rebuild(store: &Store, job: JobId, user: UserId, authors: &[UserId], room
     let (kept, left_out) = newest.split_at(room.min(newest.len()));
     // Also the floor that was read, as in a settle.
     let floor = floor.max(left_out.first().map(|entry| entry.cursor));
-    let _announced = put_inbox(store, &mut batch, user, floor, kept)?;
+    put_inbox(&mut batch, user, floor, kept);
     write_activity(store, Write::Rebuild, batch, user, rebuilt)?;
     Ok(kept.len())
 }

@@ -4,7 +4,6 @@ use std::collections::HashSet;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use crate::memory::inboxes::RowChange;
 use crate::rows::inbox::TOP;
 use crate::rows::inbox::merge::{self, Change, Merged};
 use crate::rows::inbox::packed::{self, Damaged, Packed};
@@ -131,17 +130,9 @@ pub(crate) fn floor(store: &Store, user: UserId) -> Result<Option<Cursor>> {
     Ok(read_inbox(store, user, Tier::Disk)?.contents().0)
 }
 
-/// Merges entries (newest first, all above the floor) into an inbox in a change, and raises the floor. The result is
-/// dropped after the change is written.
-pub(crate) fn put_inbox(
-    store: &Store,
-    batch: &mut WriteBatch,
-    user: UserId,
-    floor: Option<Cursor>,
-    entries: &[Entry],
-) -> Result<RowChange> {
+/// Merges entries (newest first, all above the floor) into an inbox in a change, and raises the floor.
+pub(crate) fn put_inbox(batch: &mut WriteBatch, user: UserId, floor: Option<Cursor>, entries: &[Entry]) {
     batch.merge(&INBOXES, keys::id(user.get()), packed::pack(floor, entries, &[]));
-    Ok(store.memory.inboxes.rows.change(user))
 }
 
 /// Makes sure that no removal of an entry of this user is in memory only: it would be written after a change that

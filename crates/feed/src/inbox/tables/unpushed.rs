@@ -3,23 +3,23 @@
 use std::collections::hash_map::Entry as Slot;
 
 use foldhash::HashMap;
-use parking_lot::Mutex;
+use parking_lot::{Mutex, MutexGuard};
 
 use crate::memory::mirror::Known;
-use crate::memory::unpushed::Raise;
 use crate::rows::tables::UNPUSHED;
 use crate::store::Store;
 use kv::{MOST_KEYS, Tier, WriteBatch};
 use model::error::{Error, Result};
 use model::{Cursor, Entry, Reach, Unpushed, UserId};
 
-/// Adds to a change that these items do not reach all followers, if that is so.
+/// Adds to a change that these items do not reach all followers, if that is so. No other change of their authors' rows may come
+/// before it is written, for which the result is held.
 pub(crate) fn put_unpushed<'s>(
     store: &'s Store,
     change: &mut WriteBatch,
     items: &[Entry],
     reach: Reach,
-) -> Result<Raise<'s>> {
+) -> Result<Vec<MutexGuard<'s, ()>>> {
     let items = if reach == Reach::All { &[] } else { items };
     let turns = store.memory.loaded.unpushed.turns.many(items.iter().map(|item| item.source.get()), Mutex::lock);
     let mut raised = HashMap::<UserId, Unpushed>::default();
@@ -34,7 +34,7 @@ pub(crate) fn put_unpushed<'s>(
     for (author, unpushed) in &raised {
         UNPUSHED.put(change, author, unpushed)?;
     }
-    Ok(Raise { rows: &store.memory.loaded.unpushed, raised, _turns: turns })
+    Ok(turns)
 }
 
 /// An author's row that is not in memory.

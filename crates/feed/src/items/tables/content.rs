@@ -61,19 +61,18 @@ pub fn publish(store: &Store, items: &[Publish], batch: Batch, push: Push) -> Re
     if !refused && !change.is_empty() {
         leave_out(store, push, new.iter().copied())?;
         notices::tables::put_published_notices(store, &mut change, &new)?;
-        let changing = indexing.changing;
-        store.acknowledge(Write::Publish, change, effects, move |_| drop(changing))?;
+        store.acknowledge(Write::Publish, change, effects)?;
     }
     Ok(results)
 }
 
 /// The numbers of kinds for a change, in their order. A kind without a number gets the next one, which stays if the change
-/// is made; see [`Store::end_change`]. `too_many_kinds` if none is left, and then none is
+/// is made; see [`KeptRows::end_change`](crate::store::KeptRows::end_change). `too_many_kinds` if none is left, and then none is
 /// given.
 pub fn give_kinds(store: &Store, kinds: &[&str]) -> Result<Vec<KindId>> {
     let (numbers, new) = store.memory.kinds.content.numbers(kinds);
     let numbers = numbers.into_iter().map(|number| number.map(KindId)).collect::<Result<_>>()?;
-    store.memory.kinds.content.give(store, &new)?;
+    store.begin_change(store.memory.kinds.content.give(&new)?)?;
     Ok(numbers)
 }
 
@@ -98,7 +97,7 @@ pub fn edit(store: &Store, id: ContentId, edit: EditDraft, moment: Moment) -> Re
     let mut change = WriteBatch::default();
     events::tables::put_event(&mut change, moment.event.as_ref(), content)?;
     CONTENT.put(&mut change, id, &stored)?;
-    store.acknowledge(Write::Edit, change, Vec::new(), |_| ())?;
+    store.acknowledge(Write::Edit, change, Vec::new())?;
     Ok(Some(stored.content))
 }
 
@@ -139,7 +138,6 @@ pub fn purge(store: &Store, id: ContentId, deleted_before: Millis) -> Result<boo
     if has_rows(store, id)? {
         return Ok(false);
     }
-    let _counts = store.memory.item_counts.change(id);
     let mut change = WriteBatch::default();
     let content = &stored.content;
     change_item(&mut change, [Some(&stored), None], &indexing(store, [])?)?;
@@ -166,11 +164,9 @@ pub fn take_id(store: &Store, id: ContentId) -> Result<Option<bool>> {
     if is_deleted(store, id, Tier::Disk)? {
         return Ok(Some(false));
     }
-    let counts = store.memory.item_counts.change(id);
     let mut change = WriteBatch::default();
     put_purged(store, &mut change, id, &Deletion { at: FINAL, purged: None })?;
-    store.memory.loaded.deleted.add(id.get());
-    store.acknowledge(Write::Purge, change, Vec::new(), move |_| drop(counts))?;
+    store.acknowledge(Write::Purge, change, Vec::new())?;
     Ok(Some(true))
 }
 
@@ -201,8 +197,7 @@ pub fn restore(
     events::tables::put_event(&mut change, event.as_ref(), &stored.content)?;
     let jobs = put_live(store, &mut change, [Some(&deleted), Some(&stored)], &indexing, push)?;
     leave_out(store, push, [&stored.content])?;
-    let changing = indexing.changing;
-    store.acknowledge(Write::Restore, change, Vec::new(), move |_| drop(changing))?;
+    store.acknowledge(Write::Restore, change, Vec::new())?;
     Ok(Restored::Now(stored.content, jobs))
 }
 
@@ -236,10 +231,7 @@ fn put_deletion(store: &Store, items: [&Stored; 2], event: Option<&Event>, effec
     let mut change = WriteBatch::default();
     events::tables::put_event(&mut change, event, content)?;
     change_item(&mut change, items.map(Some), &indexing)?;
-    // Before the row is visible: who asks after the change finds the item here, and looks up the row.
-    store.memory.loaded.deleted.add(content.id.get());
-    let changing = indexing.changing;
-    store.acknowledge(Write::Delete, change, effects, move |_| drop(changing))
+    store.acknowledge(Write::Delete, change, effects)
 }
 
 /// Writes that new items reach no inbox, if they are left out. Before the items, for which it is no fault: a read looks
@@ -250,10 +242,8 @@ fn leave_out<'c>(store: &Store, push: Push, new: impl IntoIterator<Item = &'c Co
     }
     let entries: Vec<_> = new.into_iter().flat_map(Content::entries).collect();
     let mut change = WriteBatch::default();
-    let raise = inbox::tables::put_unpushed(store, &mut change, &entries, Reach::Nobody)?;
-    store.follow_up(Write::BeginFanOut, change)?;
-    raise.written();
-    Ok(())
+    let _turns = inbox::tables::put_unpushed(store, &mut change, &entries, Reach::Nobody)?;
+    store.follow_up(Write::BeginFanOut, change)
 }
 
 /// The row of an item that is purged.

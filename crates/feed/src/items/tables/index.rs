@@ -1,36 +1,26 @@
 //! Items with all that follows from them: their rows in lists, and their parts in counts.
 
+use std::collections::HashMap;
+
 use super::rows::is_purged;
 use crate::memory::archived::Floors;
-use crate::memory::outbox_parts::OutboxPartsChange;
-use crate::memory::topics::TopicEndsChange;
 use crate::rows::changes::count_row;
-use crate::rows::mirrors::{Fact, Facts, counted_on, subject};
+use crate::rows::mirrors::{Fact, Facts, subject};
 use crate::rows::table::AnyTable;
 use crate::rows::tables::{CONTENT, FOLLOWING, ITEM_COUNTS, TOPIC_IDS, mirrors_of};
 use crate::rows::values::{ItemSteps, Number, Stored};
 use crate::rows::{keys, values};
 use crate::store::Store;
 use kv::{Tier, WriteBatch};
-use model::cache::CacheChange;
 use model::error::Result;
-use model::{Content, ContentId, Entry, ItemCounter, ItemCounts, Millis};
+use model::{Content, ContentId, Entry, ItemCounter, Millis, TopicId};
 
-/// A change of some items. Until it is written, their outboxes, their topics and the counts of the items that they point at count
-/// as changing.
-#[must_use = "the change ends when this is dropped"]
+/// What a change of some items needs to know of the rows that follow from them.
 pub(crate) struct Indexing<'a> {
     store: &'a Store,
-    pub(crate) changing: IndexChange,
+    /// The ids of their topics.
+    topics: HashMap<String, TopicId>,
     floors: [Floors<'a>; 2],
-}
-
-/// The lists and counts of a change of items, which count as changing until it is written.
-#[must_use = "the change ends when this is dropped"]
-pub(crate) struct IndexChange {
-    topics: TopicEndsChange,
-    _parts: Vec<OutboxPartsChange>,
-    _counts: Vec<CacheChange<ContentId, ItemCounts>>,
 }
 
 impl Indexing<'_> {
@@ -60,21 +50,15 @@ impl Facts for Indexing<'_> {
     }
 
     fn topic_id(&self, name: &str) -> Result<Option<u64>> {
-        Ok(self.changing.topics.id(name))
+        Ok(self.topics.get(name).map(|id| id.get()))
     }
 }
 
-/// Announces to caches a change that makes items live, or removes them.
-pub(crate) fn indexing<'c>(
-    store: &Store,
-    contents: impl IntoIterator<Item = &'c Content> + Clone,
-) -> Result<Indexing<'_>> {
-    let counted = contents.clone().into_iter().filter_map(counted_on);
-    let counts = counted.map(|subject| store.memory.item_counts.change(subject)).collect();
-    let parts = store.memory.outboxes.parts.change(contents.clone());
-    let topics = store.memory.topics.change(store, contents)?;
-    let changing = IndexChange { topics, _parts: parts, _counts: counts };
-    Ok(Indexing { store, changing, floors: [store.memory.outboxes.rows.floors(), store.memory.topics.lists.floors()] })
+/// For a change that makes items live, or removes them. Gives ids to their topics that have none.
+pub(crate) fn indexing<'c>(store: &Store, contents: impl IntoIterator<Item = &'c Content>) -> Result<Indexing<'_>> {
+    let (topics, rows) = store.memory.topics.give_ids(store, contents)?;
+    store.begin_change(rows)?;
+    Ok(Indexing { store, topics, floors: [store.memory.outboxes.rows.floors(), store.memory.topics.lists.floors()] })
 }
 
 /// Changes an item (`None` for no item), with all rows and counts that follow from it. If it is live before or afterwards, it is

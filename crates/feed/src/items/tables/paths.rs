@@ -25,16 +25,13 @@ pub fn take_off(store: &Store, id: ContentId, source: UserId, at: Millis, event:
     change_item(&mut change, [Some(&stored), Some(&left)], &indexing)?;
     TAKEN_OFF.put(&mut change, (id, source), &at)?;
     events::tables::put(&mut change, event.clone())?;
-    // Before the row is visible: who asks after the change finds the item here, and looks up the row.
-    store.memory.loaded.taken_off.add(id.get());
-    let changing = indexing.changing;
-    store.acknowledge(Write::Edit, change, Vec::new(), move |_| drop(changing))?;
+    store.acknowledge(Write::Edit, change, Vec::new())?;
     Ok(true)
 }
 
 /// The sources of the paths that an item was taken off.
 pub(crate) fn sources_taken_off(store: &Store, id: ContentId) -> Result<Vec<UserId>> {
-    match store.memory.loaded.taken_off.may_have(id.get()) {
+    match store.memory.loaded.filter(&TAKEN_OFF).may_have(id.get()) {
         true => seconds(store.now(Tier::Disk), &TAKEN_OFF, id, None, usize::MAX),
         false => Ok(Vec::new()),
     }
@@ -46,10 +43,10 @@ pub fn taken_off(
     paths: &mut dyn Iterator<Item = (ContentId, UserId)>,
     tier: Tier,
 ) -> Result<Vec<(ContentId, UserId)>> {
-    if store.memory.loaded.taken_off.is_empty() {
+    if store.memory.loaded.filter(&TAKEN_OFF).is_empty() {
         return Ok(Vec::new());
     }
-    let mut asked: Vec<_> = paths.filter(|(id, _)| store.memory.loaded.taken_off.may_have(id.get())).collect();
+    let mut asked: Vec<_> = paths.filter(|(id, _)| store.memory.loaded.filter(&TAKEN_OFF).may_have(id.get())).collect();
     let mut rows = TAKEN_OFF.have(store.now(tier), &asked)?.into_iter();
     asked.retain(|_| rows.next() == Some(true));
     Ok(asked)

@@ -23,7 +23,7 @@ pub fn kept(store: &Store, ids: &[ContentId]) -> Result<Vec<Option<Kept>>> {
 
 /// Which of `ids` are deleted, in their order. Costs next to nothing if none is.
 pub fn deleted(store: &Store, ids: &[ContentId], tier: Tier) -> Result<Vec<bool>> {
-    let mut deleted: Vec<_> = ids.iter().map(|id| store.memory.loaded.deleted.may_have(id.get())).collect();
+    let mut deleted: Vec<_> = ids.iter().map(|id| store.memory.loaded.filter(&DELETED).may_have(id.get())).collect();
     if deleted.contains(&true) {
         let asked = ids.iter().zip(&deleted).filter(|(_, may)| **may).map(|(id, _)| id);
         let rows = DELETED.have(store.now(tier), asked)?;
@@ -52,7 +52,7 @@ pub(crate) fn purged_among(store: &Store, ids: &[ContentId]) -> Result<Vec<(Cont
 }
 
 pub(crate) fn is_deleted(store: &Store, id: ContentId, tier: Tier) -> Result<bool> {
-    Ok(store.memory.loaded.deleted.may_have(id.get()) && DELETED.has(store.now(tier), id)?)
+    Ok(store.memory.loaded.filter(&DELETED).may_have(id.get()) && DELETED.has(store.now(tier), id)?)
 }
 
 /// Whether an item is purged.

@@ -4,6 +4,7 @@ use tempfile::TempDir;
 
 use super::*;
 use crate::inbox::tables::Split;
+use crate::rows::tables::{ACTIVITY, DELETED, SUSPENDED};
 use crate::store::{Options, Store};
 use crate::{inbox, items, users};
 use kv::{Tier, WriteBatch};
@@ -56,7 +57,7 @@ fn changes_during_a_walk_are_in_its_answers() {
         assert_eq!(deleted, ids.map(|id| id.get().is_multiple_of(2) && id.get() <= ROWS), "{raw}");
     };
     thread::scope(|scope| {
-        let walk = scope.spawn(|| loading.run());
+        let walk = scope.spawn(|| loading.run(&tables(&**store.kv()).expect("sizes")));
         let mut n = 1_u64;
         while !walk.is_finished() || n < 5000 {
             // Somewhere.
@@ -95,11 +96,11 @@ fn a_stop_ends_all_walks_and_leaves_safe_answers() {
     let (stop, stopped) = bounded::<()>(0);
     drop(stop);
     let mut loading = Loading::of(store.kv(), &store.memory.loaded, stopped);
-    assert_eq!(loading.load_filter(&SUSPENDED, &store.memory.loaded.suspended), None);
+    assert_eq!(loading.load_table(&SUSPENDED), None);
     assert_eq!(loading.rows, ROWS);
-    loading.run();
+    loading.run(&[(0, SUSPENDED.spec), (0, DELETED.spec)]);
     assert_eq!(loading.rows, ROWS, "of the last table");
-    assert!(!store.memory.loaded.deleted.is_loaded());
+    assert!(!store.memory.loaded.filter(&DELETED).is_loaded());
     let suspended = |raw| users::tables::suspended_since(&store, user(raw), Tier::Disk).expect("reads");
     assert_eq!([1, 10 * ROWS, 10 * ROWS + 1].map(suspended), [Some(7), Some(7), None]);
     let event = Event::new(1, EventKind::Suspension, false, 1, 2).of_user(user(1));

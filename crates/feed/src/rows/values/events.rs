@@ -1,13 +1,12 @@
-//! Rows of the log of events.
+//! Rows of the log of events: events, and effects.
 
-use super::effects::{EFFECT, effect, read_effect};
-use super::{Value, author, code, corrupt, cursor, millis, read_author, read_cursor, read_millis};
+use super::{Value, bits, code, corrupt, decode, encode, read_bits, valid};
 use crate::rows::keys;
 use model::error::Result;
-use model::{Entry, Event, EventKind, KindId, Logged};
+use model::{Changed, ContentId, Cursor, Effect, EffectKind, Entry, Event, EventKind, KindId, Logged, UserId};
 
-/// Bytes before the further paths.
-const FIELDS: usize = 43;
+/// In the first byte, beside the code of the kind; no row of an event has it.
+const EFFECT: u8 = 0x80;
 /// The kinds, in the order of their codes, which begin with 1.
 const KINDS: [EventKind; 8] = [
     EventKind::Publish,
@@ -20,61 +19,76 @@ const KINDS: [EventKind; 8] = [
     EventKind::TakenOff,
 ];
 
-/// Kind, flags, author, item, the two times, the kind of the item, and the further paths.
-fn event(event: &Event) -> Vec<u8> {
-    let mut bytes = vec![0; FIELDS];
-    bytes[0] = code(&KINDS, event.kind) + 1;
-    bytes[1] = u8::from(event.broadcast) | u8::from(event.given) << 1;
-    bytes[2..10].copy_from_slice(&author(event.entry.author));
-    bytes[10..26].copy_from_slice(&cursor(event.entry.cursor));
-    bytes[26..34].copy_from_slice(&millis(event.logged));
-    bytes[34..42].copy_from_slice(&millis(event.top));
-    bytes[42] = event.entry.kind.0;
-    event.to.iter().flat_map(|to| to.iter()).for_each(|source| bytes.extend(author(*source)));
-    bytes
-}
-
 impl Value for Logged {
-    const FORM: &'static str = "of an event 43 bytes, and 8 for each further path, see [Events](#events); of an effect see [Effects](#effects)";
+    const FORM: &'static str = "code of the kind, then bincode: the fields of an [event](#events) or, if its highest bit is set, of an [effect](#effects)";
 
     fn read(key: &[u8], bytes: &[u8]) -> Result<Self> {
         let number = keys::split_id(key).ok_or_else(|| corrupt("a key in the log of events"))?;
         match bytes.first() {
-            Some(kind) if kind & EFFECT != 0 => read_effect(number, bytes),
-            _ => read_event(number, bytes).map(Self::Event),
+            Some(kind) if kind & EFFECT != 0 => read_effect(number, *kind, bytes),
+            Some(kind) => read_event(number, *kind, bytes).map(Self::Event),
+            None => Err(corrupt("event")),
         }
     }
 
     fn bytes(&self) -> Result<Vec<u8>> {
-        Ok(match self {
-            Self::Event(row) => event(row),
-            Self::Effect { changed, top } => effect(&changed.effect, changed.at, *top),
-        })
+        match self {
+            Self::Event(event) => {
+                let Entry { author, cursor, kind, .. } = event.entry;
+                let flags = bits([event.broadcast, event.given]);
+                let to: Vec<_> = event.to.iter().flat_map(|to| to.iter()).map(|source| source.get()).collect();
+                let fields = (flags, author.get(), cursor.at, cursor.id.get(), to, kind.0, event.logged, event.top);
+                encode(code(&KINDS, event.kind) + 1, &fields)
+            }
+            Self::Effect { changed: Changed { at, effect, .. }, top } => {
+                let Effect { kind, user, target, item, name } = effect;
+                let ids = (user.get(), target.map(UserId::get), item.map(ContentId::get));
+                encode(EFFECT | *kind as u8, &(ids, name.as_deref(), at, top))
+            }
+        }
     }
 }
 
-fn read_event(number: u64, bytes: &[u8]) -> Result<Event> {
-    let (bytes, to) = bytes.split_first_chunk::<FIELDS>().ok_or_else(|| corrupt("event"))?;
-    let to = to.chunks(8).map(read_author).collect::<Result<Vec<_>>>()?;
-    let kind = usize::from(bytes[0]).checked_sub(1).and_then(|code| KINDS.get(code));
-    let kind = *kind.ok_or_else(|| corrupt("event: kind"))?;
-    let cursor = read_cursor(&bytes[10..26]).ok_or_else(|| corrupt("event: cursor"))?;
+fn read_event(number: u64, kind: u8, bytes: &[u8]) -> Result<Event> {
+    let (flags, author, at, item, to, kind_id, logged, top): (_, _, _, _, Vec<u64>, _, _, _) =
+        decode("event", kind, bytes)?;
+    let kind = usize::from(kind).checked_sub(1).and_then(|code| KINDS.get(code));
+    let [broadcast, given] = read_bits(flags)?;
+    let cursor = Cursor { at, id: valid(item, "event: item")? };
+    let to = to.into_iter().map(|source| valid(source, "event: path")).collect::<Result<Vec<_>>>()?;
     Ok(Event {
         number,
-        kind,
-        entry: Entry { kind: KindId(bytes[42]), ..Entry::plain(cursor, read_author(&bytes[2..10])?) },
-        broadcast: bytes[1] & 1 != 0,
+        kind: *kind.ok_or_else(|| corrupt("event: kind"))?,
+        entry: Entry { kind: KindId(kind_id), ..Entry::plain(cursor, valid(author, "event: author")?) },
+        broadcast,
         to: (!to.is_empty()).then(|| to.into()),
-        given: bytes[1] & 2 != 0,
-        logged: read_millis(&bytes[26..34])?,
-        top: read_millis(&bytes[34..42])?,
+        given,
+        logged,
+        top,
     })
+}
+
+fn read_effect(number: u64, kind: u8, bytes: &[u8]) -> Result<Logged> {
+    let ((user, target, item), name, at, top): (_, Option<String>, _, _) = decode("effect", kind, bytes)?;
+    let kind = EffectKind::ALL.into_iter().find(|known| *known as u8 | EFFECT == kind);
+    let effect = Effect {
+        kind: kind.ok_or_else(|| corrupt("effect: kind"))?,
+        user: valid(user, "effect: user")?,
+        target: Option::map(target, |target| valid(target, "effect: target")).transpose()?,
+        item: Option::map(item, |item| valid(item, "effect: item")).transpose()?,
+        name: name.map(Into::into),
+    };
+    Ok(Logged::Effect { changed: Changed { number, at, effect }, top })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::{ContentId, Cursor, UserId};
+    use model::{ContentId, UserId};
+
+    fn read(number: u64, bytes: &[u8]) -> Result<Logged> {
+        Logged::read(&keys::id(number), bytes)
+    }
 
     #[test]
     fn golden_events() {
@@ -87,26 +101,47 @@ mod tests {
             broadcast: true,
             to: None,
             given: true,
-            logged: 0x100,
-            top: 0x0203,
+            logged: 0x10,
+            top: 0x20,
         };
-        let part = |last: [u8; 2]| [&[0; 6], last.as_slice()].concat();
-        let golden =
-            [vec![1, 3], part([0, 7]), part([0, 5]), part([0, 6]), part([1, 0]), part([2, 3]), vec![4]].concat();
-        assert_eq!(event(&publish)[..], golden);
+        let bytes = |event: &Event| Logged::Event(event.clone()).bytes().expect("encodes");
+        let golden = [1, 3, 7, 5, 6, 0, 4, 0x10, 0x20];
+        assert_eq!(bytes(&publish), golden);
         for (code, kind) in KINDS.into_iter().skip(1).enumerate() {
             let other =
                 Event { kind, broadcast: kind == EventKind::Edit, given: kind == EventKind::Gap, ..publish.clone() };
-            assert_eq!(usize::from(event(&other)[0]), code + 2);
-            assert_eq!(read_event(9, &event(&other)).expect("reads"), other);
+            assert_eq!(usize::from(bytes(&other)[0]), code + 2);
+            assert_eq!(read(9, &bytes(&other)).expect("reads"), Logged::Event(other));
         }
         let to = [1, 2].map(|raw| UserId::new(raw).expect("in range"));
         let on_paths = Event { to: Some(to.into()), ..publish };
-        let longer = [golden.clone(), part([0, 1]), part([0, 2])].concat();
-        assert_eq!(event(&on_paths), longer);
-        assert_eq!(read_event(9, &longer).expect("reads"), on_paths);
-        for bad in [&golden[1..], &[0; 43], &longer[1..], &[0; 59]] {
-            assert!(read_event(9, bad).is_err());
+        let longer = [&golden[..5], &[2, 1, 2], &golden[6..]].concat();
+        assert_eq!(bytes(&on_paths), longer);
+        assert_eq!(read(9, &longer).expect("reads"), Logged::Event(on_paths));
+        for bad in [&[][..], &golden[1..], &[0; 9], &longer[..9], &[9, 3, 7, 5, 6, 0, 4, 1, 2]] {
+            assert!(read(9, bad).is_err(), "{bad:?}");
         }
+    }
+
+    #[test]
+    fn golden_effects() {
+        let user = |raw| UserId::new(raw).expect("in range");
+        let plain = Effect::on(EffectKind::ProfileChanged, user(7));
+        let full = Effect::on(EffectKind::ReactionCreated, user(7)).target(user(8)).named("like");
+        let full = full.item(ContentId::new(9).expect("in range"));
+        let golden = [&[0x93, 7, 0, 0, 0, 5, 6][..], &[0x91, 7, 1, 8, 1, 9, 1, 4, b'l', b'i', b'k', b'e', 5, 6]];
+        for (row, effect) in golden.into_iter().zip([plain, full]) {
+            let logged = Logged::Effect { changed: Changed { number: 3, at: 5, effect }, top: 6 };
+            assert_eq!(logged.bytes().expect("encodes"), row);
+            assert_eq!(read(3, row).expect("readable"), logged);
+            assert!(read(3, &row[..row.len() - 1]).is_err());
+        }
+        assert!(read(3, &[0xFF, 7, 0, 0, 0, 5, 6]).is_err());
+    }
+
+    #[test]
+    fn every_kind_has_a_code_of_its_own() {
+        let codes: std::collections::BTreeSet<_> = EffectKind::ALL.into_iter().map(|kind| kind as u8).collect();
+        assert_eq!(codes.len(), EffectKind::ALL.len());
     }
 }

@@ -2,14 +2,13 @@
 
 use super::{
     Value, audience, author, bits, corrupt, decode, encode, flags, id_of, number, read_author, read_bits, read_flags,
+    valid,
 };
 use crate::rows::keys;
 use model::error::Result;
 use model::{Audience, Content, ContentId, Cursor, Entry, KindId, Millis, UserId};
 
 const CONTENT: u8 = 1;
-/// That of an item with mentions.
-const CONTENT_WITH_MENTIONS: u8 = 2;
 
 /// Content as it is stored; also deleted content, until it is purged.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,7 +18,7 @@ pub(crate) struct Stored {
 }
 
 impl Value for Stored {
-    const FORM: &'static str = "version 1 or 2, then the [fields of the item](#items)";
+    const FORM: &'static str = "version 1, then bincode: the [fields of the item](#items)";
 
     fn read(key: &[u8], bytes: &[u8]) -> Result<Self> {
         read_content(id_of(key, "content: id")?, bytes)
@@ -44,39 +43,21 @@ impl Value for Stored {
         );
         let to = content.to.iter().map(|source| source.get()).collect::<Vec<_>>();
         let paths = (content.kind_id.0, to, bits([content.audience == Audience::Followers]));
-        if content.mentions.is_empty() {
-            return encode(CONTENT, &(fields, paths));
-        }
         let mentions: Vec<_> = content.mentions.iter().map(|user| user.get()).collect();
-        encode(CONTENT_WITH_MENTIONS, &(fields, paths, mentions))
+        encode(CONTENT, &(fields, mentions, paths))
     }
 }
 
-/// The version of the value of an item.
-fn content_version(bytes: &[u8]) -> u8 {
-    if bytes.first() == Some(&CONTENT_WITH_MENTIONS) { CONTENT_WITH_MENTIONS } else { CONTENT }
-}
-
-/// The fields of an item, and its mentions.
-type Fields<F> = (F, (u8, Vec<u64>, u8));
-
 fn read_content(id: ContentId, bytes: &[u8]) -> Result<Stored> {
-    let ((fields, (kind_id, to, flags)), mentions): (Fields<_>, Vec<u64>) = match content_version(bytes) {
-        CONTENT => (decode("content", CONTENT, bytes)?, Vec::new()),
-        version => {
-            let (fields, paths, mentions) = decode("content", version, bytes)?;
-            ((fields, paths), mentions)
-        }
-    };
+    let (fields, mentions, (kind_id, to, flags)) = decode("content", CONTENT, bytes)?;
     let (author, published_at, edited_at, deleted_at, kind, text, media, topics, ref_id, extra, broadcast, fingerprint) =
         fields;
     let [for_followers] = read_bits(flags)?;
-    let author = UserId::new(author).map_err(|_| corrupt("content: author"))?;
-    let users = |ids: Vec<u64>| ids.into_iter().map(UserId::new).collect::<Result<Vec<_>, _>>();
-    let ref_id = Option::map(ref_id, ContentId::new).transpose().map_err(|_| corrupt("content: ref_id"))?;
+    let users = |ids: Vec<u64>| ids.into_iter().map(|raw| valid(raw, "content: user")).collect::<Result<Vec<_>>>();
+    let ref_id = Option::map(ref_id, |raw| valid(raw, "content: ref_id")).transpose()?;
     let content = Content {
         id,
-        author,
+        author: valid(author, "content: author")?,
         published_at,
         edited_at,
         kind,
@@ -87,9 +68,9 @@ fn read_content(id: ContentId, bytes: &[u8]) -> Result<Stored> {
         ref_id,
         extra,
         broadcast,
-        to: users(to).map_err(|_| corrupt("content: to"))?,
+        to: users(to)?,
         audience: audience(for_followers),
-        mentions: users(mentions).map_err(|_| corrupt("content: mentions"))?,
+        mentions: users(mentions)?,
         fingerprint,
     };
     Ok(Stored { content, deleted_at })
@@ -98,7 +79,7 @@ fn read_content(id: ContentId, bytes: &[u8]) -> Result<Stored> {
 /// The time of an item's deletion, from the row's first fields; `None` also for a row that cannot be read.
 pub(crate) fn read_deleted_at(bytes: &[u8]) -> Option<Millis> {
     let (_author, _published_at, _edited_at, deleted_at): (u64, u64, Option<u64>, Option<u64>) =
-        decode("content", content_version(bytes), bytes).ok()?;
+        decode("content", CONTENT, bytes).ok()?;
     deleted_at
 }
 

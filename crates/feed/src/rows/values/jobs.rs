@@ -2,10 +2,10 @@
 
 use bincode::{Decode, Encode};
 
-use super::{Value, code, corrupt, decode, encode, flags, read_flags};
+use super::{Value, code, corrupt, decode, encode, flags, read_flags, valid};
 use crate::rows::keys;
 use model::error::Result;
-use model::{ContentId, Cursor, Entry, Job, KindId, Progress, Reach, UserId, Work};
+use model::{Cursor, Entry, Job, KindId, Progress, Reach, UserId, Work};
 
 const JOB: u8 = 1;
 
@@ -24,7 +24,7 @@ impl Value for Job {
 
     fn read(key: &[u8], bytes: &[u8]) -> Result<Self> {
         let id = keys::split_job(key).ok_or_else(|| corrupt("job: id"))?;
-        let user = |raw| UserId::new(raw).map_err(|_| corrupt("job: user"));
+        let user = |raw| valid(raw, "job: user");
         let mut progress = None;
         let work = match decode("job", JOB, bytes)? {
             WorkV1::FanOut { source, at, id, of: (author, kind, audience), progress: stored } => {
@@ -32,7 +32,7 @@ impl Value for Job {
                     let reach = *REACHES.get(usize::from(reach)).ok_or_else(|| corrupt("job: reach"))?;
                     progress = Some(Progress { reach, done_to: done_to.map(user).transpose()? });
                 }
-                let id = ContentId::new(id).map_err(|_| corrupt("job: content"))?;
+                let id = valid(id, "job: content")?;
                 let (source, author, audience) = (user(source)?, user(author)?, read_flags(audience)?);
                 Work::FanOut {
                     entry: Entry { cursor: Cursor { at, id }, source, author, kind: KindId(kind), audience },

@@ -1,10 +1,12 @@
 //! Rows of notices and of their markers.
 
-use super::{Value, author, corrupt, flags, millis, read_flags};
+use super::{Value, corrupt, decode, encode, flags, read_flags, valid};
 use crate::rows::keys;
 use crate::rows::keys::number;
 use model::error::Result;
-use model::{ContentId, Notice, NoticeCursor, NoticeId, NoticeKind, UserId};
+use model::{ContentId, Notice, NoticeCursor, NoticeId, NoticeKind};
+
+const PLACE: u8 = 1;
 
 /// But for the kind of its reaction, which only its number in the key tells.
 impl Value for Notice {
@@ -36,26 +38,20 @@ impl Value for Notice {
     }
 }
 
-/// Time, code of the kind, byte of the reaction, actor, item or 0.
 impl Value for NoticeCursor {
-    const FORM: &'static str = "the place up to which the user has read: time, kind, reaction, actor, item or 0";
+    const FORM: &'static str =
+        "version 1, then bincode: the place up to which the user has read: time, kind, reaction, actor, item";
 
     fn read(_: &[u8], bytes: &[u8]) -> Result<Self> {
-        let read = || {
-            let (at, rest) = bytes.split_first_chunk::<8>()?;
-            let [kind, reaction, ids @ ..] = rest else { return None };
-            let item = number(ids.get(8..).filter(|item| item.len() == 8)?)?;
-            let item = if item == 0 { None } else { Some(ContentId::new(item).ok()?) };
-            let actor = UserId::new(number(ids)?).ok()?;
-            let id = NoticeId { kind: NoticeKind::of(*kind)?, reaction: *reaction, actor, item };
-            Some(Self { at: u64::from_be_bytes(*at), id })
-        };
-        read().ok_or_else(|| corrupt("marker of notices"))
+        let (at, kind, reaction, actor, item): (_, _, _, _, Option<u64>) = decode("marker of notices", PLACE, bytes)?;
+        let kind = NoticeKind::of(kind).ok_or_else(|| corrupt("marker of notices: kind"))?;
+        let actor = valid(actor, "marker of notices: actor")?;
+        let item = item.map(|item| valid(item, "marker of notices: item")).transpose()?;
+        Ok(Self { at, id: NoticeId { kind, reaction, actor, item } })
     }
 
     fn bytes(&self) -> Result<Vec<u8>> {
         let NoticeId { kind, reaction, actor, item } = self.id;
-        let item = item.map_or(0, ContentId::get).to_be_bytes();
-        Ok([&millis(self.at)[..], &[kind as u8, reaction], &author(actor), &item].concat())
+        encode(PLACE, &(self.at, kind as u8, reaction, actor.get(), item.map(ContentId::get)))
     }
 }

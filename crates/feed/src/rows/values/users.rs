@@ -1,12 +1,13 @@
 //! Rows of users and of what they keep: profiles, settings, lists, follows, activity.
 
-use super::{Value, corrupt, cursor, decode, encode, flags, millis, number, read_cursor, read_flags, read_millis};
-use model::error::Result;
+use super::{Value, corrupt, decode, encode, flags, millis, read_flags, read_millis, valid};
+use model::error::{Error, Result};
 use model::{Activity, Cursor, KindId, ListId, ListSettings, Membership, Profile, Rule, Unpushed, UserSettings};
 
 const PROFILE: u8 = 1;
 const LIST: u8 = 1;
 const SETTINGS: u8 = 1;
+const UNPUSHED: u8 = 1;
 
 impl Value for Profile {
     const FORM: &'static str = "version 1, then bincode: nickname, avatar, extra";
@@ -29,7 +30,7 @@ impl Value for NumberedList {
 
     fn read(_: &[u8], bytes: &[u8]) -> Result<Self> {
         let (id, title, exclusive) = decode("list", LIST, bytes)?;
-        Ok((ListId::new(id).map_err(|_| corrupt("list: number"))?, ListSettings { title, exclusive }))
+        Ok((valid(id, "list: number")?, ListSettings { title, exclusive }))
     }
 
     fn bytes(&self) -> Result<Vec<u8>> {
@@ -82,14 +83,14 @@ pub(crate) fn read_rule(bytes: &[u8]) -> Result<Option<Rule>> {
     Rule::new(is_only, &kinds).map(Some).ok_or_else(|| corrupt("rule"))
 }
 
-/// A state, a time and the number of a job.
+/// Its state is the first byte.
 impl Value for Activity {
-    const FORM: &'static str = "[state, time last seen, rebuild job](#activity)";
+    const FORM: &'static str = "[state, then bincode](#activity): time last seen, rebuild job";
 
     fn read(_: &[u8], bytes: &[u8]) -> Result<Self> {
-        let at = |place: usize| bytes.get(place..).and_then(number).ok_or_else(|| corrupt("activity"));
-        let (seen, rebuild) = (at(1)?, at(9)?);
-        match bytes[0] {
+        let state = *bytes.first().ok_or_else(|| corrupt("activity"))?;
+        let (seen, rebuild) = decode("activity", state, bytes)?;
+        match state {
             0 => Ok(Self::Dormant { seen: Some(seen) }),
             1 => Ok(Self::Returning { seen, empty: false, rebuild }),
             2 => Ok(Self::Active { seen }),
@@ -108,30 +109,23 @@ impl Value for Activity {
             Self::Active { seen } => (2, seen, 0),
             Self::Evicted => (3, 0, 0),
         };
-        Ok([&[state][..], &seen.to_be_bytes(), &job.to_be_bytes()].concat())
+        encode(state, &(seen, job))
     }
 }
 
-/// Two optional cursors, each with a byte that says whether it is there.
 impl Value for Unpushed {
-    const FORM: &'static str = "two times a flag byte and a cursor of 16 bytes: the newest item pushed to nobody, and that pushed to active followers only";
+    const FORM: &'static str =
+        "version 1, then bincode: the newest item pushed to nobody, that pushed to active followers only";
 
     fn read(_: &[u8], bytes: &[u8]) -> Result<Self> {
-        if bytes.len() != 34 {
-            return Err(corrupt("unpushed"));
-        }
-        let read = |at: usize| match bytes[at] {
-            0 => Ok(None),
-            _ => read_cursor(&bytes[at + 1..]).map(Some).ok_or_else(|| corrupt("unpushed: cursor")),
-        };
-        Ok(Self { to_nobody: read(0)?, to_active: read(17)? })
+        let places: [Option<(u64, u64)>; 2] = decode("unpushed", UNPUSHED, bytes)?;
+        let [to_nobody, to_active] = places.map(|place| {
+            place.map(|(at, raw)| Ok::<_, Error>(Cursor { at, id: valid(raw, "unpushed: item")? })).transpose()
+        });
+        Ok(Self { to_nobody: to_nobody?, to_active: to_active? })
     }
 
     fn bytes(&self) -> Result<Vec<u8>> {
-        let part = |place: Option<Cursor>| match place {
-            Some(place) => [&[1][..], &cursor(place)].concat(),
-            None => vec![0; 17],
-        };
-        Ok([part(self.to_nobody), part(self.to_active)].concat())
+        encode(UNPUSHED, &[self.to_nobody, self.to_active].map(|place| place.map(|place| (place.at, place.id.get()))))
     }
 }

@@ -1,0 +1,145 @@
+//! Memory follows the rows: a change of rows is announced before anyone can read them, and ends once they are written, or have
+//! failed. The declarations of tables tell what is kept of their rows.
+
+use super::Memory;
+use crate::rows::keys;
+use crate::rows::table::{AnyTable, Kept};
+use crate::rows::tables::ALL;
+use crate::rows::values::{Number, Value};
+use kv::{Op, WriteBatch};
+use model::versions::Thing;
+use model::{Activity, ContentId, TopicId, Unpushed, UserId};
+
+/// The end of the change of a row. It gets to know whether the row is written. Until then a cache takes in nothing of it.
+pub(crate) type End = Box<dyn FnOnce(&Memory, bool) + Send>;
+
+/// Ends the change of what a cache has.
+fn until_end(changing: impl Sized + Send + 'static) -> End {
+    Box::new(move |_, _| drop(changing))
+}
+
+fn once_written(step: impl FnOnce(&Memory) + Send + 'static) -> End {
+    Box::new(move |memory, is_written| {
+        if is_written {
+            step(memory);
+        }
+    })
+}
+
+/// The things that rows concern: answers that depend on them are read again.
+pub(crate) fn things(rows: &WriteBatch) -> impl Iterator<Item = Thing> {
+    rows.rows().filter_map(|(table, key, _)| {
+        let first = keys::number(key);
+        match ALL.get(table.place)?.kept? {
+            Kept::Contents | Kept::Counts => ContentId::new(first?).ok().map(Thing::Item),
+            Kept::Outboxes | Kept::Summaries => UserId::new(first?).ok().map(Thing::User),
+            Kept::Reactions => UserId::new(keys::split_reaction(key)?.2).ok().map(Thing::User),
+            _ => None,
+        }
+    })
+}
+
+impl Memory {
+    /// Announces a change of rows.
+    pub(crate) fn announce(&self, rows: &WriteBatch) -> Vec<End> {
+        let announced = rows.rows().filter_map(|(table, key, op)| {
+            let table = ALL.get(table.place)?;
+            self.announce_row(table, table.kept?, key, op)
+        });
+        announced.collect()
+    }
+
+    /// `None` if there is nothing left to do.
+    fn announce_row(&self, table: AnyTable, kept: Kept, key: &[u8], op: Op<&[u8]>) -> Option<End> {
+        let put = if let Op::Put(value) = op { Some(value) } else { None };
+        let first = keys::number(key);
+        let user = || UserId::new(first?).ok();
+        let text = || Some(Box::<str>::from(std::str::from_utf8(key).ok()?));
+        let number = || Number::read(key, put?).ok().map(|Number(number)| number);
+        Some(match kept {
+            Kept::Filter => {
+                // Whoever asks after the change finds the id here, and looks up the row.
+                put.and(first).into_iter().for_each(|id| self.loaded.filter(table).add(id));
+                return None;
+            }
+            Kept::Activities => {
+                let (user, after) = (user()?, put.and_then(|value| Activity::read(key, value).ok()));
+                let seen = after.and_then(|activity| activity.seen());
+                if after == Some(Activity::Evicted) {
+                    // A reader that finds a user here looks up the row.
+                    self.loaded.filter(table).add(user.get());
+                }
+                // A fan-out that chooses after a read of the row chooses this user.
+                seen.into_iter().for_each(|seen| self.loaded.partial_push_recipients.set(user, seen));
+                let changing = self.inboxes.activities.change(user);
+                once_written(move |memory| {
+                    if let Some(activity) = after {
+                        changing.written(activity);
+                    }
+                    if seen.is_none() {
+                        memory.loaded.partial_push_recipients.remove(user);
+                    }
+                })
+            }
+            Kept::Contents => until_end(self.shown.contents.change(ContentId::new(first?).ok()?)),
+            Kept::Counts => until_end(self.shown.item_counts.change(ContentId::new(first?).ok()?)),
+            Kept::Inboxes => until_end(self.inboxes.rows.change(user()?)),
+            Kept::Outboxes => {
+                let (_, at, id) = keys::split_row(key)?;
+                until_end(self.outboxes.parts.change(user()?, keys::cursor(at, id)?))
+            }
+            Kept::Reactions => {
+                let (.., user) = keys::split_reaction(key)?;
+                until_end(self.shown.newest_reactions.change(UserId::new(user).ok()?))
+            }
+            Kept::Topics => until_end(self.topics.ends.change(TopicId::new(first?).ok()?)),
+            Kept::Unpushed => {
+                let author = user()?;
+                let after = put.and_then(|value| Unpushed::read(key, value).ok()).unwrap_or_default();
+                once_written(move |memory| memory.loaded.unpushed.rows.set(author, after))
+            }
+            Kept::Erasing => {
+                let (user, after) = (user()?, put.is_some());
+                let before = self.erasing.has(user);
+                self.erasing.set(user, before || after);
+                let summary = self.shown.summaries.change(user);
+                Box::new(move |memory, is_written| {
+                    memory.erasing.set(user, if is_written { after } else { before });
+                    drop(summary);
+                })
+            }
+            Kept::Kinds => {
+                let [sort, number] = *key else { return None };
+                Box::new(move |memory, is_written| {
+                    if !is_written {
+                        memory.kinds.of(sort).take_back(number);
+                    }
+                })
+            }
+            Kept::Names => {
+                let (name, number) = (text()?, number());
+                Box::new(move |memory, is_written| match number {
+                    Some(number) => {
+                        memory.names.numbers.end(&name, number, is_written);
+                        if is_written {
+                            memory.names.names.insert(number, name.into());
+                        }
+                    }
+                    None if is_written => memory.names.numbers.forget(&name),
+                    None => {}
+                })
+            }
+            // A name that is removed.
+            Kept::NamesByNumber if put == Some(&[]) => {
+                let number = first?;
+                once_written(move |memory| memory.names.names.remove(&number))
+            }
+            Kept::NamesByNumber => return None,
+            Kept::Summaries => until_end(self.shown.summaries.change(user()?)),
+            Kept::TopicIds => {
+                let (name, number) = (text()?, number()?);
+                Box::new(move |memory, is_written| memory.topics.ids.end(&name, number, is_written))
+            }
+        })
+    }
+}
