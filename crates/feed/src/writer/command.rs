@@ -2,20 +2,18 @@
 
 use std::any::Any;
 use std::fmt;
-use std::ops::RangeInclusive;
 
 use serde::{Deserialize, Serialize};
 
-use crate::core::Core;
 use crate::erasure;
 use crate::read::{Read, Visibility};
 use crate::streaming::ChangeTime;
-use crate::writer::named::{Named, See};
+use crate::writer::named::{Named, See, refuse_erasing};
 use crate::writer::txn::Txn;
 use model::error::{Code, Error, Result};
 use model::{
     Draft, EditDraft, ErasedPart, HostId, HostNoticeId, ListSettings, Millis, Position, Profile, Restriction,
-    RuleDraft, UserId, UserSettings,
+    RuleDraft, UserSettings,
 };
 
 /// A change of what readers see. It is what a caller asked for: ids, times and refusals are decided when it applies.
@@ -66,9 +64,6 @@ pub trait Change: Into<Command> {
         false
     }
 }
-
-/// Most reactions of several changes that are made as one.
-const MOST_JOINED: usize = 64;
 
 /// The outcome of some change. Whoever knows the change knows its type.
 pub trait Outcome: Any + fmt::Debug + Send {}
@@ -378,47 +373,18 @@ impl Command {
         self.each_id(&mut |id, _| ids.push(id));
         ids
     }
+}
 
-    /// The smallest and the greatest id of items that get their times here, if the application gave the ids. Names rise in the
-    /// order in which they get their numbers, so they count as the greatest number.
-    pub(crate) fn untimed_ids(&self) -> Option<RangeInclusive<u64>> {
-        let Self::PublishItems(PublishItems { drafts, .. }) = self else { return None };
-        let untimed = drafts.iter().filter(|draft| draft.published_at.is_none());
-        let number = |id: &HostId| if let HostId::Number(id) = id { *id } else { u64::MAX };
-        let ids: Vec<_> = untimed.filter_map(|draft| draft.content_id.as_ref()).map(number).collect();
-        Some(*ids.iter().min()?..=*ids.iter().max()?)
+/// Each is refused alone: the requests of others come in the same change.
+impl Named for ReactionRequest {
+    fn each<'c>(&'c self, see: See<'_, 'c>) {
+        see(&self.user, false);
     }
+}
 
-    /// Whether a change that waits behind this one can be made with it: both are of reactions to one item, each of another user
-    /// or kind, so that each is an event of its own.
-    pub(crate) fn is_joined_by(&self, other: &Self) -> bool {
-        let (Self::React(one), Self::React(other)) = (self, other) else { return false };
-        let same =
-            |one: &ReactionRequest| other.requests.iter().any(|other| one.user == other.user && one.kind == other.kind);
-        one.item == other.item
-            && !(one.imported || other.imported)
-            && one.requests.len() < MOST_JOINED
-            && !one.requests.iter().any(same)
-    }
-
-    /// Takes over the reactions of a change that joins this one. Returns how many results are those of the other one.
-    pub(crate) fn join(&mut self, other: Self) -> usize {
-        let (Self::React(one), Self::React(other)) = (self, other) else { return 0 };
-        let results = other.requests.len();
-        one.requests.extend(other.requests);
-        results
-    }
-
-    /// The results of a change, and of those that joined it, each with the number of its own.
-    pub(crate) fn parted(made: Made, joined: &[usize]) -> Vec<Made> {
-        let results = match made.and_then(of_its_type::<React>) {
-            Ok(results) => results,
-            Err(error) => return (0..=joined.len()).map(|_| Err(error.clone())).collect(),
-        };
-        let own = results.len().saturating_sub(joined.iter().sum());
-        let mut results = results.into_iter();
-        let part = |len: &usize| -> Made { Ok(Box::new(results.by_ref().take(*len).collect::<Vec<_>>())) };
-        [own].iter().chain(joined).map(part).collect()
+impl Named for Box<Command> {
+    fn each<'c>(&'c self, see: See<'_, 'c>) {
+        self.each_id(see);
     }
 }
 
@@ -429,20 +395,6 @@ pub(crate) fn of_its_type<C: Change>(outcome: Box<dyn Outcome>) -> Result<C::Out
 
 pub(crate) fn no_outcome() -> Error {
     Error::Corrupt("a change has no outcome of its type".to_owned())
-}
-
-/// `erasing` if one of these users is being erased.
-pub(crate) fn refuse_erasing<'i>(feed: &Core, users: impl IntoIterator<Item = &'i HostId>) -> Result<()> {
-    if !erasure::tables::has_erasures(&feed.store) {
-        return Ok(());
-    }
-    for id in users {
-        let user: UserId = feed.read().number_of(id)?;
-        if erasure::tables::is_erasing(&feed.store, user) {
-            return Err(Error::refused(Code::Erasing, format_args!("user {id} is being erased")));
-        }
-    }
-    Ok(())
 }
 
 #[cfg(test)]

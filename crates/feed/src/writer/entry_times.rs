@@ -5,13 +5,11 @@
 //! Entries of one group of changes are seen at once, so they may have the same time; but those of a command log are grouped
 //! differently by each node, so there each is later than the one before.
 
-use crate::rows::key_types::{ByTime, OfKindByTime, Part};
-use crate::rows::table::{AnyTable, Table};
 use crate::rows::tables::{FOLLOW_REQUESTS, FOLLOWERS_BY_TIME, FOLLOWING_BY_TIME, FRIENDS_BY_TIME, SENT_REQUESTS};
 use crate::rows::walk::listed;
 use crate::store::Store;
 use crate::streaming::ChangeTime;
-use crate::writer::txn::Txn;
+use crate::writer::txn::{EntryList, Txn};
 use kv::Tier;
 use model::error::Result;
 use model::{Millis, Position, Span, UserId};
@@ -22,26 +20,6 @@ pub(crate) const NEAR: Millis = 5_000;
 /// Entries further ahead than this have a time of the host, and do not move the times of later ones, milliseconds. So much
 /// more than [`NEAR`] that none of them counts as come before a write ends that has decided its time.
 const FAR: Millis = 2 * NEAR;
-
-/// A list, ordered by time: a table, and the owner of a partition of it, with a kind of reactions if it has one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) struct EntryList {
-    table: AnyTable,
-    owner: u64,
-    kind: Option<u8>,
-}
-
-impl EntryList {
-    /// The list of an owner.
-    pub(crate) fn of<P: Part, I: Part>(table: Table<ByTime<P, I>, ()>, owner: P) -> Self {
-        Self { table: table.spec, owner: owner.into(), kind: None }
-    }
-
-    /// The list of an owner and a kind.
-    pub(crate) fn of_kind<P: Part, I: Part>(table: Table<OfKindByTime<P, I>, ()>, owner: P, kind: u8) -> Self {
-        Self { table: table.spec, owner: owner.into(), kind: Some(kind) }
-    }
-}
 
 /// The lists that entries of follows and requests of a user come to, and that of the follows back, whose times friends may
 /// have.

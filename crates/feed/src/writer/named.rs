@@ -1,10 +1,12 @@
 //! The users and the items that changes name, by the types of their fields.
 
-use super::command::{Command, ReactionRequest};
+use crate::core::Core;
+use crate::erasure;
 use crate::read::Visibility;
+use model::error::{Code, Error, Result};
 use model::{
     Draft, EditDraft, ErasedPart, HostId, HostNoticeId, ListSettings, Position, Profile, Restriction, RuleDraft,
-    UserSettings,
+    UserId, UserSettings,
 };
 
 /// Gets each id, and whether it is that of a user who may not be erased while the change is made.
@@ -33,13 +35,10 @@ named! {
         draft.users().for_each(|user| see(user, true));
         draft.content_id.iter().chain(&draft.ref_id).for_each(|item| see(item, false));
     };
-    // Each is refused alone: the requests of others come in the same change.
-    ReactionRequest: |request, see| see(&request.user, false);
     Position<HostId>: |place, see| see(&place.id, false);
     Position<HostNoticeId>: |place, see| {
         [&place.id.actor].into_iter().chain(&place.id.item).for_each(|id| see(id, false));
     };
-    Box<Command>: |change, see| change.each_id(see);
 }
 
 impl<T: Named> Named for Vec<T> {
@@ -80,3 +79,17 @@ nameless!(
     UserSettings,
     Visibility
 );
+
+/// `erasing` if one of these users is being erased.
+pub(crate) fn refuse_erasing<'i>(feed: &Core, users: impl IntoIterator<Item = &'i HostId>) -> Result<()> {
+    if !erasure::tables::has_erasures(&feed.store) {
+        return Ok(());
+    }
+    for id in users {
+        let user: UserId = feed.read().number_of(id)?;
+        if erasure::tables::is_erasing(&feed.store, user) {
+            return Err(Error::refused(Code::Erasing, format_args!("user {id} is being erased")));
+        }
+    }
+    Ok(())
+}

@@ -7,14 +7,35 @@ use std::sync::Arc;
 use crate::core::Core;
 use crate::inbox::backlog::JobReservation;
 use crate::items::tables::Push;
+use crate::rows::key_types::{ByTime, OfKindByTime, Part};
+use crate::rows::table::{AnyTable, Table};
 use crate::store::Store;
 use crate::streaming::{ChangeTime, ShownChange};
-use crate::writer::entry_times::EntryList;
 use crate::{events, restrictions, timeline, writer};
 use kv::Tier;
 use model::error::Result;
 use model::versions::Thing;
 use model::{Effect, Event, Millis, UserId};
+
+/// A list, ordered by time: a table, and the owner of a partition of it, with a kind of reactions if it has one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct EntryList {
+    pub(super) table: AnyTable,
+    pub(super) owner: u64,
+    pub(super) kind: Option<u8>,
+}
+
+impl EntryList {
+    /// The list of an owner.
+    pub(crate) fn of<P: Part, I: Part>(table: Table<ByTime<P, I>, ()>, owner: P) -> Self {
+        Self { table: table.spec, owner: owner.into(), kind: None }
+    }
+
+    /// The list of an owner and a kind.
+    pub(crate) fn of_kind<P: Part, I: Part>(table: Table<OfKindByTime<P, I>, ()>, owner: P, kind: u8) -> Self {
+        Self { table: table.spec, owner: owner.into(), kind: Some(kind) }
+    }
+}
 
 /// The state and the time for some changes, and the rest of them: all that comes once their rows are written.
 pub struct Txn<'f> {
