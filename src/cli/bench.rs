@@ -33,7 +33,7 @@ use crate::prelude::*;
 
 /// The first rate of a search, per second.
 const FIRST_RATE: f64 = 500.0;
-/// The part of a step of a search before its measurement.
+/// The warm-up of each step of a search, before its measurement.
 const STEP_WARM_UP: Duration = Duration::from_secs(1);
 /// A rate is too high if its fan-outs take longer than this after its end.
 const DRAIN: Duration = Duration::from_secs(1);

@@ -15,8 +15,17 @@ use super::support::{audit, digest};
 /// `tideline check` compares inboxes with outboxes beside the audit.
 const MISSED: [&str; 7] = ["outbox_archive", "counts", "item_counts", "kinds", "topic_ids", "topic_archive", "lists"];
 /// Likewise those of which a further row is found.
-const NOTICED: [&str; 9] =
-    ["taken_off", "outbox_archive", "counts", "item_counts", "kinds", "topic_ids", "topic_archive", "list_markers", "notices"];
+const NOTICED: [&str; 9] = [
+    "taken_off",
+    "outbox_archive",
+    "counts",
+    "item_counts",
+    "kinds",
+    "topic_ids",
+    "topic_archive",
+    "list_markers",
+    "notices",
+];
 /// A table that others are bound to, in which a further row may be right.
 const MAY_HAVE_MORE: &str = "deleted";
 

@@ -94,12 +94,12 @@ const GRACE: Millis = 6000;
 pub(super) struct Outage(AtomicU64);
 
 impl Outage {
-    /// The log has not answered; true for the first time in a row.
+    /// Records that the log has not answered. Returns true if it had answered before.
     pub(super) fn note(&self) -> bool {
         self.0.compare_exchange(0, uptime().max(1), Ordering::Relaxed, Ordering::Relaxed).is_ok()
     }
 
-    /// The log has answered; true if it had not before.
+    /// Records that the log has answered. Returns true if it had not before.
     pub(super) fn end(&self) -> bool {
         self.0.swap(0, Ordering::Relaxed) > 0
     }

@@ -1,4 +1,4 @@
-//! The beginning of a node: the log to which a directory belongs, and the checks of a start.
+//! Membership of a directory in a command log: beginning, joining and leaving a log, and the checks of a start.
 
 use std::ops::Range;
 
@@ -17,11 +17,12 @@ use model::threads::try_for;
 
 /// The note with the log of a directory.
 const ORIGIN: &str = "origin";
-/// The note with the first record of the log that a directory begins, until the directory has joined it. So a beginning
-/// whose answer was lost can be repeated.
+/// The note with the first record of a log that a directory begins. It stays until the directory has joined this log, so
+/// that a beginning whose answer was lost can be repeated.
 const FOUNDING: &str = "founding";
-/// How long a start waits for the log.
+/// Longest wait of a start for the log.
 const TIME_LIMIT: Duration = Duration::from_secs(30);
+/// Longest wait for one answer of the log.
 const PART: Duration = Duration::from_secs(2);
 
 /// The log of a directory, with the settings of all its nodes.
@@ -51,8 +52,8 @@ impl LogMembership {
         read.map(Some).map_err(|e| Error::Corrupt(format!("the command log of this directory: {e}")))
     }
 
-    /// The log to which a store belongs. A store without data joins the log; then the first record of the log must be
-    /// there.
+    /// The log to which a store belongs. A store that belongs to none joins `log`: such a store must have no data, and `log`
+    /// must still have its first record.
     pub fn join(log: &dyn Log, store: &Store) -> Result<Self> {
         if let Some(membership) = Self::of(store)? {
             return Ok(membership);
@@ -115,7 +116,7 @@ impl LogMembership {
             return Err(gone(&format!("the log ends before it, at offset {}: it was cut or made anew", bounds.end)));
         }
         if bounds.start > mark.last {
-            // The record is gone, but all later ones are there. Before the node appends anything, they tell their log.
+            // The record is gone, but all later ones are there. They name their log, before the node appends anything.
             return match whose(log, bounds.start, self.log)? {
                 Some(Stamp { log: other, .. }) if other != self.log => {
                     let (own, other) = (String::from(self.log), String::from(other));
@@ -146,8 +147,8 @@ impl LogMembership {
         )))
     }
 
-    /// Begins a log with the data of a feed, if it has any: then all other nodes must start from a backup of it. A log
-    /// that was begun already stays as it is. Can be repeated if it fails.
+    /// Begins a log. If `feed` has data, the log goes on from them, and all other nodes must start from a backup of that
+    /// feed. A log that has begun already stays as it is. Can be repeated after a failure.
     pub fn found(log: &dyn Log, feed: Option<&Feed>, agreed: Agreed) -> Result<Founded> {
         feed.map_or(Ok(()), |feed| Self::must_be_none(feed.store()))?;
         let base =
@@ -166,7 +167,7 @@ impl LogMembership {
         }
     }
 
-    /// Appends the first record of a log, which goes on from the data of a feed.
+    /// Appends the first record of a log, which goes on from the data of `base`, if there is one.
     fn open(log: &dyn Log, base: Option<&Feed>, agreed: Agreed) -> Result<Founded> {
         // A repeat after a lost answer has the same bytes.
         let noted = base.map(|feed| feed.store().note(FOUNDING)).transpose()?.flatten();
@@ -194,7 +195,7 @@ impl LogMembership {
         }
     }
 
-    /// A log has begun with this record, and a feed with data joins it. One write lets its directory leave another log.
+    /// Lets a feed with data join the log that has begun with this record. The same write takes it out of another log.
     fn opened(first: &Record, base: Option<&Feed>) -> Result<Founded> {
         let (envelope, genesis) = genesis(&first.bytes)?;
         let log = log_id(first);
@@ -208,8 +209,8 @@ impl LogMembership {
         Ok(Founded { log: log.into(), is_new: true, has_base: base.is_some() })
     }
 
-    /// Appends a record for all nodes of a log, named by its id: settings that they take over, or a level that comes into
-    /// force. Must not be above that of any node. Returns its offset. Fails if the log is another one.
+    /// Appends a record for all nodes of the log with this id, and returns its offset. It has settings that they take over,
+    /// or a level that comes into force; every node must be able to read this level. Fails if the topic has another log.
     pub fn announce(log: &dyn Log, id: &str, level: u32, agreed: Option<Agreed>) -> Result<u64> {
         let id = Token::try_from(id.to_owned()).map_err(|why| Error::Setup(format!("the id of the log: {why}")))?;
         let there = wait(|| log.bounds(PART))?;
@@ -327,8 +328,8 @@ fn first_record(log: &dyn Log) -> Result<Record> {
     }
 }
 
-/// The bounds of a log that should have a record at an offset. A broker that does not know yet that it leads no more may
-/// answer with an old end, so a log that ends before is asked again for a while.
+/// The bounds of a log that should have a record at this offset. A broker that has just lost the lead may answer with an old
+/// end. So a log that seems to end before the offset is asked again for [`OLD_END`].
 fn bounds_behind(log: &dyn Log, offset: u64) -> Result<Range<u64>> {
     let began = Instant::now();
     loop {
@@ -345,8 +346,8 @@ fn record_at(log: &dyn Log, offset: u64) -> Result<Option<Record>> {
     Ok(records_from(log, offset)?.into_iter().next().filter(|record| record.offset == offset))
 }
 
-/// The log and the level that the records from an offset on tell: those of the first record of this log among them, or
-/// else of the first one of any log. Others may have written to the topic, too.
+/// The stamp of the first record of the log `own` among the next records from an offset on; if there is none, that of the
+/// first record of any log. Others may have written to the topic, too.
 fn whose(log: &dyn Log, offset: u64, own: Token) -> Result<Option<Stamp>> {
     if wait(|| log.bounds(PART))?.end <= offset {
         return Ok(None);
@@ -356,7 +357,7 @@ fn whose(log: &dyn Log, offset: u64, own: Token) -> Result<Option<Stamp>> {
     Ok(stamps.iter().find(|stamp| stamp.log == own).or(stamps.first()).copied())
 }
 
-/// Some records from an offset on that the log has; none if it has none there.
+/// Some records from an offset on; none if the log has no record there any more.
 fn records_from(log: &dyn Log, offset: u64) -> Result<Vec<Record>> {
     wait(|| match log.read(offset, PART) {
         Ok(records) if records.is_empty() => Err(NotRead::Unreachable("its records do not come in time".to_owned())),

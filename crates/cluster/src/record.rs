@@ -31,7 +31,7 @@ pub(super) struct Envelope {
     pub(super) level: u32,
     /// The log to which it belongs; see [`log_id`]. In the first record of a log a random number, for no two are alike then.
     pub(super) log: Token,
-    /// The node that wrote it; `None` for a command of an operator, which may run beside the node of its settings.
+    /// The node that wrote it; `None` for a command of an operator, which may run while the node of its settings runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) node: Option<Run>,
     /// The run of a node, or of such a command, that wrote it.

@@ -50,7 +50,7 @@ impl Config {
 /// The settings given by the sources.
 struct Settings {
     given: Table,
-    /// All settings, by whose values a setting's type is known.
+    /// All settings with their defaults, which show the type of each setting.
     defaults: Table,
 }
 
@@ -127,7 +127,7 @@ impl Settings {
         self.add(&section, &key, value, &name)
     }
 
-    /// Adds one value if it is valid alone, so that it can be refused with its name and its place.
+    /// Adds one value. Checks it alone first, so that a refusal names the setting and `place`.
     fn add(&mut self, section: &str, key: &str, value: Value, place: &str) -> Result<()> {
         let (key, value) = match environment::plural(section, key) {
             Some(list) => (list, if value.is_str() { Value::Array(vec![value]) } else { value }),
@@ -142,7 +142,7 @@ impl Settings {
         let alone = Table::from_iter([(section.to_owned(), Value::Table(values))]);
         let refusal = match Config::deserialize(alone) {
             Ok(alone) => alone.check_ranges().err().map(|(_, detail)| detail),
-            // The type of the setting refuses this value of the right TOML type; numbers have no such types.
+            // The value has the right TOML type, and the type of the setting refuses it. Numbers have ranges instead.
             Err(error) if value.same_type(default) && !value.is_integer() => Some(error.message().to_owned()),
             // The value may be a key in place of a list of keys: no message may have it.
             Err(_) if section == "auth" && default.is_array() => Some(format!("expected {}", kind(default, None))),

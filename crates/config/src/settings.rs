@@ -121,7 +121,7 @@ settings! {
         keep_mb: usize = 4096, 0..=1 << 24;
         /// How long log is kept for a standby that does not call.
         keep_for: Duration = Duration::from_days(1), Duration::from_secs(1)..=LONGEST;
-        /// A standby that is no further behind is ready to take over by its /standbyz.
+        /// Longest time that a standby may be behind and still be ready to take over by its /standbyz.
         ready_within: Duration = Duration::from_secs(10), Duration::from_millis(100)..=LONGEST;
     }
 

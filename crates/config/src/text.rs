@@ -16,7 +16,7 @@ macro_rules! from_text {
     };
 }
 
-/// Reads values by their `read`, and writes them as they are displayed, also for debugging: so no output has a secret.
+/// Reads values by their `read`. Serializes and debugs them by their `Display`, so that no output has a secret.
 macro_rules! as_text {
     ($($Value:ident)+) => {
         $crate::text::from_text! { $($Value)+ }

@@ -112,8 +112,8 @@ impl Feed {
         }
     }
 
-    /// Makes a change; `told` gets the result, on the thread that makes changes. Does not block; `overloaded` if too many wait.
-    /// Not on a node. [`Change::warm`] should come before.
+    /// Makes a change without blocking. Calls `told` with the result, on the thread that makes changes. Fails with
+    /// `overloaded` if too many wait. Not for nodes. Call [`Change::warm`] first.
     pub fn ask<C: Change>(&self, change: C, told: OnDone<C::Outcome>) -> Result<()> {
         self.writer.ask(change.into(), Box::new(|made| told(made.and_then(of_its_type::<C>))))
     }

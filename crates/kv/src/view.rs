@@ -23,7 +23,7 @@ pub enum Tier {
     Memory,
 }
 
-/// A row as the engine has it, or as it will be.
+/// The value of a row: from the engine, or from a change that is not written yet.
 pub enum Row<'a> {
     /// Of RocksDB.
     Written(DBPinnableSlice<'a>),

@@ -41,7 +41,7 @@ pub(crate) struct Access {
 }
 
 impl Access {
-    /// For a command that calls a server only if it has another option, too.
+    /// Allows these options only together with `option`, without which a command calls no server.
     pub(crate) fn only_with(option: &'static str) -> ArgGroup {
         ArgGroup::new("access").args(["key_file", "ca_file"]).multiple(true).requires(option)
     }
@@ -60,7 +60,7 @@ impl Access {
     }
 }
 
-/// The key for a server: the first one in a file, which may be the file of keys of the server, or without a file that of the
+/// The key for a server: the first key in a file, such as the file of keys of the server; without a file, the key in the
 /// environment.
 fn key(file: Option<&Path>) -> Result<Option<String>> {
     let Some(file) = file else { return Ok(std::env::var(KEY).ok().map(|key| key.trim().to_owned())) };

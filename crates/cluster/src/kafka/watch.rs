@@ -26,7 +26,7 @@ pub(super) struct Watch {
     /// The part of the log that the client serves.
     client: &'static str,
     faults: Mutex<Faults>,
-    /// Takes the reports on messages, if the client appends.
+    /// The channel for delivery reports; `None` unless the client appends.
     reports: Option<Sender<(usize, Report)>>,
 }
 
@@ -45,13 +45,13 @@ impl Watch {
         Self { client, faults: Mutex::default(), reports: None }
     }
 
-    /// That of a client which appends, and the reports on its messages, each with the number of its attempt.
+    /// The watch of a client that appends, and the delivery reports on its messages, each with the number of its attempt.
     pub(super) fn with_reports(client: &'static str) -> (Self, Receiver<(usize, Report)>) {
         let (taken, reports) = channel();
         (Self { reports: Some(taken), ..Self::new(client) }, reports)
     }
 
-    /// The last fault since a moment, as an addition to a sentence.
+    /// The last fault since a moment, in brackets after a space; empty if there was none.
     pub(super) fn since(&self, moment: Instant) -> String {
         let faults = self.faults.lock();
         faults.last.as_ref().filter(|(at, _)| *at >= moment).map_or(String::new(), |(_, fault)| format!(" ({fault})"))

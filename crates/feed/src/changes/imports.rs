@@ -1,4 +1,5 @@
-//! Imports: lines of files, as if each were sent alone, but without events for streams. Neighbours are one change.
+//! Imports: lines of files, as if each were sent alone, but without events for streams. Neighbouring lines may be one
+//! change.
 
 use std::any::Any;
 
@@ -24,7 +25,8 @@ use model::{
 /// Most lines of an import in one change, so that others do not wait long for it.
 const MOST_LINES: usize = 64;
 
-/// The refusal of a draft with a new name, before the name gets a number. `found` has its ids in the store.
+/// The refusal of a draft that has a new name, if it is refused. The name has no number yet. `found` has the numbers of its
+/// ids.
 fn refused_name(feed: &Core, draft: &Draft, found: &[ContentId], at: ChangeTime) -> Result<Option<Error>> {
     let new = draft.ids().zip(found).find(|(_, found)| **found == ContentId::UNKNOWN);
     let Some((new, _)) = new else { return Ok(None) };
@@ -32,7 +34,7 @@ fn refused_name(feed: &Core, draft: &Draft, found: &[ContentId], at: ChangeTime)
     if let Err(refused) = ids::accepts(feed, new).and_then(|()| writer::not_ahead(feed, "published_at", time, at)) {
         return Ok(Some(refused));
     }
-    // An item that exists has no new name, so this is another one.
+    // If the id of the item is known, the new name is another one.
     let id = if draft.content_id.is_some() { found[0] } else { ContentId::UNKNOWN };
     let exists = id != ContentId::UNKNOWN
         && (!visibility::live_contents(feed.read(), &[id])?.is_empty()
@@ -40,8 +42,8 @@ fn refused_name(feed: &Core, draft: &Draft, found: &[ContentId], at: ChangeTime)
     Ok(exists.then(|| content_exists("content_id")))
 }
 
-/// The refusal of a draft with a new kind if there is no number left for it; `new` are the kinds of drafts before it
-/// that get numbers.
+/// The refusal of a draft with a new kind if there is no number left. `new` has the kinds of earlier drafts that get
+/// numbers, and takes this one.
 fn refused_kind(feed: &Core, kind: &str, known: Option<KindId>, new: &mut Vec<String>) -> Result<Option<Error>> {
     if known.is_some() || new.iter().any(|other| other == kind) {
         return Ok(None);
@@ -53,8 +55,8 @@ fn refused_kind(feed: &Core, kind: &str, known: Option<KindId>, new: &mut Vec<St
     Ok(None)
 }
 
-/// For each follow of a user whether it is new, or its refusal, before a name gets a number. A failure of this server is
-/// no refusal.
+/// Returns for each follow of a user whether it is new, or its refusal. Gives no number to a name. A failure of this server
+/// is the error of the whole call.
 fn judge_follows(
     feed: &Core,
     ImportFollows { user, follows, awaited, .. }: &ImportFollows,
@@ -80,7 +82,7 @@ fn judge_follows(
             ids::accepts(feed, id)?;
         }
         let present = there.following_since.or(there.requested_since.filter(|_| *awaited));
-        // One that is there with this time is a repeat.
+        // A follow that is there with this time is a repeat.
         if let Some(since) = since.filter(|since| present != Some(*since)) {
             writer::not_ahead(feed, "since", since, at)?;
         }
@@ -126,7 +128,7 @@ impl Feed {
     }
 }
 
-/// Adds a line to a change of lines before it; gives it back if the two are no one change.
+/// Adds a line to the change of the lines before it. Returns the line if the two cannot be one change.
 fn join(change: &mut Command, line: Command) -> Option<Command> {
     use Command::{GiveNumbers, ImportFollows, ImportItems, NumberReactions, PutProfiles, React};
     match (change, line) {

@@ -70,7 +70,8 @@ pub fn begin_run(store: &Store, gap: Option<Event>, histories: Option<&[u8]>) ->
         change.put(&REPLICA, HISTORIES, histories);
     }
     // No failpoint: until the gap is written, each start finds that it is missing.
-    let warn = |error: &Error| tracing::warn!(%error, "the beginning of this run could not be written; it is tried again");
+    let warn =
+        |error: &Error| tracing::warn!(%error, "the beginning of this run could not be written; it is tried again");
     let is_written = change.is_empty() || store.commit(change, is_set_back).inspect_err(warn).is_ok();
     if let Ok(disk) = store.disk()
         && (is_written || !is_set_back)

@@ -73,7 +73,7 @@ fn take_id(feed: &Core, item: &HostId) -> Result<bool> {
 }
 
 impl DeleteItem {
-    /// Makes the change; the item is deleted since that time.
+    /// Makes the change. `since` is the time of the deletion, unless it is a purge.
     pub(crate) fn set(self, txn: &mut Txn<'_>, since: Millis) -> Result<()> {
         let (feed, at) = (txn.feed, txn.at);
         let id: ContentId = feed.read().find_content(&self.item)?;

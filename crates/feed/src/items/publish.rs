@@ -95,8 +95,8 @@ pub fn publish_one(feed: &Feed, draft: Draft) -> Result<PublishedItem> {
     published(feed.read(), &only(feed.submit(PublishItems::all(vec![draft]))?)?)
 }
 
-/// Publishes one draft; `told` gets the content, and whether it is new. Does not block; `overloaded` if too many changes
-/// wait. Not on a node.
+/// Publishes one draft without blocking. Calls `told` with the content, and whether it is new. Fails with `overloaded` if
+/// too many changes wait. Not for nodes.
 pub fn ask(feed: &Feed, publish: PublishItems, told: OnDone<(Content, bool)>) -> Result<()> {
     feed.ask(publish, Box::new(move |made| told(made.and_then(only))))
 }

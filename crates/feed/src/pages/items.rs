@@ -30,8 +30,8 @@ pub(crate) fn list(
 /// Most entries of a segment that are compared with what the viewer sees, in a read from memory.
 const MOST_AT_ONCE: usize = 128;
 
-/// A segment of a list without the items that the viewer does not see; `all` returns the entries of the whole list, as
-/// many as asked for, or all.
+/// A segment of a list, without the items that the viewer does not see. `all` reads the list with all
+/// items: as many entries as asked for, or all.
 pub(crate) fn seen_segment(
     read: Read<'_>,
     part: Scan<ContentId>,

@@ -11,7 +11,7 @@ pub(crate) const ID: usize = 8;
 /// Bytes of a row in a time-ordered table: partition, time, id.
 pub(crate) const ROW: usize = 3 * ID;
 
-/// A partition of a table of ordered rows: an id, or an id and the byte of a kind. Only ids have heads.
+/// A partition of a table of ordered rows: an id, or an id and the byte of a kind. Only the former has a [`head`].
 pub(crate) trait Partition: Copy + PartialEq {
     /// The key of a row: `partition | !at | !id`.
     fn row(self, at: u64, id: u64) -> impl AsRef<[u8]>;
@@ -46,7 +46,7 @@ pub(crate) fn id(raw: u64) -> [u8; ID] {
     raw.to_be_bytes()
 }
 
-/// The key of a table with one row for a user, a list or an item, and a user; or for a user and a list.
+/// The key of a row for two ids: a user, a list or an item, then a user; or a user, then a list.
 pub(crate) fn pair(first: impl Into<u64>, second: impl Into<u64>) -> [u8; 2 * ID] {
     let mut key = [0; 2 * ID];
     key[..ID].copy_from_slice(&id(first.into()));
@@ -73,7 +73,7 @@ pub(crate) fn of_user(user: UserId, name: &str) -> Vec<u8> {
     [&id(user.get()), name.as_bytes()].concat()
 }
 
-/// The key of the highest number of a list. No list has so short a key.
+/// The key of the row with the highest number of a list. No other key is so short.
 pub(crate) const HIGHEST_LIST: &[u8] = &[];
 
 /// The key of a time-ordered row: `partition | !at | !id`.
@@ -90,7 +90,7 @@ pub(crate) fn entry<I: Into<u64>>(owner: impl Into<u64>, place: Position<I>) -> 
     row(owner.into(), place.at, place.id.into())
 }
 
-/// The key of the highest id of a topic. No name is empty.
+/// The key of the row with the highest id of a topic. No name is empty.
 pub(crate) const HIGHEST_TOPIC: &str = "";
 
 /// The key of a time-ordered row of a kind: `id | kind | !at | !id`.
@@ -245,7 +245,7 @@ pub(crate) fn number(bytes: &[u8]) -> Option<u64> {
     Some(u64::from_be_bytes(bytes.get(..ID)?.try_into().ok()?))
 }
 
-/// A content place of two numbers, if they are valid.
+/// The cursor of a time and an id; `None` if the id is invalid.
 pub(crate) fn cursor(at: u64, id: u64) -> Option<Cursor> {
     Some(Cursor { at, id: ContentId::new(id).ok()? })
 }

@@ -1,4 +1,4 @@
-//! Content ids for hosts that name none.
+//! Content ids for items to which the application gives none.
 
 use super::sequence_state::SequenceState;
 use model::{ContentId, MAX_ID, Millis};

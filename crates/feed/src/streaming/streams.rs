@@ -1,9 +1,9 @@
 //! The open streams, and the way of events to them.
 //!
-//! For each author there is a list of the readers who are shown it, so the cost of an event depends only on its
-//! listeners. A change of a reader's authors is put into these lists by the thread that makes it, before it is
-//! acknowledged; it costs the same however many streams and authors the reader has. The first stream of a reader is opened
-//! with the authors that it is shown, if they are the present ones.
+//! For each source there is a list of the readers who are shown it, so the cost of an event depends only on its
+//! listeners. A change of a reader's sources is put into these lists by the thread that makes it, before it is
+//! acknowledged; it costs the same however many streams and sources the reader has. The first stream of a reader is opened
+//! with the sources that were read for it, if no change of them has begun since.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -25,20 +25,20 @@ use model::{Count, Cursor, Event, ShownSources, UserId, figures};
 /// Identifies a stream; never reused.
 type Id = u64;
 
-/// The sources of one reader, and the queues of its streams. A change of that applies to all streams at once, and costs the
-/// same however many there are.
+/// The sources of one reader, and the queues of its streams. A change of the sources applies to all streams at once, and
+/// costs the same however many streams there are.
 #[derive(Debug, Default)]
 struct Reader {
     shown: Shown,
     queues: HashMap<Id, Queue>,
 }
 
-/// Which readers there are. Locked before a reader, and that before the sequencer.
+/// The readers with streams. The order of locks is: this, then a reader, then the sequencer.
 #[derive(Debug, Default)]
 struct State {
     next: Id,
     readers: HashMap<UserId, Arc<Mutex<Reader>>>,
-    /// Readers, not streams: all streams of one reader show the same authors.
+    /// For each source its readers, not their streams: all streams of one reader show the same sources.
     by_source: HashMap<UserId, HashSet<UserId>>,
     closed: bool,
 }
@@ -93,19 +93,19 @@ impl Streams {
         }
     }
 
-    /// Counts a user whose stream is being opened.
+    /// Runs `open`, and counts a stream as being opened meanwhile.
     pub(crate) fn opening<T>(&self, open: impl FnOnce() -> T) -> T {
         self.opening.fetch_add(1, Ordering::Relaxed);
-        // Before the look whether the authors are the present ones: whoever changes them looks for streams after that.
+        // Before the sources are compared with the present ones: a thread that changes sources looks for streams afterwards.
         fence(Ordering::SeqCst);
         let opened = open();
         self.opening.fetch_sub(1, Ordering::Release);
         opened
     }
 
-    /// Opens a stream; `stream_limit` if the user has `most` already, `stopping` once all are closed. It gets every event that
-    /// enters the log from here on, and none before. The first stream of a user needs the sources that the user is shown now;
-    /// `None` without them. While `sources` returns them, no change of them is put into the lists.
+    /// Opens a stream; `stream_limit` if the user has `most` already, `stopping` once all are closed. It gets every event
+    /// that enters the log from here on, and none before. The first stream of a user needs `sources`, those that the user is
+    /// shown now; `None` without them. `sources` runs under the lock of the lists, so that no change of them comes between.
     pub fn open<'s>(
         self: &Arc<Self>,
         user: UserId,
@@ -172,7 +172,7 @@ impl Streams {
         }
     }
 
-    /// Ends all streams of a user whose authors are not known any more, or who is erased; its clients may reconnect.
+    /// Ends all streams of a user whose sources cannot be read, or who is erased. The clients may reconnect.
     pub fn end(&self, user: UserId) {
         let reader = self.state().forget(user);
         self.end_each(reader);
@@ -199,9 +199,9 @@ impl Streams {
         listed(&self.state().by_source, frame)
     }
 
-    /// Puts an event of the log into the queues of the streams that show one of its paths. Events must come in the order
-    /// of their positions. `viewers` are all who listened to it before, if readers were looked up: who has begun to listen since
-    /// does not get it.
+    /// Puts an event of the log into the queues of the streams that show one of its paths. Events must come in the order of
+    /// their positions. `viewers` has all listeners that were looked up before, if they were; a reader who has begun to
+    /// listen since does not get the event.
     pub fn deliver(&self, position: u64, frame: Frame, viewers: Option<&[(UserId, Viewer)]>) {
         let to = match viewers {
             Some(viewers) => viewers.iter().filter(|(_, viewer)| !viewer.silences).map(|(user, _)| *user).collect(),
@@ -219,7 +219,7 @@ impl Streams {
         });
     }
 
-    /// Puts a text into the queues of a user's streams, which `actor` caused.
+    /// Puts a text into the queues of a user's streams. `actor` is the user who caused it.
     pub fn tell(&self, user: UserId, actor: Option<UserId>, text: String) {
         let reader = self.state().readers.get(&user).cloned();
         let note = Item::Note(Arc::new(Note::new(text, actor, &self.memory)));

@@ -113,7 +113,7 @@ enum Source {
     Unlisted,
 }
 
-/// A read: all of one thing, or the rows of a list below the last one that was read.
+/// One read of an export: all of one thing, or the next rows of a list, below the last row that was read.
 #[derive(Debug)]
 enum Step {
     Records,
@@ -140,8 +140,9 @@ impl Export {
         Self { host, user, steps: [Step::Records].into() }
     }
 
-    /// The next part, which may be empty; `None` at the end. Takes bounded memory: at most 16 items, or 256 rows. For a viewer
-    /// without reactions to items that the viewer does not see. `erasing` if the user is erased meanwhile.
+    /// The next part, which may be empty; `None` at the end. Takes bounded memory: at most 16 items, or 256 rows. If the
+    /// read has a viewer, leaves out reactions to items that the viewer does not see. Fails with `erasing` if the user is
+    /// being erased.
     pub fn read_on(&mut self, read: Read<'_>) -> Result<Option<ExportPart>> {
         let Some(step) = self.steps.pop_front() else { return Ok(None) };
         let part = self.take(step, read)?;
@@ -266,7 +267,8 @@ impl Export {
         Ok(lines)
     }
 
-    /// Places in a list with items of the user, each with whether the item is one of the user that no other list has.
+    /// Places in one of the lists, each with whether the item is taken from this list: each own item comes from one list
+    /// only.
     fn places(&self, read: Read<'_>, source: Source, scan: Scan<ContentId>) -> Result<Vec<(Cursor, bool)>> {
         let store = &read.feed.store;
         Ok(match source {
@@ -286,7 +288,7 @@ impl Export {
         })
     }
 
-    /// The items of the user among these, but for those that were deleted for good.
+    /// The items of the user among these, except those that were deleted for good.
     fn items(&self, read: Read<'_>, ids: &[ContentId]) -> Result<ExportPart> {
         let is_kept = |(item, deleted_at): &(Content, _)| item.author == self.user && *deleted_at != Some(FINAL);
         let kept = items::tables::kept(&read.feed.store, ids)?.into_iter().flatten().filter(is_kept);

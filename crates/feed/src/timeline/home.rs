@@ -3,11 +3,11 @@
 //! A page is merged from four sources: the inbox above its floor, the pending items, the outboxes of authors whose
 //! items the inbox may lack, and, at or below the floor, the outboxes of all followees.
 //!
-//! Two orders matter. `pending` is read *before* the inbox: an item leaves `pending` after it is in the inboxes, so it
-//! is found in one of them, or in both. The reader's sources, restrictions to authors on other paths than their own, the
-//! suspended ones and the unsettled pairs come from several places. So their versions are noted before, and the page is
-//! read again if a change of them has begun meanwhile: otherwise an unfollow and then an unmute between two looks would
-//! show items that were never to be seen. The activity alone is compared itself, see [`Inbox::activity`].
+//! Two orders matter. Pending items are read *before* the inbox: an item stops being pending after it is in the inboxes, so
+//! it is found in one of the two, or in both. Sources, silenced authors, suspended users and unsettled pairs come from
+//! several places. So their versions are noted first, and the page is read again if a change of them has begun meanwhile.
+//! Otherwise an unfollow and then an unmute between two looks would show items that were never to be seen. The activity has
+//! no version and is itself compared: see [`Inbox::activity`].
 
 use std::cell::Cell;
 
@@ -33,13 +33,13 @@ const MOST_PENDING: usize = 2048;
 /// The reader of a timeline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Reader {
-    /// Its user, who is seen by that.
+    /// The user of the timeline, who counts as seen.
     User,
-    /// Somebody who looks at what the user sees. The user is not seen by that.
+    /// Somebody who looks at what the user sees. The user does not count as seen.
     Guest,
 }
 
-/// How often a read is made beside changes.
+/// Most attempts of a read while changes are made.
 const ATTEMPTS: usize = 4;
 
 /// A page of a user's home timeline. Counts as the user being active, but for a read that is [`Read::peeking`].
@@ -48,8 +48,8 @@ pub fn page(read: Read<'_>, user: UserId, request: &PageRequest<ContentId>) -> R
     look_at_timeline(read, user, reader, |timeline| timeline.page(request))
 }
 
-/// A page of the home timeline by the inbox, if there is one, also after more changes than
-/// [`timeline::page`](crate::timeline::page) allows. Workers may have changed the inbox meanwhile.
+/// A page of the home timeline from the inbox, if there is one. Unlike [`timeline::page`](crate::timeline::page), it uses
+/// the inbox in the last attempt, too. Workers may have changed the inbox meanwhile.
 pub(crate) fn inbox_page(read: Read<'_>, user: UserId, request: &PageRequest<ContentId>) -> Result<ContentPage> {
     let open = || Timeline::open(read, user, Reader::Guest);
     look_beside_changes(read, open, open, |timeline| timeline.page(request))
@@ -87,15 +87,15 @@ pub(super) fn look_at_list<T>(
     look_beside_changes(read, open, open, look)
 }
 
-/// Opens a timeline and looks at it again until nothing has changed meanwhile. At last, while no change is made, it looks at
-/// the one of `open_still`.
+/// Opens a timeline and looks at it, again until nothing has changed meanwhile. The last attempt holds changes back, and
+/// opens the timeline by `open_still`.
 fn look_beside_changes<'t, T>(
     read: Read<'_>,
     open: impl Fn() -> Result<Timeline<'t>>,
     open_still: impl Fn() -> Result<Timeline<'t>>,
     look: impl Fn(&Timeline<'_>) -> Result<T>,
 ) -> Result<T> {
-    // Once a read, of the attempt that answers.
+    // Counted once for a read: the pulls of the attempt that answers.
     let counted = |timeline: &Timeline<'_>, seen| {
         read.feed.figures().pulls.observe(timeline.pulls.get());
         Ok(seen)
@@ -142,18 +142,18 @@ pub(crate) struct Timeline<'r> {
     pulls: Cell<u64>,
 }
 
-/// What says which entries of the inbox count.
+/// The facts that decide which entries of the inbox count.
 struct Inbox {
     /// Decides which items the inbox may lack. A fan-out makes a reader dormant before it skips the reader. So if an item is
-    /// missing because of that, the activity is another one at the end: also that of a user who has come back meanwhile, who was
-    /// seen later. It has no version, because workers change it, for thousands of readers at once.
+    /// missing because of that, the activity at the end is another one. That holds for a user who has come back meanwhile,
+    /// too: the time in it is later. It has no version, because workers change it for thousands of readers at once.
     activity: Activity,
     /// Authors whose entries in the inbox do not count, ascending.
     unsettled: Vec<UserId>,
 }
 
 impl<'r> Timeline<'r> {
-    /// From the inbox, if there is one.
+    /// Opens the home timeline, with its inbox if there is one.
     pub(crate) fn open(read: Read<'r>, user: UserId, reader: Reader) -> Result<Self> {
         Self::with(read, user, None, || match reader {
             // Before the rest: fan-outs that choose their recipients after this choose a reader who was seen.
@@ -162,7 +162,7 @@ impl<'r> Timeline<'r> {
         })
     }
 
-    /// From outboxes alone: that needs neither inbox nor activity. Of a list, if one is given.
+    /// Opens the home timeline, or that of a list, from outboxes alone. Reads neither inbox nor activity.
     fn pulled(read: Read<'r>, user: UserId, list: Option<ListId>) -> Result<Self> {
         Self::with(read, user, list, || Ok(None))
     }

@@ -42,7 +42,7 @@ fn sees_item_at(feed: &Core, user: UserId, place: Cursor, visibility: Visibility
     Ok(visibility::contents(read, &[place.id])?.iter().any(|item| item.cursor() == place))
 }
 
-/// The place that replaces a marker ahead of the clock: the newest item up to it in the timeline.
+/// The newest item of a timeline up to `place`, at which a marker ahead of the clock counts; `None` without one.
 fn counts_at(feed: &Core, user: UserId, list: Option<ListId>, place: Cursor) -> Result<Option<Cursor>> {
     let mut span = Span::up_to(place);
     loop {

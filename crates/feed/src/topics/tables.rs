@@ -58,7 +58,7 @@ pub fn archive_topic(store: &Store, topic: TopicId, newest: Cursor, most: usize)
     store.memory.topics.lists.move_rows(store, topic.get(), newest, most)
 }
 
-/// Rows of a list, of one instant.
+/// Rows of the list of a topic, all from one snapshot.
 fn topic_rows(store: &Store, topic: TopicId, scan: Scan<ContentId>, tier: Tier) -> Result<Vec<Entry>> {
     let Scan { span, order, limit } = scan;
     let (mut found, partition) = (Vec::new(), topic.get());

@@ -32,7 +32,7 @@ impl Change for SetSuspension {
 }
 
 impl SetSuspension {
-    /// Makes the change; who is suspended is so since that time.
+    /// Makes the change. `since` is the time at which a suspension begins.
     pub(crate) fn set(self, txn: &mut Txn<'_>, since: Millis) -> Result<Option<Millis>> {
         let feed = txn.feed;
         let Self { user, suspended } = self;

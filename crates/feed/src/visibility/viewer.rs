@@ -117,7 +117,8 @@ pub(crate) fn unseen_users(read: Read<'_>, users: impl Iterator<Item = UserId> +
 pub(crate) fn sees_members(read: Read<'_>, user: UserId) -> Result<bool> {
     let Some(viewer) = read.viewer.filter(|viewer| *viewer != user) else { return Ok(true) };
     Ok(sees_user(read, user)?
-        && (!users::tables::settings(&read.feed.store, user, read.tier)?.approve_followers || !followed_among(read, viewer, &[user])?.is_empty()))
+        && (!users::tables::settings(&read.feed.store, user, read.tier)?.approve_followers
+            || !followed_among(read, viewer, &[user])?.is_empty()))
 }
 
 /// Users in ascending order, each once.

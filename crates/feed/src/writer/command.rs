@@ -23,11 +23,11 @@ pub trait Change: Into<Command> {
     /// The result, if the change is not refused as a whole.
     type Outcome: Outcome;
 
-    /// Makes the change with one write of the store that acknowledges, or with none. In a command log
-    /// the result depends only on the state at the start, the settings, and the changes and times since.
+    /// Makes the change with at most one `Store::acknowledge`. In a command log the result depends only on the state at the
+    /// start of the log, the settings, and the changes and times since.
     fn apply(self, txn: &mut Txn<'_>) -> Result<Self::Outcome>;
 
-    /// Reads the rows that it will read and that may be on the disk alone. `NotCached` as any read.
+    /// Reads rows that the change will read, to have them in memory. Fails with `NotCached` as any read.
     fn warm(&self, _: Read<'_>) -> Result<()> {
         Ok(())
     }
@@ -43,12 +43,12 @@ pub trait Change: Into<Command> {
         0
     }
 
-    /// At most how many jobs it makes.
+    /// The most jobs that it can make.
     fn jobs(&self) -> usize {
         self.settles()
     }
 
-    /// At most how many settle jobs it makes. There is no other way to settle a pair, so it needs room for them.
+    /// The most settle jobs that it can make. There is no other way to settle a pair, so it needs room for them.
     fn settles(&self) -> usize {
         0
     }
@@ -58,8 +58,8 @@ pub trait Change: Into<Command> {
         false
     }
 
-    /// Whether it is the only one of its group: it also changes rows that wait for no group, or it reads a timeline, which must
-    /// show the same on all nodes of a command log, however they group.
+    /// Whether its group has no other change. Either it also changes rows outside of the group, or it reads rows that must
+    /// be the same on all nodes of a command log, however they group.
     fn is_alone(&self, _: ChangeTime) -> bool {
         false
     }
@@ -99,7 +99,7 @@ macro_rules! changes {
         /// Any [`Change`], as it stands in a log that several servers apply.
         ///
         /// There it is JSON, which later versions read. So names and meanings never change, and a new field has a default,
-        /// with which it is not written. The tag stands outside: other forms lose the exact text of `media` and `extra`.
+        /// with which it is not written. It is tagged externally: other forms lose the exact text of `media` and `extra`.
         #[derive(Debug, Clone, Serialize, Deserialize)]
         #[serde(rename_all = "snake_case")]
         #[allow(missing_docs, reason = "each variant is a change")]
@@ -165,9 +165,9 @@ changes! {
     /// Publishes all drafts or none. Returns the content of each, and whether it is new.
     ///
     /// `content_exists` if an id belongs to another item, `time_ahead` if a time lies too far ahead, `overloaded` if
-    /// the queue of jobs is full, or ids fall faster than one a millisecond.
+    /// the queue of jobs is full, or ids come below earlier ones more often than once a millisecond.
     ///
-    /// With `on_live_items`, the items at which these point must exist for this caller: see
+    /// With `on_live_items`, the item in `ref_id` of each draft must exist for this caller: see
     /// [`items::comment`](crate::items::comment).
     PublishItems {
         drafts: Vec<Draft>,
@@ -197,7 +197,7 @@ changes! {
     ///
     /// `self_follow`, `follow_limit`, `blocked`; `invalid_body` if a target comes twice; `time_ahead`; `overloaded`.
     ///
-    /// With a rule for all follows, and with the approval of their targets, see [`follows::follow`](crate::follows::follow).
+    /// `rule` and `approved` are for all follows: see [`follows::follow`](crate::follows::follow).
     Relate {
         user: HostId,
         follow: Vec<(HostId, Option<Millis>)>,
@@ -213,7 +213,7 @@ changes! {
     ///
     /// The restriction's own refusals, such as `self_mute` and `mute_limit`; `overloaded` for a block.
     SetRestriction { user: HostId, target: HostId, restriction: Restriction, raised: bool }
-    /// See [`reactions::react`](crate::reactions::react). Imported ones may be to items of suspended authors.
+    /// See [`reactions::react`](crate::reactions::react). Imported reactions may be to items of suspended authors.
     React {
         item: HostId [item],
         requests: Vec<ReactionRequest>,
@@ -222,12 +222,12 @@ changes! {
     }
     /// Moves a user's marker forward to `place`, never back, and returns its new place. A place ahead of the clock is
     /// replaced by the newest item up to it in the user's timeline, or by now if there is none. So the next publish is
-    /// unread, unless that item lies ahead itself. So is, with [`Visibility::User`], a place with a name at which the user sees
-    /// no item: the marker keeps no name that a user makes up, and does not tell which names exist. `time_ahead` if the
-    /// place lies too far ahead of the clock and the caller sees no item at it, `unknown_cursor` as in
+    /// unread, unless that item lies ahead itself. With [`Visibility::User`], a place with a name at which the user sees no
+    /// item is replaced, too: the marker keeps no name that a user makes up, and does not tell which names exist.
+    /// `time_ahead` if the place lies too far ahead of the clock and the caller sees no item at it, `unknown_cursor` as in
     /// [`visibility::find_place`](crate::visibility::find_place).
     ///
-    /// With a list, the marker of the list by the same rules, with the timeline of the list in place of the home timeline. Also
+    /// With `list`, moves the marker of that list by the same rules, in the timeline of the list. Then also
     /// `list_not_found`.
     MoveMarker {
         user: HostId,
@@ -236,10 +236,10 @@ changes! {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         list: Option<String>,
     }
-    /// Moves the marker of a user's notices forward to `place`, never back, and returns its new place. A place ahead of
-    /// the clock, and with [`Visibility::User`] one with a name, is replaced by the begin of its millisecond, or of the
-    /// present one, unless the user sees a notice there: so the next notice is unread, and the marker keeps no name that
-    /// a user makes up. `time_ahead` if it lies too far ahead and no notice stands there, `unknown_cursor` as in
+    /// Moves the marker of a user's notices forward to `place`, never back, and returns its new place. A place ahead of the
+    /// clock without a notice is replaced by the begin of the present millisecond. With [`Visibility::User`], a place with a
+    /// name and without a notice is replaced by the begin of its millisecond. So the next notice is unread, and the marker
+    /// keeps no name that a user makes up. `time_ahead` if it lies too far ahead without a notice, `unknown_cursor` as in
     /// [`visibility::find_place`](crate::visibility::find_place).
     MoveNoticeMarker { user: HostId, place: Position<HostNoticeId>, visibility: Visibility }
     /// Puts profiles in order, all in one change. Returns for each whether it is new or differs from the one before, or
@@ -249,13 +249,14 @@ changes! {
     AnswerRequest { user: HostId, from: HostId, approved: bool }
     /// Replaces a user's settings. Requests to follow that wait stay, whatever the new settings are.
     PutSettings { user: HostId, settings: UserSettings }
-    /// Gives numbers to names of users and items, in their order: they have this order at equal times. Returns for each whether
-    /// it is new to the server, or `invalid_id`. A number of the host is never new.
+    /// Gives numbers to names of users and items, in their order, which is their order in lists at equal times. Returns for
+    /// each whether it is new to the server, or `invalid_id`. An id that is a number is never new.
     GiveNumbers { ids: Vec<HostId> }
     /// Gives numbers to kinds of reactions, in their order. Returns for each whether it is new, or `too_many_kinds`.
     NumberReactions { kinds: Vec<String> }
-    /// Publishes each valid draft, in order, without an event: streams get a reset. Returns for each whether it is new. With
-    /// the times of the last edits of the items in their order, or none. An item that is there keeps its own.
+    /// Publishes each valid draft, in order, without an event: streams get a reset. Returns for each whether it is new.
+    /// `edited` has the times of the last edits, in the order of the drafts, or is empty. An item that is there keeps its
+    /// own time.
     ///
     /// Errors of a draft: `content_exists` if the id belongs to another item, or to a deleted one; `time_ahead`;
     /// `too_many_kinds`.
@@ -264,9 +265,10 @@ changes! {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         edited: Vec<Option<Millis>>,
     }
-    /// Makes each valid follow, in order, with the rules of the follows in their order, or none. Returns for each whether it is
-    /// new; another keeps its time and its rule. None is a request: an import moves follows that were approved elsewhere. If
-    /// they are awaited, all are requests, whatever the settings of their targets are; one who follows already asks for nothing.
+    /// Makes each valid follow, in order. `rules` has their rules, in the order of the follows, or is empty. Returns for
+    /// each whether it is new; a follow that is there keeps its time and its rule. None is a request: an import moves
+    /// follows that were approved elsewhere. With `awaited`, all new ones are requests, whatever the settings of their
+    /// targets are.
     ImportFollows {
         user: HostId,
         follows: Vec<(HostId, Option<Millis>)>,
@@ -285,8 +287,8 @@ changes! {
     PutList { user: HostId, list: String, settings: ListSettings }
     /// Deletes a list with its members and its marker; `list_not_found`.
     DeleteList { user: HostId, list: String }
-    /// Takes an item off one of its paths: it is on the own page of the source no more, and comes to no reader through it. Its
-    /// other paths stay. There is no way back. `content_not_found` if it does not exist, or has no such path.
+    /// Takes an item off one of its paths: the own page of that source loses it, and no reader gets it through that source.
+    /// Its other paths stay. There is no way back. `content_not_found` if it does not exist, or has no such path.
     TakeOff { item: HostId [item], source: HostId }
     /// Adds members to a list and removes others, all or none; returns the state of each afterwards: those to add first,
     /// then those to remove. A present member keeps its time and its rule, a new one shows all kinds. Only members that are
@@ -294,7 +296,7 @@ changes! {
     ///
     /// `list_not_found`; `member_limit`; `invalid_body` if a member comes twice.
     ///
-    /// With a rule for all that are added, see [`lists::put_member`](crate::lists::put_member).
+    /// `rule` is for all members that are added: see [`lists::put_member`](crate::lists::put_member).
     ChangeMembers {
         user: HostId,
         list: String,
@@ -304,9 +306,9 @@ changes! {
         rule: Option<RuleDraft>,
     }
     /// Makes one of these changes as an import does: a raised [`SetRestriction`], [`PutList`], [`ChangeMembers`] with one new
-    /// member, [`MoveMarker`], [`MoveNoticeMarker`], [`PutSettings`], [`DeleteItem`] and [`SetSuspension`]. A purge takes the id
-    /// of an item that was purged elsewhere. Returns whether it changed something. What stands already keeps its time; another
-    /// has the time `since`, if that is given.
+    /// member, [`MoveMarker`], [`MoveNoticeMarker`], [`PutSettings`], [`DeleteItem`] and [`SetSuspension`]. A purge only
+    /// takes the id of an item that was purged elsewhere. Returns whether it changed something. A state that is there keeps
+    /// its time; a new one has the time `since`, if that is given.
     ImportLine {
         change: Box<Command>,
         #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -1,4 +1,4 @@
-//! The objects of the API as JSON that several files answer. The others are beside their handlers.
+//! JSON objects of the API that handlers of several files answer with. Other objects are beside their handlers.
 
 use serde::Serializer;
 use serde_json::value::RawValue;

@@ -38,9 +38,9 @@ const SPARE: usize = 1 << 10;
 
 /// Longest wait for a handshake, unless `server.request_timeout` is shorter.
 const HANDSHAKE: Duration = Duration::from_secs(10);
-/// Most bytes that are read from TLS without any content of records. A client sends some KiB for a handshake; the longest
-/// record has 16 KiB of content and little more. The TLS library by itself collects a message of a handshake of up to 64 KiB
-/// before it looks at it.
+/// Most bytes that are read from a TLS connection before they give some content. A client sends some KiB for a handshake;
+/// the longest record has 16 KiB of content and little more. The TLS library by itself collects a message of a handshake of
+/// up to 64 KiB before it looks at it.
 const MOST_WITHOUT_CONTENT: usize = 24 << 10;
 
 /// The stream of an accepted connection, for the HTTP server.
@@ -49,12 +49,12 @@ pub struct Incoming {
     stream: Either<Accepted, Box<TlsStream<Accepted>>>,
     limits: Arc<Limits>,
     connection: Rc<Connection>,
-    /// Goes off at the end of the time for a head, or before: the end of an answer, which nobody tells it, sets the time to
-    /// [`KEEP_ALIVE`], so it is never set later than that.
+    /// Wakes the task at the end of the time for a head, or before. It is never set further ahead than [`KEEP_ALIVE`]: the
+    /// end of an answer sets this time to so much, and does not set the timer.
     timer: Pin<Box<Sleep>>,
     /// Bytes read since the HTTP server looked at them.
     unseen: usize,
-    /// Bytes written in this turn, and the next turn if it is waited for.
+    /// Bytes written in this turn; `turn` is the next one while the connection waits for it.
     written: usize,
     turn: Option<JoinHandle<()>>,
     /// Memory of a large head.
@@ -142,7 +142,7 @@ impl Incoming {
         }
     }
 
-    /// Takes memory for more than these bytes of a head, which the HTTP server has found incomplete. False if there is none.
+    /// Takes memory for the buffer of an incomplete head, of which `head` bytes are there. Returns false if there is none.
     /// The buffer of the HTTP server doubles, and does not shrink.
     fn has_memory(&mut self, head: usize) -> bool {
         let more = (head + SPARE).next_power_of_two().saturating_sub(PIECE);
@@ -224,7 +224,7 @@ impl AsyncRead for Incoming {
         }
         let wanted = this.flow().wanted.get();
         if matches!(wanted, Wanted::Close) {
-            // An error ends the answer as well; after an end of what comes the HTTP server would go on with it.
+            // An error ends the answer, too. After an end of the input the HTTP server would go on with the answer.
             let socket = match &this.stream {
                 Either::Left(socket) => socket,
                 Either::Right(tls) => tls.get_ref().0,
@@ -253,7 +253,7 @@ impl AsyncRead for Incoming {
             Poll::Ready(Ok(more)) => {
                 this.flow().has_ended.set(more == 0);
                 this.count(more);
-                // The HTTP server has looked at all earlier heads, so these bytes are of one.
+                // The HTTP server has looked at all earlier heads, so these bytes begin a new one.
                 if let (Wanted::Head(0), Some(head)) = (wanted, bytes.filled_mut().get_mut(before..)) {
                     offers::ignore(head);
                 }

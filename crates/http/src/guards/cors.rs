@@ -13,11 +13,11 @@ use actix_web::{HttpRequest, HttpResponse};
 use super::access::Access;
 
 const METHODS: HeaderValue = HeaderValue::from_static("GET, HEAD, POST, PUT, PATCH, DELETE");
-/// Headers of requests beside those that a page may always send.
+/// Headers of requests that a page may send, besides those that CORS always allows.
 const HEADERS: HeaderValue = HeaderValue::from_static(
     "Authorization, Content-Type, If-None-Match, Last-Event-ID, Tideline-Position, Traceparent, Tracestate, X-Request-Id",
 );
-/// Headers of answers beside those that a page may always read.
+/// Headers of answers that a page may read, besides those that CORS always allows.
 const EXPOSED: HeaderValue = HeaderValue::from_static(
     "ETag, Link, Location, Retry-After, Tideline-Position, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, X-Request-Id",
 );

@@ -60,7 +60,7 @@ impl BodyLimits {
         }
     }
 
-    /// The memory of a body of at most so many bytes.
+    /// The quota for the memory of a body that may have `most` bytes.
     pub(crate) fn memory(&self, most: usize) -> &Quota {
         if most <= self.one { &self.small } else { &self.large }
     }

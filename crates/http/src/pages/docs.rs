@@ -71,7 +71,7 @@ async fn page(call: Call) -> Answer {
     PAGE.answer(&call.request, response)
 }
 
-/// A part of the page.
+/// Answers with a file that the page loads.
 async fn part(call: Call, file: &'static WebFile) -> Answer {
     file.answer(&call.request, kept("max-age=3600"))
 }

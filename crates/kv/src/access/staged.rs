@@ -16,9 +16,9 @@ type Found<'a> = Result<Option<Row<'a>>>;
 #[derive(Debug, Clone, Default)]
 pub(crate) struct StagedTable {
     pub(crate) rows: BTreeMap<Vec<u8>, Op<Vec<u8>>>,
-    /// The engine's rows in them are deleted.
+    /// Ranges of keys whose rows in the engine are deleted.
     pub(crate) ranges: Vec<[Vec<u8>; 2]>,
-    /// Rows with steps that were read, as they are after these.
+    /// Values of rows with merge steps that were read, after these steps.
     sums: BTreeMap<Vec<u8>, Vec<u8>>,
 }
 
@@ -27,7 +27,7 @@ impl StagedTable {
         self.ranges.iter().any(|[from, to]| from.as_slice() <= key && key < to.as_slice())
     }
 
-    /// A row, if the engine has the one of `below`.
+    /// The row with its staged change. `below` reads the row of the engine.
     fn over<'a>(&self, family: &'static Family, key: &[u8], below: impl FnOnce() -> Found<'a>) -> Found<'a> {
         match self.rows.get(key) {
             Some(Op::Put(value)) => Ok(Some(Row::Staged(value.clone()))),
@@ -47,7 +47,7 @@ impl StagedTable {
             Op::Merge(step) => match self.rows.get(key) {
                 Some(Op::Put(value)) => Op::Put(family.merged(Some(value), &step)?),
                 Some(Op::Delete) => Op::Put(family.merged(None, &step)?),
-                // Steps add up as sums do.
+                // Steps can be merged with each other.
                 Some(Op::Merge(before)) => {
                     if let Some(sum) = self.sums.get_mut(key) {
                         *sum = family.merged(Some(sum), &step)?;
@@ -79,12 +79,12 @@ impl StagedTable {
     }
 }
 
-/// How one step of a change is taken back.
+/// A step that takes back a part of a change.
 #[derive(Debug)]
 enum Back {
-    /// The change of this row was another one, or none.
+    /// Puts the earlier change of a row back, or removes its change (`None`).
     Row(&'static Family, Vec<u8>, Option<Op<Vec<u8>>>),
-    /// The last range was not deleted.
+    /// Removes the last range.
     Range(&'static Family),
 }
 
@@ -162,7 +162,7 @@ impl Staged {
         (!staged.rows.is_empty() || !staged.ranges.is_empty()).then(|| Arc::clone(staged))
     }
 
-    /// A row, if the engine has the one of `below`.
+    /// The row with its staged change. `below` reads the row of the engine.
     pub(crate) fn over<'a>(
         &mut self,
         family: &'static Family,

@@ -87,7 +87,7 @@ struct Failure {
     cause: String,
 }
 
-/// A write that may be given to the engine, until this is dropped.
+/// Permission to give a write to the engine. The write counts as under way until this is dropped.
 pub(crate) struct Admitted<'a> {
     health: &'a Health,
     /// Whether earlier writes had failed.

@@ -144,8 +144,8 @@ fn line(how: &str, boot: &str, lock: Option<&Identity>, log: u64) -> String {
     format!("{how} {boot} {} {log:016x}\n", lock.unwrap_or_default())
 }
 
-/// The id of the log that goes on if the run that `said` describes lost none of the changes that it announced, seen in this
-/// boot and with this lock file.
+/// The id of the log in `said`, the line of the last run; `None` if that run may have lost changes that it announced. `boot`
+/// and `lock` are those of the present start.
 fn whole_log(said: &str, boot: &str, lock: &Identity) -> Option<u64> {
     let words: Vec<_> = said.split_ascii_whitespace().collect();
     let [how, its_boot, its_lock, log] = words[..] else { return None };

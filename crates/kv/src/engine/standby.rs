@@ -28,11 +28,11 @@ use model::{Millis, failpoint, private};
 const PROMOTED: &str = "PROMOTED";
 /// The folder of a new copy, until it takes the place of the present one.
 const COPYING: &str = "COPYING";
-/// In it: the words of the origin about the copy,
+/// The plan of the copy, in that folder, as the origin sent it.
 const PLAN: &str = "PLAN";
-/// and the file that is there once all others are whole, with the id of the log.
+/// The file in that folder with the id of the log, made once all others are whole.
 const DONE: &str = "DONE";
-/// The words of the file `STANDBY`.
+/// First words of lines in the file `STANDBY`.
 const OF: &str = "standby of ";
 const LOG: &str = "log ";
 const WHOLE: &str = "whole ";
@@ -42,10 +42,10 @@ const WHOLE: &str = "whole ";
 pub struct Origin {
     /// Its address.
     pub url: String,
-    /// The id of the log that the directory has come from; `None` until it has a whole copy.
+    /// The id of the log whose rows the directory has; `None` until it has a whole copy.
     pub log: Option<u64>,
-    /// When the directory last had every row of the server, about; `None` if it never had since its copy, or is known to
-    /// lack rows.
+    /// The time at which the directory last had every row of the server, about; `None` if it never had since its copy, or is
+    /// known to lack rows.
     pub whole_at: Option<Millis>,
 }
 
@@ -98,8 +98,9 @@ impl StandbyDirectory {
         path.join(PROMOTED).exists() && !path.join(STANDBY).exists()
     }
 
-    /// Takes the directory of a standby, or makes an empty one that of a standby of `url`. Without `url` it must be one.
-    /// A copy that is whole takes its place; an unfinished one of another server is removed.
+    /// Takes the directory of a standby for this process. With `url`, an empty directory becomes a standby of that server;
+    /// without it, the directory must be a standby. A whole copy takes its place; an unfinished one of another server is
+    /// removed.
     pub fn claim(path: &Path, url: Option<&str>) -> Result<Self> {
         let failed = |what: &str, error: &io::Error| advice::failed(path, what, error);
         if url.is_some() {
@@ -159,13 +160,13 @@ impl StandbyDirectory {
         advice::failed(&self.path, what, error)
     }
 
-    /// The words of the origin about the unfinished copy; `None` if it has no folder for its files.
+    /// The plan of the unfinished copy, in the bytes of the origin; `None` if there is no folder for its files.
     pub fn unfinished(&self) -> Option<Vec<u8>> {
         let folder = self.copying();
         fs::read(folder.join(PLAN)).ok().filter(|_| folder.join(ENGINE).exists())
     }
 
-    /// Whether there is a copy with all files, which could not take its place yet.
+    /// Whether a copy with all its files still has to take its place.
     pub fn has_whole_copy(&self) -> bool {
         self.copying().join(DONE).exists()
     }
@@ -220,8 +221,9 @@ impl StandbyDirectory {
         self.drop_copy()
     }
 
-    /// Makes it a directory of its own, which must not be open. If it `goes_on`, it has every change of its origin, so the
-    /// readers of changes and the streams of that server go on; otherwise they begin anew, as after a restore.
+    /// Makes it a directory of its own, whose store must not be open. Set `goes_on` only if it has every change of its
+    /// origin: then the readers of changes and the streams of that server go on. Otherwise they begin anew, as after a
+    /// restore.
     pub fn promote(self, goes_on: bool) -> Result<()> {
         // The present files may be removed in part already.
         self.take_place()?;
@@ -254,7 +256,7 @@ impl fmt::Debug for Standby {
 }
 
 impl Standby {
-    /// Opens the store of a directory that the caller holds. The end of its log may be damaged: the origin has it still.
+    /// Opens the store of a directory that the caller holds. A damaged end of its log is cut off: the origin has it still.
     pub fn open(directory: &StandbyDirectory, options: &Options, schema: &Arc<dyn Schema>) -> Result<Self> {
         let dir = directory.path();
         let options = Options { keeps_log: false, sync: true, compacts: true, ..options.clone() };
@@ -344,7 +346,7 @@ impl Standby {
 }
 
 impl Drop for Standby {
-    /// Its log is whole, so the next start replays it.
+    /// Flushes the log, so that the next start replays all of it.
     fn drop(&mut self) {
         if let Err(error) = self.flush() {
             tracing::warn!(%error, "the log of the standby could not be flushed; the origin has it still");

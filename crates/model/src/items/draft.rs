@@ -13,13 +13,13 @@ use crate::{
 
 /// A type of the fields of requests, with its schema in the description of the API.
 pub(crate) trait Property {
-    /// The schema of a field with this description. One with a schema of its own keeps the description of that.
+    /// The schema of a field with this description. A type with a schema of its own keeps the description of its schema.
     fn property(about: &str) -> RefOr<Schema>;
 }
 
-/// Declares the fields of requests that write items: those of a publish alone, and those of a comment too. Behind `edit` is the
-/// type of a field that an edit may change. The types of requests and their schemas follow. The comment of a field is its
-/// description in the schema. Only the author is required.
+/// Declares the fields of requests that write items, and makes the types of these requests with their schemas. `publish` has
+/// fields of a publish alone, `comment` those that a comment has, too. `edit` names the type of the field in an edit. The
+/// comment of a field is its description in the schema. Only the author is required.
 macro_rules! drafts {
     ($(
         publish {$(#[doc = $about:literal] #[$how:meta] $name:ident: $type:ty;)*}
@@ -38,7 +38,7 @@ macro_rules! drafts {
             )+
         }
 
-        /// A publish in a file, and the time of the last edit.
+        /// An item in a line of a file: its publish, and the time of the last edit.
         #[derive(Debug, Serialize, Deserialize)]
         #[serde(deny_unknown_fields)]
         pub struct ItemLine {
@@ -159,7 +159,7 @@ drafts! {
 }
 
 impl Draft {
-    /// The ids that it mentions, in the order in which the names among them get numbers.
+    /// All ids in it, in the order in which the names among them get numbers.
     pub fn ids(&self) -> impl Iterator<Item = &HostId> {
         self.content_id.iter().chain([&self.author_id]).chain(&self.ref_id).chain(&*self.to).chain(&*self.mentions)
     }
@@ -169,8 +169,8 @@ impl Draft {
         [&self.author_id].into_iter().chain(&*self.to).chain(&*self.mentions)
     }
 
-    /// The publish, with defaults for omitted fields but for its audience. A missing time or id is set when the order is
-    /// decided. `next` gives the numbers of [`Self::ids`], `None` if there are too few.
+    /// The publish, with defaults for omitted fields except the audience. A missing time or id is set later, when the order
+    /// is decided. `next` returns the numbers of [`Self::ids`] one by one. Returns `None` if there are too few.
     pub fn publish(self, mut next: impl FnMut() -> Option<ContentId>) -> Option<Publish> {
         let id_made = self.content_id.is_none();
         let id = if id_made { ContentId::MIN } else { next()? };
@@ -202,7 +202,7 @@ impl Draft {
         text + self.media.as_ref().map_or(0, MediaList::bytes) + self.extra.as_ref().map_or(0, JsonObject::bytes)
     }
 
-    /// How many paths it has.
+    /// The number of its paths.
     pub fn paths(&self) -> usize {
         usize::from(self.broadcast) + self.to.len()
     }
@@ -230,8 +230,8 @@ fn twice(ids: &[HostId]) -> Result<(), String> {
     }
 }
 
-/// A hash of the body without id, time and audience. Spaces and the order of keys in JSON do not change it, nor does the order
-/// of what is a set, and an empty `extra` is none.
+/// A hash of the body without id, time and audience. Spaces and the order of keys in JSON do not change it, nor does the
+/// order of topics, sources and mentions. An empty `extra` counts as none.
 fn fingerprint(content: &Content) -> u64 {
     let ids = |users: &[UserId]| {
         let set: BTreeSet<_> = users.iter().map(|user| user.get()).collect();
@@ -249,7 +249,7 @@ fn fingerprint(content: &Content) -> u64 {
         ids(&content.to),
     );
     let mentions = ids(&content.mentions);
-    // As before there were mentions, for an item without any.
+    // An item without mentions keeps the hash that it had before mentions existed.
     let text = if mentions.is_empty() { serde_json::to_vec(&body) } else { serde_json::to_vec(&(body, mentions)) };
     // Strings, numbers and lists of them always make JSON.
     xxhash_rust::xxh3::xxh3_64(&text.unwrap_or_default())

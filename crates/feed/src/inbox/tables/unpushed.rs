@@ -12,7 +12,7 @@ use kv::{MOST_KEYS, Tier, WriteBatch};
 use model::error::{Error, Result};
 use model::{Cursor, Entry, Reach, Unpushed, UserId};
 
-/// Adds to a change that these items do not reach all followers, if that is so. No other change of their authors' rows may come
+/// Adds rows to a change that mark these items as unpushed, unless their reach is all followers. No other change of their authors' rows may come
 /// before it is written, for which the result is held.
 pub(crate) fn put_unpushed<'s>(
     store: &'s Store,

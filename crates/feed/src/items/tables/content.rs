@@ -88,7 +88,7 @@ pub fn kind_names(store: &Store) -> Result<Vec<String>> {
 }
 
 /// Changes an item and returns its new state; `None` if it is missing or deleted. Concurrent edits of one item
-/// apply one after the other. Acknowledges.
+/// apply one after the other. Writes by `Store::acknowledge`.
 pub fn edit(store: &Store, id: ContentId, edit: EditDraft, moment: Moment) -> Result<Option<Content>> {
     let Some(mut stored) = live(store, id)? else { return Ok(None) };
     let content = &mut stored.content;

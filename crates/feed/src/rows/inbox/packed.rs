@@ -1,8 +1,8 @@
 //! The bytes of an inbox: a row of `inboxes`, and a change that the engine merges into one. `docs/schema.md` describes
 //! them.
 //!
-//! Entries stand newest first, in columns, each as small differences: times, ids, sources, and details of those that are
-//! not plain. A reader of the newest entries decodes only these.
+//! Entries stand newest first, in columns: differences of times, differences of ids, sources, and details of entries that
+//! are not [plain](Entry::plain). A reader of the newest entries decodes only these.
 
 use crate::rows::values;
 use model::{Audience, ContentId, Cursor, Entry, KindId, UserId};
@@ -29,7 +29,7 @@ pub(crate) fn place(entry: &Entry) -> Place {
     (entry.cursor, entry.source)
 }
 
-/// An inbox, or a change of one, that is read where it lies.
+/// An inbox, or a change of one, that is decoded from its bytes without a copy.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Packed<'a> {
     /// The inbox claims nothing at or below it.
@@ -41,8 +41,8 @@ pub(crate) struct Packed<'a> {
 }
 
 impl<'a> Packed<'a> {
-    /// Reads the frame, which bounds the number of entries by the number of bytes. Entries are checked one by one as they
-    /// are read.
+    /// Reads the header and the lengths of the columns, and checks that the bytes can hold the number of entries. Entries
+    /// are checked one by one as they are read.
     pub(crate) fn read(mut bytes: &'a [u8]) -> Result<Self, Damaged> {
         let bytes = &mut bytes;
         let [version, flags] = *take(bytes, 2)? else { return Err(Damaged) };
@@ -98,7 +98,7 @@ fn begin(flags: u8, floor: Option<Cursor>, about: usize) -> Vec<u8> {
     bytes
 }
 
-/// Rotated, because the top bit marks a name.
+/// Moves the top bit, which marks a name, to the lowest place.
 #[inline]
 fn user_number(user: UserId) -> u64 {
     user.get().rotate_left(1)
@@ -145,7 +145,7 @@ impl<'a> Places<'a> {
         Ok(place)
     }
 
-    /// How many are left, as the frame says.
+    /// The number of places left, by the header.
     pub(crate) fn len(&self) -> usize {
         self.left
     }
@@ -170,12 +170,12 @@ impl Iterator for Places<'_> {
     }
 }
 
-/// What a place does not tell of entries that are not plain.
+/// Kind, audience and author of the entries that are not plain.
 #[derive(Debug, Clone, Copy, Default)]
 struct Details<'a> {
-    /// The number of plain entries before the next one that is not, its details, and all after it; empty if there is none.
+    /// The number of plain entries before the next one that is not, its details, and so on; empty if none follows.
     rest: &'a [u8],
-    /// How many of these plain entries were read.
+    /// The number of these plain entries that were read.
     passed: u64,
 }
 
@@ -205,12 +205,12 @@ pub(crate) struct Entries<'a> {
 }
 
 impl Entries<'_> {
-    /// How many are left, as the frame says.
+    /// The number of entries left, by the header.
     pub(crate) fn len(&self) -> usize {
         self.places.len()
     }
 
-    /// The first `count` of them, or fewer, and the one behind these. Entries of one item are not parted.
+    /// The first `count` entries, and the entry after them. Takes fewer, so that entries of one item stay together.
     pub(crate) fn split(self, count: usize) -> Result<(Self, Option<Entry>), Damaged> {
         let (mut rest, mut last, mut of_last) = (self, None, 0);
         for entry in rest.by_ref().take(count) {
@@ -244,7 +244,7 @@ impl Iterator for Entries<'_> {
     }
 }
 
-/// Puts places, the last of them packed already.
+/// Puts `places`, then the places of `packed` as they are.
 fn put_places(
     bytes: &mut Vec<u8>,
     scratch: &mut Vec<u8>,
@@ -263,7 +263,7 @@ fn put_places(
     put_column(bytes, scratch, places.map(|(_, source)| user_number(source)), packed.sources);
 }
 
-/// Puts the column of details. After those of `entries`, and of some plain ones more, come `packed` ones.
+/// Puts the column of details: those of `entries`, then of `more_plain` plain entries, then `packed` as it is.
 fn put_details<'e>(
     bytes: &mut Vec<u8>,
     scratch: &mut Vec<u8>,
@@ -294,7 +294,7 @@ fn put_details<'e>(
     bytes.extend_from_slice(scratch);
 }
 
-/// Puts the length of a column, then its numbers, the last of them packed already.
+/// Puts the length of a column in bytes, then `numbers`, then `packed` as it is.
 fn put_column(bytes: &mut Vec<u8>, scratch: &mut Vec<u8>, numbers: impl Iterator<Item = u64>, packed: &[u8]) {
     scratch.clear();
     numbers.for_each(|number| put_number(scratch, number));

@@ -22,13 +22,13 @@ impl Mirror {
         source: |key, _| keys::split_id(key).map(|id| Source::IfThere(keys::id(id).into())),
     };
 
-    /// The places of items that no list of their author has.
+    /// The places of unlisted items, by [`unlisted`].
     pub(crate) const UNLISTED: Self = Self {
         rows: |_, fact| Ok(fact.item().map(|stored| places(unlisted(&stored.content, stored.deleted_at.is_some())))),
         source: of_item,
     };
 
-    /// Those of purged items, which follow from their deletions.
+    /// The same places of purged items, which follow from the rows of their deletions.
     pub(crate) const UNLISTED_PURGED: Self = Self {
         rows: |_, fact| {
             let id = keys::split_id(fact.key).and_then(|id| ContentId::new(id).ok());
@@ -135,7 +135,7 @@ fn is_listed(content: &Content) -> bool {
     content.broadcast || content.kind == COMMENT
 }
 
-/// The keys of an item in `unlisted`: of a deleted one for the author and for the sources of its other paths.
+/// The keys of an item in `unlisted`: for its author if it is deleted or not listed, for its other sources if it is deleted.
 fn unlisted(content: &Content, is_deleted: bool) -> impl Iterator<Item = [u8; keys::ROW]> {
     let author = (is_deleted || !is_listed(content)).then_some(content.author);
     let others = content.to.iter().copied().filter(move |_| is_deleted);

@@ -83,7 +83,8 @@ pub(crate) fn read_deleted_at(bytes: &[u8]) -> Option<Millis> {
     deleted_at
 }
 
-/// In an outbox, or in another list of its author's: kind, flags and another author, without defaults. Empty for a plain entry.
+/// The value in an outbox, or in another list of the author: empty for a plain entry, else kind, flags, and an author who is
+/// not the source.
 impl Value for Entry {
     const FORM: &'static str = "an [entry](#entries)";
 

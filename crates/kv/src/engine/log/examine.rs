@@ -232,8 +232,8 @@ fn length(bytes: &[u8]) -> usize {
     bytes.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1)
 }
 
-/// Hides a file's content from a byte on from all readers: writes invalid heads there and at the start of each later
-/// block. The file keeps its length, which the engine may know.
+/// Makes a file unreadable from byte `at` on: writes an invalid head there and at the start of each later block. The file
+/// keeps its length, which the engine may know.
 fn mark(path: &Path, at: usize) -> io::Result<()> {
     let file = OpenOptions::new().write(true).open(path)?;
     let length = file.metadata()?.len();
