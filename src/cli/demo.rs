@@ -2,7 +2,7 @@
 
 mod files;
 mod graph;
-mod life;
+mod live_activity;
 mod people;
 mod posts;
 mod prepare;
@@ -128,7 +128,7 @@ fn serve(args: &DemoArgs) -> Result<()> {
     config.storage.data_dir = args.dir.join("db");
     config.server.listen = args.listen.unwrap_or(config.server.listen);
     config.validate()?;
-    private::from_now_on();
+    private_files::from_now_on();
     logging::init(&config.log)?;
     server::can_listen(&config)?;
     if args.community.ids == Ids::Uuids && config.ids.accept == AcceptedIds::Numbers {
@@ -151,7 +151,7 @@ fn serve(args: &DemoArgs) -> Result<()> {
         if is_new {
             prepare::prepare(feed, &community)?;
         }
-        life::start(feed, community)?;
+        live_activity::start(feed, community)?;
         greet(&community, address);
         Ok(())
     })
@@ -160,7 +160,7 @@ fn serve(args: &DemoArgs) -> Result<()> {
 /// Claims the directory, which is made if it is missing, until the result is dropped.
 fn lock(dir: &Path) -> Result<File> {
     let unusable = format_args!("cannot use {}", dir.display());
-    private::make_dirs(dir).context(unusable)?;
+    private_files::make_dirs(dir).context(unusable)?;
     let lock = File::options().create(true).truncate(false).write(true).open(dir.join(LOCK)).context(unusable)?;
     match lock.try_lock() {
         Ok(()) => Ok(lock),
@@ -190,8 +190,8 @@ fn make(dir: &Path, community: Community, config: &Config) -> Result<Community> 
     let unfinished = dir.join(UNFINISHED);
     // By its text, because other programs may have a file of this name.
     if fs::read_to_string(&unfinished).is_ok_and(|text| text == OURS) {
-        files.iter().try_for_each(|path| private::remove_file(path)).context(failed)?;
-        private::remove_dir(&config.storage.data_dir).context(failed)?;
+        files.iter().try_for_each(|path| private_files::remove_file(path)).context(failed)?;
+        private_files::remove_dir(&config.storage.data_dir).context(failed)?;
     } else if fs::read_dir(dir).context(failed)?.flatten().any(|entry| entry.file_name() != LOCK) {
         return Err(Error::Setup(format!(
             "{} has other files, and no community of tideline demo. Choose another directory with --dir",
@@ -208,7 +208,7 @@ fn make(dir: &Path, community: Community, config: &Config) -> Result<Community> 
     files::write(dir, &community)?;
     import::run(config, &ImportArgs::of(files))?;
     let text = serde_json::to_vec(&community).map_err(|e| Error::Setup(e.to_string()))?;
-    private::replace_file(&dir.join(MADE), &text).and_then(|()| fs::remove_file(&unfinished)).context(failed)?;
+    private_files::replace_file(&dir.join(MADE), &text).and_then(|()| fs::remove_file(&unfinished)).context(failed)?;
     Ok(community)
 }
 

@@ -21,7 +21,7 @@ use crate::server::StartOptions;
 use config::Config;
 use http::description;
 use model::error::{Error, Result};
-use model::private;
+use model::private_files;
 
 /// A self-hosted timeline-feed server: exact home timelines, one binary, one data directory. It serves alone, or as a
 /// node of a cluster.
@@ -212,7 +212,7 @@ impl<T: Args> With<T> {
     /// Runs a command that may make files of the data directory, with a log.
     fn run<R>(self, command: impl FnOnce(&Config, &T) -> Result<R>) -> Result<R> {
         let (config, own) = self.settings()?;
-        private::from_now_on();
+        private_files::from_now_on();
         logging::init(&config.log)?;
         command(&config, &own)
     }

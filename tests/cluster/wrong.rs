@@ -50,7 +50,7 @@ pub(crate) fn end_as_read_index(log: &dyn Log, system: &System) -> Result<(), St
     }
 }
 
-/// A mark that does not know one of its sessions, and the session (`crates/cluster/src/mark.rs`).
+/// A mark that does not know one of its sessions, and the session (`crates/cluster/src/checkpoint.rs`).
 pub(crate) fn without_a_session(mark: &[u8], random: &mut Rng) -> Option<(Vec<u8>, u64)> {
     let mut mark: Value = serde_json::from_slice(mark).expect("JSON");
     let sessions = mark["sessions"].as_array_mut().expect("a list");

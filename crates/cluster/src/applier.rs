@@ -1,18 +1,18 @@
 //! The part of a node that applies the log: one thread, one record after another.
 
 mod checks;
-mod making;
+mod make_commands;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use super::checkpoint::Mark;
 use super::comparison::Comparer;
 use super::log::{Log, NotRead, Record};
 use super::log_tail::LogTail;
-use super::mark::Mark;
 use super::membership::LogMembership;
 use super::record::{Envelope, Note, Stamp, Token, Unread, chain, unread_level};
 use super::runs::Runs;
-use super::shared::Shared;
+use super::shared_state::Shared;
 use super::writer::Writer;
 use crate::prelude::*;
 use config::{Agreed, Refusal};

@@ -24,7 +24,7 @@ use self::topic::check_topic;
 pub use self::topic::make_topic;
 use self::{append::Appender, read::Reader};
 use super::log::{Log, NotAppended, NotRead, Record};
-use super::look::{self, look};
+use super::log_settings::{self, look};
 use config::Cluster;
 use model::error::Result;
 use model::threads;
@@ -56,7 +56,7 @@ pub fn connect(cluster: &Cluster) -> Result<Arc<dyn Log>> {
     kafka._looks = Some(looks);
     let cluster = cluster.clone();
     // Nobody waits for its end: brokers may take long to answer.
-    threads::start("log settings", move || look(|| check_topic(&cluster), look::EVERY, &end, look::tell))?;
+    threads::start("log settings", move || look(|| check_topic(&cluster), log_settings::EVERY, &end, log_settings::tell))?;
     Ok(Arc::new(kafka))
 }
 

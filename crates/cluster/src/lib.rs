@@ -1,21 +1,21 @@
 //! A cluster: nodes that apply one command log, each to a whole store of its own.
 
 mod applier;
+mod checkpoint;
 mod clock_drift;
 mod comparison;
 mod health;
 mod kafka;
 mod log;
+mod log_settings;
 mod log_tail;
-mod look;
-mod mark;
 mod membership;
 mod node;
 mod position;
 mod prelude;
 mod record;
 mod runs;
-mod shared;
+mod shared_state;
 mod writer;
 
 pub use comparison::{Compared, Comparison};
@@ -67,7 +67,7 @@ pub fn join(config: &mut Config, store: &Store, changes: bool) -> Result<Option<
 /// change in the log, not applied here yet, restores.
 pub fn keep_time(store: &Store, streaming: &Streaming) -> Result<()> {
     if let Some(note) = store.note(MARK)? {
-        let mark = mark::Mark::read(&note)?;
+        let mark = checkpoint::Mark::read(&note)?;
         streaming.set_log_time(mark.time.max(1));
         streaming.set_final_before(mark.final_before);
     }

@@ -5,8 +5,8 @@
 
 use std::collections::VecDeque;
 
+use super::checkpoint::Mark;
 use super::log::{Log, NotRead};
-use super::mark::Mark;
 use super::record::{Token, chain};
 use crate::prelude::*;
 

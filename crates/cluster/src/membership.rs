@@ -4,9 +4,9 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
+use super::checkpoint::Mark;
 use super::log::{Log, NotAppended, NotRead, Record};
 use super::log_tail::OLD_END;
-use super::mark::Mark;
 use super::record::{Envelope, FIRST_LEVEL, Genesis, LEVEL, Note, Stamp, Token, Unread, chain, log_id, unread_level};
 use crate::prelude::*;
 use config::Agreed;

@@ -9,7 +9,7 @@ use super::membership::LogMembership;
 use super::position::Position;
 use super::record::{LEVEL, Token};
 use super::runs::Runs;
-use super::shared::Shared;
+use super::shared_state::Shared;
 use super::writer::Writer;
 use crate::prelude::*;
 use config::Config;

@@ -18,7 +18,7 @@
 //! one. A leader whose clock is set back meanwhile takes it all the same.
 
 mod appending;
-mod flights;
+mod in_flight;
 mod queue;
 
 use std::sync::atomic::{AtomicBool, AtomicU64};
@@ -26,11 +26,11 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 
 use parking_lot::Condvar;
 
-use self::flights::{Flights, told};
+use self::in_flight::{Flights, told};
 use self::queue::{Queue, never_sent};
 use super::log::Log;
 use super::record::{Digests, MOST_BYTES, Note, Token, write_command};
-use super::shared::Shared;
+use super::shared_state::Shared;
 use crate::prelude::*;
 use config::NodeName;
 use feed::{Command, Outcome, Propose, answer_due};

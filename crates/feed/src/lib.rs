@@ -6,7 +6,6 @@
 
 pub mod backup;
 mod caches;
-mod changes;
 pub mod check;
 mod core;
 mod deadline;
@@ -15,6 +14,7 @@ pub mod events;
 mod feed;
 pub mod follows;
 pub mod ids;
+mod imports;
 pub mod inbox;
 pub mod items;
 mod kept_rows;

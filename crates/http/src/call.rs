@@ -22,7 +22,7 @@ use self::answers::Answers;
 use super::api::Api;
 use super::pools::Wants;
 use super::route_info::{BodyKind, RouteInfo};
-use crate::connections::attend::Upload;
+use crate::connections::serve::Upload;
 use crate::guards::auth::{ACCESS_TOKEN, Caller, Who};
 use crate::limits::Limits;
 use crate::nodes::consistency::{self, Wanted};

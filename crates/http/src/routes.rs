@@ -15,8 +15,8 @@ use super::api::Api;
 use super::endpoint::{Endpoint, Handler};
 use crate::call::{Call, ThreadApi};
 use crate::connections::answer_memory;
-use crate::connections::attend::{self, Arrived};
 use crate::connections::connection::Connection;
+use crate::connections::serve::{self, Arrived};
 use crate::figures::requests;
 use crate::forward;
 use crate::guards::auth::{self, Caller, Permit, Who};
@@ -30,7 +30,7 @@ use model::error::{Code, Error, Result};
 /// Adds all routes to the application of a thread.
 pub(super) fn configure(endpoints: &'static [Endpoint], api: &Arc<Api>, config: &mut ServiceConfig) {
     let routes = Rc::new(Routes::new(endpoints, api));
-    attend::serve(config, move |arrived| {
+    serve::serve(config, move |arrived| {
         let routes = Rc::clone(&routes);
         async move { routes.answer(arrived).await }
     });

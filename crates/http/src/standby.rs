@@ -5,12 +5,12 @@ use actix_web::http::header::{HeaderValue, X_CONTENT_TYPE_OPTIONS};
 use actix_web::web::ServiceConfig;
 use tokio::sync::{mpsc, oneshot};
 
-use crate::connections::attend::{self, Arrived};
-use crate::figures::page;
+use crate::connections::serve::{self, Arrived};
+use crate::figures::prometheus_text;
 use crate::figures::reloads::Reloads;
-use crate::guards::access::Access;
 use crate::guards::address;
 use crate::guards::auth::{Authenticator, Permit};
+use crate::guards::web_pages::Access;
 use crate::limits::Limits;
 use crate::prelude::*;
 use crate::wire::problem;
@@ -185,7 +185,7 @@ impl StandbyApi {
 /// Adds its routes to an application.
 pub fn configure(api: &Arc<StandbyApi>, config: &mut ServiceConfig) {
     let api = Arc::clone(api);
-    attend::serve(config, move |Arrived { request, .. }| {
+    serve::serve(config, move |Arrived { request, .. }| {
         let api = Arc::clone(&api);
         async move {
             let id = RequestId::begin(&request);
@@ -209,7 +209,7 @@ async fn answer(api: &StandbyApi, request: &HttpRequest, id: &RequestId) -> Resu
             let mut page = Page::default();
             api.reloads.figures(&mut page);
             figures(&mut page, &api.status());
-            page::answer(page)
+            prometheus_text::answer(page)
         }
         ("POST", "/v1/admin/promote") => {
             api.check(request, id, full)?;

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use parking_lot::{Mutex, MutexGuard};
 
-use crate::access::at::At;
+use crate::access::greatest_keys::Highest;
 use crate::access::group::Group;
-use crate::access::highest::Highest;
+use crate::access::reads::At;
 use crate::batch::WriteBatch;
 use crate::engine::disk::Disk;
 use crate::family::{Family, Schema};

@@ -1,7 +1,7 @@
 //! Effects of changes, as the feed of changes tells them.
 
+use crate::ids::cursor::Millis;
 use crate::ids::id::{ContentId, UserId};
-use crate::ids::position::Millis;
 use crate::words::words;
 
 words! {

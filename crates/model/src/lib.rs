@@ -13,7 +13,7 @@ mod items;
 mod job;
 mod mentions;
 pub mod priority;
-pub mod private;
+pub mod private_files;
 pub mod schemas;
 pub mod stripes;
 pub mod sync;

@@ -8,7 +8,7 @@ use utoipa::openapi::schema::{
 use utoipa::openapi::{Object, Ref, RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
-use crate::items::draft::Property;
+use crate::items::new_content::Property;
 use crate::{
     AVATAR, Audience, CommentDraft, Draft, EditDraft, HostId, JsonObject, Kind, MAX_AVATAR, MAX_MENTIONS, MAX_MILLIS,
     MAX_NAME, MAX_NICKNAME, MAX_REACTION_NAME, MAX_RULE, MAX_TO, MAX_TOPIC_CHARS, MAX_TOPICS, MediaList, Mentioned,

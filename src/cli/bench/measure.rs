@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::load::Step;
 use super::mix::Kind;
-use super::own::memory;
+use super::own_server::memory;
 use super::prepare::{DELIVERIES, drained, figures, jobs};
 use super::record::Record;
 use super::run::{Plan, Target, run};

@@ -14,7 +14,7 @@ use tokio::time::{interval, sleep, timeout};
 
 use super::load::Step;
 use super::mix::Kind;
-use super::own::{self, Own};
+use super::own_server::{self, Own};
 use super::prepare::figures;
 use super::record::Record;
 use super::requests::{Call, Requests};
@@ -171,7 +171,7 @@ fn when_due(begin: Instant, steps: impl Iterator<Item = Step> + Send + 'static) 
 /// The server after a time.
 async fn look(client: Arc<Client>, pid: Option<u32>, after: Duration) -> Result<Look> {
     sleep(after).await;
-    let (load_worked, at, server_worked) = (processor_time(), Instant::now(), pid.and_then(own::worked));
+    let (load_worked, at, server_worked) = (processor_time(), Instant::now(), pid.and_then(own_server::worked));
     Ok(Look { at, figures: figures(&client).await?, server_worked, load_worked })
 }
 

@@ -5,7 +5,7 @@ mod inbox;
 use std::collections::HashMap;
 
 use super::drain::drain;
-use super::stopped::each_user;
+use super::stopped_server::each_user;
 use crate::prelude::*;
 use feed::check::Watch;
 use kv::Tier;

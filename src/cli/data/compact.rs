@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use indicatif::HumanBytes;
 
 use super::drain::{drain, failing};
-use super::stopped::{each_user, on_directory};
+use super::stopped_server::{each_user, on_directory};
 use crate::cli::terminal::units::counted;
 use crate::prelude::*;
 use feed::worker::slack;

@@ -7,7 +7,7 @@ use std::collections::HashSet;
 use self::output::Output;
 use super::files::Files;
 use super::tables::{Scope, Table};
-use crate::cli::terminal::part::Part;
+use crate::cli::terminal::part_file::Part;
 use crate::cli::terminal::units;
 use crate::prelude::*;
 use feed::reader::Reader;

@@ -10,5 +10,5 @@ pub(crate) mod import;
 pub(crate) mod restore;
 pub(crate) mod retime;
 pub(crate) mod stats;
-pub(crate) mod stopped;
+pub(crate) mod stopped_server;
 pub(in crate::cli) mod tables;

@@ -1,6 +1,6 @@
 //! `tideline restore`: makes a data directory of a backup.
 
-mod exchange;
+mod replace;
 
 use std::fs::File;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -17,7 +17,7 @@ use kv::{FORMAT, room_for};
 
 /// Names that an empty directory may have: those of a restore that was interrupted, of the folder of a new file system,
 /// and of the files with which version control keeps an empty folder.
-const NOTHING: [&str; 6] = [exchange::RESTORING, "LOCK", "lost+found", ".gitkeep", ".gitignore", ".keep"];
+const NOTHING: [&str; 6] = [replace::RESTORING, "LOCK", "lost+found", ".gitkeep", ".gitignore", ".keep"];
 
 /// Bytes that the engine takes in advance when the check opens the directory.
 const OPENED: u64 = 24 << 20;
@@ -47,12 +47,12 @@ pub(crate) fn run(config: &Config, args: &RestoreArgs) -> Result<i32> {
         return Err(Error::Setup(format!("--erased-in {}: there is no such directory", before.display())));
     }
     let interrupt = Interrupt::catch()?;
-    private::make_dirs(data).context(data.display())?;
+    private_files::make_dirs(data).context(data.display())?;
     let lock =
         File::options().create(true).truncate(false).write(true).open(data.join("LOCK")).context(data.display())?;
     lock.try_lock().map_err(|_| Error::Setup(format!("{} is in use by another process", data.display())))?;
-    if let Some(earlier) = exchange::begun(data) {
-        let old = exchange::finish(data).context(data.display())?;
+    if let Some(earlier) = replace::begun(data) {
+        let old = replace::finish(data).context(data.display())?;
         let name = earlier.as_ref().map_or("unknown", |earlier| &earlier.name);
         tell(data, format_args!("an earlier restore of the backup {name} is finished"), old)?;
         let earlier = earlier.map_err(|e| {
@@ -66,10 +66,10 @@ pub(crate) fn run(config: &Config, args: &RestoreArgs) -> Result<i32> {
     if !args.replace {
         must_be_empty(data)?;
     }
-    let work = exchange::begin(data).context(data.display())?;
+    let work = replace::begin(data).context(data.display())?;
     let restored = restore(config, args, &work, &interrupt);
     if !matches!(restored, Ok((_, SUCCESS))) {
-        exchange::clear(data).context(data.display())?;
+        replace::clear(data).context(data.display())?;
     }
     let (manifest, code) = restored.map_err(|error| match error {
         _ if interrupt.was_asked() => interrupted(),
@@ -80,7 +80,7 @@ pub(crate) fn run(config: &Config, args: &RestoreArgs) -> Result<i32> {
         return Err(Error::Setup("the backup is damaged, see the lines above; nothing was restored".to_owned()));
     }
     let at = units::time(now()).replace([':', '.'], "");
-    let old = exchange::exchange(data, &at).context(data.display())?;
+    let old = replace::exchange(data, &at).context(data.display())?;
     tell(data, format_args!("the data is from {}", units::time(manifest.begun_at)), old)?;
     Ok(code)
 }

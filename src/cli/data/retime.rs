@@ -1,6 +1,6 @@
 //! `tideline retime`: lets the times of a data directory go on from the clock, after a clock was far ahead once.
 
-use super::stopped::{each_user, on_directory};
+use super::stopped_server::{each_user, on_directory};
 use crate::prelude::*;
 use feed::events;
 use kv::Tier;

@@ -9,7 +9,7 @@ use super::posts::{WINDOW, YEAR};
 use super::writer::Writer;
 use super::{Community, graph, people, posts};
 use crate::cli::graph::Graph;
-use crate::cli::terminal::part::unwritten;
+use crate::cli::terminal::part_file::unwritten;
 use crate::prelude::*;
 
 /// The files of follows, content, reactions and profiles.

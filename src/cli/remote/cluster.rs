@@ -3,7 +3,7 @@
 use clap::Subcommand;
 
 use super::calls::{Access, Cause};
-use crate::cli::data::stopped::on_directory;
+use crate::cli::data::stopped_server::on_directory;
 use crate::cli::terminal::table::{self, Column};
 use crate::cli::{Nothing, With};
 use crate::prelude::*;

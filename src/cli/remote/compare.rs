@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use hyper::Method;
 
 use super::calls::{Access, Server};
-use crate::cli::data::stopped::on_directory;
+use crate::cli::data::stopped_server::on_directory;
 use crate::cli::terminal::table::{self, Column};
 use crate::cli::terminal::units::time_limit;
 use crate::prelude::*;

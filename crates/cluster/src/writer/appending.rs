@@ -1,9 +1,9 @@
 //! The thread that appends: one record after another, each until its fate is known.
 
 use super::super::log::NotAppended;
-use super::super::mark::Mark;
+use super::super::checkpoint::Mark;
 use super::super::record::{Envelope, Run, Token};
-use super::flights::told;
+use super::in_flight::told;
 use super::{State, Writer};
 use crate::prelude::*;
 use feed::streaming::ChangeTime;

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use serde_json::value::RawValue;
 
 use super::super::record::{Envelope, Note};
-use super::flights::{Flight, Tell, told};
+use super::in_flight::{Flight, Tell, told};
 use crate::prelude::*;
 
 /// Bytes of commands in one record, unless a single command has more.

@@ -3,7 +3,7 @@ use std::sync::atomic::AtomicBool;
 use std::thread::{self, JoinHandle};
 
 use super::super::log::{NotAppended, NotRead, Record};
-use super::super::mark::Mark;
+use super::super::checkpoint::Mark;
 use super::super::record::Envelope;
 use super::appending::{ATTEMPT, attempt};
 use super::*;

@@ -8,7 +8,7 @@ use std::time::{Duration, UNIX_EPOCH};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use model::{Millis, private};
+use model::{Millis, private_files};
 
 /// The file with a [`Manifest`].
 pub(super) const MANIFEST: &str = "BACKUP";
@@ -102,7 +102,7 @@ pub(super) fn read<T: DeserializeOwned>(file: &Path) -> Option<T> {
 
 /// Writes a file whole or not at all, and durably.
 pub(super) fn write(file: &Path, value: &impl Serialize) -> io::Result<()> {
-    private::replace_file(file, &serde_json::to_vec(value)?)
+    private_files::replace_file(file, &serde_json::to_vec(value)?)
 }
 
 #[cfg(test)]

@@ -4,8 +4,8 @@
 //! goes on in folders beside it, so that a folder with the name of a backup is always a whole one.
 
 mod archive;
+mod backups_dir;
 mod manifest;
-mod shelf;
 mod unpack;
 mod verify;
 
@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 
 use parking_lot::{Condvar, Mutex, MutexGuard};
 
-use self::shelf::{PART, Shelf};
+use self::backups_dir::{PART, Shelf};
 use crate::store::Store;
 use config::Config;
 use kv::Copied;
@@ -28,7 +28,7 @@ use model::{clock, failpoint, figures};
 
 pub use self::archive::Archive;
 pub use self::manifest::Manifest;
-pub use self::shelf::{Backup, State};
+pub use self::backups_dir::{Backup, State};
 pub use self::unpack::{manifest_of, unpack, unpack_files};
 
 /// Backups in figures. Times are milliseconds.
@@ -73,7 +73,7 @@ struct Now {
 impl Backups {
     /// The backups of a data directory, by the settings. Touches nothing.
     pub fn new(config: &Config) -> Self {
-        let shelf = Shelf::new(shelf::place(&config.backup.dir, &config.storage.data_dir));
+        let shelf = Shelf::new(backups_dir::place(&config.backup.dir, &config.storage.data_dir));
         let keep = config.backup.keep;
         let is_elsewhere = !config.backup.dir.as_os_str().is_empty();
         let (taking, now, rested, figures) = Default::default();

@@ -9,7 +9,7 @@ use tar::EntryType;
 use super::manifest::{LONGEST, MANIFEST, Manifest};
 use kv::{ENGINE, is_file_of_engine};
 use model::error::{Error, Result};
-use model::private;
+use model::private_files;
 
 /// Bytes copied at once.
 const PIECE: usize = 256 << 10;
@@ -31,7 +31,7 @@ pub fn unpack(
     let begin = |text: &[u8]| {
         let manifest = manifest_in(text)?;
         begin(&manifest)?;
-        let made = fs::create_dir(into.join(ENGINE)).and_then(|()| private::replace_file(&into.join(MANIFEST), text));
+        let made = fs::create_dir(into.join(ENGINE)).and_then(|()| private_files::replace_file(&into.join(MANIFEST), text));
         made.map_err(|e| Error::Setup(format!("{}: {e}", into.display())))?;
         Ok(((manifest.files, manifest.bytes), manifest))
     };
@@ -89,7 +89,7 @@ pub fn unpack_files<H>(
     }
     must_end(archive.into_inner())?;
     for dir in [into.join(ENGINE), into.to_owned()] {
-        private::flush_names(&dir).map_err(failed)?;
+        private_files::flush_names(&dir).map_err(failed)?;
     }
     Ok(begun)
 }

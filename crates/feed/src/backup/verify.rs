@@ -5,8 +5,8 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use super::Backups;
+use super::backups_dir::{Backup, State};
 use super::manifest::Verdict;
-use super::shelf::{Backup, State};
 use crate::check::Watch;
 use crate::check::copies::check_copy;
 use model::error::{Code, Error, Result};

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::tables;
 use crate::core::Core;
 use crate::feed::Feed;
-use crate::items::drafts::{each_once, paths};
+use crate::items::new_content::{each_once, paths};
 use crate::items::tables::{Batch, Published};
 use crate::read::{Read, Visibility};
 use crate::streaming::Crowded;

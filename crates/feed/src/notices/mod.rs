@@ -3,7 +3,7 @@
 pub(crate) mod changes;
 pub(crate) mod reads;
 pub mod tables;
-pub(crate) mod tell;
+pub(crate) mod to_streams;
 
 pub use reads::{at, find, find_span, marker, page, unread};
-pub(crate) use tell::{tell, tell_published, tell_reaction};
+pub(crate) use to_streams::{tell, tell_published, tell_reaction};

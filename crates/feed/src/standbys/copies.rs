@@ -17,7 +17,7 @@ use crate::store::Store;
 use kv::ENGINE;
 use model::clock::now;
 use model::error::{Code, Error, Result};
-use model::{private, threads};
+use model::{private_files, threads};
 
 /// The folder.
 const FOLDER: &str = "standbys";
@@ -90,7 +90,7 @@ impl Standbys {
             let lacking = files.iter().filter(|file| !present.contains(file));
             let lacking = lacking.map(|file| (format!("{ENGINE}/{}", file.name), file.bytes)).collect::<Vec<_>>();
             let plan = serde_json::to_vec(&CopyPlan { state, files })?;
-            private::replace_file(&place.path.join(PLAN), &plan)?;
+            private_files::replace_file(&place.path.join(PLAN), &plan)?;
             let sent = [(PLAN.to_owned(), plan.len() as u64)].into_iter().chain(lacking);
             Ok(Archive::new(sent.map(|(name, bytes)| (place.path.join(&name), name, bytes)).collect(), now()))
         };
@@ -102,7 +102,7 @@ impl Standbys {
 
 impl Place {
     fn new(copies: &Arc<Copies>) -> Result<Self> {
-        private::make_dirs(&copies.folder).map_err(|e| failed(&copies.folder, &e))?;
+        private_files::make_dirs(&copies.folder).map_err(|e| failed(&copies.folder, &e))?;
         let mut present = copies.present();
         if present.len() >= MOST {
             let detail = "other standbys are taking copies. Send the request again later";
@@ -125,7 +125,7 @@ impl Copies {
 
     /// Removes the copies of an earlier run.
     pub(super) fn tidy(&self) -> Result<()> {
-        private::remove_dir(&self.folder).map_err(|e| failed(&self.folder, &e))
+        private_files::remove_dir(&self.folder).map_err(|e| failed(&self.folder, &e))
     }
 
     /// Removes the copies that are not read for long; all of them if the device has no room for them.
@@ -147,7 +147,7 @@ impl Copies {
 
     /// Removes a copy. What cannot be removed is left for the next start.
     fn remove(&self, path: &Path) {
-        if let Err(error) = private::remove_dir(path) {
+        if let Err(error) = private_files::remove_dir(path) {
             tracing::error!(%error, "a copy for a standby could not be removed");
         }
         self.present().remove(path);

@@ -22,7 +22,7 @@ use config::Config;
 use kv::{LogFacts, LogReader};
 use model::clock::now;
 use model::error::{Code, Error, Result};
-use model::{Millis, Time, is_topic, private, threads};
+use model::{Millis, Time, is_topic, private_files, threads};
 
 pub use self::copies::StandbyCopy;
 pub use self::wire::{CopyFile, CopyPlan, CopyRequest, End, Frame, Head, PLAN};
@@ -171,7 +171,7 @@ impl Standbys {
         drop(calls);
         if is_due {
             // Without it the next start keeps log for a shorter time.
-            let _ = private::replace_file(&self.data.join(SEEN), b"");
+            let _ = private_files::replace_file(&self.data.join(SEEN), b"");
         }
         if is_first {
             self.keep_log(store);

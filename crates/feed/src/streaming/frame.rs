@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::memory::{Memory, Share};
 use super::personal::Note;
-use super::shown::Shown;
+use super::reader_sources::Shown;
 use model::{Cursor, Event, Reactions, UserId};
 
 /// The facts of a reader on which an event depends.

@@ -17,10 +17,10 @@ pub(crate) mod on_disk;
 mod personal;
 mod presence;
 mod queue;
+mod reader_sources;
 mod sequence_state;
 mod sequencer;
 mod sequencer_state;
-mod shown;
 mod streams;
 mod times;
 
@@ -41,10 +41,10 @@ pub use log::Slice;
 pub use memory::{Memory, Share};
 pub use personal::{Note, Personal};
 pub use presence::{Online, Presence};
+pub use reader_sources::ShownChange;
 pub use sequence_state::SequenceState;
 pub use sequencer::Sequencer;
 pub use sequencer_state::ReadPlace;
-pub use shown::ShownChange;
 pub use streams::{Stream, Streams};
 pub use times::Crowded;
 

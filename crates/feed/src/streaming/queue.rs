@@ -5,7 +5,7 @@ use std::task::{Context, Poll, Waker};
 
 use super::frame::Item;
 use super::memory::Memory;
-use super::shown::Shown;
+use super::reader_sources::Shown;
 use model::Cursor;
 
 /// Most events that wait for one client.

@@ -6,7 +6,7 @@ mod cluster;
 mod storage;
 
 use crate::figures::disk::DiskFigures;
-use crate::figures::page;
+use crate::figures::prometheus_text;
 use crate::figures::reading::Reading;
 use crate::figures::requests::CLASSES;
 use crate::figures::webhooks::WebhookState;
@@ -29,7 +29,7 @@ endpoints! { "operations":
 
 /// `GET /metrics`
 async fn metrics(call: Call) -> Answer {
-    page::answer(figures_of(&call.api).await)
+    prometheus_text::answer(figures_of(&call.api).await)
 }
 
 /// The figures as this server itself reads them.

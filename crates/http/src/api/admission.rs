@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use actix_web::HttpRequest;
 
-use crate::guards::access::Access;
 use crate::guards::address;
 use crate::guards::auth::{Authenticator, Caller, Permit, Who};
 use crate::guards::rate_limits::RateLimits;
+use crate::guards::web_pages::Access;
 use crate::limits::{Holder, Limits};
 use crate::route_info::OPERATORS;
 use crate::wire::request_id::RequestId;

@@ -2,11 +2,11 @@
 
 mod accepted;
 pub(crate) mod answer_memory;
-pub(crate) mod attend;
 pub(crate) mod connection;
 pub(crate) mod flow;
 pub(crate) mod incoming;
 mod offers;
 pub(crate) mod outgoing;
 mod pace;
+pub(crate) mod serve;
 pub(crate) mod turns;

@@ -4,7 +4,7 @@ pub(crate) mod disk;
 pub(crate) mod firing;
 pub(crate) mod history;
 pub(crate) mod memory;
-pub(crate) mod page;
+pub(crate) mod prometheus_text;
 pub(crate) mod reading;
 pub(crate) mod reloads;
 pub(crate) mod requests;

@@ -10,7 +10,7 @@ use actix_web::http::header::{
 };
 use actix_web::{HttpRequest, HttpResponse};
 
-use super::access::Access;
+use super::web_pages::Access;
 
 const METHODS: HeaderValue = HeaderValue::from_static("GET, HEAD, POST, PUT, PATCH, DELETE");
 /// Headers of requests that a page may send, besides those that CORS always allows.

@@ -15,7 +15,7 @@ use serde::de::{self, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use tokio::time::Instant;
 
-use crate::connections::attend::Upload;
+use crate::connections::serve::Upload;
 use crate::connections::turns;
 use crate::limits::Places;
 use crate::wire::problem::{body_too_large, invalid_body};

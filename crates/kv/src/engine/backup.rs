@@ -15,7 +15,7 @@ use crate::error::storage;
 use crate::kv::Kv;
 use crate::options::ENGINE;
 use model::error::{Code, Error, Result};
-use model::private;
+use model::private_files;
 
 /// A copy of a store.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -42,7 +42,7 @@ impl Disk {
         let above = dir.parent().unwrap_or(Path::new("."));
         room_for(above, bytes_to_copy(self)?, self.health.min_free)?;
         let failed = |e: io::Error| unwritten(dir, &e);
-        private::make_dir(dir).map_err(failed)?;
+        private_files::make_dir(dir).map_err(failed)?;
         write_before()?;
         let sequence = self.db.latest_sequence_number();
         let checkpoint = Checkpoint::new(&*self.db).map_err(storage)?;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use rocksdb::{DB, Env, IteratorMode};
 
 use super::directory::{Directory, must_be_there};
-use super::{advice, figures, log, messages, open, rows};
+use super::{open_advice, figures, log, messages, open, rows};
 use crate::batch::Change;
 use crate::error::storage;
 use crate::family::{Family, Schema};
@@ -35,7 +35,7 @@ pub fn read_only(options: &Options, schema: &Arc<dyn Schema>, tables: &[&'static
         log::must_be_readable(&options.dir)?;
     }
     let settings = open::options(options, false, false);
-    let failed = |error: rocksdb::Error| advice::cannot_open(&options.dir, &error);
+    let failed = |error: rocksdb::Error| open_advice::cannot_open(&options.dir, &error);
     let there = DB::list_cf(&settings, directory.engine()).map_err(failed)?;
     let is_read = |name: &str| name == "default" || tables.iter().any(|table| table.name == name);
     let is_there = |name: &str| is_read(name) && there.iter().any(|there| there == name);

@@ -9,10 +9,10 @@ use std::path::{Path, PathBuf};
 
 pub(crate) use self::lock::hold;
 use self::lock::{LOCK_WAIT, lock_within};
-use super::advice;
+use super::open_advice;
 use crate::options::ENGINE;
 use model::error::{Error, Result};
-use model::private;
+use model::private_files;
 
 /// The format that this code reads and writes.
 pub(crate) const CURRENT: u32 = 7;
@@ -71,14 +71,14 @@ impl Directory {
     /// Takes the directory for this process; makes it if it is missing. A directory with other content is left as it
     /// is.
     pub(crate) fn claim(path: &Path) -> Result<Self> {
-        let failed = |what: &str, error: io::Error| advice::failed(path, what, &error);
-        private::make_dirs(path).map_err(|e| failed("cannot be created", e))?;
+        let failed = |what: &str, error: io::Error| open_advice::failed(path, what, &error);
+        private_files::make_dirs(path).map_err(|e| failed("cannot be created", e))?;
         if path.join(STANDBY).exists() {
             return Err(Error::Setup(format!(
                 "data directory {} is a standby: it follows another server. To make it a directory of its own: tideline \
                  promote --data-dir {}",
                 path.display(),
-                advice::shell_word(path)
+                open_advice::shell_word(path)
             )));
         }
         let others = others(path, |_| false).map_err(|e| failed("cannot be listed", e))?;
@@ -96,7 +96,7 @@ impl Directory {
 
     /// Takes a directory with data to read it: others may do so, too. Changes nothing in it.
     pub(crate) fn look(path: &Path) -> Result<Self> {
-        let failed = |what: &str, error: io::Error| advice::failed(path, what, &error);
+        let failed = |what: &str, error: io::Error| open_advice::failed(path, what, &error);
         if !path.join(FORMAT_FILE).exists() {
             let unfinished = "it has no FORMAT file, so it is no whole data directory";
             return Err(Error::Setup(format!("data directory {}: {unfinished}", path.display())));
@@ -126,7 +126,7 @@ impl Directory {
 
     fn of(path: &Path, lock: Option<File>) -> Result<Self> {
         let directory = Self { path: path.to_owned(), _lock: lock };
-        if let Some(text) = directory.format().map_err(|e| advice::failed(path, "cannot use FORMAT", &e))? {
+        if let Some(text) = directory.format().map_err(|e| open_advice::failed(path, "cannot use FORMAT", &e))? {
             directory.must_be_current(&text)?;
         }
         Ok(directory)
@@ -149,7 +149,7 @@ impl Directory {
     /// Call after the engine has made its files.
     pub(crate) fn created(&self) -> Result<()> {
         let failed = |e: io::Error| Error::Setup(format!("data directory {}: {CREATING}: {e}", self.path.display()));
-        private::remove_file(&self.path.join(CREATING)).map_err(failed)
+        private_files::remove_file(&self.path.join(CREATING)).map_err(failed)
     }
 
     /// The directory of the engine's files.
@@ -165,7 +165,7 @@ impl Directory {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 File::create(self.path.join(CREATING))?.sync_all()?;
                 // Whenever FORMAT has its name, this file has its own, also after a power cut.
-                private::flush_names(&self.path)?;
+                private_files::flush_names(&self.path)?;
                 write_format(&self.path).map(|()| None)
             }
             Err(error) => Err(error),
@@ -202,7 +202,7 @@ impl Directory {
 /// Writes the file `FORMAT` of a directory whole or not at all, and durably.
 pub(crate) fn write_format(path: &Path) -> io::Result<()> {
     let text = format!("{WORDS}{CURRENT}\n{RELEASE}{}\n", env!("CARGO_PKG_VERSION"));
-    private::replace_file(&path.join(FORMAT_FILE), text.as_bytes())
+    private_files::replace_file(&path.join(FORMAT_FILE), text.as_bytes())
 }
 
 /// Whether a name may be that of a file of the engine, and of no place outside of its folder.
@@ -242,7 +242,7 @@ pub fn must_be_there(path: &Path) -> Result<()> {
     }
     let has_format = path.join(FORMAT_FILE).try_exists();
     // Opening it gives a better error for data without a format.
-    if has_format.map_err(|e| advice::failed(path, "cannot be read", &e))? || path.join(ENGINE).exists() {
+    if has_format.map_err(|e| open_advice::failed(path, "cannot be read", &e))? || path.join(ENGINE).exists() {
         return Ok(());
     }
     let path_shown = path.display();

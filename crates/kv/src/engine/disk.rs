@@ -6,11 +6,11 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use super::directory::Directory;
+use super::last_run::Run;
 use super::log::{self, trim_archive};
-use super::opened::Opened;
 use super::rebuild::Rebuild;
-use super::run::Run;
-use super::{advice, figures, open, rows};
+use super::writable::Opened;
+use super::{open_advice, figures, open, rows};
 use crate::batch::Change;
 use crate::error::storage;
 use crate::family::{Family, Schema};
@@ -20,7 +20,7 @@ use crate::view::{Snapshot, View};
 use crate::{TableStats, Usage};
 use model::error::{Error, Result};
 use model::failpoint::{self, Failpoint};
-use model::private;
+use model::private_files;
 
 /// An open data directory.
 pub struct Disk {
@@ -57,13 +57,13 @@ impl Disk {
         let opens = |how| open::open(options, schema, &directory.engine(), how, (is_fresh, loses));
         let engine = Opened::open(&options.dir, options, |health| {
             let mut rebuild = Rebuild::look(&options.dir, &**schema, !options.whole_log && health.takes_writes());
-            let db = rebuild.open(opens)?.map_err(|error| advice::cannot_open(&options.dir, &error))?;
+            let db = rebuild.open(opens)?.map_err(|error| open_advice::cannot_open(&options.dir, &error))?;
             Ok((db, Some(rebuild)))
         })?;
         directory.created()?;
         if is_fresh {
             tracing::info!(data_dir = %options.dir.display(), "a new data directory was made");
-        } else if private::admits_all(&options.dir) && private::admits_all(&directory.engine()) {
+        } else if private_files::admits_all(&options.dir) && private_files::admits_all(&directory.engine()) {
             tracing::warn!(data_dir = %options.dir.display(),
                 "every user of this machine may read the data; chmod o= the data directory");
         }
@@ -99,7 +99,7 @@ impl Disk {
 
     /// The error for a reader of whole tables. Damage of a table that can be dropped needs no restore.
     pub fn failure(&self, error: Error) -> Error {
-        let cause = advice::damage(&error);
+        let cause = open_advice::damage(&error);
         match cause.zip(self.rebuild.as_ref()).filter(|(cause, rebuild)| rebuild.tell_if_due(&self.db, cause)) {
             Some((cause, rebuild)) => Error::Storage(format!(
                 "a file of the table {} is damaged; the next start drops the table: {cause}",

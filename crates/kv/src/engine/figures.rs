@@ -5,7 +5,7 @@ use rocksdb::DB;
 use rocksdb::properties::{self, PropName};
 
 use super::open::log_limit;
-use super::opened::Opened;
+use super::writable::Opened;
 use super::{health, log, table_options};
 use crate::error::storage;
 use crate::family::Family;

@@ -1,6 +1,5 @@
 //! The engine: its directory, options, log, health, and work on the whole of it.
 
-pub(crate) mod advice;
 pub(crate) mod backup;
 pub(crate) mod bare;
 pub(crate) mod directory;
@@ -8,15 +7,16 @@ pub(crate) mod disk;
 pub(crate) mod figures;
 pub(crate) mod filter;
 pub(crate) mod health;
+pub(crate) mod last_run;
 pub(crate) mod log;
 pub(crate) mod log_source;
 pub(crate) mod messages;
 pub(crate) mod open;
-pub(crate) mod opened;
+pub(crate) mod open_advice;
 pub(crate) mod rebuild;
-pub(crate) mod reserve;
+pub(crate) mod reserved_space;
 pub(crate) mod rows;
-pub(crate) mod run;
 pub(crate) mod stall;
 pub(crate) mod standby;
 pub(crate) mod table_options;
+pub(crate) mod writable;

@@ -11,11 +11,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use rocksdb::DB;
 
 use super::open::{Opened, Opening};
-use super::{advice, log};
+use super::{open_advice, log};
 use crate::error::storage;
 use crate::family::Schema;
 use model::error::{Error, Result};
-use model::private;
+use model::private_files;
 
 /// The file.
 const NAME: &str = "REBUILD";
@@ -47,7 +47,7 @@ impl Rebuild {
         let mut found = None;
         if !self.is_due {
             match open(Opening::Usual)? {
-                Err(error) if self.may_drop && advice::is_damage(&error) => found = Some(error),
+                Err(error) if self.may_drop && open_advice::is_damage(&error) => found = Some(error),
                 opened => return Ok(opened),
             }
         }
@@ -94,7 +94,7 @@ impl Rebuild {
 
     /// Lets the next start drop the table, if an error tells of damage.
     pub fn tell(&self, error: &Error) {
-        if let Some(cause) = advice::damage(error) {
+        if let Some(cause) = open_advice::damage(error) {
             self.tell_once(cause);
         }
     }
@@ -119,7 +119,7 @@ impl Rebuild {
     }
 
     fn write(&self) -> io::Result<()> {
-        private::replace_file(&self.dir.join(NAME), format!("{}\n", self.table).as_bytes())
+        private_files::replace_file(&self.dir.join(NAME), format!("{}\n", self.table).as_bytes())
     }
 
     /// The name of the table.
@@ -129,7 +129,7 @@ impl Rebuild {
 
     /// The table is made anew, durably.
     pub fn end(&self) -> Result<()> {
-        private::remove_file(&self.dir.join(NAME)).map_err(|error| self.failed(&error))
+        private_files::remove_file(&self.dir.join(NAME)).map_err(|error| self.failed(&error))
     }
 
     /// Whether the files that an error names are those of the table.

@@ -15,14 +15,14 @@ use rocksdb::WriteBatch;
 use super::directory::{self, STANDBY};
 use super::log_source::tables_in;
 use super::open::{self, Opening};
-use super::opened::Opened;
-use super::{advice, log, run};
+use super::writable::Opened;
+use super::{last_run, log, open_advice};
 use crate::LogFacts;
 use crate::family::Schema;
 use crate::options::{ENGINE, Options};
 use model::error::{Code, Error, Result};
 use model::failpoint::Failpoint;
-use model::{Millis, failpoint, private};
+use model::{Millis, failpoint, private_files};
 
 /// The name of the file `STANDBY` after the promotion.
 const PROMOTED: &str = "PROMOTED";
@@ -63,7 +63,7 @@ impl Origin {
 
     /// Makes a directory one that follows this server.
     pub fn write(&self, dir: &Path) -> io::Result<()> {
-        private::replace_file(&Self::file(dir), self.text().as_bytes())
+        private_files::replace_file(&Self::file(dir), self.text().as_bytes())
     }
 
     fn read(text: &str) -> Option<Self> {
@@ -102,9 +102,9 @@ impl StandbyDirectory {
     /// without it, the directory must be a standby. A whole copy takes its place; an unfinished one of another server is
     /// removed.
     pub fn claim(path: &Path, url: Option<&str>) -> Result<Self> {
-        let failed = |what: &str, error: &io::Error| advice::failed(path, what, error);
+        let failed = |what: &str, error: &io::Error| open_advice::failed(path, what, error);
         if url.is_some() {
-            private::make_dirs(path).map_err(|e| failed("cannot be created", &e))?;
+            private_files::make_dirs(path).map_err(|e| failed("cannot be created", &e))?;
         }
         let is_standby = path.join(STANDBY).exists();
         if !is_standby {
@@ -121,7 +121,7 @@ impl StandbyDirectory {
         }
         let claimed = Self { path: path.to_owned(), _lock: directory::hold(path)? };
         // It describes an earlier run as a server.
-        run::forget(path).map_err(|e| failed("cannot remove RUN", &e))?;
+        last_run::forget(path).map_err(|e| failed("cannot remove RUN", &e))?;
         claimed.take_place()?;
         if let Some(url) = url {
             let mut origin =
@@ -157,7 +157,7 @@ impl StandbyDirectory {
     }
 
     fn failed(&self, what: &str, error: &io::Error) -> Error {
-        advice::failed(&self.path, what, error)
+        open_advice::failed(&self.path, what, error)
     }
 
     /// The plan of the unfinished copy, in the bytes of the origin; `None` if there is no folder for its files.
@@ -181,23 +181,23 @@ impl StandbyDirectory {
     pub fn begin_copy(&self, plan: &[u8], bytes: u64, min_free: u64) -> Result<()> {
         let folder = self.copying();
         super::backup::room_for(&self.path, bytes, min_free)?;
-        let made = private::make_dirs(&folder.join(ENGINE));
-        made.and_then(|()| private::replace_file(&folder.join(PLAN), plan)).map_err(|e| self.failed(COPYING, &e))
+        let made = private_files::make_dirs(&folder.join(ENGINE));
+        made.and_then(|()| private_files::replace_file(&folder.join(PLAN), plan)).map_err(|e| self.failed(COPYING, &e))
     }
 
     /// Puts the copy, whose files are whole and flushed, in the place of the present files, which must not be open. `log` is
     /// the id of the log from which it goes on.
     pub fn finish_copy(&self, log: u64) -> Result<()> {
         let folder = self.path.join(COPYING);
-        let done = private::flush_names(&folder.join(ENGINE))
-            .and_then(|()| private::replace_file(&folder.join(DONE), format!("{LOG}{log:016x}\n").as_bytes()));
+        let done = private_files::flush_names(&folder.join(ENGINE))
+            .and_then(|()| private_files::replace_file(&folder.join(DONE), format!("{LOG}{log:016x}\n").as_bytes()));
         done.map_err(|e| self.failed(COPYING, &e))?;
         self.take_place()
     }
 
     /// Removes an unfinished copy.
     pub fn drop_copy(&self) -> Result<()> {
-        private::remove_dir(&self.path.join(COPYING)).map_err(|e| self.failed(COPYING, &e))
+        private_files::remove_dir(&self.path.join(COPYING)).map_err(|e| self.failed(COPYING, &e))
     }
 
     /// Lets a whole copy, if there is one, take the place of the present files, which must not be open. Each step can be repeated
@@ -213,7 +213,7 @@ impl StandbyDirectory {
                 failpoint::pass(Failpoint::StandbyMoved);
             }
             fs::rename(copy.join(ENGINE), &engine).map_err(failed)?;
-            private::flush_names(&copy).and_then(|()| private::flush_names(&self.path)).map_err(failed)?;
+            private_files::flush_names(&copy).and_then(|()| private_files::flush_names(&self.path)).map_err(failed)?;
         }
         failpoint::pass(Failpoint::StandbySwapped);
         directory::write_format(&self.path).map_err(failed)?;
@@ -234,11 +234,11 @@ impl StandbyDirectory {
             )));
         };
         self.drop_copy()?;
-        let run = if goes_on { run::Run::went_on(&self.path, log) } else { run::forget(&self.path) };
+        let run = if goes_on { last_run::Run::went_on(&self.path, log) } else { last_run::forget(&self.path) };
         run.map_err(|e| self.failed("RUN", &e))?;
         failpoint::pass(Failpoint::StandbyPromoted);
         let named = fs::rename(self.path.join(STANDBY), self.path.join(PROMOTED));
-        let named = named.and_then(|()| private::flush_names(&self.path));
+        let named = named.and_then(|()| private_files::flush_names(&self.path));
         named.map_err(|e| self.failed(STANDBY, &e))
     }
 }
@@ -263,9 +263,9 @@ impl Standby {
         let loses = log::prepare(dir, true)?;
         let engine = Opened::open(dir, &options, |_| {
             let db = open::open(&options, schema, &dir.join(ENGINE), Opening::Usual, (false, loses))?;
-            let db = db.map_err(|error| match advice::is_damage(&error) {
+            let db = db.map_err(|error| match open_advice::is_damage(&error) {
                 true => Error::Corrupt(error.into_string()),
-                false => advice::cannot_open(dir, &error),
+                false => open_advice::cannot_open(dir, &error),
             })?;
             Ok((db, None))
         })?;

@@ -3,8 +3,8 @@
 use super::restriction::Restriction;
 use super::rule::Rule;
 use crate::effect::{Effect, EffectKind};
+use crate::ids::cursor::Millis;
 use crate::ids::id::UserId;
-use crate::ids::position::Millis;
 use crate::words::words;
 
 words! {

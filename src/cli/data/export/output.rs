@@ -3,7 +3,7 @@
 use std::io::Write as _;
 
 use crate::cli::data::import::source::shown;
-use crate::cli::terminal::part::{Packed, Part, ending, unwritten};
+use crate::cli::terminal::part_file::{Packed, Part, ending, unwritten};
 use crate::cli::terminal::units;
 use crate::prelude::*;
 

@@ -1,6 +1,6 @@
 //! The place of a copy of a backup, and the writing of it: whole, or nothing with its name.
 
-use crate::cli::terminal::part::{Packed, Part, unwritten};
+use crate::cli::terminal::part_file::{Packed, Part, unwritten};
 use crate::prelude::*;
 use feed::backup::unpack;
 use kv::room_for;
@@ -41,7 +41,7 @@ impl Target {
             Self::Dir(dir) => {
                 let (part, path) = (dir.join(format!("{name}.part")), dir.join(name));
                 room_for(dir, length, 0)?;
-                private::make_dir(&part).map_err(|e| failed(&part, e))?;
+                private_files::make_dir(&part).map_err(|e| failed(&part, e))?;
                 let unpacked = unpack(input, &part, |_| Ok(()), |_, _| ());
                 let put = unpacked.and_then(|_| fs::rename(&part, &path).map_err(|e| failed(&path, e)));
                 put.inspect_err(|_| {

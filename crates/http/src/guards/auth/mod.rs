@@ -5,8 +5,8 @@
 
 mod audit;
 mod credential;
+mod keys;
 mod permit;
-mod ring;
 
 use std::fmt;
 use std::net::IpAddr;
@@ -23,7 +23,7 @@ pub(crate) use self::permit::{Permit, TokenUse};
 
 use self::audit::Audit;
 use self::credential::Credential;
-use self::ring::Ring;
+use self::keys::Ring;
 use crate::limits::Holder;
 use crate::wire::query;
 use crate::wire::request_id::RequestId;
@@ -146,7 +146,7 @@ impl Authenticator {
     /// expired.
     pub(crate) fn still_admits(&self, caller: &Caller) -> bool {
         let is_valid = match caller.who {
-            Who::User { until, .. } => ring::now() < until,
+            Who::User { until, .. } => keys::now() < until,
             Who::Anyone | Who::Key(..) => true,
         };
         is_valid && caller.keys == self.number.load(Ordering::Acquire)
@@ -159,7 +159,7 @@ impl Authenticator {
 
     /// A token of a user, and the second since 1970 at which it ends; `None` without a secret for tokens.
     pub(crate) fn sign(&self, user: &HostId, lasts: Duration) -> Option<(String, u64)> {
-        let until = ring::now() + lasts.as_secs();
+        let until = keys::now() + lasts.as_secs();
         Some((self.ring.read().sign(user, until)?, until))
     }
 

@@ -6,7 +6,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::time::Duration;
 
-use crate::engine::advice;
+use crate::engine::open_advice;
 use model::error::{Error, Result};
 use model::threads::try_for;
 
@@ -16,7 +16,7 @@ pub(super) const LOCK_WAIT: Duration = Duration::from_secs(1);
 
 /// Locks a directory for this process.
 pub(crate) fn hold(path: &Path) -> Result<File> {
-    let failed = |what: &str, error: io::Error| advice::failed(path, what, &error);
+    let failed = |what: &str, error: io::Error| open_advice::failed(path, what, &error);
     let lock = OpenOptions::new()
         .create(true)
         .truncate(false)

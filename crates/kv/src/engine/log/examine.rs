@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use super::files::files;
 use super::manifest::oldest_needed;
 use super::reader::{BLOCK, HEAD, Reader, is_part_of_fragment};
-use crate::engine::advice;
+use crate::engine::open_advice;
 use crate::options::ENGINE;
 use model::error::{Error, Result};
 
@@ -119,7 +119,7 @@ impl Damage {
              directory. Then restore a backup, or start once without these writes: tideline serve --data-dir {} \
              --accept-log-loss",
             data.display(),
-            advice::shell_word(data)
+            open_advice::shell_word(data)
         ))
     }
 }
@@ -193,7 +193,7 @@ fn find(data: &Path) -> Result<Option<Damage>> {
 
 fn unreadable(data: &Path, path: &Path, error: &io::Error) -> Error {
     let path = path.strip_prefix(data).unwrap_or(path).display();
-    advice::failed(data, &format!("cannot use {path}"), error)
+    open_advice::failed(data, &format!("cannot use {path}"), error)
 }
 
 /// Follows the chain of batches through the files, with one file in memory at a time. Returns the damage at which the

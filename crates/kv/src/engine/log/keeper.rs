@@ -11,7 +11,7 @@ use rocksdb::{DB, WriteBatch};
 use super::files::trim_archive;
 use super::flushed::{Flushed, note};
 use crate::engine::health::{Health, is_tight};
-use crate::engine::reserve::Reserve;
+use crate::engine::reserved_space::Reserve;
 
 /// The interval of the thread. The newest change may be without a note of its flush for twice as long.
 const LOOK_EVERY: Duration = Duration::from_millis(500);

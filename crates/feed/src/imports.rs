@@ -6,7 +6,7 @@ use std::any::Any;
 use crate::core::Core;
 use crate::feed::Feed;
 use crate::follows::tables::{Approval, too_many_follows};
-use crate::items::drafts::{each_once, paths};
+use crate::items::new_content::{each_once, paths};
 use crate::items::publish::{check, content_exists};
 use crate::items::tables::{Batch, Published, Push};
 use crate::memory::kinds::too_many_kinds;

@@ -11,7 +11,7 @@ use super::health::Health;
 use super::log::{Flushed, Keeper, note};
 use super::open::log_limit;
 use super::rebuild::Rebuild;
-use super::reserve::Reserve;
+use super::reserved_space::Reserve;
 use crate::error::storage;
 use crate::options::Options;
 use model::error::Result;

@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-use super::host_id::HostId;
+use super::external_id::HostId;
 use super::id::{ContentId, Id, UserId, parse_digits};
 
 /// Milliseconds since the Unix epoch.

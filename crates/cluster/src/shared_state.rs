@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use tokio::sync::watch;
 
+use super::checkpoint::Mark;
 use super::clock_drift::ClockDrift;
 use super::comparison::Comparisons;
 use super::health::Vitals;
-use super::mark::Mark;
 use model::Count;
 
 /// The state that the threads of a node share.

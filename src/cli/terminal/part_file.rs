@@ -54,7 +54,7 @@ impl Part {
     pub(crate) fn begin(path: &Path) -> Result<Self> {
         let part = Self::name_of(path);
         clear(&part)?;
-        let file = private::make_file(&part).map_err(|e| unwritten(&part, &e))?;
+        let file = private_files::make_file(&part).map_err(|e| unwritten(&part, &e))?;
         let part = Self { path: path.to_owned(), part, file };
         // Until the file is closed, another command that looks at it lets it be.
         part.file.try_lock().map_err(|e| unwritten(&part.part, &e.into()))?;
@@ -65,7 +65,7 @@ impl Part {
     pub(crate) fn finish(self) -> Result<()> {
         Self::must_be_free(&self.path)?;
         let put = self.file.sync_all().and_then(|()| fs::rename(&self.part, &self.path));
-        let put = put.and_then(|()| private::flush_names(Self::folder(&self.path)));
+        let put = put.and_then(|()| private_files::flush_names(Self::folder(&self.path)));
         put.map_err(|e| unwritten(&self.path, &e))
     }
 }

@@ -2,7 +2,7 @@
 
 use serde_json::value::RawValue;
 
-use super::super::mark::Mark;
+use super::super::checkpoint::Mark;
 use super::super::record::read_command;
 use super::{AGAIN, Applier, End, WAIT};
 use crate::prelude::*;

@@ -52,7 +52,7 @@ pub(super) fn begin(data: &Path) -> io::Result<PathBuf> {
     }
     let work = data.join(RESTORING);
     clear(data)?;
-    private::make_dir(&work)?;
+    private_files::make_dir(&work)?;
     Ok(work)
 }
 
@@ -64,7 +64,7 @@ fn is_mount_point(path: &Path) -> bool {
 
 /// Removes what a restore has written outside of its place.
 pub(super) fn clear(data: &Path) -> io::Result<()> {
-    [RESTORING, RESTORED].into_iter().try_for_each(|name| private::remove_dir(&data.join(name)))
+    [RESTORING, RESTORED].into_iter().try_for_each(|name| private_files::remove_dir(&data.join(name)))
 }
 
 /// The backup of a restore that was interrupted after the data before had begun to leave its place: only [`finish`] helps,
@@ -79,11 +79,11 @@ pub(super) fn begun(data: &Path) -> Option<io::Result<Manifest>> {
 pub(super) fn exchange(data: &Path, at: &str) -> io::Result<Option<PathBuf>> {
     let restored = data.join(RESTORED);
     if StandbyDirectory::was_promoted(data) {
-        private::replace_file(&data.join(RESTORING).join(PROMOTED), &fs::read(data.join(PROMOTED))?)?;
+        private_files::replace_file(&data.join(RESTORING).join(PROMOTED), &fs::read(data.join(PROMOTED))?)?;
     }
-    private::replace_file(&data.join(RESTORING).join(ASIDE), format!("{OLD}{at}").as_bytes())?;
+    private_files::replace_file(&data.join(RESTORING).join(ASIDE), format!("{OLD}{at}").as_bytes())?;
     fs::rename(data.join(RESTORING), &restored)?;
-    private::flush_names(data)?;
+    private_files::flush_names(data)?;
     failpoint::pass(Failpoint::RestoreMade);
     finish(data)
 }
@@ -96,22 +96,22 @@ pub(super) fn finish(data: &Path) -> io::Result<Option<PathBuf>> {
     if restored.join(ENGINE).exists() {
         for entry in ENTRIES.into_iter().filter(|entry| data.join(entry).symlink_metadata().is_ok()) {
             if !old.exists() {
-                private::make_dir(&old)?;
+                private_files::make_dir(&old)?;
             }
             fs::rename(data.join(entry), old.join(entry))?;
-            private::flush_names(&old)?;
-            private::flush_names(data)?;
+            private_files::flush_names(&old)?;
+            private_files::flush_names(data)?;
             failpoint::pass(Failpoint::RestoreAside);
         }
         fs::rename(restored.join(ENGINE), data.join(ENGINE))?;
-        private::flush_names(data)?;
+        private_files::flush_names(data)?;
     }
     failpoint::pass(Failpoint::RestorePlaced);
     if restored.join(PROMOTED).exists() {
         fs::rename(restored.join(PROMOTED), data.join(PROMOTED))?;
     }
     fs::rename(restored.join(FORMAT), data.join(FORMAT))?;
-    private::flush_names(data)?;
+    private_files::flush_names(data)?;
     failpoint::pass(Failpoint::RestoreWhole);
     clear(data)?;
     Ok(old.exists().then_some(old))

@@ -4,8 +4,8 @@ use std::ops::ControlFlow;
 
 use parking_lot::Mutex;
 
+use super::greatest_keys::Highest;
 use super::group::Group;
-use super::highest::Highest;
 use super::staged::Rows;
 use crate::Tier;
 use crate::batch::WriteBatch;

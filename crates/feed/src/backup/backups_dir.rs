@@ -11,7 +11,7 @@ use super::manifest::{self, COPIED, MANIFEST, Manifest, VERDICT, Verdict};
 use model::error::{Code, Error, Result};
 use model::failpoint;
 use model::failpoint::Failpoint;
-use model::{Millis, private};
+use model::{Millis, private_files};
 
 /// A folder that shows whether folders can be made.
 const TRIAL: &str = "trial";
@@ -119,7 +119,7 @@ impl Shelf {
     /// it.
     pub(super) fn make(&self) -> Result<()> {
         let trial = self.dir.join(TRIAL);
-        let made = private::make_dirs(&self.dir).and_then(|()| private::make_dirs(&trial));
+        let made = private_files::make_dirs(&self.dir).and_then(|()| private_files::make_dirs(&trial));
         made.and_then(|()| fs::remove_dir(trial)).map_err(|e| self.unusable(&e))
     }
 
@@ -130,7 +130,7 @@ impl Shelf {
             (manifest.files, manifest.bytes) = counted(&part)?;
             manifest::write(&part.join(MANIFEST), manifest)?;
             fs::rename(&part, self.dir.join(&manifest.name))?;
-            private::flush_names(&self.dir)
+            private_files::flush_names(&self.dir)
         };
         let finished: io::Result<()> = finish();
         finished.map_err(|e| self.failed("a backup could not be finished", &e))
@@ -162,7 +162,7 @@ impl Shelf {
     pub(super) fn remove(&self, name: &str) -> Result<()> {
         let (dir, gone) = (self.find(name)?, self.aside(name, GONE));
         let removed = fs::rename(dir, &gone).and_then(|()| {
-            private::flush_names(&self.dir)?;
+            private_files::flush_names(&self.dir)?;
             failpoint::pass(Failpoint::BackupGone);
             fs::remove_dir_all(gone)
         });

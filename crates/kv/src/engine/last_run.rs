@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::UNIX_EPOCH;
 
 use super::directory;
-use model::private;
+use model::private_files;
 
 /// The file: one line, `<how> <boot> <lock> <log>`.
 pub(crate) const NAME: &str = "RUN";
@@ -123,7 +123,7 @@ impl Run {
     }
 
     fn write(&self, how: &str) -> io::Result<()> {
-        private::replace_file(&self.dir.join(NAME), line(how, &self.boot, self.lock.as_ref(), self.log).as_bytes())
+        private_files::replace_file(&self.dir.join(NAME), line(how, &self.boot, self.lock.as_ref(), self.log).as_bytes())
     }
 
     /// Makes the next start find that changes may be lost.
@@ -134,7 +134,7 @@ impl Run {
 
 /// Makes the next start of a directory find that changes may be lost.
 pub(crate) fn forget(dir: &Path) -> io::Result<()> {
-    private::remove_file(&dir.join(NAME))
+    private_files::remove_file(&dir.join(NAME))
 }
 
 /// The content of the file.

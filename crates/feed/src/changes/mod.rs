@@ -1,3 +1,0 @@
-//! Imports.
-
-mod imports;
