@@ -21,4 +21,4 @@ pub(crate) use feed::Feed;
 pub(crate) use feed::store::Store;
 pub(crate) use model::clock::now;
 pub(crate) use model::error::{Code, Error, Result};
-pub(crate) use model::{HostId, Millis, UserId, private_files, threads};
+pub(crate) use model::{ExternalId, Millis, UserId, private_files, threads};

@@ -18,7 +18,7 @@ use crate::command::Place;
 use crate::plain::{item, user};
 use config::Config;
 use feed::DeleteItem;
-use model::{Cursor, Entry, HostId};
+use model::{Cursor, Entry, ExternalId};
 use tideline::server::StartOptions;
 
 /// User 1 follows 2 and 3, and 2 follows 1.
@@ -87,7 +87,7 @@ fn rows_of_deleted_content_may_stay() {
     config.storage.data_dir = place.data();
     let app =
         tideline::server::open(&config, StartOptions { changes: true, ..StartOptions::default() }).expect("opens");
-    app.feed().submit(DeleteItem { item: HostId::Number(12), purge: false }).expect("deletes");
+    app.feed().submit(DeleteItem { item: ExternalId::Number(12), purge: false }).expect("deletes");
     app.stop(Duration::from_secs(60)).expect("stops");
     place.run(&["check"]).ok();
     put_inbox_entry(&place.rocks(), user(3), entry(2000, 12, 2));

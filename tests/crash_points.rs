@@ -14,7 +14,7 @@ use crate::process::model::{Change, Item};
 use crate::server::{PATIENCE, Server, wait_until};
 use feed::store::{Options, Store};
 use model::failpoint::{Write, names};
-use model::{Entry, Event, EventKind, Logged, RuleDraft};
+use model::{Entry, Event, EventKind, Logged, NamedRule};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -141,14 +141,14 @@ impl Load<'_> {
         let kinds = |names: &str| names.parse().expect("kinds");
         let (keeper, asking, asked) = (KEEPER + round, ASKING + round, ASKED + round);
         self.relate(keeper, &[ALL, ACTIVE], &[])?;
-        self.change(Change::Rule { user: keeper, target: ALL, rule: RuleDraft::Except(kinds("video,poll")) })?;
+        self.change(Change::Rule { user: keeper, target: ALL, rule: NamedRule::Except(kinds("video,poll")) })?;
         let list = |name, exclusive| Change::List { user: keeper, name, exclusive };
         let member = |name, source, rule| Change::Member { user: keeper, name, source, rule };
         self.change(list("close", Some(true)))?;
-        self.change(member("close", ACTIVE, Some(RuleDraft::All)))?;
-        self.change(member("close", LONG[0], Some(RuleDraft::Only(kinds("note,photo")))))?;
+        self.change(member("close", ACTIVE, Some(NamedRule::All)))?;
+        self.change(member("close", LONG[0], Some(NamedRule::Only(kinds("note,photo")))))?;
         self.change(list("far", Some(false)))?;
-        self.change(member("far", NOBODY, Some(RuleDraft::All)))?;
+        self.change(member("far", NOBODY, Some(NamedRule::All)))?;
         if round == 1 {
             self.change(member("far", NOBODY, None))?;
             self.change(list("close", None))?;

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use model::Draft;
+use model::NewContent;
 use serde_json::json;
 
 use crate::Bench;
@@ -31,9 +31,9 @@ pub fn run(bench: &Bench, report: &mut Report) {
     // As new as the newest entries of the inboxes, so that a follow brings all of them.
     let at = trace.post(trace.fill()).at();
     let item = |n: u64| {
-        let draft =
+        let new_item =
             json!({"content_id": FIRST + n, "author_id": FIRST + n % FOLLOWED, "published_at": at + n / FOLLOWED});
-        serde_json::from_value::<Draft>(draft).expect("a draft")
+        serde_json::from_value::<NewContent>(new_item).expect("a new_item")
     };
     deliver(&opened, (0..FOLLOWED * ITEMS).map(item).collect());
     drop(opened);

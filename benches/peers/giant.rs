@@ -55,7 +55,7 @@ impl Place {
             let publishes = scope.spawn(|| {
                 let (mut client, mut id) = (server.client(), first);
                 let publish = || {
-                    client.publish("/v1/content", &trace.post(id).draft(Ids::Numbers));
+                    client.publish("/v1/content", &trace.post(id).new_item(Ids::Numbers));
                     id += 1;
                 };
                 paced(PUBLISHES, publish, go_on)
@@ -100,9 +100,9 @@ pub fn run(bench: &Bench, report: &mut Report) {
             for turn in 0..POSTS {
                 // Newer than all others, by the clock of the server.
                 let id = (1_u64 << 50) + round as u64 * POSTS + turn;
-                let draft = format!(r#"{{"content_id":"{id}","author_id":"{giant}","text":"A giant's post"}}"#);
+                let new_item = format!(r#"{{"content_id":"{id}","author_id":"{giant}","text":"A giant's post"}}"#);
                 let (mut client, begun) = (server.client(), Instant::now());
-                client.publish("/v1/content", &draft);
+                client.publish("/v1/content", &new_item);
                 let fan = random.u64(fans.clone());
                 let page = client.get(&format!("/v1/users/{fan}/timeline?limit={PAGE}&view=ids"));
                 seen.push(begun.elapsed().as_secs_f64() * 1e3);

@@ -95,7 +95,7 @@ impl Set {
             let publisher = scope.spawn(|| {
                 let (mut client, mut id) = (self.server.client(), first);
                 let publish = || {
-                    client.publish("/v1/content", &self.trace.post(id).draft(Ids::Numbers));
+                    client.publish("/v1/content", &self.trace.post(id).new_item(Ids::Numbers));
                     id += 1;
                 };
                 paced(MIX.1, publish, go_on).len()

@@ -10,7 +10,7 @@ use feed::backlog::Backlog;
 use feed::store::{InboxRoom, Store};
 use feed::streaming::Streaming;
 use feed::worker::{Candidates, Workers, slack};
-use model::HostId;
+use model::ExternalId;
 
 use crate::trace::INBOX_LIMIT;
 
@@ -26,20 +26,22 @@ pub enum Ids {
 }
 
 impl Ids {
-    pub fn user(self, number: u64) -> HostId {
+    pub fn user(self, number: u64) -> ExternalId {
         self.id("user", number)
     }
 
-    pub fn item(self, number: u64) -> HostId {
+    pub fn item(self, number: u64) -> ExternalId {
         self.id("item", number)
     }
 
-    fn id(self, what: &str, number: u64) -> HostId {
+    fn id(self, what: &str, number: u64) -> ExternalId {
         if self == Self::Numbers {
-            return HostId::Number(number);
+            return ExternalId::Number(number);
         }
         let hex = format!("{:032x}", xxhash_rust::xxh3::xxh3_128(format!("{what} {number}").as_bytes()));
-        HostId::Name(format!("{}-{}-4{}-8{}-{}", &hex[..8], &hex[8..12], &hex[13..16], &hex[17..20], &hex[20..]).into())
+        ExternalId::Name(
+            format!("{}-{}-4{}-8{}-{}", &hex[..8], &hex[8..12], &hex[13..16], &hex[17..20], &hex[20..]).into(),
+        )
     }
 }
 

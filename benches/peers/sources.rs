@@ -9,7 +9,7 @@ use serde_json::json;
 use feed::{ChangeMembers, PutList, follows, lists, timeline};
 use kv::Tier;
 use model::error::Result;
-use model::{ContentPage, Draft, ListSettings, PageRequest, RuleDraft, Span, UserId};
+use model::{ContentPage, ListSettings, NamedRule, NewContent, PageRequest, Span, UserId};
 
 use crate::Bench;
 use crate::client::quantile;
@@ -48,14 +48,14 @@ pub fn run(bench: &Bench, report: &mut Report) {
     filtered(bench, report);
 }
 
-fn draft(id: u64, author: u64, kind: &str, group: Option<u64>) -> Draft {
+fn new_item(id: u64, author: u64, kind: &str, group: Option<u64>) -> NewContent {
     let at = 1_700_000_000_000_u64 + id;
     let to: Vec<_> = group.into_iter().collect();
-    let draft = json!({
+    let new_item = json!({
         "content_id": id, "author_id": author, "published_at": at, "kind": kind,
         "to": to, "broadcast": to.is_empty(), "text": format!("Item {id} of {author}: the ferry leaves ten minutes late."),
     });
-    serde_json::from_value(draft).expect("a draft")
+    serde_json::from_value(new_item).expect("a new_item")
 }
 
 /// The feed with all readers, each of whom has read.
@@ -75,7 +75,7 @@ fn filled(bench: &Bench, dir: &std::path::Path) -> Opened {
     }
     follow(&opened, follows.iter().copied());
     let user = |number| Ids::Numbers.user(number);
-    let rule = RuleDraft::Except("repost".parse().expect("a kind"));
+    let rule = NamedRule::Except("repost".parse().expect("a kind"));
     for of_reader in follows.chunk_by(|one, other| one.0 == other.0).filter(|of| RULED.contains(&of[0].0)) {
         for (reader, author) in of_reader.iter().step_by(of_reader.len() / RULES) {
             follows::follow(&opened.feed, user(*reader), user(*author), None, rule.clone(), true).expect("follows");
@@ -95,8 +95,8 @@ fn filled(bench: &Bench, dir: &std::path::Path) -> Opened {
         let kind = if random.u8(..4) == 0 { "repost" } else { "post" };
         // Readers of groups follow half as many of either as the others follow authors.
         match id % 2 {
-            0 => draft(id, random.u64(AUTHORS), kind, None),
-            _ => draft(id, random.u64(MEMBERS), kind, Some(random.u64(GROUPS))),
+            0 => new_item(id, random.u64(AUTHORS), kind, None),
+            _ => new_item(id, random.u64(MEMBERS), kind, Some(random.u64(GROUPS))),
         }
     });
     deliver(&opened, posts.collect());
@@ -211,14 +211,14 @@ fn filtered(bench: &Bench, report: &mut Report) {
     for first in (1..=entries).step_by(PART) {
         let posts = (first..(first + PART as u64).min(entries + 1)).map(|id| {
             let kind = if id % ADMITTED == 0 { "event" } else { "post" };
-            draft(id, random.u64(1..=FOLLOWEES), kind, None)
+            new_item(id, random.u64(1..=FOLLOWEES), kind, None)
         });
         deliver(&opened, posts.collect());
         progress(&format!("made {first} of {entries} entries"));
     }
     read(&opened, [reader].into_iter());
     opened.feed.store().compact().expect("compacts");
-    let kinds = RuleDraft::Only("event".parse().expect("a kind"));
+    let kinds = NamedRule::Only("event".parse().expect("a kind"));
     let (mut middle, mut slowest) = (Side::new("median"), Side::new("slowest"));
     for round in 0..=bench.rounds {
         let (mut times, mut found, mut rest) = (Vec::new(), 0, Some(NEWEST));

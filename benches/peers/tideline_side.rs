@@ -1,7 +1,7 @@
 //! Tideline: its data made through the library, then its feed in this process or its server in another.
 
 use feed::{ImportFollows, ImportItems, timeline};
-use model::{Draft, PageRequest, RuleDraft, Span};
+use model::{NamedRule, NewContent, PageRequest, Span};
 use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -29,7 +29,7 @@ pub fn settings() -> [(&'static str, String); 2] {
 /// Stores follows.
 pub fn follow(opened: &Opened, follows: impl Iterator<Item = (u64, u64)>) {
     let ids = opened.ids;
-    let follow = |(user, author)| ImportFollows::one(ids.user(user), ids.user(author), Some(1), RuleDraft::All).into();
+    let follow = |(user, author)| ImportFollows::one(ids.user(user), ids.user(author), Some(1), NamedRule::All).into();
     let mut follows = follows.map(follow).peekable();
     while follows.peek().is_some() {
         let part: Vec<_> = follows.by_ref().take(100_000).collect();
@@ -41,16 +41,16 @@ pub fn follow(opened: &Opened, follows: impl Iterator<Item = (u64, u64)>) {
 
 /// Publishes posts, and leaves their jobs to the workers. Returns the time that it took.
 pub fn store(opened: &Opened, posts: impl Iterator<Item = Post>) -> Duration {
-    let draft = |post: Post| serde_json::from_str::<Draft>(&post.draft(opened.ids)).expect("a draft");
-    import(opened, posts.map(draft).collect())
+    let new_item = |post: Post| serde_json::from_str::<NewContent>(&post.new_item(opened.ids)).expect("a new_item");
+    import(opened, posts.map(new_item).collect())
 }
 
-fn import(opened: &Opened, drafts: Vec<Draft>) -> Duration {
+fn import(opened: &Opened, new_items: Vec<NewContent>) -> Duration {
     let begun = Instant::now();
-    for part in drafts.chunks(BATCH) {
+    for part in new_items.chunks(BATCH) {
         let stored = opened
             .feed
-            .import(part.iter().cloned().map(|draft| ImportItems::one(draft, None).into()).collect())
+            .import(part.iter().cloned().map(|new_item| ImportItems::one(new_item, None).into()).collect())
             .expect("publishes");
         assert!(stored.iter().all(Result::is_ok), "items were refused");
     }
@@ -58,8 +58,8 @@ fn import(opened: &Opened, drafts: Vec<Draft>) -> Duration {
 }
 
 /// Publishes and delivers items.
-pub fn deliver(opened: &Opened, drafts: Vec<Draft>) {
-    import(opened, drafts);
+pub fn deliver(opened: &Opened, new_items: Vec<NewContent>) {
+    import(opened, new_items);
     opened.work();
     settle(opened);
 }

@@ -106,7 +106,7 @@ impl Post {
     }
 
     /// The body of a publish.
-    pub fn draft(self, ids: Ids) -> String {
+    pub fn new_item(self, ids: Ids) -> String {
         let (id, author) = (ids.item(self.id), ids.user(self.author));
         format!(
             r#"{{"content_id":"{id}","author_id":"{author}","published_at":{},"text":"{}"}}"#,
@@ -133,7 +133,7 @@ pub fn batches(posts: impl Iterator<Item = Post>, size: usize) -> Vec<String> {
         let mut body = String::from(r#"{"items":["#);
         for (place, post) in posts.by_ref().take(size).enumerate() {
             let comma = if place > 0 { "," } else { "" };
-            write!(body, "{comma}{}", post.draft(Ids::Numbers)).expect("strings take all");
+            write!(body, "{comma}{}", post.new_item(Ids::Numbers)).expect("strings take all");
         }
         body.push_str("]}");
         batches.push(body);

@@ -1,21 +1,21 @@
 //! Bodies of requests: any text is read or refused, and JSON has one canonical form.
 
-use model::{CommentDraft, Draft, EditDraft, ProfileDraft, canonical};
+use model::{NewComment, NewContent, ContentEdit, NewProfile, canonical};
 
 /// Any text, as each of the bodies.
 pub fn bodies(input: &[u8]) {
     let Ok(text) = std::str::from_utf8(input) else { return };
-    if let Ok(draft) = serde_json::from_str::<Draft>(text) {
-        if let Some(extra) = draft.extra {
+    if let Ok(new_item) = serde_json::from_str::<NewContent>(text) {
+        if let Some(extra) = new_item.extra {
             is_canonical(&extra.into_string());
         }
-        if let Some(media) = draft.media {
+        if let Some(media) = new_item.media {
             is_canonical(&media.into_string());
         }
     }
-    _ = serde_json::from_str::<CommentDraft>(text);
-    _ = serde_json::from_str::<EditDraft>(text);
-    _ = serde_json::from_str::<ProfileDraft>(text);
+    _ = serde_json::from_str::<NewComment>(text);
+    _ = serde_json::from_str::<ContentEdit>(text);
+    _ = serde_json::from_str::<NewProfile>(text);
 }
 
 /// The canonical form means the same, and is its own canonical form.

@@ -31,7 +31,7 @@ mod prelude {
     pub use serde_json::{Value, json};
 
     pub use model::error::{Code, Error, Result};
-    pub use model::{HostId, Millis, UserId};
+    pub use model::{ExternalId, Millis, UserId};
 
     pub use crate::cli::terminal::progress::Progress;
 }

@@ -77,16 +77,16 @@ struct Community {
 }
 
 impl Community {
-    fn user(&self, index: usize) -> HostId {
+    fn user(&self, index: usize) -> ExternalId {
         self.id("user", index + 1)
     }
 
     /// The id of the group: that after the users.
-    fn group(&self) -> HostId {
+    fn group(&self) -> ExternalId {
         self.user(self.users as usize)
     }
 
-    fn post(&self, index: usize) -> HostId {
+    fn post(&self, index: usize) -> ExternalId {
         self.id("post", index + 1)
     }
 
@@ -100,15 +100,15 @@ impl Community {
     }
 
     /// The id number `number` of its kind. It does not depend on the ids before it.
-    fn id(&self, kind: &str, number: usize) -> HostId {
+    fn id(&self, kind: &str, number: usize) -> ExternalId {
         if self.ids == Ids::Numbers {
-            return HostId::Number(number as u64);
+            return ExternalId::Number(number as u64);
         }
         let random = xxh3_128_with_seed(format!("{kind} {number}").as_bytes(), self.seed);
         let (version, variant) = (76, 62);
         let uuid = random & !(0b1111 << version | 0b11 << variant) | 4 << version | 0b10 << variant;
         let hex = format!("{uuid:032x}");
-        HostId::Name([&hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..]].join("-").into())
+        ExternalId::Name([&hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..]].join("-").into())
     }
 }
 

@@ -19,7 +19,7 @@ fn rows_that_stay_until_a_compaction_count_for_nothing() {
         (Row("topic_content", row(1, 4, 3004)), key(&[3])),
         (Row("counts", count(99, 1)), zero.clone()),
         (Row("item_counts", key(&[99])), zero.repeat(4)),
-        (Row("replica", b"note".to_vec()), vec![7]),
+        (Row("notes", b"note".to_vec()), vec![7]),
     ] {
         set(dir.path(), &row, Some(&value));
         assert_eq!(digests(), before, "{row:?}");

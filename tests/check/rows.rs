@@ -166,7 +166,7 @@ fn a_row_too_few_too_many_or_damaged_is_found_in_each_table_and_shows_in_its_dig
         put(&engine(dir.path()), &other, None);
     }
     // Notes of a node are read by its start.
-    assert_eq!(unread, ["replica"]);
+    assert_eq!(unread, ["notes"]);
     let alone = |but: &[&str], also: &str| {
         let is_alone = |table: &str| declared.alone.iter().any(|name| name == table) && !but.contains(&table);
         tables.iter().copied().filter(|table| is_alone(table) || *table == also).collect::<Vec<_>>()

@@ -6,7 +6,7 @@ use cluster::{Compared, Comparison};
 use feed::PutProfiles;
 use feed::check::TableDigest;
 use feed::streaming::ChangeTime;
-use model::{HostId, Profile};
+use model::{ExternalId, Profile};
 
 use super::nodes::{NODES, Nodes, meet, read_index};
 use crate::promises::names::Ids;
@@ -61,7 +61,7 @@ fn nodes_find_out_by_themselves_that_one_of_them_differs() {
     // As if this node gave a command another meaning.
     nodes.go_to(1);
     let profile = Profile { nickname: Some("x".to_owned()), avatar: None, extra: None };
-    let command = PutProfiles { profiles: vec![(HostId::Number(1), profile)] }.into();
+    let command = PutProfiles { profiles: vec![(ExternalId::Number(1), profile)] }.into();
     let feed = &nodes.case.system.feed;
     let time = nodes.case.system.node().status().time;
     made(feed, command, ChangeTime::Log(time)).expect("applies");

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use feed::{DeleteItem, Eraser, Feed, MoveNoticeMarker, PublishItems, SetRestriction, Visibility, erasure, follows};
 use kv::Tier;
-use model::{ErasurePlace, HostId, NoticeCursor, Order, Restriction, RuleDraft, Span, UserId};
+use model::{ErasurePlace, ExternalId, NamedRule, NoticeCursor, Order, Restriction, Span, UserId};
 use serde_json::{Value, json};
 
 use super::nodes::{NODES, Nodes, meet};
@@ -16,17 +16,17 @@ use crate::promises::seed::seed;
 use crate::promises::shape::small;
 use crate::wait::until;
 
-fn id(text: &str) -> HostId {
+fn id(text: &str) -> ExternalId {
     text.parse().expect("an id")
 }
 
-fn publish(feed: &Feed, draft: Value) {
-    feed.submit(PublishItems::all(vec![serde_json::from_value(draft).expect("a draft")])).expect("publishes");
+fn publish(feed: &Feed, new_item: Value) {
+    feed.submit(PublishItems::all(vec![serde_json::from_value(new_item).expect("a new_item")])).expect("publishes");
 }
 
 /// Something of a user, from the nodes in turn; `first` is the first of 50 ids of items.
 fn fill(nodes: &mut Nodes, user: &str, first: u64) {
-    let draft = |n: u64, author: &str, to: &[&str]| {
+    let new_item = |n: u64, author: &str, to: &[&str]| {
         json!({"author_id": author, "content_id": (first + n).to_string(), "kind": "post", "text": "t", "topics": ["sea"],
             "broadcast": !n.is_multiple_of(3), "to": to, "mentions": [if author == user { "31" } else { user }]})
     };
@@ -34,15 +34,15 @@ fn fill(nodes: &mut Nodes, user: &str, first: u64) {
         nodes.go_to(n as usize % NODES);
         let feed = &nodes.case.system.feed;
         match n % 4 {
-            0 => publish(feed, draft(n, "20", &[user])),
-            _ => publish(feed, draft(n, user, if n % 4 == 1 { &["20"] } else { &[] })),
+            0 => publish(feed, new_item(n, "20", &[user])),
+            _ => publish(feed, new_item(n, user, if n % 4 == 1 { &["20"] } else { &[] })),
         }
         if n % 5 == 0 {
             feed.submit(DeleteItem { item: id(&(first + n).to_string()), purge: false }).expect("deletes");
         }
         let other = (30 + n).to_string();
-        follows::follow(feed, id(&other), id(user), None, RuleDraft::default(), false).expect("follows");
-        follows::follow(feed, id(&other), id("20"), None, RuleDraft::default(), false).expect("follows");
+        follows::follow(feed, id(&other), id(user), None, NamedRule::default(), false).expect("follows");
+        follows::follow(feed, id(&other), id("20"), None, NamedRule::default(), false).expect("follows");
         if n % 2 == 0 {
             feed.submit(SetRestriction {
                 user: id(&other),

@@ -10,10 +10,10 @@ use crate::promises::shape::small;
 
 /// Publishes an item, and returns the position behind it.
 fn publish(nodes: &Nodes, id: u64) -> ChangePosition {
-    let draft =
+    let new_item =
         json!({"author_id": "1", "content_id": id.to_string(), "kind": "post", "topics": [], "broadcast": true});
     let feed = &nodes.case.system.feed;
-    feed.submit(PublishItems::all(vec![serde_json::from_value(draft).expect("a draft")])).expect("publishes");
+    feed.submit(PublishItems::all(vec![serde_json::from_value(new_item).expect("a new_item")])).expect("publishes");
     events::changes(feed.read(), ChangesAfter::Oldest, 100, &[]).expect("reads").end
 }
 

@@ -7,7 +7,7 @@ use super::town::Town;
 #[test]
 fn a_comment_is_content_that_is_in_no_timeline_unless_asked_for() {
     let mut town = Town::new();
-    for (on, draft) in [
+    for (on, new_item) in [
         (11, json!({"content_id": 40, "author_id": 2, "published_at": 115, "text": "quiet"})),
         (11, json!({"content_id": 41, "author_id": 2, "published_at": 115, "text": "loud", "broadcast": true})),
         (
@@ -16,20 +16,20 @@ fn a_comment_is_content_that_is_in_no_timeline_unless_asked_for() {
             "media": [{"type": "a", "url": "b"}], "extra": {"a": 1}}),
         ),
     ] {
-        town.comment(on, draft.clone());
-        town.check(&draft.to_string());
-        let again = town.server.call("POST", &format!("/v1/content/{on}/comments"), draft.to_string());
-        let id = draft["content_id"].as_u64().unwrap();
+        town.comment(on, new_item.clone());
+        town.check(&new_item.to_string());
+        let again = town.server.call("POST", &format!("/v1/content/{on}/comments"), new_item.to_string());
+        let id = new_item["content_id"].as_u64().unwrap();
         assert_eq!(again.expect(200), town.model.alone(id));
         // A repeat by the call for all content.
-        let mut whole = draft.clone();
+        let mut whole = new_item.clone();
         whole["kind"] = json!("comment");
         whole["ref_id"] = json!(on);
         whole["broadcast"] = town.model.alone(id)["broadcast"].clone();
         assert_eq!(town.server.call("POST", "/v1/content", whole.to_string()).expect(200), town.model.alone(id));
-        let elsewhere = town.server.call("POST", "/v1/content/10/comments", draft.to_string());
+        let elsewhere = town.server.call("POST", "/v1/content/10/comments", new_item.to_string());
         elsewhere.problem("another subject", 409, "content_exists");
-        let other = draft.to_string().replace("uiet", "uite").replace("loud", "aloud").replace("of a", "of one");
+        let other = new_item.to_string().replace("uiet", "uite").replace("loud", "aloud").replace("of a", "of one");
         let reply = town.server.call("POST", &format!("/v1/content/{on}/comments"), other);
         reply.problem("another body", 409, "content_exists");
         town.check("twice");

@@ -55,14 +55,14 @@ fn village() -> Server {
 }
 
 fn publish(server: &Server, id: &str) {
-    let draft = json!({"content_id": id, "author_id": id, "ref_id": id, "published_at": 100, "text": id,
+    let new_item = json!({"content_id": id, "author_id": id, "ref_id": id, "published_at": 100, "text": id,
         "topics": [id.chars().take(64).collect::<String>(), "all"]});
-    let reply = server.call("POST", "/v1/content", draft.to_string());
+    let reply = server.call("POST", "/v1/content", new_item.to_string());
     let item = reply.expect(201);
     assert_eq!([&item["content_id"], &item["author_id"], &item["ref_id"]], [id; 3]);
     let location = reply.header("location").unwrap().to_owned();
     assert_eq!(server.get(&format!("/v1/{location}")), item, "{location}");
-    assert_eq!(server.call("POST", "/v1/content", draft.to_string()).expect(200), item);
+    assert_eq!(server.call("POST", "/v1/content", new_item.to_string()).expect(200), item);
 }
 
 /// Numbers by value, then names in the order in which the server saw them; newest first.
@@ -229,8 +229,8 @@ fn a_cursor_can_be_built_from_any_name_that_was_mentioned() {
     let server = Server::start();
     server.follow(1, 2, 5);
     let post = |id: &str| {
-        let draft = json!({"content_id": id, "author_id": 2, "published_at": 100}).to_string();
-        server.call("POST", "/v1/content", draft).expect(201);
+        let new_item = json!({"content_id": id, "author_id": 2, "published_at": 100}).to_string();
+        server.call("POST", "/v1/content", new_item).expect(201);
     };
     let seen = |name: &str| drop(server.call("PUT", &of_user(name, ""), "{}").expect(200));
     let ids = |query: &str| {
@@ -282,10 +282,10 @@ fn a_number_as_text_and_as_a_number_are_one_id_and_no_name_is() {
         ("7 ", false),
         ("9223372036854775807", true),
     ] {
-        let draft = |id: Value| json!({"content_id": id, "author_id": text, "published_at": 5}).to_string();
-        server.call("POST", "/v1/content", draft(json!(text))).expect(201);
+        let new_item = |id: Value| json!({"content_id": id, "author_id": text, "published_at": 5}).to_string();
+        server.call("POST", "/v1/content", new_item(json!(text))).expect(201);
         if let (true, Ok(number)) = (is_number, text.parse::<u64>()) {
-            let again = draft(json!(number)).replace(&format!("\"{text}\""), text);
+            let again = new_item(json!(number)).replace(&format!("\"{text}\""), text);
             assert_eq!(server.call("POST", "/v1/content", again).expect(200)["content_id"], text);
         }
         assert_eq!(server.get(&of_user(text, "/content"))["items"].as_array().unwrap().len(), 1, "{text:?}");
@@ -304,8 +304,8 @@ fn a_stream_resumes_after_any_name() {
     let mut listener = Listener::open(&server, "reader", None);
     let mut places = Vec::new();
     for id in hostile() {
-        let draft = json!({"content_id": id, "author_id": "}", "published_at": 100}).to_string();
-        server.call("POST", "/v1/content", draft).expect(201);
+        let new_item = json!({"content_id": id, "author_id": "}", "published_at": 100}).to_string();
+        server.call("POST", "/v1/content", new_item).expect(201);
         let came = listener.event();
         assert_eq!(
             (&*came.event, &came.data["content_id"], &came.data["author_id"]),
@@ -338,8 +338,8 @@ fn a_stream_of_a_name_that_nobody_mentioned_is_that_users_stream() {
     let follow = server.call("PUT", &format!("{path}/following/author"), "").expect(200);
     assert_eq!((&follow["user_id"], &follow["target_id"]), (&json!("new/é "), &json!("author")));
     for id in ["first", "second"] {
-        let draft = json!({"content_id": id, "author_id": "author"}).to_string();
-        server.call("POST", "/v1/content", draft).expect(201);
+        let new_item = json!({"content_id": id, "author_id": "author"}).to_string();
+        server.call("POST", "/v1/content", new_item).expect(201);
         let came = listener.event();
         assert_eq!((&*came.event, &came.data["content_id"]), ("content", &json!(id)));
     }

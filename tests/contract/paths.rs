@@ -26,10 +26,10 @@ fn an_item_comes_through_each_of_its_paths_and_once() {
         );
         town.check(&format!("{id} is published"));
     }
-    let draft = json!({"content_id": 41, "author_id": 3, "published_at": 115, "to": ["9", 4], "broadcast": false});
-    town.server.call("POST", "/v1/content", draft.to_string()).expect(200);
+    let new_item = json!({"content_id": 41, "author_id": 3, "published_at": 115, "to": ["9", 4], "broadcast": false});
+    town.server.call("POST", "/v1/content", new_item.to_string()).expect(200);
     for other in [json!([4, 9, 5]), json!([9]), json!([]), json!(null)] {
-        let mut other_body = draft.clone();
+        let mut other_body = new_item.clone();
         other_body["to"] = other;
         town.server.call("POST", "/v1/content", other_body.to_string()).problem("other paths", 409, "content_exists");
     }
@@ -133,8 +133,8 @@ fn an_item_is_taken_off_one_path() {
     let mut again = Listener::open(&town.server, 4, Some("115-40"));
     let events: Vec<_> = std::iter::from_fn(|| again.block(std::time::Duration::from_millis(300))).collect();
     assert!(events.iter().all(|sent| sent.event != "content"), "{events:?}");
-    let draft = json!({"content_id": 41, "author_id": 6, "published_at": 116, "to": [9, 8], "broadcast": false});
-    town.server.call("POST", "/v1/content", draft.to_string()).expect(200);
+    let new_item = json!({"content_id": 41, "author_id": 6, "published_at": 116, "to": [9, 8], "broadcast": false});
+    town.server.call("POST", "/v1/content", new_item.to_string()).expect(200);
     town.check("a repeat of its publish");
     let why = town.server.get("/v1/admin/users/1/timeline/explain?content_id=41");
     assert_eq!((&why["reason"], &why["paths"]), (&json!("not_broadcast"), &json!([])), "{why}");
@@ -154,8 +154,8 @@ fn bad_paths_are_refused() {
         (json!("9"), "no list"),
         (json!([null]), "no id"),
     ] {
-        let draft = json!({"content_id": 50, "author_id": 2, "to": to}).to_string();
-        town.server.call("POST", "/v1/content", draft).problem(why, 400, "invalid_body");
+        let new_item = json!({"content_id": 50, "author_id": 2, "to": to}).to_string();
+        town.server.call("POST", "/v1/content", new_item).problem(why, 400, "invalid_body");
     }
     let twice = json!({"items": [{"author_id": 1}, {"author_id": 2, "to": [9, 9]}]}).to_string();
     let refused = town.server.call("POST", "/v1/content/batch", twice);
@@ -170,8 +170,8 @@ fn a_server_knows_a_limited_number_of_kinds() {
     let town = Town::new();
     // The town has posts, reposts and comments.
     for kind in 0..247 {
-        let draft = json!({"author_id": 2, "content_id": 1000 + kind, "kind": format!("k{kind}")});
-        town.server.call("POST", "/v1/content", draft.to_string()).expect(201);
+        let new_item = json!({"author_id": 2, "content_id": 1000 + kind, "kind": format!("k{kind}")});
+        town.server.call("POST", "/v1/content", new_item.to_string()).expect(201);
     }
     let one_more =
         |kind: &str| town.server.call("POST", "/v1/content", json!({"author_id": 2, "kind": kind}).to_string());

@@ -8,14 +8,14 @@ use super::town::Town;
 fn a_post_comes_into_every_list_at_its_place() {
     let mut town = Town::new();
     town.check("before");
-    let draft = json!({"content_id": 40, "author_id": 2, "published_at": 115, "text": "late",
+    let new_item = json!({"content_id": 40, "author_id": 2, "published_at": 115, "text": "late",
         "topics": ["tea", "rust"], "extra": {"a": {"b": 1}}, "media": [{"type": "video", "url": "u", "w": 3}]});
-    town.publish(draft.clone());
+    town.publish(new_item.clone());
     town.check("published");
-    let again = town.server.call("POST", "/v1/content", draft.to_string());
+    let again = town.server.call("POST", "/v1/content", new_item.to_string());
     assert_eq!(again.header("location"), Some("content/40"));
     assert_eq!(again.expect(200), town.model.alone(40));
-    let other = draft.to_string().replace("late", "later");
+    let other = new_item.to_string().replace("late", "later");
     town.server.call("POST", "/v1/content", other).problem("another body", 409, "content_exists");
     town.check("published twice");
 }
@@ -23,7 +23,7 @@ fn a_post_comes_into_every_list_at_its_place() {
 #[test]
 fn comments_and_reposts_count_at_their_item() {
     let mut town = Town::new();
-    for draft in [
+    for new_item in [
         json!({"content_id": 40, "author_id": 5, "published_at": 115, "kind": "repost", "ref_id": 11}),
         json!({"content_id": 41, "author_id": 2, "published_at": 115, "kind": "repost", "ref_id": 11, "broadcast": false}),
         json!({"content_id": 42, "author_id": 2, "published_at": 115, "kind": "comment", "ref_id": 11}),
@@ -31,9 +31,9 @@ fn comments_and_reposts_count_at_their_item() {
         json!({"content_id": 44, "author_id": 2, "published_at": 115, "kind": "comment"}),
         json!({"content_id": 45, "author_id": 2, "published_at": 115, "kind": "repost", "ref_id": 45}),
     ] {
-        town.publish(draft.clone());
-        town.check(&draft.to_string());
-        town.server.call("POST", "/v1/content", draft.to_string()).expect(200);
+        town.publish(new_item.clone());
+        town.check(&new_item.to_string());
+        town.server.call("POST", "/v1/content", new_item.to_string()).expect(200);
         town.check("twice");
     }
 }

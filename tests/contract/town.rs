@@ -149,42 +149,42 @@ impl Town {
     }
 
     /// Publishes a new item.
-    pub(crate) fn publish(&mut self, draft: Value) -> Item {
-        let reply = self.server.call("POST", "/v1/content", draft.to_string());
+    pub(crate) fn publish(&mut self, new_item: Value) -> Item {
+        let reply = self.server.call("POST", "/v1/content", new_item.to_string());
         let found = reply.expect(201);
         let location = format!("content/{}", found["content_id"].as_str().unwrap());
         assert_eq!(reply.header("location"), Some(location.as_str()));
-        self.published(&draft, "post", true, &found)
+        self.published(&new_item, "post", true, &found)
     }
 
     /// Publishes several new items.
-    pub(crate) fn publish_all(&mut self, drafts: &[Value]) {
-        let body = json!({ "items": drafts }).to_string();
+    pub(crate) fn publish_all(&mut self, new_items: &[Value]) {
+        let body = json!({ "items": new_items }).to_string();
         let found = self.server.call("POST", "/v1/content/batch", body).expect(201);
         assert_eq!(found.as_object().unwrap().len(), 1);
         let items = found["items"].as_array().unwrap();
-        assert_eq!(items.len(), drafts.len());
+        assert_eq!(items.len(), new_items.len());
         // Each item shows the counts after the whole batch.
-        for (draft, item) in drafts.iter().zip(items) {
+        for (new_item, item) in new_items.iter().zip(items) {
             let id: Item = item["content_id"].as_str().unwrap().parse().unwrap();
             let mut bare = item.clone();
             bare.as_object_mut().unwrap().remove("counts");
-            assert_eq!(bare["author_id"], draft["author_id"].to_string());
+            assert_eq!(bare["author_id"], new_item["author_id"].to_string());
             self.model.items.insert(id, bare);
         }
-        for (draft, item) in drafts.iter().zip(items) {
-            self.published(draft, "post", true, item);
+        for (new_item, item) in new_items.iter().zip(items) {
+            self.published(new_item, "post", true, item);
         }
     }
 
     /// Comments on an item.
-    pub(crate) fn comment(&mut self, on: Item, mut draft: Value) -> Item {
-        let reply = self.server.call("POST", &format!("/v1/content/{on}/comments"), draft.to_string());
+    pub(crate) fn comment(&mut self, on: Item, mut new_item: Value) -> Item {
+        let reply = self.server.call("POST", &format!("/v1/content/{on}/comments"), new_item.to_string());
         let found = reply.expect(201);
         let location = format!("../{}", found["content_id"].as_str().unwrap());
         assert_eq!(reply.header("location"), Some(location.as_str()));
-        draft["ref_id"] = json!(on);
-        self.published(&draft, "comment", false, &found)
+        new_item["ref_id"] = json!(on);
+        self.published(&new_item, "comment", false, &found)
     }
 
     /// Changes an item.

@@ -127,10 +127,10 @@ fn town() -> Town {
         (43, 4, json!({"broadcast": false})),
         (44, 1, json!({"to": [6]})),
     ] {
-        let mut draft = json!({"content_id": id, "author_id": author, "published_at": 100 + id, "topics": ["tea"],
+        let mut new_item = json!({"content_id": id, "author_id": author, "published_at": 100 + id, "topics": ["tea"],
                                "audience": "followers"});
-        draft.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-        town.publish(draft);
+        new_item.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        town.publish(new_item);
     }
     town.publish(json!({"content_id": 45, "author_id": 4, "published_at": 145, "to": [9], "broadcast": false}));
     town.comment(41, json!({"content_id": 46, "author_id": 3, "published_at": 150, "text": "on a quiet item"}));
@@ -146,18 +146,18 @@ fn town() -> Town {
 #[test]
 fn an_item_has_the_audience_of_its_publish() {
     let mut town = Town::new();
-    let draft = |audience: Value| {
-        let mut draft = json!({"content_id": 40, "author_id": 2, "published_at": 115});
+    let new_item = |audience: Value| {
+        let mut new_item = json!({"content_id": 40, "author_id": 2, "published_at": 115});
         if !audience.is_null() {
-            draft["audience"] = audience;
+            new_item["audience"] = audience;
         }
-        draft.to_string()
+        new_item.to_string()
     };
-    town.publish(serde_json::from_str(&draft(json!("followers"))).unwrap());
+    town.publish(serde_json::from_str(&new_item(json!("followers"))).unwrap());
     for same in [json!("followers"), Value::Null] {
-        assert_eq!(town.server.call("POST", "/v1/content", draft(same)).expect(200)["audience"], "followers");
+        assert_eq!(town.server.call("POST", "/v1/content", new_item(same)).expect(200)["audience"], "followers");
     }
-    let other = draft(json!("public"));
+    let other = new_item(json!("public"));
     town.server.call("POST", "/v1/content", other).problem("another body", 409, "content_exists");
     let batch = json!({"items": [{"author_id": 2}, {"author_id": 2, "audience": null}, {"author_id": 2, "audience": "followers"}]});
     let reply = town.server.call("POST", "/v1/content/batch", batch.to_string()).expect(201);

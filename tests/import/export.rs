@@ -122,9 +122,9 @@ impl World {
     }
 
     /// An item with any field.
-    fn draft(&mut self) -> Value {
-        let mut draft = json!({"author_id": self.user(), "content_id": self.item(), "published_at": self.time()});
-        let mut set = |name: &str, value: Value| draft[name] = value;
+    fn new_item(&mut self) -> Value {
+        let mut new_item = json!({"author_id": self.user(), "content_id": self.item(), "published_at": self.time()});
+        let mut set = |name: &str, value: Value| new_item[name] = value;
         let texts = ["", "a, \"b\"\n\u{1}", "é 🌊", "\u{2028}"];
         for field in 0..7 {
             if self.random.bool() {
@@ -143,7 +143,7 @@ impl World {
         for (name, values) in FREE_FIELDS {
             set(name, serde_json::from_str(self.random.choice(*values).unwrap()).unwrap());
         }
-        draft
+        new_item
     }
 
     /// A call of any kind that changes something. Many are refused, as that of a blocked user.
@@ -161,9 +161,9 @@ impl World {
         };
         match self.random.u8(..40) {
             0..10 => {
-                let draft = self.draft();
+                let new_item = self.new_item();
                 // Spaces and line ends in JSON stay as they are.
-                let text = draft.to_string().replace("{\"k\":[1,", "{ \"k\":\r\n[1 ,");
+                let text = new_item.to_string().replace("{\"k\":[1,", "{ \"k\":\r\n[1 ,");
                 assert!(server.call("POST", "/v1/content", text).status < 500);
             }
             10..13 => {

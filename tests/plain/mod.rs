@@ -7,8 +7,8 @@ pub(crate) mod notices;
 use std::collections::{BTreeMap, BTreeSet};
 
 use model::{
-    Audience, COMMENT, ContentId, Cursor, Entry, Id, Millis, NoticeCursor, Order, POST, Page, PageRequest, Position,
-    REPOST, ReactionCounts, ReactionKind, Relation, Restriction, RuleDraft, Side, UserCursor, UserId, UserSettings,
+    Audience, COMMENT, ContentId, Cursor, Entry, Id, Millis, NamedRule, NoticeCursor, Order, POST, Page, PageRequest,
+    Position, REPOST, ReactionCounts, ReactionKind, Relation, Restriction, Side, UserCursor, UserId, UserSettings,
 };
 use serde_json::Value;
 
@@ -128,7 +128,7 @@ pub(crate) struct List {
     /// Members to `since`.
     pub(crate) members: BTreeMap<UserId, Millis>,
     /// The rules of some of them.
-    pub(crate) rules: BTreeMap<UserId, RuleDraft>,
+    pub(crate) rules: BTreeMap<UserId, NamedRule>,
     pub(crate) marker: Option<Cursor>,
 }
 
@@ -139,7 +139,7 @@ pub(crate) struct Model {
     /// User and target to `since`.
     pub(crate) follows: BTreeMap<(UserId, UserId), Millis>,
     /// The rules of some of them.
-    pub(crate) rules: BTreeMap<(UserId, UserId), RuleDraft>,
+    pub(crate) rules: BTreeMap<(UserId, UserId), NamedRule>,
     pub(crate) markers: BTreeMap<UserId, Cursor>,
     /// User and muted user to `since`.
     pub(crate) mutes: BTreeMap<(UserId, UserId), Millis>,
@@ -243,7 +243,7 @@ impl Model {
     }
 
     /// Those of some entries whose items are of kinds that are asked for.
-    pub(crate) fn of_kinds(&self, mut entries: Vec<Entry>, kinds: &RuleDraft) -> Vec<Entry> {
+    pub(crate) fn of_kinds(&self, mut entries: Vec<Entry>, kinds: &NamedRule) -> Vec<Entry> {
         entries.retain(|entry| self.item(entry.cursor.id).is_some_and(|item| admits(kinds, item.body.kind)));
         entries
     }
@@ -482,7 +482,7 @@ impl Model {
 }
 
 /// Whether a rule admits a kind.
-pub(crate) fn admits(rule: &RuleDraft, kind: &str) -> bool {
+pub(crate) fn admits(rule: &NamedRule, kind: &str) -> bool {
     let (is_only, names) = rule.names();
     names.contains(&kind) == is_only
 }

@@ -5,7 +5,7 @@ use std::fmt::Debug;
 use std::time::{Duration, Instant};
 
 use feed::MOST_UNREAD;
-use model::{ContentId, Cursor, EventKind, ReactionKind, Restriction, RuleDraft, Side, UserId};
+use model::{ContentId, Cursor, EventKind, NamedRule, ReactionKind, Restriction, Side, UserId};
 use serde_json::{Value, json};
 
 use super::home::TOPIC_LIMIT;
@@ -187,7 +187,7 @@ pub(crate) fn send(server: &Server, change: &Change) -> Option<Reply> {
 }
 
 /// A rule as the fields of a follow have it.
-fn rule_body(rule: &RuleDraft) -> Value {
+fn rule_body(rule: &NamedRule) -> Value {
     match rule.names() {
         (_, names) if names.is_empty() => json!({}),
         (true, names) => json!({"only": names}),

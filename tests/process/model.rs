@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use model::{Cursor, Entry, Millis, ReactionKind, RuleDraft, UserCursor, UserId, UserSettings};
+use model::{Cursor, Entry, Millis, NamedRule, ReactionKind, UserCursor, UserId, UserSettings};
 use serde_json::Value;
 
 use crate::plain::{self, Body, Model, item, user};
@@ -40,7 +40,7 @@ pub(crate) enum Change {
     /// Whether a user blocks another.
     Block { user: u64, target: u64, blocked: bool },
     /// The rule of a follow.
-    Rule { user: u64, target: u64, rule: RuleDraft },
+    Rule { user: u64, target: u64, rule: NamedRule },
     /// Whether a user approves followers.
     Approve { user: u64, approves: bool },
     /// The answer of a user to a request.
@@ -52,7 +52,7 @@ pub(crate) enum Change {
     /// A list, exclusive or not; `None` for its delete.
     List { user: u64, name: &'static str, exclusive: Option<bool> },
     /// A member of a list with its rule; `None` for one that is taken out.
-    Member { user: u64, name: &'static str, source: u64, rule: Option<RuleDraft> },
+    Member { user: u64, name: &'static str, source: u64, rule: Option<NamedRule> },
     /// The record of a path: the body of its PUT, null for a DELETE, and the fields that its GET then shows.
     Record { path: String, body: Value, shown: Value },
 }

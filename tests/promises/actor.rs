@@ -15,8 +15,8 @@ use model::clock::now;
 use model::error::{Code, Error};
 use model::versions::Dependencies;
 use model::{
-    Audience, ContentId, ContentPage, Cursor, Draft, EditDraft, ListSettings, MAX_ID, MAX_MILLIS, PageRequest, REPOST,
-    Restriction, RuleDraft, Side, Span, UserId, UserSettings,
+    Audience, ContentEdit, ContentId, ContentPage, Cursor, ListSettings, MAX_ID, MAX_MILLIS, NamedRule, NewContent,
+    PageRequest, REPOST, Restriction, Side, Span, UserId, UserSettings,
 };
 
 use super::change::expect_code;
@@ -127,8 +127,8 @@ impl Part {
 }
 
 /// A rule, and kinds to ask for.
-pub(crate) fn without_reposts() -> RuleDraft {
-    RuleDraft::Except(REPOST.parse().expect("kinds"))
+pub(crate) fn without_reposts() -> NamedRule {
+    NamedRule::Except(REPOST.parse().expect("kinds"))
 }
 
 /// Makes a change. One of a cluster is refused while the log takes none, and then has changed nothing.
@@ -196,8 +196,8 @@ impl Actor<'_> {
         Ok(())
     }
 
-    /// A draft, whether its time may not have come yet, and the sources that it is published on.
-    fn draft(&mut self) -> (Draft, bool, Vec<UserId>) {
+    /// A new item, whether its time may not have come yet, and the sources that it is published on.
+    fn new_item(&mut self) -> (NewContent, bool, Vec<UserId>) {
         let id = 1 + self.part.share.number + self.part.share.of * self.part.made;
         self.part.made += 1;
         let ids = self.round.ids;
@@ -222,25 +222,25 @@ impl Actor<'_> {
         let kind = pick(random, &["post", "post", "repost"]);
         // Without one it is the default of the author.
         let audience = pick(random, &["", ",\"audience\":\"public\"", ",\"audience\":\"followers\""]);
-        let draft = format!(
+        let new_item = format!(
             "{{\"content_id\":{id},\"author_id\":{author},\"text\":\"0\",\"to\":[{sources}],\"broadcast\":{broadcast},\
              \"kind\":\"{kind}\"{audience}{time}}}"
         );
         to.extend(broadcast.then_some(by));
         let on = to.into_iter().map(|n| self.round.users[n]).collect();
-        (serde_json::from_str(&draft).expect("a draft"), ahead, on)
+        (serde_json::from_str(&new_item).expect("a new_item"), ahead, on)
     }
 
     fn publish(&mut self) -> Result<(), String> {
         let count = pick(&mut self.part.random, &[1, 1, 1, 3]);
-        let mut drafts = Vec::new();
+        let mut new_items = Vec::new();
         let mut details = Vec::new();
-        for (draft, ahead, on) in (0..count).map(|_| self.draft()).collect::<Vec<_>>() {
-            details.push((draft.published_at.is_none(), ahead, on));
-            drafts.push(draft);
+        for (new_item, ahead, on) in (0..count).map(|_| self.new_item()).collect::<Vec<_>>() {
+            details.push((new_item.published_at.is_none(), ahead, on));
+            new_items.push(new_item);
         }
         let (window, published) =
-            self.round.clock.during(|| again(|| self.round.feed.submit(PublishItems::all(drafts.clone()))));
+            self.round.clock.during(|| again(|| self.round.feed.submit(PublishItems::all(new_items.clone()))));
         let published = published.map_err(|e| format!("publish fails: {e}"))?;
         for ((content, new), (of_server, ahead, on)) in published.into_iter().zip(details) {
             ensure!(new, "{content:?} was there before");
@@ -254,7 +254,7 @@ impl Actor<'_> {
     fn edit(&mut self, which: usize) -> Result<(), String> {
         let life = &mut self.part.history.lives[which];
         let text = (life.version + life.edits.len() + 1).to_string();
-        let edit = EditDraft { text: Some(Some(text.clone())), ..EditDraft::default() };
+        let edit = ContentEdit { text: Some(Some(text.clone())), ..ContentEdit::default() };
         let (feed, item) = (self.round.feed, host(self.round.feed, life.entry.cursor.id));
         let (window, edited) =
             self.round.clock.during(|| again(|| feed.submit(EditItem { item: item.clone(), edit: edit.clone() })));
@@ -430,7 +430,7 @@ impl Actor<'_> {
         // A follow of one may have a rule.
         let rule = match (&follow[..], &unfollow[..]) {
             ([_], []) if self.part.random.bool() => {
-                Some(if self.part.random.bool() { RuleDraft::All } else { without_reposts() })
+                Some(if self.part.random.bool() { NamedRule::All } else { without_reposts() })
             }
             _ => None,
         };
@@ -456,7 +456,7 @@ impl Actor<'_> {
             let changes = self.part.history.pairs.entry((me, *target)).or_default();
             changes.push((window, relation.following_since.is_some()));
             if let Some(rule) = &rule {
-                self.part.history.rule(me, *target, window, *rule != RuleDraft::All);
+                self.part.history.rule(me, *target, window, *rule != NamedRule::All);
             }
         }
         unfollow.iter().for_each(|target| self.part.history.relate(me, *target, window, false));

@@ -5,7 +5,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use feed::{DeleteItem, EditItem, ImportItems, MoveMarker, PublishItems, RestoreItem, TakeOff, Visibility, items};
 use model::error::{Code, Error};
-use model::{COMMENT, CommentDraft, Content, Cursor, Draft, EditDraft, HostId, Mentions, Millis, UserId};
+use model::{COMMENT, Content, ContentEdit, Cursor, ExternalId, Mentions, Millis, NewComment, NewContent, UserId};
 
 use super::case::Case;
 use super::hosts::{Hosts, New};
@@ -30,12 +30,12 @@ fn extra(choice: u8) -> Option<String> {
 /// A publish as sent by a host.
 #[derive(Debug, Clone)]
 struct Sent {
-    id: Option<HostId>,
+    id: Option<ExternalId>,
     at: Option<Millis>,
-    author: HostId,
-    subject: Option<HostId>,
-    to: Vec<HostId>,
-    mentioned: Vec<HostId>,
+    author: ExternalId,
+    subject: Option<ExternalId>,
+    to: Vec<ExternalId>,
+    mentioned: Vec<ExternalId>,
     /// With any ids.
     body: Body,
 }
@@ -68,21 +68,21 @@ impl Sent {
     /// The body with the ids in the store.
     fn body(&self, hosts: &Hosts) -> Body {
         let ref_id = self.subject.as_ref().map(|subject| hosts.known(subject));
-        let known = |users: &[HostId]| users.iter().map(|user| hosts.known(user)).collect();
+        let known = |users: &[ExternalId]| users.iter().map(|user| hosts.known(user)).collect();
         let (to, mentions) = (known(&self.to), known(&self.mentioned));
         Body { author: hosts.known(&self.author), ref_id, to, mentions, ..self.body.clone() }
     }
 
     /// The ids in the order in which names get numbers.
-    fn mentions(&self) -> impl Iterator<Item = &HostId> {
+    fn mentions(&self) -> impl Iterator<Item = &ExternalId> {
         self.id.iter().chain([&self.author]).chain(&self.subject).chain(&self.to).chain(&self.mentioned)
     }
 
-    fn draft(&self) -> Draft {
+    fn new_item(&self) -> NewContent {
         let what = (self.body.kind != "post").then(|| format!("\"kind\":\"{}\"", self.body.kind));
         let points = self.subject.as_ref().map(|subject| format!("\"ref_id\":{}", json(subject)));
         let text = self.fields().chain(what).chain(points).collect::<Vec<_>>().join(",");
-        serde_json::from_str(&format!("{{{text}}}")).expect("a draft")
+        serde_json::from_str(&format!("{{{text}}}")).expect("a new_item")
     }
 
     /// The fields shared with comments.
@@ -93,7 +93,7 @@ impl Sent {
         fields.extend(self.at.map(|at| format!("\"published_at\":{at}")));
         fields.extend(body.text.as_ref().map(|text| format!("\"text\":\"{text}\"")));
         fields.push(format!("\"topics\":{}", serde_json::json!(body.topics)));
-        let list = |users: &[HostId]| users.iter().map(json).collect::<Vec<_>>().join(",");
+        let list = |users: &[ExternalId]| users.iter().map(json).collect::<Vec<_>>().join(",");
         fields.push(format!("\"to\":[{}],\"mentions\":[{}]", list(&self.to), list(&self.mentioned)));
         fields.extend(body.audience.map(|audience| format!("\"audience\":\"{}\"", audience.name())));
         fields.extend(body.extra.as_ref().map(|extra| format!("\"extra\":{extra}")));
@@ -168,7 +168,7 @@ impl Case {
     /// Takes over the numbers of new names.
     pub(crate) fn learn<'i>(
         &mut self,
-        mentioned: impl IntoIterator<Item = &'i HostId>,
+        mentioned: impl IntoIterator<Item = &'i ExternalId>,
         new: New,
     ) -> Result<(), String> {
         self.hosts.learn(self.system.feed.store(), mentioned, new)
@@ -177,7 +177,7 @@ impl Case {
     /// Learns the numbers of names in the lines of an import. Names of refused lines may get no number, or one out of order.
     pub(crate) fn learn_lines<'i>(
         &mut self,
-        mentioned: impl Iterator<Item = &'i HostId>,
+        mentioned: impl Iterator<Item = &'i ExternalId>,
         all: bool,
     ) -> Result<(), String> {
         if all {
@@ -194,7 +194,7 @@ impl Case {
 
     fn send(&mut self, sent: &[Sent]) -> Result<(), String> {
         let (began, verdicts) = (self.earliest(), self.judge_all(sent));
-        let answer = self.system.feed.submit(PublishItems::all(sent.iter().map(Sent::draft).collect()));
+        let answer = self.system.feed.submit(PublishItems::all(sent.iter().map(Sent::new_item).collect()));
         self.published(sent, verdicts, began, answer)
     }
 
@@ -337,7 +337,7 @@ impl Case {
         let named = posts.iter().filter(|post| post.id.is_some() && post.at.is_some());
         let named: Vec<_> = named.map(|post| Sent::new(post, &self.hosts)).collect();
         let results =
-            self.system.feed.import(named.iter().map(|sent| ImportItems::one(sent.draft(), None).into()).collect());
+            self.system.feed.import(named.iter().map(|sent| ImportItems::one(sent.new_item(), None).into()).collect());
         let results = results.map_err(|e| format!("import fails: {e}"))?;
         results.iter().try_for_each(|result| self.expect_taken(result))?;
         self.learn_lines(named.iter().flat_map(Sent::mentions), results.iter().all(Result::is_ok))?;
@@ -361,10 +361,10 @@ impl Case {
 
     pub(crate) fn edit(&mut self, index: usize, new: Edit) -> Result<(), String> {
         let Some(Item { id, .. }) = self.nth(index) else { return Ok(()) };
-        let edit = EditDraft {
+        let edit = ContentEdit {
             text: new.text.map(text),
             extra: new.extra.map(|choice| extra(choice).map(|json| serde_json::from_str(&json).expect("an object"))),
-            ..EditDraft::default()
+            ..ContentEdit::default()
         };
         let edits = !edit.is_empty();
         let feed = &self.system.feed;
@@ -447,10 +447,10 @@ impl Case {
         sent.body.kind = COMMENT;
         sent.subject = Some(self.hosts.back(subject));
         let text = sent.fields().collect::<Vec<_>>().join(",");
-        let draft: CommentDraft = serde_json::from_str(&format!("{{{text}}}")).expect("a draft");
+        let new_item: NewComment = serde_json::from_str(&format!("{{{text}}}")).expect("a new_item");
         let sent = [sent];
         let (began, verdicts) = (self.earliest(), self.judge_all(&sent));
-        let answer = items::comment(&self.system.feed, self.hosts.back(subject), draft, visibility)
+        let answer = items::comment(&self.system.feed, self.hosts.back(subject), new_item, visibility)
             .map(|published| vec![published]);
         self.expect_taken(&answer)?;
         if let Some(code) = refusal {

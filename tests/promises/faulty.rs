@@ -119,7 +119,7 @@ impl Kv for Faulty {
             "events" | "names" => matches!(op, Op::Put(_)),
             name => name == "erasures",
         };
-        let has_mark = rows.iter().any(|(table, ..)| table.name == "replica");
+        let has_mark = rows.iter().any(|(table, ..)| table.name == "notes");
         if matches!(self.fault, Fault::NotWithoutMark | Fault::Refused) && rows.iter().any(is_of_command) {
             assert!(has_mark, "a change without its mark: {rows:?}");
             if self.fault == Fault::Refused && self.marked.fetch_add(1, Ordering::Relaxed) % 5 == 4 {

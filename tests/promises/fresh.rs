@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use config::Durability;
 use fastrand::Rng;
 use feed::{DeleteItem, EditItem, Feed, PublishItems, ReactionRequest, Visibility, reactions, users, visibility};
-use model::{ContentId, Cursor, Draft, EditDraft, Entry, ItemView, Page, Profile, ReactionKind};
+use model::{ContentEdit, ContentId, Cursor, Entry, ItemView, NewContent, Page, Profile, ReactionKind};
 
 use super::names::{Ids, json};
 use super::seed::{modes, seed};
@@ -71,8 +71,8 @@ fn change(feed: &Feed, hosts: Ids, slot: u64, changes: u64) -> Result<(), String
     let text = json(&host);
     let author = |raw| json(&hosts.host(raw));
     let publish = |fields: String| {
-        let draft = format!("{{{fields},\"broadcast\":false}}");
-        feed.submit(PublishItems::all(vec![serde_json::from_str::<Draft>(&draft).expect("a draft")]))
+        let new_item = format!("{{{fields},\"broadcast\":false}}");
+        feed.submit(PublishItems::all(vec![serde_json::from_str::<NewContent>(&new_item).expect("a new_item")]))
     };
     let made = match age {
         0 => publish(format!("\"content_id\":{text},\"author_id\":{},\"text\":\"0\"", author(1 + slot))).map(drop),
@@ -85,7 +85,7 @@ fn change(feed: &Feed, hosts: Ids, slot: u64, changes: u64) -> Result<(), String
             publish(comment).and_then(|_| reactions::react(feed, host.clone(), like).map(drop))
         }
         _ => {
-            let edit = EditDraft { text: Some(Some(age.to_string())), ..EditDraft::default() };
+            let edit = ContentEdit { text: Some(Some(age.to_string())), ..ContentEdit::default() };
             feed.submit(EditItem { item: host.clone(), edit }).map(drop)
         }
     };

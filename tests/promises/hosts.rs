@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use feed::store::Store;
 use kv::Tier;
-use model::{HostId, HostIds, Id, MAX_ID, Mentions, Millis, PageRequest, Position, Span, UserId};
+use model::{ExternalId, ExternalIds, Id, MAX_ID, Mentions, Millis, PageRequest, Position, Span, UserId};
 
 use super::names::{IDS, Ids, USERS, id};
 use crate::plain::Model;
@@ -13,8 +13,8 @@ use crate::plain::Model;
 #[derive(Debug, Clone)]
 pub(crate) struct Hosts {
     ids: Ids,
-    numbers: HashMap<HostId, u64>,
-    names: BTreeMap<u64, HostId>,
+    numbers: HashMap<ExternalId, u64>,
+    names: BTreeMap<u64, ExternalId>,
 }
 
 /// The rule for the names of a change that are new.
@@ -34,15 +34,15 @@ impl Hosts {
     }
 
     /// The id that stands for a number.
-    pub(crate) fn host(&self, raw: u64) -> HostId {
+    pub(crate) fn host(&self, raw: u64) -> ExternalId {
         self.ids.host(raw)
     }
 
     /// The id in the store.
-    pub(crate) fn known<I: Id>(&self, host: &HostId) -> I {
+    pub(crate) fn known<I: Id>(&self, host: &ExternalId) -> I {
         let raw = match host {
-            HostId::Number(raw) => Some(raw),
-            HostId::Name(_) => self.numbers.get(host),
+            ExternalId::Number(raw) => Some(raw),
+            ExternalId::Name(_) => self.numbers.get(host),
         };
         raw.map_or(I::UNKNOWN, |raw| I::of(*raw).expect("an id"))
     }
@@ -56,27 +56,28 @@ impl Hosts {
     }
 
     /// The id of the host. An end of all ids becomes the greatest number.
-    pub(crate) fn back(&self, id: impl Into<u64>) -> HostId {
+    pub(crate) fn back(&self, id: impl Into<u64>) -> ExternalId {
         match id.into() {
-            raw @ 1..=MAX_ID => HostId::Number(raw),
-            raw => self.names.get(&raw).cloned().unwrap_or(HostId::Number(MAX_ID)),
+            raw @ 1..=MAX_ID => ExternalId::Number(raw),
+            raw => self.names.get(&raw).cloned().unwrap_or(ExternalId::Number(MAX_ID)),
         }
     }
 
-    pub(crate) fn place_back<I: Id>(&self, place: Position<I>) -> Position<HostId> {
+    pub(crate) fn place_back<I: Id>(&self, place: Position<I>) -> Position<ExternalId> {
         Position { at: place.at, id: self.back(place.id) }
     }
 
     /// The place in the store; `None` if its name is unknown.
-    pub(crate) fn place<I: Id>(&self, place: &Position<HostId>) -> Option<Position<I>> {
+    pub(crate) fn place<I: Id>(&self, place: &Position<ExternalId>) -> Option<Position<I>> {
         Some(Position { at: place.at, id: self.known(&place.id) }).filter(|place| place.id != I::UNKNOWN)
     }
 
     /// The request for a page; `None` if a name in it is unknown.
-    pub(crate) fn request<I: Id>(&self, request: &PageRequest<HostId>) -> Option<PageRequest<I>> {
+    pub(crate) fn request<I: Id>(&self, request: &PageRequest<ExternalId>) -> Option<PageRequest<I>> {
         // A name of a user that nobody knows leads to the edge of its millisecond.
         let begin = |at| Position { at, id: I::MIN };
-        let bound = |bound: &Option<Position<HostId>>, edge: fn(Position<I>) -> Position<I>, ms: Millis| match bound {
+        let bound = |bound: &Option<Position<ExternalId>>, edge: fn(Position<I>) -> Position<I>, ms: Millis| match bound
+        {
             Some(bound) => self.place(bound).or(I::IS_USER.then(|| edge(begin(bound.at + ms)))).map(Some),
             None => Some(None),
         };
@@ -86,7 +87,7 @@ impl Hosts {
     }
 
     /// Whether an answer has the ids of the host.
-    pub(crate) fn shows(&self, value: &impl Mentions, ids: &HostIds) -> Result<(), String> {
+    pub(crate) fn shows(&self, value: &impl Mentions, ids: &ExternalIds) -> Result<(), String> {
         let mut wrong = None;
         value.mentions(&mut |id| {
             let (is, should_be) = (ids.of(id), self.back(id));
@@ -101,12 +102,12 @@ impl Hosts {
     pub(crate) fn learn<'i>(
         &mut self,
         store: &Store,
-        mentioned: impl IntoIterator<Item = &'i HostId>,
+        mentioned: impl IntoIterator<Item = &'i ExternalId>,
         new: New,
     ) -> Result<(), String> {
         let mut highest = self.highest();
         for host in mentioned {
-            let HostId::Name(name) = host else { continue };
+            let ExternalId::Name(name) = host else { continue };
             let is = number_of(store, name)?;
             match self.numbers.get(host) {
                 Some(_) => ensure_eq!(is, self.numbers.get(host).copied(), "number of {name:?}"),
@@ -131,10 +132,10 @@ impl Hosts {
     }
 
     /// Learns the numbers of names in changes at one time, which may come in any order.
-    pub(crate) fn learn_in_any_order(&mut self, store: &Store, mentioned: &[HostId]) -> Result<(), String> {
+    pub(crate) fn learn_in_any_order(&mut self, store: &Store, mentioned: &[ExternalId]) -> Result<(), String> {
         let mut numbered = Vec::new();
         for host in mentioned {
-            if let HostId::Name(name) = host {
+            if let ExternalId::Name(name) = host {
                 numbered.extend(number_of(store, name)?.map(|number| (number, host)));
             }
         }
@@ -145,7 +146,7 @@ impl Hosts {
     /// After a restart: a name that no item and no user of the model has may be lost.
     pub(crate) fn look_again(&mut self, store: &Store, model: &Model) -> Result<(), String> {
         for (number, host) in self.names.clone() {
-            let HostId::Name(name) = &host else { continue };
+            let ExternalId::Name(name) = &host else { continue };
             match number_of(store, name)? {
                 None => {
                     ensure!(!model.mentions(number), "the number {number} of {name:?} is lost");
@@ -161,14 +162,14 @@ impl Hosts {
     /// No name that no change has mentioned has a number.
     pub(crate) fn check(&self, store: &Store) -> Result<(), String> {
         for host in USERS.into_iter().chain((1..=IDS).map(id)).map(|raw| self.host(raw)) {
-            if let HostId::Name(name) = &host {
+            if let ExternalId::Name(name) = &host {
                 ensure_eq!(number_of(store, name)?, self.numbers.get(&host).copied(), "number of {name:?}");
             }
         }
         let numbers: Vec<_> = self.names.keys().copied().collect();
         let names =
             feed::ids::tables::names(store, &numbers, Tier::Disk).map_err(|e| format!("names cannot be read: {e}"))?;
-        let should_be: Vec<_> = self.names.values().map(HostId::to_string).collect();
+        let should_be: Vec<_> = self.names.values().map(ExternalId::to_string).collect();
         ensure_eq!(names.iter().map(|name| name.to_string()).collect::<Vec<_>>(), should_be, "names of numbers");
         Ok(())
     }

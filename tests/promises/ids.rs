@@ -26,14 +26,14 @@ fn made_ids_that_are_taken_are_left_behind() {
     config.content.max_ahead = ANY;
     let (backlog, streaming) = (Arc::new(Backlog::new(100_000)), Arc::new(Streaming::new(1)));
     let feed = Feed::new(store, backlog, streaming, &config).expect("opens");
-    let draft = |id: String| serde_json::from_str(&format!(r#"{{"author_id":1{id}}}"#)).expect("a draft");
+    let new_item = |id: String| serde_json::from_str(&format!(r#"{{"author_id":1{id}}}"#)).expect("a new_item");
     let next = ((at + 1) << 20) + 1;
-    let taken = (next..next + 20_000).map(|id| draft(format!(r#","published_at":1,"content_id":{id}"#)));
-    feed.import(taken.map(|draft| ImportItems::one(draft, None).into()).collect()).expect("imports");
+    let taken = (next..next + 20_000).map(|id| new_item(format!(r#","published_at":1,"content_id":{id}"#)));
+    feed.import(taken.map(|new_item| ImportItems::one(new_item, None).into()).collect()).expect("imports");
     let mut last = Cursor::OLDEST;
     for _ in 0..3 {
         let published =
-            feed.submit(PublishItems::all((0..100).map(|_| draft(String::new())).collect())).expect("finds ids");
+            feed.submit(PublishItems::all((0..100).map(|_| new_item(String::new())).collect())).expect("finds ids");
         for (content, is_new) in published {
             assert!(is_new && content.cursor() > last && content.published_at > at);
             last = content.cursor();

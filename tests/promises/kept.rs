@@ -6,7 +6,7 @@ use std::sync::{Arc, Weak};
 
 use feed::{Feed, Visibility, timeline, visibility};
 use model::versions::Dependencies;
-use model::{ContentId, Cursor, HostId, ItemView, Page, PageRequest};
+use model::{ContentId, Cursor, ExternalId, ItemView, Page, PageRequest};
 
 /// Most pages that are kept at once.
 const MOST: usize = 5;
@@ -23,8 +23,8 @@ pub(crate) struct KeptPages {
 }
 
 struct KeptPage {
-    reader: HostId,
-    request: PageRequest<HostId>,
+    reader: ExternalId,
+    request: PageRequest<ExternalId>,
     seen: Seen,
     dependencies: Dependencies,
 }
@@ -38,8 +38,8 @@ impl KeptPages {
     pub(crate) fn compare(
         &mut self,
         feed: &Arc<Feed>,
-        reader: HostId,
-        request: PageRequest<HostId>,
+        reader: ExternalId,
+        request: PageRequest<ExternalId>,
         may_stop: bool,
     ) -> Result<(), String> {
         if !self.feed.upgrade().is_some_and(|before| Arc::ptr_eq(&before, feed)) {
@@ -77,7 +77,11 @@ impl KeptPages {
 }
 
 /// A page, with all that it depends on; `None` if it is refused. It leaves its reader unseen, so that readers become dormant.
-fn look(feed: &Feed, reader: &HostId, request: &PageRequest<HostId>) -> Result<Option<(Seen, Dependencies)>, String> {
+fn look(
+    feed: &Feed,
+    reader: &ExternalId,
+    request: &PageRequest<ExternalId>,
+) -> Result<Option<(Seen, Dependencies)>, String> {
     let noted = RefCell::default();
     let read = feed.read().peeking(true).noting(Some(&noted));
     let page = || {

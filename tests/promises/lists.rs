@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use feed::{ChangeMembers, DeleteList, PutList, Read, lists, timeline};
-use model::{HostId, ListSettings, PageRequest, RuleDraft, Span, UserCursor, UserId};
+use model::{ExternalId, ListSettings, NamedRule, PageRequest, Span, UserCursor, UserId};
 
 use super::case::Case;
 use super::change::expect_code;
@@ -45,7 +45,7 @@ impl Case {
         name: &str,
         add: &[u64],
         remove: &[u64],
-        rule: Option<RuleDraft>,
+        rule: Option<NamedRule>,
     ) -> Result<(), String> {
         let host = self.hosts.host(raw);
         let hosts = |raw: &[u64]| raw.iter().map(|raw| self.hosts.host(*raw)).collect::<Vec<_>>();
@@ -79,7 +79,7 @@ impl Case {
             let error = answer.err().ok_or("members of no list, or named twice, are changed")?;
             return expect_code(&error, if twice { "invalid_body" } else { "list_not_found" });
         };
-        let is_in = |host: &HostId| list.members.contains_key(&self.hosts.known::<UserId>(host));
+        let is_in = |host: &ExternalId| list.members.contains_key(&self.hosts.known::<UserId>(host));
         let added = add.iter().filter(|host| !is_in(host)).count();
         let removed = remove.iter().filter(|host| is_in(host)).count();
         let is_over = added > removed && list.members.len() + added - removed > limit;

@@ -2,7 +2,7 @@
 
 use feed::{Feed, ids};
 use kv::Tier;
-use model::{ContentId, Cursor, HostId, MAX_ID, MAX_MILLIS, Millis, ReactionKinds, RuleDraft, UserId};
+use model::{ContentId, Cursor, ExternalId, MAX_ID, MAX_MILLIS, Millis, NamedRule, ReactionKinds, UserId};
 
 use crate::plain::item;
 
@@ -41,11 +41,11 @@ impl Ids {
     pub(crate) const ALL: [Self; 3] = [Self::Numbers, Self::Names, Self::Mixed];
 
     /// The id that stands for a number, of a user and of an item.
-    pub(crate) fn host(self, raw: u64) -> HostId {
+    pub(crate) fn host(self, raw: u64) -> ExternalId {
         match self {
             Self::Names => name(raw).parse().expect("an id"),
             Self::Mixed if raw.is_multiple_of(2) => name(raw).parse().expect("an id"),
-            _ => HostId::Number(raw),
+            _ => ExternalId::Number(raw),
         }
     }
 
@@ -61,10 +61,10 @@ impl Ids {
 }
 
 /// The id of the host that has this number in the store.
-pub(crate) fn host(feed: &Feed, number: impl Into<u64>) -> HostId {
+pub(crate) fn host(feed: &Feed, number: impl Into<u64>) -> ExternalId {
     match number.into() {
-        raw if raw <= MAX_ID => HostId::Number(raw),
-        raw => HostId::Name(feed::ids::tables::names(feed.store(), &[raw], Tier::Disk).expect("reads").remove(0)),
+        raw if raw <= MAX_ID => ExternalId::Number(raw),
+        raw => ExternalId::Name(feed::ids::tables::names(feed.store(), &[raw], Tier::Disk).expect("reads").remove(0)),
     }
 }
 
@@ -84,23 +84,23 @@ fn name(raw: u64) -> String {
 }
 
 /// An id in JSON: a number as such.
-pub(crate) fn json(host: &HostId) -> String {
+pub(crate) fn json(host: &ExternalId) -> String {
     match host {
-        HostId::Number(raw) => raw.to_string(),
-        HostId::Name(name) => serde_json::json!(&**name).to_string(),
+        ExternalId::Number(raw) => raw.to_string(),
+        ExternalId::Name(name) => serde_json::json!(&**name).to_string(),
     }
 }
 
 /// Rules, and kinds to ask for. Nothing has the kind `a`.
-pub(crate) fn rule(number: usize) -> RuleDraft {
+pub(crate) fn rule(number: usize) -> NamedRule {
     let kinds = |names: &str| names.parse().expect("kinds");
     match number % RULES {
-        1 => RuleDraft::Only(kinds("post")),
-        2 => RuleDraft::Except(kinds("post,a")),
-        3 => RuleDraft::Except(kinds("repost")),
-        4 => RuleDraft::Only(kinds("comment,repost")),
-        5 => RuleDraft::Only(kinds("a")),
-        _ => RuleDraft::All,
+        1 => NamedRule::Only(kinds("post")),
+        2 => NamedRule::Except(kinds("post,a")),
+        3 => NamedRule::Except(kinds("repost")),
+        4 => NamedRule::Only(kinds("comment,repost")),
+        5 => NamedRule::Only(kinds("a")),
+        _ => NamedRule::All,
     }
 }
 

@@ -2,7 +2,7 @@
 
 use feed::{MoveNoticeMarker, Visibility, notices};
 use model::{
-    HostNoticeId, Millis, Notice, NoticeCursor, NoticeId, NoticeKind, PageRequest, Position, Span, Unread, UserId,
+    ExternalNoticeId, Millis, Notice, NoticeCursor, NoticeId, NoticeKind, PageRequest, Position, Span, Unread, UserId,
 };
 
 use super::case::Case;
@@ -30,7 +30,7 @@ impl Case {
     }
 
     /// A place among the notices of a user, as the host names it.
-    fn notice_place(&self, whole: &[Notice], wanted: Place) -> Position<HostNoticeId> {
+    fn notice_place(&self, whole: &[Notice], wanted: Place) -> Position<ExternalNoticeId> {
         match wanted {
             Place::Of(index) if !whole.is_empty() => {
                 let NoticeCursor { at, id } = whole[index % whole.len()].place;
@@ -51,7 +51,7 @@ impl Case {
     /// The place in the store; `None` if a name in it is unknown.
     fn known_notice(
         &self,
-        place: &Position<HostNoticeId>,
+        place: &Position<ExternalNoticeId>,
         of_unknown: fn(NoticeCursor) -> NoticeCursor,
     ) -> Option<NoticeCursor> {
         let NoticeId { kind, reaction, actor, item } = &place.id;

@@ -6,7 +6,7 @@ use proptest::sample::select;
 
 use config::{Config, Duration};
 use model::{
-    Audience, COMMENT, HostId, PageRequest, Position, REPOST, ReactionKind, Restriction, RuleDraft, Side, Span,
+    Audience, COMMENT, ExternalId, NamedRule, PageRequest, Position, REPOST, ReactionKind, Restriction, Side, Span,
     UserSettings,
 };
 
@@ -92,13 +92,13 @@ pub(crate) const WHOLE: Ask = Ask { before: None, after: None, limit: 100, inlin
 
 impl Ask {
     /// The request, with its places by `place`.
-    pub(crate) fn request(&self, place: impl Fn(Place) -> Position<HostId>) -> PageRequest<HostId> {
+    pub(crate) fn request(&self, place: impl Fn(Place) -> Position<ExternalId>) -> PageRequest<ExternalId> {
         let span = Span { before: self.before.map(&place), after: self.after.map(&place) };
         PageRequest { span, limit: self.limit }
     }
 
     /// The kinds of content.
-    pub(crate) fn kinds(&self) -> RuleDraft {
+    pub(crate) fn kinds(&self) -> NamedRule {
         rule(self.kinds)
     }
 }

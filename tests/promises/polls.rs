@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 use fastrand::Rng;
 use feed::{Feed, Relate, follows, items, timeline};
-use model::{ContentId, Cursor, Entry, MAX_ID, Page, PageRequest, RuleDraft, Span, UserId};
+use model::{ContentId, Cursor, Entry, MAX_ID, NamedRule, Page, PageRequest, Span, UserId};
 
 use super::actor::{Part, Role, without_reposts};
 use super::history::{Clock, History};
@@ -22,7 +22,7 @@ pub(crate) fn give_polls(feed: &Feed, ids: Ids, clock: &Clock, users: &[UserId],
     let (window, followed) = clock.during(|| feed.submit(Relate::of(ids.host(POLLER), authors, Vec::new())));
     followed.expect("follows");
     // From here on the server knows the kind that rules and reads leave out.
-    for rule in [without_reposts(), RuleDraft::All] {
+    for rule in [without_reposts(), NamedRule::All] {
         follows::follow(feed, ids.host(POLLER), ids.host(USERS[0]), None, rule, false).expect("a rule");
     }
     let poller = ids.user(feed, POLLER);

@@ -1,7 +1,7 @@
 //! Changes and reads of reactions, each compared with the model.
 
 use feed::{Read, Visibility, reactions, visibility};
-use model::{ContentId, Cursor, Entry, HostId, PageRequest, Reacted, Reaction, ReactionKind, Reactions, Span};
+use model::{ContentId, Cursor, Entry, ExternalId, PageRequest, Reacted, Reaction, ReactionKind, Reactions, Span};
 
 use super::case::Case;
 use super::change::{expect_code, expect_not_found};
@@ -20,7 +20,7 @@ impl Case {
         let (id, live) = (item.id, self.model.is_shown(&item));
         let (feed, host) = (&self.system.feed, self.hosts.back(id));
         let hosts: Vec<_> = wishes.iter().map(|(who, ..)| self.hosts.host(*who)).collect();
-        let react = |who: &HostId, kind, since: Option<u64>| {
+        let react = |who: &ExternalId, kind, since: Option<u64>| {
             let (user, kind) = (who.clone(), feed.reaction_kinds().name(kind).to_owned());
             let wish = feed::ReactionRequest {
                 user,

@@ -6,8 +6,8 @@ use feed::{PathExplanation, PutList, Read, Visibility, follows, items, lists, ti
 use kv::Tier;
 use model::error::Error;
 use model::{
-    ContentId, Cursor, Entry, HostId, Id, ListSettings, Mentions, Page, PageRequest, Position, RuleDraft, Side, Span,
-    Unread, UserCursor, UserId,
+    ContentId, Cursor, Entry, ExternalId, Id, ListSettings, Mentions, NamedRule, Page, PageRequest, Position, Side,
+    Span, Unread, UserCursor, UserId,
 };
 
 use super::case::{Case, Wrong};
@@ -21,7 +21,7 @@ type Found<T, I> = (PageRequest<I>, Page<T, I>);
 
 impl Case {
     /// A place among content.
-    pub(crate) fn place(&self, wanted: Place) -> Position<HostId> {
+    pub(crate) fn place(&self, wanted: Place) -> Position<ExternalId> {
         match wanted {
             Place::Of(index) => match self.nth(index) {
                 Some(item) => self.hosts.place_back(item.cursor()),
@@ -32,7 +32,7 @@ impl Case {
     }
 
     /// A place in a list of users.
-    pub(crate) fn member(&self, whole: &[UserCursor], wanted: Place) -> Position<HostId> {
+    pub(crate) fn member(&self, whole: &[UserCursor], wanted: Place) -> Position<ExternalId> {
         match wanted {
             Place::Of(index) if !whole.is_empty() => self.hosts.place_back(whole[index % whole.len()]),
             Place::Of(_) => Position { at: 3, id: self.hosts.host(1) },
@@ -40,7 +40,7 @@ impl Case {
         }
     }
 
-    pub(crate) fn content_request(&self, ask: &Ask) -> PageRequest<HostId> {
+    pub(crate) fn content_request(&self, ask: &Ask) -> PageRequest<ExternalId> {
         ask.request(|wanted| self.place(wanted))
     }
 
@@ -49,7 +49,7 @@ impl Case {
     pub(crate) fn page<I: Id + PartialEq, T>(
         &self,
         inline: bool,
-        request: &PageRequest<HostId>,
+        request: &PageRequest<ExternalId>,
         list: impl Fn(Read<'_>, &PageRequest<I>) -> Result<Page<T, I>, Error>,
     ) -> Result<Option<Found<T, I>>, String>
     where
@@ -99,9 +99,9 @@ impl Case {
     fn timeline_is(
         &self,
         raw: u64,
-        request: &PageRequest<HostId>,
+        request: &PageRequest<ExternalId>,
         inline: bool,
-        kinds: &RuleDraft,
+        kinds: &NamedRule,
     ) -> Result<Option<Page<Entry, ContentId>>, String> {
         let (host, user) = (self.hosts.host(raw), self.hosts.user(raw));
         let found = self
@@ -145,7 +145,7 @@ impl Case {
         let back = |place: Option<Cursor>| place.map(|place| self.hosts.place_back(place));
         let part = |before, after, inline| {
             let request = PageRequest { span: Span { before: back(before), after: back(after) }, limit };
-            self.timeline_is(raw, &request, inline, &RuleDraft::All)?.ok_or_else(|| format!("{request:?} is refused"))
+            self.timeline_is(raw, &request, inline, &NamedRule::All)?.ok_or_else(|| format!("{request:?} is refused"))
         };
         let whole = self.model.timeline(reader, self.system.config.timeline.include_own);
         let (mut down, mut before) = (Vec::new(), None);
@@ -201,7 +201,7 @@ impl Case {
     }
 
     /// What a read finds while no list of a user is exclusive.
-    fn without_exclusive_lists<T>(&self, user: &HostId, read: impl Fn() -> Result<T, String>) -> Result<T, String> {
+    fn without_exclusive_lists<T>(&self, user: &ExternalId, read: impl Fn() -> Result<T, String>) -> Result<T, String> {
         let feed = &self.system.feed;
         let lists = feed.read().find(user).and_then(|user| lists::of_user(feed.read(), user));
         let lists = lists.map_err(|e| format!("no lists: {e}"))?;
@@ -243,7 +243,7 @@ impl Case {
     pub(crate) fn entries_are(
         &self,
         inline: bool,
-        request: &PageRequest<HostId>,
+        request: &PageRequest<ExternalId>,
         list: impl Fn(Read<'_>, &PageRequest<ContentId>) -> Result<Page<Entry, ContentId>, Error>,
         whole: impl Fn() -> Vec<Entry>,
         what: &str,
@@ -257,7 +257,7 @@ impl Case {
     fn topic_is(
         &self,
         topic: &str,
-        request: &PageRequest<HostId>,
+        request: &PageRequest<ExternalId>,
         ask: &Ask,
     ) -> Result<Option<Page<Entry, ContentId>>, String> {
         let list =

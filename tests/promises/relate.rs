@@ -1,7 +1,7 @@
 //! Follows, restrictions and suspensions, and their answers.
 
 use feed::{Command, ImportFollows, PutSettings, Relate, SetRestriction, SetSuspension, follows, ids, kinds, users};
-use model::{Millis, Relation, Restriction, Rule, RuleDraft, UserId, UserSettings};
+use model::{Millis, NamedRule, Relation, Restriction, Rule, UserId, UserSettings};
 use std::collections::HashSet;
 
 use super::case::Case;
@@ -25,7 +25,7 @@ impl Case {
         raw: u64,
         follow: &[(u64, Option<Millis>)],
         unfollow: &[u64],
-        rule: Option<(RuleDraft, bool)>,
+        rule: Option<(NamedRule, bool)>,
     ) -> Result<(), String> {
         let host = self.hosts.host(raw);
         let follow: Vec<_> = follow.iter().map(|(target, since)| (self.hosts.host(*target), *since)).collect();
@@ -98,7 +98,7 @@ impl Case {
     }
 
     /// Compares a rule by the names of the kinds.
-    pub(crate) fn rule_is(&self, is: Option<Rule>, should_be: Option<&RuleDraft>) -> Result<(), String> {
+    pub(crate) fn rule_is(&self, is: Option<Rule>, should_be: Option<&NamedRule>) -> Result<(), String> {
         let names =
             kinds::rule_names(self.system.feed.read(), is).map_err(|e| format!("kinds cannot be named: {e}"))?;
         ensure_eq!(names, should_be.cloned().unwrap_or_default(), "a rule");

@@ -20,8 +20,8 @@ use feed::{
 use kv::Tier;
 use model::error::Result as Done;
 use model::{
-    Audience, CommentDraft, ContentId, EditDraft, ErasedPart, ErasurePlace, Event, HostId, Logged, Millis, NoticeId,
-    NoticeKind, PageRequest, Position, Restriction, RuleDraft, Side, Span, UserId,
+    Audience, ContentEdit, ContentId, ErasedPart, ErasurePlace, Event, ExternalId, Logged, Millis, NamedRule,
+    NewComment, NoticeId, NoticeKind, PageRequest, Position, Restriction, Side, Span, UserId,
 };
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -179,7 +179,7 @@ struct Log {
     ids: Ids,
     random: Rng,
     /// Ids that the server made.
-    made: Vec<HostId>,
+    made: Vec<ExternalId>,
     now: Millis,
     /// The erasure under way, and its next step.
     erasing: (Erasing, Option<Command>),
@@ -241,7 +241,7 @@ impl Log {
         let newest = newest_events(feed.store(), 1);
         let made =
             newest.iter().map(|event| event.entry.cursor.id.get()).filter(|raw| (1 << 40..1 << 63).contains(raw));
-        self.made.extend(made.map(HostId::Number));
+        self.made.extend(made.map(ExternalId::Number));
         if self.made.len() > 20 {
             self.made.remove(0);
         }
@@ -250,21 +250,21 @@ impl Log {
         }
     }
 
-    fn user(&mut self) -> HostId {
+    fn user(&mut self) -> ExternalId {
         self.odd_name().unwrap_or_else(|| self.ids.host(pick(&mut self.random, &USERS)))
     }
 
     /// Rarely a name that no comparison asks for.
-    fn odd_name(&mut self) -> Option<HostId> {
+    fn odd_name(&mut self) -> Option<ExternalId> {
         let wanted = self.ids != Ids::Numbers && self.random.u8(..30) == 0;
         wanted.then(|| pick(&mut self.random, &ODD_NAMES).parse().expect("an id"))
     }
 
-    fn rule(&mut self) -> Option<RuleDraft> {
+    fn rule(&mut self) -> Option<NamedRule> {
         self.random.bool().then(|| rule(self.random.usize(..RULES)))
     }
 
-    fn item(&mut self) -> HostId {
+    fn item(&mut self) -> ExternalId {
         match self.random.choice(&self.made) {
             Some(made) if self.random.u8(..4) == 0 => made.clone(),
             _ => self.odd_name().unwrap_or_else(|| self.ids.host(id(self.random.u64(..IDS)))),
@@ -305,7 +305,7 @@ impl Log {
         fields
     }
 
-    /// A draft of these fields. JSON of the host is given as text, because its exact bytes count.
+    /// A new item of these fields. JSON of the host is given as text, because its exact bytes count.
     fn body<T: DeserializeOwned>(&mut self, fields: &Value) -> T {
         let mut text = fields.to_string();
         for (name, some) in [("media", &MEDIA[..]), ("extra", &EXTRA[..])] {
@@ -317,10 +317,10 @@ impl Log {
             let end = if text == "{}" { "" } else { "," };
             text.insert_str(1, &format!("\"{name}\": {value}{end}"));
         }
-        serde_json::from_str(&text).expect("a draft")
+        serde_json::from_str(&text).expect("a new_item")
     }
 
-    fn draft<T: DeserializeOwned>(&mut self) -> T {
+    fn new_item<T: DeserializeOwned>(&mut self) -> T {
         let mut fields = self.fields();
         for (name, values) in FREE_FIELDS {
             if self.random.bool() {
@@ -346,7 +346,7 @@ impl Log {
         pick(&mut self.random, &[Visibility::Application, Visibility::User])
     }
 
-    fn edit(&mut self) -> EditDraft {
+    fn edit(&mut self) -> ContentEdit {
         let fields = match self.random.u8(..4) {
             0 => json!({}),
             1 => json!({"text": null}),
@@ -424,12 +424,12 @@ impl Log {
 
     fn command(&mut self) -> Command {
         match self.random.u8(..50) {
-            0..9 => PublishItems { drafts: vec![self.draft()], on_live_items: None }.into(),
-            9 => PublishItems { drafts: self.some(4, Self::draft), on_live_items: None }.into(),
+            0..9 => PublishItems { new_items: vec![self.new_item()], on_live_items: None }.into(),
+            9 => PublishItems { new_items: self.some(4, Self::new_item), on_live_items: None }.into(),
             10 => {
                 let fields = self.fields();
-                let comment: CommentDraft = self.body(&fields);
-                PublishItems { drafts: vec![comment.on(self.item())], on_live_items: Some(self.visibility()) }.into()
+                let comment: NewComment = self.body(&fields);
+                PublishItems { new_items: vec![comment.on(self.item())], on_live_items: Some(self.visibility()) }.into()
             }
             11 | 12 => EditItem { item: self.item(), edit: self.edit() }.into(),
             13..19 => {
@@ -442,7 +442,7 @@ impl Log {
                 React { item, requests, imported: self.random.u8(..5) == 0 }.into()
             }
             26 => ImportItems {
-                drafts: self.some(3, Self::draft),
+                new_items: self.some(3, Self::new_item),
                 edited: self.some(2, |log| (log.random.u8(..3) == 0).then_some(7)),
             }
             .into(),

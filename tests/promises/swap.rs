@@ -8,7 +8,7 @@ use std::time::Duration;
 use config::Config;
 use fastrand::Rng;
 use feed::{DeleteItem, Feed, PublishItems, Relate, timeline};
-use model::{ContentId, Cursor, Draft, Entry, PageRequest, Span};
+use model::{ContentId, Cursor, Entry, NewContent, PageRequest, Span};
 
 use super::names::{Ids, json};
 use super::seed::{modes, pick, scaled, seed};
@@ -89,8 +89,8 @@ fn publish(feed: &Feed, ids: Ids) -> Result<[Vec<Entry>; 2], String> {
                 let (at, id) = (n * 3 % 7, author * 100 + n);
                 let (item, by) = (json(&ids.host(id)), json(&ids.host(author)));
                 let text = format!("{{\"content_id\":{item},\"author_id\":{by},\"published_at\":{at}}}");
-                let draft: Draft = serde_json::from_str(&text).expect("a draft");
-                feed.submit(PublishItems::all(vec![draft])).map_err(|e| format!("publish fails: {e}"))?;
+                let new_item: NewContent = serde_json::from_str(&text).expect("a new_item");
+                feed.submit(PublishItems::all(vec![new_item])).map_err(|e| format!("publish fails: {e}"))?;
                 let host = ids.host(id);
                 let (id, author) = (ids.item(feed, id), ids.user(feed, author));
                 match n % 3 {

@@ -9,7 +9,7 @@ use config::Config;
 use fastrand::Rng;
 use feed::store::Store;
 use feed::{DeleteItem, EditItem, Feed, PublishItems, Relate, RestoreItem, SetRestriction, timeline};
-use model::{Cursor, Draft, EditDraft, Entry, PageRequest, Restriction, Span, UserId};
+use model::{ContentEdit, Cursor, Entry, NewContent, PageRequest, Restriction, Span, UserId};
 
 use super::names::{Ids, host, json};
 use super::seed::{modes, pick, scaled, seed};
@@ -118,8 +118,8 @@ fn publish(feed: &Feed, ids: Ids, author: u64, at: Option<u64>, id: Option<u64>)
     let id = id.map(|id| format!(",\"content_id\":{}", json(&ids.host(id))));
     let (at, author) = (at.map(|at| format!(",\"published_at\":{at}")), json(&ids.host(author)));
     let text = format!("{{\"author_id\":{author}{}{}}}", at.unwrap_or_default(), id.unwrap_or_default());
-    let draft: Draft = serde_json::from_str(&text).expect("a draft");
-    let published = feed.submit(PublishItems::all(vec![draft])).map_err(|e| e.to_string())?;
+    let new_item: NewContent = serde_json::from_str(&text).expect("a new_item");
+    let published = feed.submit(PublishItems::all(vec![new_item])).map_err(|e| e.to_string())?;
     Ok(published[0].0.cursor())
 }
 
@@ -135,7 +135,7 @@ fn post(feed: &Feed, ids: Ids, author: u64, mut random: Rng, stop: &AtomicBool, 
                 live.push(publish(feed, ids, author, at, None).expect("publishes"));
             }
             2 if !live.is_empty() => {
-                let edit: EditDraft = serde_json::from_str("{\"text\":\"edited\"}").expect("an edit");
+                let edit: ContentEdit = serde_json::from_str("{\"text\":\"edited\"}").expect("an edit");
                 feed.submit(EditItem { item: host(feed, pick(&mut random, &live).id), edit }).expect("edits");
             }
             3 if !gone.is_empty() => {

@@ -11,7 +11,7 @@ use feed::store::Store;
 use kv::Tier;
 use model::error::Result;
 use model::{
-    Activity, Audience, Changed, ContentId, Cursor, EditDraft, Effect, EffectKind, Entry, Event, EventKind, KindId,
+    Activity, Audience, Changed, ContentEdit, ContentId, Cursor, Effect, EffectKind, Entry, Event, EventKind, KindId,
     ListSettings, Logged, Moment, NoticeCursor, NoticeId, NoticeKind, Order, Profile, Progress, Publish, Reach,
     Reaction, ReactionKind, Restriction, Rule, Side, Span, UserId, UserSettings, Work,
 };
@@ -60,7 +60,7 @@ pub(crate) fn fill(store: &Store) {
     let event = Event::new(1, EventKind::Edit, false, 1, 1);
     let changed = Changed { number: 3, at: 1, effect: Effect::on(EffectKind::ProfileChanged, user(1)).named("a") };
     feed::events::tables::log_effects(store, &[Logged::Effect { changed, top: 1 }]).expect("logs");
-    let edit = EditDraft { text: Some(None), ..EditDraft::default() };
+    let edit = ContentEdit { text: Some(None), ..ContentEdit::default() };
     feed::items::tables::edit(store, item(1003), edit, Moment { at: 99, event: Some(event) })
         .expect("edits")
         .expect("is there");

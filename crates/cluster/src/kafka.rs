@@ -56,7 +56,9 @@ pub fn connect(cluster: &Cluster) -> Result<Arc<dyn Log>> {
     kafka._looks = Some(looks);
     let cluster = cluster.clone();
     // Nobody waits for its end: brokers may take long to answer.
-    threads::start("log settings", move || look(|| check_topic(&cluster), log_settings::EVERY, &end, log_settings::tell))?;
+    threads::start("log settings", move || {
+        look(|| check_topic(&cluster), log_settings::EVERY, &end, log_settings::tell)
+    })?;
     Ok(Arc::new(kafka))
 }
 

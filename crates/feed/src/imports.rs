@@ -18,31 +18,31 @@ use crate::{erasure, follows, ids, items, kinds, visibility, writer};
 use kv::Tier;
 use model::error::{Code, Error, Result};
 use model::{
-    ContentId, Draft, HostId, KindId, MOST_KINDS, Millis, Order, Reacted, Relation, Rule, RuleDraft, Side, Span, Time,
-    UserId,
+    ContentId, ExternalId, KindId, MOST_KINDS, Millis, NamedRule, NewContent, Order, Reacted, Relation, Rule, Side,
+    Span, Time, UserId,
 };
 
 /// Most lines of an import in one change, so that others do not wait long for it.
 const MOST_LINES: usize = 64;
 
-/// The refusal of a draft that has a new name, if it is refused. The name has no number yet. `found` has the numbers of its
+/// The refusal of a new item that has a new name, if it is refused. The name has no number yet. `found` has the numbers of its
 /// ids.
-fn refused_name(feed: &Core, draft: &Draft, found: &[ContentId], at: ChangeTime) -> Result<Option<Error>> {
-    let new = draft.ids().zip(found).find(|(_, found)| **found == ContentId::UNKNOWN);
+fn refused_name(feed: &Core, new_item: &NewContent, found: &[ContentId], at: ChangeTime) -> Result<Option<Error>> {
+    let new = new_item.ids().zip(found).find(|(_, found)| **found == ContentId::UNKNOWN);
     let Some((new, _)) = new else { return Ok(None) };
-    let time = draft.published_at.map_or(0, |Time(time)| time);
+    let time = new_item.published_at.map_or(0, |Time(time)| time);
     if let Err(refused) = ids::accepts(feed, new).and_then(|()| writer::not_ahead(feed, "published_at", time, at)) {
         return Ok(Some(refused));
     }
     // If the id of the item is known, the new name is another one.
-    let id = if draft.content_id.is_some() { found[0] } else { ContentId::UNKNOWN };
+    let id = if new_item.content_id.is_some() { found[0] } else { ContentId::UNKNOWN };
     let exists = id != ContentId::UNKNOWN
         && (!visibility::live_contents(feed.read(), &[id])?.is_empty()
             || items::tables::deleted(&feed.store, &[id], Tier::Disk)? == [true]);
     Ok(exists.then(|| content_exists("content_id")))
 }
 
-/// The refusal of a draft with a new kind if there is no number left. `new` has the kinds of earlier drafts that get
+/// The refusal of a new item with a new kind if there is no number left. `new` has the kinds of earlier new items that get
 /// numbers, and takes this one.
 fn refused_kind(feed: &Core, kind: &str, known: Option<KindId>, new: &mut Vec<String>) -> Result<Option<Error>> {
     if known.is_some() || new.iter().any(|other| other == kind) {
@@ -74,7 +74,7 @@ fn judge_follows(
     };
     let blocked = follows::tables::blocked_among(&feed.store, me, &targets, Tier::Disk)?;
     let mut left = (limit as u64).saturating_sub(following + waiting);
-    let judge = |((target, since), there): (&(HostId, Option<Millis>), Relation)| {
+    let judge = |((target, since), there): (&(ExternalId, Option<Millis>), Relation)| {
         if target == user {
             return Err(Code::SelfFollow.into());
         }
@@ -138,19 +138,22 @@ fn join(change: &mut Command, line: Command) -> Option<Command> {
                 && !before.follows.iter().any(|(target, _)| line.follows.iter().any(|(other, _)| target == other)) =>
         {
             if !line.rules.is_empty() {
-                before.rules.resize(before.follows.len(), RuleDraft::All);
+                before.rules.resize(before.follows.len(), NamedRule::All);
             }
             before.rules.extend(line.rules);
             before.follows.extend(line.follows);
         }
         (ImportItems(before), ImportItems(line))
-            if !before.drafts.iter().any(|one| line.drafts.iter().any(|other| one.content_id == other.content_id)) =>
+            if !before
+                .new_items
+                .iter()
+                .any(|one| line.new_items.iter().any(|other| one.content_id == other.content_id)) =>
         {
             if !line.edited.is_empty() {
-                before.edited.resize(before.drafts.len(), None);
+                before.edited.resize(before.new_items.len(), None);
             }
             before.edited.extend(line.edited);
-            before.drafts.extend(line.drafts);
+            before.new_items.extend(line.new_items);
         }
         (React(before), React(line)) if before.item == line.item => before.requests.extend(line.requests),
         (PutProfiles(before), PutProfiles(line)) => before.profiles.extend(line.profiles),
@@ -177,15 +180,15 @@ fn of_lines(made: Made) -> Result<Vec<Result<bool>>> {
 
 impl ImportItems {
     /// An item with the time of its last edit, if it was edited.
-    pub fn one(draft: Draft, edited_at: Option<Millis>) -> Self {
-        Self { drafts: vec![draft], edited: edited_at.map(Some).into_iter().collect() }
+    pub fn one(new_item: NewContent, edited_at: Option<Millis>) -> Self {
+        Self { new_items: vec![new_item], edited: edited_at.map(Some).into_iter().collect() }
     }
 }
 
 impl ImportFollows {
     /// A follow.
-    pub fn one(user: HostId, target: HostId, since: Option<Millis>, rule: RuleDraft) -> Self {
-        let rules = if rule == RuleDraft::All { Vec::new() } else { vec![rule] };
+    pub fn one(user: ExternalId, target: ExternalId, since: Option<Millis>, rule: NamedRule) -> Self {
+        let rules = if rule == NamedRule::All { Vec::new() } else { vec![rule] };
         Self { user, follows: vec![(target, since)], rules, awaited: false }
     }
 }
@@ -194,11 +197,11 @@ impl Change for ImportItems {
     type Outcome = Vec<Result<bool>>;
 
     fn bytes(&self) -> usize {
-        self.drafts.iter().map(Draft::bytes).sum()
+        self.new_items.iter().map(NewContent::bytes).sum()
     }
 
     fn jobs(&self) -> usize {
-        self.drafts.iter().map(Draft::paths).sum()
+        self.new_items.iter().map(NewContent::paths).sum()
     }
 
     fn waits(&self) -> bool {
@@ -207,35 +210,35 @@ impl Change for ImportItems {
 
     fn apply(self, txn: &mut Txn<'_>) -> Result<Self::Outcome> {
         let (feed, at) = (txn.feed, txn.at);
-        let Self { drafts, edited } = self;
-        each_once(drafts.iter().filter_map(|draft| draft.content_id.as_ref()), "content")?;
-        let (mut kept, mut refused) = (Vec::with_capacity(drafts.len()), Vec::new());
-        let (mut edited, mut kept_edits) = (edited.into_iter(), Vec::with_capacity(drafts.len()));
-        let ids: Vec<_> = drafts.iter().flat_map(Draft::ids).collect();
+        let Self { new_items, edited } = self;
+        each_once(new_items.iter().filter_map(|new_item| new_item.content_id.as_ref()), "content")?;
+        let (mut kept, mut refused) = (Vec::with_capacity(new_items.len()), Vec::new());
+        let (mut edited, mut kept_edits) = (edited.into_iter(), Vec::with_capacity(new_items.len()));
+        let ids: Vec<_> = new_items.iter().flat_map(NewContent::ids).collect();
         let mut found = feed.read().look_up(&ids)?.into_iter();
-        let kinds: Vec<_> = drafts.iter().map(|draft| draft.kind.name()).collect();
+        let kinds: Vec<_> = new_items.iter().map(|new_item| new_item.kind.name()).collect();
         let (mut kinds, mut new_kinds) = (items::tables::known_kinds(&feed.store, &kinds)?.into_iter(), Vec::new());
-        for (place, draft) in drafts.into_iter().enumerate() {
-            let found: Vec<_> = found.by_ref().take(draft.ids().count()).collect();
+        for (place, new_item) in new_items.into_iter().enumerate() {
+            let found: Vec<_> = found.by_ref().take(new_item.ids().count()).collect();
             let (kind, edited_at) = (kinds.next().flatten(), edited.next().flatten());
             let is_ahead = edited_at.map_or(Ok(()), |edited_at| writer::not_ahead(feed, "edited_at", edited_at, at));
-            if let Err(error) = is_ahead.and_then(|()| check(&draft, str::to_owned)) {
+            if let Err(error) = is_ahead.and_then(|()| check(&new_item, str::to_owned)) {
                 refused.push((place, error));
                 continue;
             }
-            let refusal = match refused_name(feed, &draft, &found, at)? {
-                None => refused_kind(feed, draft.kind.name(), kind, &mut new_kinds)?,
+            let refusal = match refused_name(feed, &new_item, &found, at)? {
+                None => refused_kind(feed, new_item.kind.name(), kind, &mut new_kinds)?,
                 refusal => refusal,
             };
             match refusal {
                 None => {
-                    kept.push(draft);
+                    kept.push(new_item);
                     kept_edits.push(edited_at);
                 }
                 Some(error) => refused.push((place, error)),
             }
         }
-        let ids: Vec<ContentId> = ids::for_change(feed, kept.iter().flat_map(Draft::ids))?;
+        let ids: Vec<ContentId> = ids::for_change(feed, kept.iter().flat_map(NewContent::ids))?;
         let mut items = items::completed(feed, kept, &ids)?;
         items.iter_mut().zip(kept_edits).for_each(|(item, edited_at)| item.content.edited_at = edited_at);
         let (mut items, ahead) = items::sift_items(feed, items, |_| "published_at".to_owned(), at)?;

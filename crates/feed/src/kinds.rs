@@ -4,7 +4,7 @@ use crate::core::Core;
 use crate::items;
 use crate::read::{Read, Visibility};
 use model::error::{Code, Error, Result};
-use model::{KindId, MOST_KINDS, Publish, Rule, RuleDraft};
+use model::{KindId, MOST_KINDS, NamedRule, Publish, Rule};
 
 /// Sets the numbers of the kinds of items for their change; `too_many_kinds` if the server knows too many.
 pub(crate) fn number(feed: &Core, items: &mut [Publish]) -> Result<()> {
@@ -16,7 +16,7 @@ pub(crate) fn number(feed: &Core, items: &mut [Publish]) -> Result<()> {
 
 /// A rule with the numbers of its kinds for a change; no rule if it shows all kinds.
 /// `too_many_kinds` if the server knows too many.
-pub(crate) fn numbered(feed: &Core, rule: &RuleDraft) -> Result<Option<Rule>> {
+pub(crate) fn numbered(feed: &Core, rule: &NamedRule) -> Result<Option<Rule>> {
     let (is_only, names) = rule.names();
     let kinds = items::tables::give_kinds(&feed.store, &names)?;
     Ok(if names.is_empty() { None } else { Rule::new(is_only, &kinds) })
@@ -24,7 +24,7 @@ pub(crate) fn numbered(feed: &Core, rule: &RuleDraft) -> Result<Option<Rule>> {
 
 /// `too_many_kinds` for a rule in a call of a user that would give numbers to kinds, once the server knows half as many
 /// as it can: users must not take all of them.
-pub fn may_name(feed: &Core, rule: &RuleDraft, visibility: Visibility) -> Result<()> {
+pub fn may_name(feed: &Core, rule: &NamedRule, visibility: Visibility) -> Result<()> {
     let (_, names) = rule.names();
     if visibility == Visibility::Application
         || items::tables::known_kinds(&feed.store, &names)?.iter().all(Option::is_some)
@@ -41,11 +41,11 @@ pub fn may_name(feed: &Core, rule: &RuleDraft, visibility: Visibility) -> Result
 }
 
 /// The names of the kinds of a rule.
-pub fn rule_names(read: Read<'_>, rule: Option<Rule>) -> Result<RuleDraft> {
-    let Some(rule) = rule else { return Ok(RuleDraft::All) };
+pub fn rule_names(read: Read<'_>, rule: Option<Rule>) -> Result<NamedRule> {
+    let Some(rule) = rule else { return Ok(NamedRule::All) };
     let names = items::tables::kind_names(&read.feed.store)?;
     let name = |kind: &KindId| names.get(usize::from(kind.0)).cloned();
     let names = rule.kinds().iter().map(name).collect::<Option<Vec<_>>>();
     let unknown = || Error::Corrupt("a rule of a kind without a name".to_owned());
-    RuleDraft::named(rule.is_only(), names.ok_or_else(unknown)?).map_err(Error::Corrupt)
+    NamedRule::named(rule.is_only(), names.ok_or_else(unknown)?).map_err(Error::Corrupt)
 }

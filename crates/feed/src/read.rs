@@ -14,7 +14,7 @@ use kv::Tier;
 use model::cache::ReadThrough;
 use model::error::{Error, Result};
 use model::versions::{Dependencies, Thing};
-use model::{HostId, KindId, ReactionKinds, Rule, RuleDraft, UserId};
+use model::{ExternalId, KindId, NamedRule, ReactionKinds, Rule, UserId};
 
 /// Called while the content of an answer is read, each time with the number of further bytes that the answer takes in
 /// memory. An error ends the read.
@@ -67,7 +67,7 @@ impl<'r> Read<'r> {
     /// This read, as a viewer sees it: items that are not for the viewer do not exist, nor do names that no change has
     /// mentioned get an error of their own. `None` is the application. The home timeline and those of lists are always as
     /// their user sees them.
-    pub fn seen_by(self, viewer: Option<&HostId>) -> Result<Self> {
+    pub fn seen_by(self, viewer: Option<&ExternalId>) -> Result<Self> {
         let application = self.viewed_by(None);
         Ok(self.viewed_by(viewer.map(|viewer| application.find(viewer)).transpose()?))
     }
@@ -117,8 +117,8 @@ impl<'r> Read<'r> {
     }
 
     /// This read, with lists and counts of unread items of some kinds only. Nothing has a kind that the server does not know.
-    pub fn of_kinds(self, kinds: &RuleDraft) -> Result<Self> {
-        if *kinds == RuleDraft::All {
+    pub fn of_kinds(self, kinds: &NamedRule) -> Result<Self> {
+        if *kinds == NamedRule::All {
             return Ok(self);
         }
         // Before the names are read: so each item of the read has a kind that is known then.

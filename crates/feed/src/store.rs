@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use crate::memory::{Memory, rebuild};
 use crate::rows::table::Spec;
-use crate::rows::tables::{ALL, REPLICA};
+use crate::rows::tables::{ALL, NOTES};
 use kv::{Copied, Database, Kv, Schema, Tier, WriteBatch};
 use model::cache::memory::CacheMemory;
 use model::error::Result;
@@ -100,14 +100,14 @@ impl Store {
 
     /// A note; `None` if there is none of this name.
     pub fn note(&self, name: &str) -> Result<Option<Vec<u8>>> {
-        REPLICA.get(self.now(Tier::Disk), name)
+        NOTES.get(self.now(Tier::Disk), name)
     }
 
     /// Writes notes, or removes them (`None`), in one change. Durable no later than the next write that acknowledges.
     pub fn put_notes(&self, notes: &[(&str, Option<&[u8]>)]) -> Result<()> {
         let mut change = WriteBatch::default();
         for (name, note) in notes {
-            change.set(&REPLICA, name, *note);
+            change.set(&NOTES, name, *note);
         }
         self.commit(change, false)
     }
@@ -115,7 +115,7 @@ impl Store {
     /// Writes a note with the group of changes that [`Database::write_group`] writes next, if it has any. The last one counts.
     pub fn note_group(&self, name: &str, note: &[u8]) -> Result<()> {
         let mut row = WriteBatch::default();
-        row.put(&REPLICA, name, note);
+        row.put(&NOTES, name, note);
         self.add_to_group(row)
     }
 

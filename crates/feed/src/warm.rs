@@ -4,13 +4,17 @@
 use crate::read::Read;
 use crate::{follows, items, reactions, users};
 use model::error::Result;
-use model::{ContentId, Draft, HostId, UserId};
+use model::{ContentId, ExternalId, NewContent, UserId};
 
 /// Most users or items of one change whose rows are read before.
 const MOST: usize = 1000;
 
 /// An item with its counts, and the reactions of users to it.
-pub(crate) fn item<'i>(read: Read<'_>, item: &HostId, users: impl IntoIterator<Item = &'i HostId>) -> Result<()> {
+pub(crate) fn item<'i>(
+    read: Read<'_>,
+    item: &ExternalId,
+    users: impl IntoIterator<Item = &'i ExternalId>,
+) -> Result<()> {
     let id: ContentId = read.known(item)?;
     if id == ContentId::UNKNOWN {
         return Ok(());
@@ -29,7 +33,11 @@ pub(crate) fn item<'i>(read: Read<'_>, item: &HostId, users: impl IntoIterator<I
 }
 
 /// The relations of a user to others, and both ways back.
-pub(crate) fn relations<'i>(read: Read<'_>, user: &HostId, others: impl IntoIterator<Item = &'i HostId>) -> Result<()> {
+pub(crate) fn relations<'i>(
+    read: Read<'_>,
+    user: &ExternalId,
+    others: impl IntoIterator<Item = &'i ExternalId>,
+) -> Result<()> {
     let user: UserId = read.known(user)?;
     let others = others.into_iter().take(MOST).map(|other| read.known(other)).collect::<Result<Vec<UserId>>>()?;
     if user == UserId::UNKNOWN {
@@ -39,14 +47,14 @@ pub(crate) fn relations<'i>(read: Read<'_>, user: &HostId, others: impl IntoIter
     follows::tables::user_counts(&read.feed.store, user, read.tier).map(drop)
 }
 
-/// The items at which drafts point, and the settings of their authors.
-pub(crate) fn drafts(read: Read<'_>, drafts: &[Draft]) -> Result<()> {
-    for draft in drafts.iter().take(MOST) {
-        let author: UserId = read.known(&draft.author_id)?;
-        if draft.audience.is_none() && author != UserId::UNKNOWN {
+/// The items at which new items point, and the settings of their authors.
+pub(crate) fn new_items(read: Read<'_>, new_items: &[NewContent]) -> Result<()> {
+    for new_item in new_items.iter().take(MOST) {
+        let author: UserId = read.known(&new_item.author_id)?;
+        if new_item.audience.is_none() && author != UserId::UNKNOWN {
             users::tables::settings(&read.feed.store, author, read.tier)?;
         }
-        draft.ref_id.iter().try_for_each(|subject| item(read, subject, []))?;
+        new_item.ref_id.iter().try_for_each(|subject| item(read, subject, []))?;
     }
     Ok(())
 }

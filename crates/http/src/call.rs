@@ -32,7 +32,7 @@ use crate::wire::query::{self, CONSISTENCY, Query};
 use feed::{Change, Feed, Read, Visibility, answered_at, ids};
 use kv::Tier;
 use model::error::{Code, Error, Result};
-use model::{HostId, Id, InvalidId, Millis, Time, UserId, is_topic};
+use model::{ExternalId, Id, InvalidId, Millis, Time, UserId, is_topic};
 
 /// A large body waits for its turn at most this fraction of the request's timeout.
 const PART_FOR_TURN: u32 = 3;
@@ -70,7 +70,7 @@ pub(super) struct Call {
 
 impl Call {
     /// The user named in the path as `{uid}`. A token that names another one does not learn which names exist.
-    pub(super) fn user(&self) -> Result<HostId> {
+    pub(super) fn user(&self) -> Result<ExternalId> {
         let named = self.id("uid")?;
         if let Who::User { id, .. } = &self.caller.who {
             ids::may_name(self.api.feed(), id, [&named], self.visibility())?;
@@ -80,7 +80,7 @@ impl Call {
 
     /// The reader of the answer: the user of a token, or the viewer for whom a key asks; `None` for the application, which sees
     /// all that is live.
-    pub(super) fn viewer(&self, asked: Option<HostId>) -> Option<HostId> {
+    pub(super) fn viewer(&self, asked: Option<ExternalId>) -> Option<ExternalId> {
         match &self.caller.who {
             Who::User { id, .. } => Some(id.clone()),
             Who::Anyone | Who::Key(..) => asked,
@@ -114,7 +114,7 @@ impl Call {
     }
 
     /// The user or the item named in the path by this parameter.
-    pub(super) fn id(&self, name: &str) -> Result<HostId> {
+    pub(super) fn id(&self, name: &str) -> Result<ExternalId> {
         let sent = self.segment(name);
         let id = query::text(sent).ok_or(InvalidId).and_then(|text| text.parse());
         id.map_err(|e| Error::refused(Code::InvalidId, format_args!("{name}: {e}, not \"{sent}\"")))
@@ -224,7 +224,7 @@ impl Call {
     /// Reads what a user or an item has, by its id in the store.
     pub(crate) async fn read_of<I: Id, T: Send + 'static>(
         &self,
-        id: &HostId,
+        id: &ExternalId,
         look: impl Fn(Read<'_>, I) -> Result<T> + Send + 'static,
     ) -> Result<T> {
         let id = id.clone();
@@ -232,7 +232,7 @@ impl Call {
     }
 
     /// The id in the store of a user. A name that has no number gets one.
-    pub(crate) async fn find_or_give(&self, user: &HostId) -> Result<UserId> {
+    pub(crate) async fn find_or_give(&self, user: &ExternalId) -> Result<UserId> {
         match self.read_of(user, |_, found| Ok(found)).await? {
             UserId::UNKNOWN => {
                 let user = user.clone();

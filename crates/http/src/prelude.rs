@@ -22,4 +22,4 @@ pub(crate) use crate::wire::reply::{self, Answer, Text};
 pub(crate) use config::Act;
 pub(crate) use feed::{Feed, Read};
 pub(crate) use model::error::{Code, Error, Result};
-pub(crate) use model::{HostId, Millis, Time, schemas};
+pub(crate) use model::{ExternalId, Millis, Time, schemas};

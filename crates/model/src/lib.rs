@@ -27,5 +27,5 @@ pub use figures::*;
 pub use ids::*;
 pub use items::*;
 pub use job::{Job, JobId, LANES, Lane, Progress, Reach, Work};
-pub use mentions::{HostIds, Mentions};
+pub use mentions::{ExternalIds, Mentions};
 pub use users::*;

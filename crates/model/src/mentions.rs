@@ -1,10 +1,10 @@
-//! From ids in the store back to ids of the host application.
+//! From ids in the store back to ids of the application.
 
 use std::sync::Arc;
 
 use crate::{
-    Changed, Content, Effect, Entry, HostId, HostNoticeId, ItemView, MAX_ID, Notice, NoticeCursor, NoticeId, Page,
-    Position, Relation, SharedContent, ShownId, UserId,
+    Changed, Content, Effect, Entry, ExternalId, ExternalNoticeId, ItemView, MAX_ID, Notice, NoticeCursor, NoticeId,
+    Page, Position, Relation, SharedContent, ShownId, UserId,
 };
 
 /// A value that mentions users or items by their ids in the store.
@@ -13,11 +13,11 @@ pub trait Mentions {
     fn mentions(&self, see: &mut impl FnMut(u64));
 }
 
-/// The ids that a value mentions, as the host wrote them.
+/// The ids that a value mentions, as the application wrote them.
 #[derive(Debug, Default)]
-pub struct HostIds(Vec<(u64, Arc<str>)>);
+pub struct ExternalIds(Vec<(u64, Arc<str>)>);
 
-impl HostIds {
+impl ExternalIds {
     /// From the names of their numbers, ascending.
     pub fn new(names: Vec<(u64, Arc<str>)>) -> Self {
         Self(names)
@@ -25,8 +25,8 @@ impl HostIds {
 
     /// These ids, and the name of a place in a request that has no number.
     #[must_use]
-    pub fn with_unknown(mut self, place: Option<&Position<HostId>>) -> Self {
-        if let Some(HostId::Name(name)) = place.map(|place| &place.id) {
+    pub fn with_unknown(mut self, place: Option<&Position<ExternalId>>) -> Self {
+        if let Some(ExternalId::Name(name)) = place.map(|place| &place.id) {
             // Above all others.
             self.0.push((UserId::UNKNOWN.get(), Arc::clone(name)));
         }
@@ -35,9 +35,9 @@ impl HostIds {
 
     /// The id of a user or an item. An end of all ids, which no user and no item has, becomes the
     /// greatest number, and so does a name that was erased with its user.
-    pub fn of(&self, id: impl Into<u64>) -> HostId {
+    pub fn of(&self, id: impl Into<u64>) -> ExternalId {
         let id = id.into();
-        self.name(id).map_or(HostId::Number(id.min(MAX_ID)), |name| HostId::Name(Arc::clone(name)))
+        self.name(id).map_or(ExternalId::Number(id.min(MAX_ID)), |name| ExternalId::Name(Arc::clone(name)))
     }
 
     /// The id of the application for a number, for an answer.
@@ -46,7 +46,7 @@ impl HostIds {
         self.name(id).map_or(ShownId::Number(id.min(MAX_ID)), |name| ShownId::Name(name))
     }
 
-    /// As [`HostIds::show`]; `None` for a name that was erased with its user.
+    /// As [`ExternalIds::show`]; `None` for a name that was erased with its user.
     pub fn show_if_named(&self, id: impl Into<u64>) -> Option<ShownId<'_>> {
         let id = id.into();
         if id <= MAX_ID { Some(ShownId::Number(id)) } else { self.name(id).map(|name| ShownId::Name(name)) }
@@ -61,19 +61,19 @@ impl HostIds {
     }
 
     /// A place in a list.
-    pub fn place<I: Into<u64>>(&self, place: Position<I>) -> Position<HostId> {
+    pub fn place<I: Into<u64>>(&self, place: Position<I>) -> Position<ExternalId> {
         Position { at: place.at, id: self.of(place.id) }
     }
 
     /// A place in a list of notices.
-    pub fn notice(&self, place: NoticeCursor) -> Position<HostNoticeId> {
+    pub fn notice(&self, place: NoticeCursor) -> Position<ExternalNoticeId> {
         let NoticeId { kind, reaction, actor, item } = place.id;
         let id = NoticeId { kind, reaction, actor: self.of(actor), item: item.map(|item| self.of(item)) };
         Position { at: place.at, id }
     }
 
     /// A page, with each item turned into another.
-    pub fn page<T, U, I: Into<u64>>(&self, page: Page<T, I>, f: impl FnMut(T) -> U) -> Page<U, HostId> {
+    pub fn page<T, U, I: Into<u64>>(&self, page: Page<T, I>, f: impl FnMut(T) -> U) -> Page<U, ExternalId> {
         let place = |place: Option<Position<I>>| place.map(|place| self.place(place));
         Page { items: page.items.into_iter().map(f).collect(), next: place(page.next), prev: place(page.prev) }
     }

@@ -10,9 +10,9 @@ use utoipa::{PartialSchema, ToSchema};
 
 use crate::items::new_content::Property;
 use crate::{
-    AVATAR, Audience, CommentDraft, Draft, EditDraft, HostId, JsonObject, Kind, MAX_AVATAR, MAX_MENTIONS, MAX_MILLIS,
-    MAX_NAME, MAX_NICKNAME, MAX_REACTION_NAME, MAX_RULE, MAX_TO, MAX_TOPIC_CHARS, MAX_TOPICS, MediaList, Mentioned,
-    Position, ProfileDraft, ReactionKind, RelationKind, Sources, Time, Topics,
+    AVATAR, Audience, ContentEdit, ExternalId, JsonObject, Kind, MAX_AVATAR, MAX_MENTIONS, MAX_MILLIS, MAX_NAME,
+    MAX_NICKNAME, MAX_REACTION_NAME, MAX_RULE, MAX_TO, MAX_TOPIC_CHARS, MAX_TOPICS, MediaList, Mentioned, NewComment,
+    NewContent, NewProfile, Position, ReactionKind, RelationKind, Sources, Time, Topics,
 };
 
 /// Text without control characters.
@@ -186,17 +186,17 @@ macro_rules! named {
     };
 }
 
-named!(HostId, "Id", id().description(Some(ABOUT_ID)).build());
+named!(ExternalId, "Id", id().description(Some(ABOUT_ID)).build());
 named!(ReactionKind, "ReactionKind", reaction_kind());
 named!(Audience, "Audience", audience());
 named!(RelationKind, "RelationKind", enumeration(&RelationKind::ALL.map(RelationKind::name)));
 named!(Time, "Time", time().description(Some("Milliseconds since 1970")).build());
 named!(MediaList, "Media", media().description(Some("Attachments such as pictures, in order")));
 named!(JsonObject, "Extra", any_object().description(Some(EXTRA)).build());
-named!(Draft, "NewContent", Draft::properties(of_author()).build());
-named!(CommentDraft, "NewComment", new_comment().build());
-named!(EditDraft, "ContentEdit", content_edit().build());
-named!(ProfileDraft, "NewProfile", new_profile().build());
+named!(NewContent, "NewContent", NewContent::properties(of_author()).build());
+named!(NewComment, "NewComment", new_comment().build());
+named!(ContentEdit, "ContentEdit", content_edit().build());
+named!(NewProfile, "NewProfile", new_profile().build());
 
 impl<I> PartialSchema for Position<I> {
     fn schema() -> RefOr<Schema> {
@@ -230,7 +230,7 @@ macro_rules! properties {
 }
 
 properties! {
-    HostId, |about| id().description(Some(about));
+    ExternalId, |about| id().description(Some(about));
     Time, |_about| given_time();
     Kind, |about| ObjectBuilder::from(text(&format!("^{KIND}$"))).description(Some(about));
     String, |_about| Object::with_type(Type::String);
@@ -251,19 +251,19 @@ impl<T: Property> Property for Option<T> {
 
 /// The only field of an item that is required.
 fn of_author() -> ObjectBuilder {
-    let author = HostId::property("The author of the item");
+    let author = ExternalId::property("The author of the item");
     ObjectBuilder::new().property("author_id", author).required("author_id")
 }
 
 fn new_comment() -> ObjectBuilder {
     let broadcast = "Whether the comment appears in timelines and on the author's own page. Default: `false`";
-    CommentDraft::properties(of_author()).property("broadcast", bool::property(broadcast))
+    NewComment::properties(of_author()).property("broadcast", bool::property(broadcast))
 }
 
 /// Here `null` differs from a field left out.
 fn content_edit() -> ObjectBuilder {
     let about = "A missing field stays unchanged; `null` clears the field";
-    EditDraft::properties(ObjectBuilder::new().description(Some(about)))
+    ContentEdit::properties(ObjectBuilder::new().description(Some(about)))
 }
 
 fn new_profile() -> ObjectBuilder {
@@ -290,10 +290,10 @@ mod tests {
     #[test]
     fn the_schemas_written_here_have_the_fields_that_are_read() {
         for (read, schema) in [
-            (fields::<Draft>(), Draft::schema()),
-            (fields::<CommentDraft>(), CommentDraft::schema()),
-            (fields::<EditDraft>(), EditDraft::schema()),
-            (fields::<ProfileDraft>(), ProfileDraft::schema()),
+            (fields::<NewContent>(), NewContent::schema()),
+            (fields::<NewComment>(), NewComment::schema()),
+            (fields::<ContentEdit>(), ContentEdit::schema()),
+            (fields::<NewProfile>(), NewProfile::schema()),
         ] {
             let schema = serde_json::to_value(schema).expect("JSON");
             let properties = schema["properties"].as_object().expect("an object");

@@ -18,10 +18,10 @@ const LONGEST: usize = 10_000;
 
 /// Numbers for ids in the order of their appearance.
 #[derive(Default)]
-struct Numbers(HashMap<HostId, u32>);
+struct Numbers(HashMap<ExternalId, u32>);
 
 impl Numbers {
-    fn of(&mut self, id: HostId) -> Result<u32> {
+    fn of(&mut self, id: ExternalId) -> Result<u32> {
         let next = self.0.len();
         if next >= MOST_USERS && !self.0.contains_key(&id) {
             return Err(too_many("users", MOST_USERS));
@@ -57,10 +57,10 @@ pub(super) fn read(graphs: &[PathBuf], posts: &[PathBuf], interrupt: &Interrupt)
             if listed.len() >= MOST_POSTS {
                 return Err(too_many("posts", MOST_POSTS));
             }
-            for draft in line.drafts.into_iter().filter(|draft| draft.broadcast) {
-                let length = draft.text.map_or(0, |text| text.chars().count());
+            for new_item in line.new_items.into_iter().filter(|new_item| new_item.broadcast) {
+                let length = new_item.text.map_or(0, |text| text.chars().count());
                 let length = if length == 0 { Post::LENGTH } else { length.min(LONGEST) as u16 };
-                listed.push(Post { author: numbers.of(draft.author_id)?, length });
+                listed.push(Post { author: numbers.of(new_item.author_id)?, length });
             }
             Ok(())
         })?;

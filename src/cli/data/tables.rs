@@ -152,7 +152,7 @@ pub(super) fn columns() -> String {
 pub(super) fn time(line: &Command) -> Option<Millis> {
     match line {
         Command::ImportFollows(line) => line.follows.first()?.1,
-        Command::ImportItems(line) => line.drafts.first()?.published_at.map(|Time(at)| at),
+        Command::ImportItems(line) => line.new_items.first()?.published_at.map(|Time(at)| at),
         Command::React(line) => line.requests.first()?.since,
         Command::ImportLine(line) => line.since,
         _ => None,

@@ -67,7 +67,7 @@ impl Life {
     /// The users that the reader follows and has not muted, without the clock, which has turns of its own.
     fn find_neighbours(&self, feed: &Feed) -> Result<Vec<usize>> {
         let users: Vec<usize> = (0..LOOKED_AT.min(self.writer.community.users as usize)).collect();
-        let ids: Vec<HostId> = users.iter().map(|user| self.writer.community.user(*user)).collect();
+        let ids: Vec<ExternalId> = users.iter().map(|user| self.writer.community.user(*user)).collect();
         let ids: Vec<UserId> = feed.read().find_all(&ids)?;
         let relations = follows::relations(feed.read(), ids[READER], &ids)?;
         let is_seen = |relation: &Relation| {
@@ -124,8 +124,8 @@ impl Life {
         if is_post && SWIMMERS.contains(&user) && self.writer.random.bool() {
             body["to"] = json!([self.writer.community.group()]);
         }
-        let draft = serde_json::from_value(body).context("a post of the demo")?;
-        for (content, _) in feed.submit(PublishItems::all(vec![draft]))?.into_iter().filter(|_| is_post) {
+        let new_item = serde_json::from_value(body).context("a post of the demo")?;
+        for (content, _) in feed.submit(PublishItems::all(vec![new_item]))?.into_iter().filter(|_| is_post) {
             let id = content.id;
             let (_, ids) = feed.read().named(content)?;
             self.writer.remember(Post { id: ids.of(id), author: user, at, subject });

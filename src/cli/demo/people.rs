@@ -54,7 +54,7 @@ pub(super) fn only_posts(user: usize) -> bool {
 }
 
 /// The profile of a user with this id, as a line of an import.
-pub(super) fn profile(seed: u64, user: usize, id: &HostId) -> Value {
+pub(super) fn profile(seed: u64, user: usize, id: &ExternalId) -> Value {
     let (nickname, bio) = match TEXTS.cast.get(user) {
         Some(member) => (member.name.clone(), &member.bio),
         None => {

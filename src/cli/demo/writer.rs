@@ -19,7 +19,7 @@ const TO_THE_POINT: u8 = 60;
 /// A post that somebody may answer.
 #[derive(Debug, Clone)]
 pub(super) struct Post {
-    pub(super) id: HostId,
+    pub(super) id: ExternalId,
     pub(super) author: usize,
     pub(super) at: Millis,
     pub(super) subject: usize,

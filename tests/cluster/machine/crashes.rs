@@ -6,7 +6,7 @@ use std::time::Duration;
 use cluster::Record;
 use feed::DeleteItem;
 use feed::store::MARK;
-use model::{HostId, MAX_ID};
+use model::{ExternalId, MAX_ID};
 
 use super::Machine;
 use crate::cluster::nodes::read_index;
@@ -31,7 +31,7 @@ impl Machine {
         // Sometimes it waits behind another one, which is made or not, and is about an item of no sequence.
         let first = self.nodes.random.bool().then(|| {
             let feed = self.nodes.case.system.feed.clone();
-            thread::spawn(move || drop(feed.submit(DeleteItem { item: HostId::Number(MAX_ID - 1), purge: false })))
+            thread::spawn(move || drop(feed.submit(DeleteItem { item: ExternalId::Number(MAX_ID - 1), purge: false })))
         });
         let answer = self.nodes.case.apply(op);
         self.nodes.log().bring_back(node);

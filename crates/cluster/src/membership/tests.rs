@@ -10,7 +10,7 @@ use feed::backlog::Backlog;
 use feed::ids;
 use feed::store::{Options, Store};
 use feed::streaming::Streaming;
-use model::{HostId, UserId};
+use model::{ExternalId, UserId};
 
 /// A log in memory that does as it should.
 #[derive(Debug, Default)]
@@ -261,7 +261,7 @@ fn a_lost_log_is_begun_again_with_the_data_of_a_node() {
     let (shelf, anew) = (Shelf::default(), Shelf::default());
     let alone = LogMembership::recover(&anew, &feed).expect_err("no node").to_string();
     assert!(alone.contains("not that of a node"), "{alone}");
-    ids::give::<UserId>(&feed, &HostId::Name("n".into())).expect("has data");
+    ids::give::<UserId>(&feed, &ExternalId::Name("n".into())).expect("has data");
     let old = LogMembership::found(&shelf, Some(&feed), agreed.agreed()).expect("begins");
     assert_eq!(LogMembership::place(feed.store()).expect("a place"), (old.log.clone(), 1));
     let refused = LogMembership::recover(&shelf, &feed).expect_err("the same topic").to_string();
@@ -296,7 +296,7 @@ fn a_log_that_could_not_be_begun_again_can_be_tried_once_more() {
     let (_dir, store) = store();
     let agreed = Config { topics: config::Topics { limit: 77 }, ..Config::default() };
     let feed = feed(store, &agreed);
-    ids::give::<UserId>(&feed, &HostId::Name("n".into())).expect("has data");
+    ids::give::<UserId>(&feed, &ExternalId::Name("n".into())).expect("has data");
     LogMembership::found(&Shelf::default(), Some(&feed), agreed.agreed()).expect("begins");
     let joined = || LogMembership::of(feed.store()).expect("reads").expect("a node");
     let old = joined();
@@ -315,7 +315,7 @@ fn a_directory_that_has_joined_a_log_begins_no_other_one() {
     let (_dir, store, membership) = node(&joined);
     let config = Config::default();
     let feed = feed(store, &config);
-    ids::give::<UserId>(&feed, &HostId::Name("n".into())).expect("has data");
+    ids::give::<UserId>(&feed, &ExternalId::Name("n".into())).expect("has data");
     for shelf in [&joined, &mistyped] {
         let why = LogMembership::found(shelf, Some(&feed), config.agreed()).expect_err("refused").to_string();
         assert!(why.contains(&String::from(membership.log)) && why.contains("position 6"), "{why}");
@@ -331,7 +331,7 @@ fn a_beginning_whose_answer_was_lost_comes_to_its_end_at_the_next_attempt() {
     let config = Config::default();
     let feed = feed(store, &config);
     let store = &**feed.store();
-    ids::give::<UserId>(&feed, &HostId::Name("n".into())).expect("has data");
+    ids::give::<UserId>(&feed, &ExternalId::Name("n".into())).expect("has data");
     LogMembership::found(&Shut, Some(&feed), config.agreed()).expect_err("refused");
     assert_eq!(LogMembership::of(store).expect("reads"), None, "it has joined nothing yet");
     let shelf = Shelf::default();

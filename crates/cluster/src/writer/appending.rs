@@ -1,7 +1,7 @@
 //! The thread that appends: one record after another, each until its fate is known.
 
-use super::super::log::NotAppended;
 use super::super::checkpoint::Mark;
+use super::super::log::NotAppended;
 use super::super::record::{Envelope, Run, Token};
 use super::in_flight::told;
 use super::{State, Writer};

@@ -2,13 +2,13 @@ use std::ops::Range;
 use std::sync::atomic::AtomicBool;
 use std::thread::{self, JoinHandle};
 
-use super::super::log::{NotAppended, NotRead, Record};
 use super::super::checkpoint::Mark;
+use super::super::log::{NotAppended, NotRead, Record};
 use super::super::record::Envelope;
 use super::appending::{ATTEMPT, attempt};
 use super::*;
 use feed::{DeleteItem, PutProfiles, answered_at};
-use model::{HostId, Profile};
+use model::{ExternalId, Profile};
 
 /// A timeout that no test reaches, however busy the machine is.
 const NEVER: Duration = Duration::from_secs(60);
@@ -106,7 +106,7 @@ impl Drop for Running {
 
 /// Proposes a command.
 fn propose(writer: &Writer) -> Result<Box<dyn Outcome>> {
-    writer.propose(vec![DeleteItem { item: HostId::Number(1), purge: false }.into()]).remove(0)
+    writer.propose(vec![DeleteItem { item: ExternalId::Number(1), purge: false }.into()]).remove(0)
 }
 
 /// The outcome of a command.
@@ -275,10 +275,13 @@ fn of_commands_proposed_together_none_is_sent_after_one_that_is_refused() {
     let running = Running::new(false);
     // Its record would be too large.
     let large = PutProfiles {
-        profiles: vec![(HostId::Number(1), Profile { nickname: Some("n".repeat(MOST_BYTES)), ..Profile::default() })],
+        profiles: vec![(
+            ExternalId::Number(1),
+            Profile { nickname: Some("n".repeat(MOST_BYTES)), ..Profile::default() },
+        )],
     };
     let outcomes =
-        running.writer.propose(vec![large.into(), DeleteItem { item: HostId::Number(1), purge: false }.into()]);
+        running.writer.propose(vec![large.into(), DeleteItem { item: ExternalId::Number(1), purge: false }.into()]);
     let codes: Vec<_> = outcomes.into_iter().map(|outcome| outcome.map(drop).map_err(|error| error.code())).collect();
     assert_eq!(codes, [Err(Some(Code::BodyTooLarge)), Err(Some(Code::BodyTooLarge))]);
     assert_eq!(running.writer.waiting(), 0);

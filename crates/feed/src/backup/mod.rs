@@ -27,8 +27,8 @@ use model::metrics::Page;
 use model::{clock, failpoint, figures};
 
 pub use self::archive::Archive;
-pub use self::manifest::Manifest;
 pub use self::backups_dir::{Backup, State};
+pub use self::manifest::Manifest;
 pub use self::unpack::{manifest_of, unpack, unpack_files};
 
 /// Backups in figures. Times are milliseconds.

@@ -31,7 +31,8 @@ pub fn unpack(
     let begin = |text: &[u8]| {
         let manifest = manifest_in(text)?;
         begin(&manifest)?;
-        let made = fs::create_dir(into.join(ENGINE)).and_then(|()| private_files::replace_file(&into.join(MANIFEST), text));
+        let made =
+            fs::create_dir(into.join(ENGINE)).and_then(|()| private_files::replace_file(&into.join(MANIFEST), text));
         made.map_err(|e| Error::Setup(format!("{}: {e}", into.display())))?;
         Ok(((manifest.files, manifest.bytes), manifest))
     };

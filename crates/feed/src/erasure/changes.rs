@@ -13,7 +13,7 @@ use crate::writer::txn::Txn;
 use crate::{erasure, ids};
 use model::error::{Code, Error, Result};
 use model::versions::Thing;
-use model::{Erasure, HostId, Millis, UserId};
+use model::{Erasure, ExternalId, Millis, UserId};
 
 /// Most erasures under way.
 const MOST: usize = 1000;
@@ -23,7 +23,7 @@ pub const ERASURES_LISTED: Millis = 90 * 86_400_000;
 /// Begins to erase a user; returns since when the user is being erased, and `None` for a name that no change has mentioned:
 /// nothing is there then. From the answer on no read shows anything of the user, and changes that name the user are
 /// refused with `erasing`, until every row that names the user is gone. `overloaded` if too many erasures are under way.
-pub fn erase(feed: &Feed, user: HostId) -> Result<Option<Millis>> {
+pub fn erase(feed: &Feed, user: ExternalId) -> Result<Option<Millis>> {
     if feed.read().number_of::<UserId>(&user)? == UserId::UNKNOWN {
         ids::accepts(feed, &user)?;
     }
@@ -31,7 +31,7 @@ pub fn erase(feed: &Feed, user: HostId) -> Result<Option<Millis>> {
 }
 
 /// The hash that an erasure of a user leaves: the first 32 digits of SHA-256. Who has the id can tell that it is the one.
-pub fn erasure_hash(user: &HostId) -> String {
+pub fn erasure_hash(user: &ExternalId) -> String {
     let hash = digest(&SHA256, format!("tideline:erasure:{user}").as_bytes());
     hash.as_ref().iter().take(16).map(|byte| format!("{byte:02x}")).collect()
 }

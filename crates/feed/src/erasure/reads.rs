@@ -7,13 +7,13 @@ use crate::erasure::changes::ERASURES_LISTED;
 use crate::read::Read;
 use model::clock::now;
 use model::error::Result;
-use model::{ErasedUser, Erasure, HostId};
+use model::{ErasedUser, Erasure, ExternalId};
 
 /// Most erasures that are over in a list.
 const MOST_LISTED: usize = 10_000;
 
 /// The erasures under way with the ids of their users, and those that are over.
-pub type Erasures = (Vec<(HostId, Erasure)>, Vec<ErasedUser>);
+pub type Erasures = (Vec<(ExternalId, Erasure)>, Vec<ErasedUser>);
 
 /// The erasures under way, with the ids of their users, and those that are over, newest first.
 pub fn erasures(read: Read<'_>) -> Result<Erasures> {

@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use crate::rows::key_types::EventNumber;
 use crate::rows::keys;
-use crate::rows::tables::{EVENTS, REPLICA};
+use crate::rows::tables::{EVENTS, NOTES};
 use crate::rows::values::Value;
 use crate::store::{EVENTS_FROM, Store};
 use kv::{Scope, Tier, WriteBatch};
@@ -46,7 +46,7 @@ pub fn log_effects(store: &Store, rows: &[Logged]) -> Result<()> {
 pub fn trim_events(store: &Store, from: u64) -> Result<()> {
     let mut change = WriteBatch::default();
     change.delete_range(&EVENTS, keys::id(0), keys::id(from));
-    change.put(&REPLICA, EVENTS_FROM, from.to_be_bytes());
+    change.put(&NOTES, EVENTS_FROM, from.to_be_bytes());
     // No failpoint: a start finds both, or neither.
     store.commit(change, false)
 }
@@ -67,7 +67,7 @@ pub fn begin_run(store: &Store, gap: Option<Event>, histories: Option<&[u8]>) ->
         put(&mut change, gap)?;
     }
     if let Some(histories) = histories {
-        change.put(&REPLICA, HISTORIES, histories);
+        change.put(&NOTES, HISTORIES, histories);
     }
     // No failpoint: until the gap is written, each start finds that it is missing.
     let warn =

@@ -119,7 +119,7 @@ mod tests {
     use crate::streaming::Streaming;
     use crate::writer::command::{DeleteItem, Relate, SetSuspension};
     use config::{Config, Duration};
-    use model::HostId;
+    use model::ExternalId;
     use std::sync::Arc;
 
     /// A feed with a change of each of these numbers, 1 to `many`.
@@ -133,7 +133,7 @@ mod tests {
         let (store, backlog) = (Arc::new(Store::in_memory().expect("opens")), Arc::new(Backlog::new(10_000)));
         let feed = Feed::new(store, backlog, Arc::new(Streaming::new(1000)), &config).expect("opens");
         for user in 1..=many {
-            feed.submit(Relate::of(HostId::Number(user), vec![(HostId::Number(user + 1), None)], vec![]))
+            feed.submit(Relate::of(ExternalId::Number(user), vec![(ExternalId::Number(user + 1), None)], vec![]))
                 .expect("follows");
         }
         feed
@@ -148,8 +148,8 @@ mod tests {
         };
         let feed = open();
         let begin = events::changes(feed.read(), ChangesAfter::Newest, 9, &[]).expect("reads").end;
-        feed.submit(DeleteItem { item: HostId::Number(5), purge: false }).expect_err("there is no such item");
-        feed.submit(SetSuspension { user: HostId::Number(7), suspended: true }).expect("changes");
+        feed.submit(DeleteItem { item: ExternalId::Number(5), purge: false }).expect_err("there is no such item");
+        feed.submit(SetSuspension { user: ExternalId::Number(7), suspended: true }).expect("changes");
         let told =
             |feed: &Feed| events::changes(feed.read(), ChangesAfter::Position(begin), 9, &[]).map(|page| page.changes);
         let changes = told(&feed).expect("reads");

@@ -17,7 +17,7 @@ use crate::{follows, ids, inbox, kinds, notices, warm, writer};
 use kv::Tier;
 use model::error::{Code, Error, Result};
 use model::failpoint::Failpoint;
-use model::{HostId, Millis, NoticeId, NoticeKind, Relation, RuleDraft, UserId, failpoint};
+use model::{ExternalId, Millis, NamedRule, NoticeId, NoticeKind, Relation, UserId, failpoint};
 
 /// `time_ahead` for a follow with a time too far ahead, unless it is there with this time.
 pub(crate) fn follow_not_ahead(
@@ -38,10 +38,10 @@ pub(crate) fn follow_not_ahead(
 /// [`Relate`](crate::Relate), and `too_many_kinds`.
 pub fn follow(
     feed: &Feed,
-    user: HostId,
-    target: HostId,
+    user: ExternalId,
+    target: ExternalId,
     since: Option<Millis>,
-    rule: RuleDraft,
+    rule: NamedRule,
     approved: bool,
 ) -> Result<Relation> {
     let (follow, unfollow) = (vec![(target, since)], Vec::new());
@@ -50,7 +50,7 @@ pub fn follow(
 }
 
 /// Ends the follow of a follower, or its request, if there is one. Returns the relation of the user to the follower afterwards.
-pub fn remove_follower(feed: &Feed, user: &HostId, follower: &HostId) -> Result<Relation> {
+pub fn remove_follower(feed: &Feed, user: &ExternalId, follower: &ExternalId) -> Result<Relation> {
     feed.submit(Relate::of(follower.clone(), Vec::new(), vec![user.clone()]))?;
     follows::relation(feed, user, follower)
 }
@@ -93,7 +93,7 @@ pub(crate) fn write_follows<'f>(
 
 impl Relate {
     /// Follows and unfollows of a user.
-    pub fn of(user: HostId, follow: Vec<(HostId, Option<Millis>)>, unfollow: Vec<HostId>) -> Self {
+    pub fn of(user: ExternalId, follow: Vec<(ExternalId, Option<Millis>)>, unfollow: Vec<ExternalId>) -> Self {
         Self { user, follow, unfollow, rule: None, approved: false }
     }
 }

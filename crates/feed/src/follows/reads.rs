@@ -5,10 +5,10 @@ use crate::core::Core;
 use crate::read::Read;
 use crate::{pages, visibility};
 use model::error::{Error, Result};
-use model::{HostId, PageRequest, Relation, Side, UserId, UserPage};
+use model::{ExternalId, PageRequest, Relation, Side, UserId, UserPage};
 
 /// The relation of a user to another, as of now.
-pub(crate) fn relation(feed: &Core, user: &HostId, target: &HostId) -> Result<Relation> {
+pub(crate) fn relation(feed: &Core, user: &ExternalId, target: &ExternalId) -> Result<Relation> {
     let read = feed.read();
     let relation = relations(read, read.find(user)?, &[read.find(target)?])?.pop();
     relation.ok_or_else(|| Error::Corrupt("a read of relations returned none".to_owned()))

@@ -8,12 +8,12 @@ use crate::writer::txn::Txn;
 use crate::{follows, notices};
 use kv::Tier;
 use model::error::{Code, Result};
-use model::{HostId, NoticeId, NoticeKind, Relation, UserId};
+use model::{ExternalId, NoticeId, NoticeKind, Relation, UserId};
 
 /// Answers the request of a user `from` to follow `user`: the follow is made, since now, or the request only ends. Returns
 /// the relation of `user` to `from` afterwards. `request_not_found` if no request waits that could be approved, and
 /// `from` is no follower; to reject nothing is no error. `overloaded`.
-pub fn answer_request(feed: &Feed, user: &HostId, from: &HostId, approved: bool) -> Result<Relation> {
+pub fn answer_request(feed: &Feed, user: &ExternalId, from: &ExternalId, approved: bool) -> Result<Relation> {
     feed.submit(AnswerRequest { user: user.clone(), from: from.clone(), approved })?;
     follows::relation(feed, user, from)
 }

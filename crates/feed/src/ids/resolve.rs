@@ -15,11 +15,11 @@ use crate::writer::command::{Change, GiveNumbers};
 use crate::writer::txn::Txn;
 use config::AcceptedIds;
 use model::error::{Code, Error, Result};
-use model::{ContentId, HostId, HostIds, Id, Mentions, UserId};
+use model::{ContentId, ExternalId, ExternalIds, Id, Mentions, UserId};
 
 /// The ids in the store for a change, in their order. A name without a number gets one, which is written with the change, and
 /// forgotten if the change is refused. `invalid_id` as in [`Read::find`](crate::Read::find).
-pub(crate) fn for_change<'i, I: Id>(feed: &Core, ids: impl IntoIterator<Item = &'i HostId>) -> Result<Vec<I>> {
+pub(crate) fn for_change<'i, I: Id>(feed: &Core, ids: impl IntoIterator<Item = &'i ExternalId>) -> Result<Vec<I>> {
     let ids: Vec<_> = ids.into_iter().collect();
     if feed.config.ids.accept == AcceptedIds::Numbers || ids.iter().all(|id| id.name().is_none()) {
         return feed.read().find_all(ids);
@@ -28,12 +28,12 @@ pub(crate) fn for_change<'i, I: Id>(feed: &Core, ids: impl IntoIterator<Item = &
 }
 
 /// The id in the store of a user for a change; see [`ids::for_change`](crate::ids::for_change).
-pub(crate) fn user_for_change(feed: &Core, user: &HostId) -> Result<UserId> {
+pub(crate) fn user_for_change(feed: &Core, user: &ExternalId) -> Result<UserId> {
     for_change(feed, [user])?.pop().ok_or_else(missing)
 }
 
 /// The id in the store. A name that has no number gets one, even if no change follows.
-pub fn give<I: Id>(feed: &Feed, id: &HostId) -> Result<I> {
+pub fn give<I: Id>(feed: &Feed, id: &ExternalId) -> Result<I> {
     match feed.read().find(id)? {
         found if found != I::UNKNOWN => Ok(found),
         _ => {
@@ -77,14 +77,14 @@ impl Change for GiveNumbers {
 impl Read<'_> {
     /// The id in the store; [`Id::UNKNOWN`] for a name that no change has mentioned. If the server accepts only numbers,
     /// such a name is refused with `invalid_id`, but not for a viewer, who must not learn which names exist.
-    pub fn find<I: Id>(&self, id: &HostId) -> Result<I> {
+    pub fn find<I: Id>(&self, id: &ExternalId) -> Result<I> {
         let found = self.known(id)?;
         if found == I::UNKNOWN && self.viewer.is_none() { accepts(self.feed, id).map(|()| found) } else { Ok(found) }
     }
 
     /// The id in the store of an id; one that no row has, if it is a name without a number, or a user who is being erased: no
     /// read shows anything of that user.
-    pub(crate) fn known<I: Id>(&self, id: &HostId) -> Result<I> {
+    pub(crate) fn known<I: Id>(&self, id: &ExternalId) -> Result<I> {
         Ok(self.unless_erasing(self.number_of(id)?))
     }
 
@@ -95,20 +95,20 @@ impl Read<'_> {
     }
 
     /// The id in the store of an id, also of a user who is being erased.
-    pub(crate) fn number_of<I: Id>(&self, id: &HostId) -> Result<I> {
+    pub(crate) fn number_of<I: Id>(&self, id: &ExternalId) -> Result<I> {
         match id {
-            HostId::Number(raw) => id_of(*raw),
-            HostId::Name(name) => {
+            ExternalId::Number(raw) => id_of(*raw),
+            ExternalId::Name(name) => {
                 tables::numbers(&self.feed.store, &[name], self.tier)?.pop().flatten().map_or(Ok(I::UNKNOWN), id_of)
             }
         }
     }
 
     /// The ids in the store of several ids, in their order.
-    pub fn find_all<'i, I: Id>(&self, ids: impl IntoIterator<Item = &'i HostId>) -> Result<Vec<I>> {
+    pub fn find_all<'i, I: Id>(&self, ids: impl IntoIterator<Item = &'i ExternalId>) -> Result<Vec<I>> {
         let ids: Vec<_> = ids.into_iter().collect();
         let found = self.look_up(&ids)?;
-        let unknown = |(_, found): &(&HostId, &I)| **found == I::UNKNOWN && self.viewer.is_none();
+        let unknown = |(_, found): &(&ExternalId, &I)| **found == I::UNKNOWN && self.viewer.is_none();
         for (id, _) in ids.into_iter().zip(&found).filter(unknown) {
             accepts(self.feed, id)?;
         }
@@ -116,24 +116,24 @@ impl Read<'_> {
     }
 
     /// The ids in the store of several ids, in their order; of a name without a number, one that no row has.
-    pub(crate) fn look_up<I: Id>(&self, ids: &[&HostId]) -> Result<Vec<I>> {
+    pub(crate) fn look_up<I: Id>(&self, ids: &[&ExternalId]) -> Result<Vec<I>> {
         let found = resolve(ids, |names| tables::numbers(&self.feed.store, names, self.tier))?;
         Ok(found.into_iter().map(|id| self.unless_erasing(id)).collect())
     }
 
     /// The id in the store of an item; `content_not_found` for a name that no change has mentioned.
-    pub fn find_content(&self, id: &HostId) -> Result<ContentId> {
+    pub fn find_content(&self, id: &ExternalId) -> Result<ContentId> {
         self.find(id).and_then(|id| if id == ContentId::UNKNOWN { Err(Error::content_not_found()) } else { Ok(id) })
     }
 
     /// A value, with the ids that it mentions as the application wrote them.
-    pub fn named<T: Mentions>(&self, value: T) -> Result<(T, HostIds)> {
+    pub fn named<T: Mentions>(&self, value: T) -> Result<(T, ExternalIds)> {
         let ids = self.host_ids(&value)?;
         Ok((value, ids))
     }
 
     /// The ids that a value mentions, as the application wrote them.
-    pub fn host_ids(&self, value: &(impl Mentions + ?Sized)) -> Result<HostIds> {
+    pub fn host_ids(&self, value: &(impl Mentions + ?Sized)) -> Result<ExternalIds> {
         let mut numbers = Vec::new();
         value.mentions(&mut |id| {
             if UserId::new(id).is_ok_and(|id| id.is_name() && id < UserId::UNKNOWN) {
@@ -141,26 +141,26 @@ impl Read<'_> {
             }
         });
         if numbers.is_empty() {
-            return Ok(HostIds::default());
+            return Ok(ExternalIds::default());
         }
         numbers.sort_unstable();
         numbers.dedup();
         let names = tables::names(&self.feed.store, &numbers, self.tier)?;
-        Ok(HostIds::new(numbers.into_iter().zip(names).filter(|(_, name)| !name.is_empty()).collect()))
+        Ok(ExternalIds::new(numbers.into_iter().zip(names).filter(|(_, name)| !name.is_empty()).collect()))
     }
 }
 
 /// Ids in the order of `ids`; `numbers` finds the numbers of names.
 pub(crate) fn resolve<I: Id>(
-    ids: &[&HostId],
+    ids: &[&ExternalId],
     numbers: impl FnOnce(&[&str]) -> Result<Vec<Option<u64>>>,
 ) -> Result<Vec<I>> {
     let names: Vec<&str> = ids.iter().filter_map(|id| id.name()).map(|name| &**name).collect();
     let mut found = if names.is_empty() { Vec::new() } else { numbers(&names)? }.into_iter();
     ids.iter()
         .map(|id| match id {
-            HostId::Number(raw) => id_of(*raw),
-            HostId::Name(_) => found.next().ok_or_else(missing)?.map_or(Ok(I::UNKNOWN), id_of),
+            ExternalId::Number(raw) => id_of(*raw),
+            ExternalId::Name(_) => found.next().ok_or_else(missing)?.map_or(Ok(I::UNKNOWN), id_of),
         })
         .collect()
 }
@@ -177,8 +177,8 @@ pub(crate) fn missing() -> Error {
 /// the server knows are refused like others: otherwise the answer would tell which it knows.
 pub fn may_name<'i>(
     feed: &Core,
-    user: &HostId,
-    others: impl IntoIterator<Item = &'i HostId>,
+    user: &ExternalId,
+    others: impl IntoIterator<Item = &'i ExternalId>,
     visibility: Visibility,
 ) -> Result<()> {
     let mut names = others.into_iter().filter(|other| visibility == Visibility::User && other.name().is_some());

@@ -11,7 +11,7 @@ use crate::writer::txn::Txn;
 use crate::{erasure, ids, visibility, warm};
 use kv::Tier;
 use model::error::{Code, Error, Result};
-use model::{Content, ContentId, HostId, MAX_TO, Millis, Moment, UserId};
+use model::{Content, ContentId, ExternalId, MAX_TO, Millis, Moment, UserId};
 
 /// Most rows that a delete purges itself, such as reactions.
 const ROWS_AT_ONCE: usize = 1000;
@@ -66,7 +66,7 @@ impl Change for DeleteItem {
 }
 
 /// Takes the id of an item that was purged elsewhere; `content_exists` if there is an item.
-fn take_id(feed: &Core, item: &HostId) -> Result<bool> {
+fn take_id(feed: &Core, item: &ExternalId) -> Result<bool> {
     let id = ids::for_change(feed, [item])?.pop().ok_or_else(missing)?;
     let is_there = "content_id: the item is here, live or deleted, so it is not purged";
     tables::take_id(&feed.store, id)?.ok_or_else(|| Error::refused(Code::ContentExists, is_there))

@@ -1,4 +1,4 @@
-//! Items of drafts.
+//! Items of new items.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt::Display;
@@ -9,22 +9,22 @@ use crate::streaming::ChangeTime;
 use crate::{users, visibility, writer};
 use kv::Tier;
 use model::error::{Code, Error, Result};
-use model::{Content, ContentId, Draft, Publish};
+use model::{Content, ContentId, NewContent, Publish};
 
-/// The items of drafts; `ids` has the ids of each in the order of [`Draft::ids`].
-pub(crate) fn completed(feed: &Core, drafts: Vec<Draft>, ids: &[ContentId]) -> Result<Vec<Publish>> {
+/// The items of new items; `ids` has the ids of each in the order of [`NewContent::ids`].
+pub(crate) fn completed(feed: &Core, new_items: Vec<NewContent>, ids: &[ContentId]) -> Result<Vec<Publish>> {
     let mut ids = ids.iter().copied();
-    let complete = |draft: Draft| {
-        let audience = draft.audience;
+    let complete = |new_item: NewContent| {
+        let audience = new_item.audience;
         let too_few = || Error::Corrupt("the store returned too few numbers of names".to_owned());
-        let mut item = draft.publish(|| ids.next()).ok_or_else(too_few)?;
+        let mut item = new_item.publish(|| ids.next()).ok_or_else(too_few)?;
         item.content.audience = match audience {
             Some(audience) => audience,
             None => users::tables::settings(&feed.store, item.content.author, Tier::Disk)?.default_audience,
         };
         Ok(item)
     };
-    drafts.into_iter().map(complete).collect()
+    new_items.into_iter().map(complete).collect()
 }
 
 /// `invalid_body` if an id occurs twice.

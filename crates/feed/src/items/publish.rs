@@ -1,4 +1,4 @@
-//! Publishes: all drafts of a call or none. Comments are publishes on an item.
+//! Publishes: all new items of a call or none. Comments are publishes on an item.
 
 use std::collections::HashSet;
 use std::fmt::Display;
@@ -18,13 +18,19 @@ use kv::Tier;
 use model::error::{Code, Error, Result};
 use model::failpoint::Failpoint;
 use model::sync::atomic::Ordering;
-use model::{CommentDraft, Content, ContentId, Draft, HostId, HostIds, ItemView, Publish, failpoint};
+use model::{Content, ContentId, ExternalId, ExternalIds, ItemView, NewComment, NewContent, Publish, failpoint};
 
 /// Publishes a comment on an item; returns the comment, and whether it is new. `content_not_found` if the item does not
 /// exist, with [`Visibility::User`] this or `blocked` if it is not for the author of the comment by the rules of
 /// [`visibility::find_item`](crate::visibility::find_item); other errors as in [`PublishItems`](crate::PublishItems).
-pub fn comment(feed: &Feed, subject: HostId, draft: CommentDraft, visibility: Visibility) -> Result<(Content, bool)> {
-    let published = feed.submit(PublishItems { drafts: vec![draft.on(subject)], on_live_items: Some(visibility) })?;
+pub fn comment(
+    feed: &Feed,
+    subject: ExternalId,
+    new_item: NewComment,
+    visibility: Visibility,
+) -> Result<(Content, bool)> {
+    let published =
+        feed.submit(PublishItems { new_items: vec![new_item.on(subject)], on_live_items: Some(visibility) })?;
     only(published)
 }
 
@@ -34,7 +40,7 @@ pub struct PublishedItem {
     /// The item with its counts. These can be above 0, because comments may come before their subject.
     pub shown: ItemView,
     /// The ids that it mentions; it may have more.
-    pub ids: Arc<HostIds>,
+    pub ids: Arc<ExternalIds>,
     /// Whether it was not there before.
     pub is_new: bool,
 }
@@ -43,68 +49,68 @@ impl Change for PublishItems {
     type Outcome = Vec<(Content, bool)>;
 
     fn bytes(&self) -> usize {
-        self.drafts.iter().map(Draft::bytes).sum()
+        self.new_items.iter().map(NewContent::bytes).sum()
     }
 
     fn jobs(&self) -> usize {
-        self.drafts.iter().map(Draft::paths).sum()
+        self.new_items.iter().map(NewContent::paths).sum()
     }
 
     fn warm(&self, read: Read<'_>) -> Result<()> {
-        warm::drafts(read, &self.drafts)
+        warm::new_items(read, &self.new_items)
     }
 
     fn apply(self, txn: &mut Txn<'_>) -> Result<Self::Outcome> {
         let feed = txn.feed;
-        let Self { drafts, on_live_items } = self;
-        for draft in &drafts {
-            match draft.ref_id.as_ref().zip(on_live_items) {
+        let Self { new_items, on_live_items } = self;
+        for new_item in &new_items {
+            match new_item.ref_id.as_ref().zip(on_live_items) {
                 Some((subject, Visibility::Application)) => {
                     let subject = feed.read().find_content(subject)?;
                     visibility::contents(feed.read(), &[subject])?.pop().ok_or_else(Error::content_not_found)?;
                 }
                 Some((subject, visibility)) => {
-                    visibility::find_item(feed.read(), subject, &draft.author_id, visibility)?;
+                    visibility::find_item(feed.read(), subject, &new_item.author_id, visibility)?;
                 }
                 None => {}
             }
         }
-        each_once(drafts.iter().filter_map(|draft| draft.content_id.as_ref()), "content")?;
-        let alone = drafts.len() == 1;
-        for (place, draft) in drafts.iter().enumerate() {
-            check(draft, |name| field(alone, place, name))?;
+        each_once(new_items.iter().filter_map(|new_item| new_item.content_id.as_ref()), "content")?;
+        let alone = new_items.len() == 1;
+        for (place, new_item) in new_items.iter().enumerate() {
+            check(new_item, |name| field(alone, place, name))?;
         }
-        publish_items(txn, drafts)
+        publish_items(txn, new_items)
     }
 }
 
 impl PublishItems {
-    /// A publish of all drafts, or none.
-    pub fn all(drafts: Vec<Draft>) -> Self {
-        Self { drafts, on_live_items: None }
+    /// A publish of all new items, or none.
+    pub fn all(new_items: Vec<NewContent>) -> Self {
+        Self { new_items, on_live_items: None }
     }
 
-    /// A publish of one draft.
-    pub fn one(draft: Draft) -> Self {
-        Self::all(vec![draft])
+    /// A publish of one new item.
+    pub fn one(new_item: NewContent) -> Self {
+        Self::all(vec![new_item])
     }
 }
 
-/// Publishes one draft, with the errors of [`PublishItems`](crate::PublishItems).
-pub fn publish_one(feed: &Feed, draft: Draft) -> Result<PublishedItem> {
-    published(feed.read(), &only(feed.submit(PublishItems::all(vec![draft]))?)?)
+/// Publishes one new item, with the errors of [`PublishItems`](crate::PublishItems).
+pub fn publish_one(feed: &Feed, new_item: NewContent) -> Result<PublishedItem> {
+    published(feed.read(), &only(feed.submit(PublishItems::all(vec![new_item]))?)?)
 }
 
-/// Publishes one draft without blocking. Calls `told` with the content, and whether it is new. Fails with `overloaded` if
+/// Publishes one new item without blocking. Calls `told` with the content, and whether it is new. Fails with `overloaded` if
 /// too many changes wait. Not for nodes.
 pub fn ask(feed: &Feed, publish: PublishItems, told: OnDone<(Content, bool)>) -> Result<()> {
     feed.ask(publish, Box::new(move |made| told(made.and_then(only))))
 }
 
-fn publish_items(txn: &mut Txn<'_>, drafts: Vec<Draft>) -> Result<Vec<(Content, bool)>> {
-    let (feed, at, alone) = (txn.feed, txn.at, drafts.len() == 1);
-    let ids: Vec<ContentId> = ids::for_change(feed, drafts.iter().flat_map(Draft::ids))?;
-    let items = items::completed(feed, drafts, &ids)?;
+fn publish_items(txn: &mut Txn<'_>, new_items: Vec<NewContent>) -> Result<Vec<(Content, bool)>> {
+    let (feed, at, alone) = (txn.feed, txn.at, new_items.len() == 1);
+    let ids: Vec<ContentId> = ids::for_change(feed, new_items.iter().flat_map(NewContent::ids))?;
+    let items = items::completed(feed, new_items, &ids)?;
     let (mut items, ahead) = items::sift_items(feed, items, |index| field(alone, index, "published_at"), at)?;
     // Before the refusals of times: a command log has always had it so.
     kinds::number(feed, &mut items)?;
@@ -187,15 +193,15 @@ pub fn published(read: Read<'_>, (content, is_new): &(Content, bool)) -> Result<
     Ok(PublishedItem { shown, ids: Arc::new(ids), is_new: *is_new })
 }
 
-/// The name of a field of a draft in the request: with the place of the draft, if it is not alone.
+/// The name of a field of a new item in the request: with the place of the new item, if it is not alone.
 fn field(alone: bool, place: usize, name: &str) -> String {
     if alone { name.to_owned() } else { format!("items[{place}].{name}") }
 }
 
-/// `invalid_body` for what is wrong in a draft itself; `field` names a field in the request.
-pub(crate) fn check(draft: &Draft, field: impl Fn(&str) -> String) -> Result<()> {
-    let checked = draft.check_to().map_err(|why| ("to", why));
-    let checked = checked.and_then(|()| draft.check_mentions().map_err(|why| ("mentions", why)));
+/// `invalid_body` for what is wrong in a new item itself; `field` names a field in the request.
+pub(crate) fn check(new_item: &NewContent, field: impl Fn(&str) -> String) -> Result<()> {
+    let checked = new_item.check_to().map_err(|why| ("to", why));
+    let checked = checked.and_then(|()| new_item.check_mentions().map_err(|why| ("mentions", why)));
     checked.map_err(|(name, why)| Error::refused(Code::InvalidBody, field(name) + ": " + &why))
 }
 

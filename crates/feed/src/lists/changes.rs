@@ -11,7 +11,7 @@ use crate::writer::txn::{EntryList, Txn};
 use crate::{follows, ids, kinds, lists};
 use kv::Tier;
 use model::error::{Code, Error, Result};
-use model::{HostId, ListId, Membership, Millis, RuleDraft, Span, UserId, UserList};
+use model::{ExternalId, ListId, Membership, Millis, NamedRule, Span, UserId, UserList};
 
 /// Most lists of one user: each page of the home timeline that is not cached looks at the exclusive ones.
 const LISTS: usize = 100;
@@ -20,10 +20,10 @@ const LISTS: usize = 100;
 /// are those of [`ChangeMembers`](crate::ChangeMembers), and `too_many_kinds`.
 pub fn put_member(
     feed: &Feed,
-    user: HostId,
+    user: ExternalId,
     list: String,
-    member: HostId,
-    rule: RuleDraft,
+    member: ExternalId,
+    rule: NamedRule,
 ) -> Result<Option<Membership>> {
     let change = ChangeMembers { user, list, add: vec![member], remove: vec![], rule: Some(rule) };
     Ok(feed.submit(change)?.pop().flatten())

@@ -9,8 +9,8 @@ use crate::read::{Read, Visibility};
 use crate::{items, pages, restrictions, visibility};
 use model::error::Result;
 use model::{
-    ContentId, Cursor, Entry, HostId, HostNoticeId, Millis, Notice, NoticeCursor, NoticeId, NoticeKind, Order, Page,
-    PageRequest, Position, Scan, Span, Unread, UserId,
+    ContentId, Cursor, Entry, ExternalId, ExternalNoticeId, Millis, Notice, NoticeCursor, NoticeId, NoticeKind, Order,
+    Page, PageRequest, Position, Scan, Span, Unread, UserId,
 };
 
 /// Most actors whom a group shows.
@@ -158,7 +158,7 @@ pub fn marker(read: Read<'_>, user: UserId) -> Result<Option<NoticeCursor>> {
 
 /// A place for the marker of notices; `unknown_cursor` as in [`visibility::find_place`](crate::visibility::find_place). With
 /// [`Visibility::Application`] an unknown actor, who may be erased, leads to the end of the millisecond.
-pub fn find(read: Read<'_>, place: &Position<HostNoticeId>, visibility: Visibility) -> Result<NoticeCursor> {
+pub fn find(read: Read<'_>, place: &Position<ExternalNoticeId>, visibility: Visibility) -> Result<NoticeCursor> {
     notice_place(read, place, visibility, NoticeCursor::without_actor)
 }
 
@@ -166,7 +166,7 @@ pub fn find(read: Read<'_>, place: &Position<HostNoticeId>, visibility: Visibili
 /// [`Visibility::Application`] an unknown actor leads to the time alone: both directions show all of this millisecond.
 pub fn find_span(
     read: Read<'_>,
-    request: &PageRequest<HostNoticeId>,
+    request: &PageRequest<ExternalNoticeId>,
     visibility: Visibility,
 ) -> Result<PageRequest<NoticeId>> {
     let Span { before, after } = &request.span;
@@ -178,12 +178,12 @@ pub fn find_span(
 
 fn notice_place(
     read: Read<'_>,
-    place: &Position<HostNoticeId>,
+    place: &Position<ExternalNoticeId>,
     visibility: Visibility,
     of_unknown: impl Fn(NoticeCursor) -> NoticeCursor,
 ) -> Result<NoticeCursor> {
-    let HostNoticeId { kind, reaction, actor, item } = &place.id;
-    let find = |id: &HostId| Position { at: place.at, id: id.clone() };
+    let ExternalNoticeId { kind, reaction, actor, item } = &place.id;
+    let find = |id: &ExternalId| Position { at: place.at, id: id.clone() };
     let actor: Position<UserId> = visibility::find_place(read, &find(actor), visibility)?;
     let item =
         item.as_ref().map(|item| visibility::find_place::<ContentId>(read, &find(item), visibility)).transpose()?;

@@ -12,7 +12,7 @@ use crate::writer::command::{Change, NumberReactions, OnDone, React, ReactionReq
 use crate::writer::txn::{EntryList, Txn};
 use crate::{ids, notices, visibility, warm, writer};
 use model::error::{Code, Error, Result};
-use model::{ContentId, HostId, Reacted, Reaction, ReactionKind, UserId};
+use model::{ContentId, ExternalId, Reacted, Reaction, ReactionKind, UserId};
 
 /// Adds or removes a reaction; `told` gets the result. Does not block; `overloaded` if too many changes wait. Not on a node.
 ///
@@ -23,7 +23,7 @@ pub fn ask(feed: &Feed, reaction: React, told: OnDone<Reacted>) -> Result<()> {
 }
 
 /// [`reactions::ask`](crate::reactions::ask) for a caller that waits.
-pub fn react(feed: &Feed, item: HostId, request: ReactionRequest) -> Result<Reacted> {
+pub fn react(feed: &Feed, item: ExternalId, request: ReactionRequest) -> Result<Reacted> {
     only(feed.submit(React::one(item, request))?)
 }
 
@@ -44,7 +44,7 @@ fn only(reacted: Vec<Result<Reacted>>) -> Result<Reacted> {
 
 impl React {
     /// A change of one reaction.
-    pub fn one(item: HostId, request: ReactionRequest) -> Self {
+    pub fn one(item: ExternalId, request: ReactionRequest) -> Self {
         Self { item, requests: vec![request], imported: false }
     }
 }

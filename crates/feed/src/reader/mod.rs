@@ -16,7 +16,7 @@ use crate::rows::tables;
 use crate::store::Store;
 use kv::{Scope, Tier};
 use model::error::{Error, Result};
-use model::{HostId, KindId, MAX_ID, Rule, RuleDraft, UserId};
+use model::{ExternalId, KindId, MAX_ID, NamedRule, Rule, UserId};
 
 /// An open directory that nothing changes.
 pub struct Reader {
@@ -47,28 +47,28 @@ impl Reader {
         self.store.memory.kinds.reactions.known().names().to_vec()
     }
 
-    /// The id of a user or an item as the host writes it. `Corrupt` if a number has no name.
-    pub fn host(&self, id: impl Into<u64>) -> Result<HostId> {
+    /// The id of a user or an item as the application writes it. `Corrupt` if a number has no name.
+    pub fn host(&self, id: impl Into<u64>) -> Result<ExternalId> {
         let id = id.into();
         self.found(id)?.ok_or_else(|| Error::Corrupt(format!("number {id} has no name")))
     }
 
     /// As [`Reader::host`]; `None` if a number has no name, or lost it with its user.
-    pub fn found(&self, id: u64) -> Result<Option<HostId>> {
+    pub fn found(&self, id: u64) -> Result<Option<ExternalId>> {
         if id <= MAX_ID {
-            return Ok(Some(HostId::Number(id)));
+            return Ok(Some(ExternalId::Number(id)));
         }
         let name = ids::tables::name(&self.store, id, Tier::Disk)?;
-        Ok(name.filter(|name| !name.is_empty()).map(HostId::Name))
+        Ok(name.filter(|name| !name.is_empty()).map(ExternalId::Name))
     }
 
-    /// A rule in the words of the host.
-    fn rule(&self, rule: Option<Rule>) -> Result<RuleDraft> {
-        let Some(rule) = rule else { return Ok(RuleDraft::All) };
+    /// A rule in the words of the application.
+    fn rule(&self, rule: Option<Rule>) -> Result<NamedRule> {
+        let Some(rule) = rule else { return Ok(NamedRule::All) };
         let known = self.store.memory.kinds.content.known();
         let name = |kind: &KindId| known.name(kind.0).map(str::to_owned);
         let names = rule.kinds().iter().map(name).collect::<Option<Vec<_>>>();
-        let named = names.and_then(|names| RuleDraft::named(rule.is_only(), names).ok());
+        let named = names.and_then(|names| NamedRule::named(rule.is_only(), names).ok());
         named.ok_or_else(|| Error::Corrupt("a rule with an unknown kind".to_owned()))
     }
 

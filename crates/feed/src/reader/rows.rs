@@ -15,8 +15,8 @@ use crate::rows::values::{NumberedList, Stored, Value};
 use kv::{Scope, Tier};
 use model::error::Result;
 use model::{
-    Content, ContentId, HostId, HostNoticeId, MAX_ID, Membership, Millis, NoticeCursor, NoticeId, NoticeKind, Position,
-    Profile, ReactionKinds, Restriction, RuleDraft, UserId, UserList, UserSettings,
+    Content, ContentId, ExternalId, ExternalNoticeId, MAX_ID, Membership, Millis, NamedRule, NoticeCursor, NoticeId,
+    NoticeKind, Position, Profile, ReactionKinds, Restriction, UserId, UserList, UserSettings,
 };
 
 /// A relation that may have a rule: a follow, a request, a member of a list.
@@ -29,7 +29,7 @@ pub struct Ruled {
     /// Since when.
     pub since: Millis,
     /// The kinds that it shows.
-    pub rule: RuleDraft,
+    pub rule: NamedRule,
 }
 
 /// The place up to which a user has read.
@@ -42,7 +42,7 @@ pub struct Marker<'a> {
     /// The time of the place.
     pub at: Millis,
     /// The item of the place, which need not exist.
-    pub item: HostId,
+    pub item: ExternalId,
 }
 
 /// Most turns of items.
@@ -54,10 +54,10 @@ const MOST_ABOVE: usize = 64;
 pub(super) type Take<'t, T> = &'t mut dyn FnMut(T) -> Result<()>;
 
 /// All names, in the order in which the server first saw them.
-pub fn each_name(reader: &Reader, take: Take<'_, HostId>) -> Result<()> {
+pub fn each_name(reader: &Reader, take: Take<'_, ExternalId>) -> Result<()> {
     reader.each(&NAMES_BY_NUMBER, |key, name| match user(&NAMES_BY_NUMBER, key)? {
         user if reader.hides(user) || name.is_empty() => Ok(()),
-        _ => take(HostId::Name(text(name, &NAMES_BY_NUMBER)?.into())),
+        _ => take(ExternalId::Name(text(name, &NAMES_BY_NUMBER)?.into())),
     })
 }
 
@@ -235,7 +235,7 @@ pub fn each_marker(reader: &Reader, take: &mut dyn FnMut(Marker<'_>) -> Result<(
 }
 
 /// The places up to which users have read their notices.
-pub fn each_notice_marker(reader: &Reader, take: Take<'_, (UserId, Position<HostNoticeId>)>) -> Result<()> {
+pub fn each_notice_marker(reader: &Reader, take: Take<'_, (UserId, Position<ExternalNoticeId>)>) -> Result<()> {
     each_of_user(reader, NOTICE_MARKERS, &mut |(user, place)| {
         let NoticeId { actor, item, .. } = place.id;
         let is_hidden = reader.hides(actor) || item.map_or(Ok(false), |item| hides_item(reader, item))?;
@@ -247,8 +247,8 @@ pub fn each_notice_marker(reader: &Reader, take: Take<'_, (UserId, Position<Host
 }
 
 /// An id of a place. One without a name becomes the greatest number.
-fn named_or_last(reader: &Reader, id: impl Into<u64>) -> Result<HostId> {
-    Ok(reader.found(id.into())?.unwrap_or(HostId::Number(MAX_ID)))
+fn named_or_last(reader: &Reader, id: impl Into<u64>) -> Result<ExternalId> {
+    Ok(reader.found(id.into())?.unwrap_or(ExternalId::Number(MAX_ID)))
 }
 
 /// All suspended users, with the times since when.

@@ -119,7 +119,7 @@ parts!(
     EventNumber = "event"
 );
 
-/// Above the numbers of the host: stands for a name.
+/// Above the numbers of the application: stands for a name.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct NameNumber(pub(crate) u64);
 

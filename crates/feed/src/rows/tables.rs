@@ -140,7 +140,7 @@ tables! {
     /// The log of changes. A start, streams that resume and the feed of changes read it.
     EVENTS: EventNumber => Logged = "events" [.read_by(Access::Log).counting(Counted::Newest)];
     /// Notes of the server: see [Notes](#notes).
-    REPLICA: Note => Vec<u8> = "replica" [.own()];
+    NOTES: Note => Vec<u8> = "notes" [.own()];
     /// Blocks: a user, and the target.
     BLOCKS: (UserId, UserId) => Millis = "blocks" [.exported()];
     /// Blocks of a user in the order of their times.

@@ -21,7 +21,7 @@ pub(super) fn first(at: Millis) -> u64 {
 /// than the counter has, they have later times. After the year 2248, when milliseconds need more bits, they begin again from
 /// below.
 ///
-/// Unique among servers with different numbers, and within a process. An id that an earlier process has made, or a host has
+/// Unique among servers with different numbers, and within a process. An id that an earlier process has made, or an application has
 /// named, may be taken; then some are skipped, see [`SequenceState::skip_ids`].
 impl SequenceState {
     /// The next id of the server with this number.

@@ -11,7 +11,7 @@ use model::{ContentId, Cursor, InvalidId, Millis};
 pub struct SequenceState {
     /// The latest time given, or taken for an event.
     pub(crate) at: Millis,
-    /// The greatest cursor given, or of an item with a time of the host that had come.
+    /// The greatest cursor given, or of an item with a time of the application that had come.
     pub(super) last: Cursor,
     /// Times may still be a millisecond later this many times at once.
     pub(super) steps: u64,

@@ -8,7 +8,7 @@
 //! restarts.
 //!
 //! Readers follow that order: a page leaves out items that were not in the log when its read began
-//! ([`Sequencer::later_than`]), and a change is answered once its event is in the log. An item with a time of the host that has
+//! ([`Sequencer::later_than`]), and a change is answered once its event is in the log. An item with a time of the application that has
 //! come takes its place among the cursors given here, so all that are given later are above it. For other items there is a
 //! bound, [`Sequencer::open`], and no client goes on with `after` from above it. So a client that goes on with `after` finds all
 //! later items with times given here. Readers take the lock only for items about as new as the end of the log.
@@ -178,7 +178,7 @@ impl Sequencer {
         (first..).zip(effects).map(row).collect()
     }
 
-    /// The time from which on notices may still come: those before it are visible, but for ones with a time of the host. Also
+    /// The time from which on notices may still come: those before it are visible, but for ones with a time of the application. Also
     /// whether a group of changes under way decides it.
     pub(crate) fn complete(&self) -> (Millis, bool) {
         let state = self.state();

@@ -43,7 +43,7 @@ impl SequenceState {
         self.last.next_newer().map_or(first, |next| next.max(first))
     }
 
-    /// Lets the cursor of an item with a time of the host take its place among those given: later ones are above it. Not
+    /// Lets the cursor of an item with a time of the application take its place among those given: later ones are above it. Not
     /// if its time has not come yet.
     pub(super) fn pass(&mut self, cursor: Cursor) {
         if cursor.at <= self.at {

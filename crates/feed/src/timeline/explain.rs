@@ -9,7 +9,7 @@ use crate::read::Read;
 use crate::timeline::home::{Reader, Timeline};
 use crate::{erasure, follows, inbox, items, lists, timeline, users};
 use model::error::Result;
-use model::{ContentId, Cursor, Entry, HostId, Order, PageRequest, Restriction, Span, UserId};
+use model::{ContentId, Cursor, Entry, ExternalId, Order, PageRequest, Restriction, Span, UserId};
 
 /// The reasons that an item is, or is not, in a timeline.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -43,7 +43,7 @@ pub struct PathExplanation {
     #[serde(skip)]
     pub source: UserId,
     /// The id of the source.
-    pub source_id: HostId,
+    pub source_id: ExternalId,
     /// The user follows the source.
     pub following: bool,
     /// A request of the user to follow the source waits.

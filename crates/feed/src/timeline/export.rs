@@ -10,7 +10,7 @@ use crate::read::Read;
 use crate::{erasure, follows, items, kinds, lists, notices, reactions, users, visibility};
 use model::error::{Code, Error, Result};
 use model::{
-    Audience, COMMENT, Content, ContentId, Cursor, Entry, HostId, HostNoticeId, ItemView, JsonObject, KindId,
+    Audience, COMMENT, Content, ContentId, Cursor, Entry, ExternalId, ExternalNoticeId, ItemView, JsonObject, KindId,
     KindNames, Millis, Notice, NoticeCursor, Order, PageRequest, Position, ReactionKind, Restriction, Rule, Scan, Side,
     Span, UserCursor, UserId, UserList,
 };
@@ -35,7 +35,7 @@ pub enum ExportPart {
 #[allow(missing_docs, reason = "docs/use/api.md has the lines and their fields")]
 pub enum ExportLine {
     Profile {
-        user_id: HostId,
+        user_id: ExternalId,
         nickname: Option<String>,
         avatar: Option<String>,
         extra: Option<JsonObject>,
@@ -48,12 +48,12 @@ pub enum ExportLine {
         since: Millis,
     },
     Marker {
-        cursor: Position<HostId>,
+        cursor: Position<ExternalId>,
     },
     Reaction {
         kind: String,
-        content_id: HostId,
-        author_id: HostId,
+        content_id: ExternalId,
+        author_id: ExternalId,
     },
     Following(ExportedUser),
     Follower(ExportedUser),
@@ -74,21 +74,21 @@ pub enum ExportLine {
     },
     ListMarker {
         list: String,
-        cursor: Position<HostId>,
+        cursor: Position<ExternalId>,
     },
     NoticeMarker {
-        cursor: Position<HostNoticeId>,
+        cursor: Position<ExternalNoticeId>,
     },
     Notice {
         kind: &'static str,
         at: Millis,
-        user_id: HostId,
+        user_id: ExternalId,
         #[serde(skip_serializing_if = "Option::is_none")]
         reaction: Option<String>,
         #[serde(skip_serializing_if = "Option::is_none")]
-        content_id: Option<HostId>,
+        content_id: Option<ExternalId>,
         #[serde(skip_serializing_if = "Option::is_none")]
-        on: Option<HostId>,
+        on: Option<ExternalId>,
     },
     End {},
 }
@@ -97,7 +97,7 @@ pub enum ExportLine {
 #[derive(Debug, Serialize)]
 #[allow(missing_docs, reason = "docs/use/api.md has the fields")]
 pub struct ExportedUser {
-    pub user_id: HostId,
+    pub user_id: ExternalId,
     pub since: Millis,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub only: Option<KindNames>,
@@ -129,14 +129,14 @@ enum Step {
 /// An export under way. It is not of one instant: what changes meanwhile may be in it or not.
 #[derive(Debug)]
 pub struct Export {
-    host: HostId,
+    host: ExternalId,
     user: UserId,
     steps: VecDeque<Step>,
 }
 
 impl Export {
     /// The export of a user, whose id the application writes as `host`.
-    pub fn new(host: HostId, user: UserId) -> Self {
+    pub fn new(host: ExternalId, user: UserId) -> Self {
         Self { host, user, steps: [Step::Records].into() }
     }
 

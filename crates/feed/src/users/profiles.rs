@@ -10,7 +10,7 @@ use crate::writer::txn::Txn;
 use crate::{follows, ids};
 use kv::Tier;
 use model::error::{Code, Result};
-use model::{HostId, Profile, UserCounts, UserId};
+use model::{ExternalId, Profile, UserCounts, UserId};
 
 /// A user's profile and counts. An unknown user has an empty profile and zero counts.
 pub fn user(read: Read<'_>, user: UserId) -> Result<(Profile, UserCounts)> {
@@ -20,7 +20,7 @@ pub fn user(read: Read<'_>, user: UserId) -> Result<(Profile, UserCounts)> {
 }
 
 /// Replaces a user's whole profile; returns it with the user's counts.
-pub fn put_profile(feed: &Feed, user: HostId, profile: Profile) -> Result<(Profile, UserCounts)> {
+pub fn put_profile(feed: &Feed, user: ExternalId, profile: Profile) -> Result<(Profile, UserCounts)> {
     feed.submit(PutProfiles { profiles: vec![(user.clone(), profile.clone())] })?
         .into_iter()
         .collect::<Result<Vec<_>>>()?;

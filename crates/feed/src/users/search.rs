@@ -9,7 +9,7 @@ use crate::read::Read;
 use crate::{erasure, events, ids, items, users};
 use model::error::Result;
 use model::nickname::folded;
-use model::{HostId, Id as _, Profile, UserCounts, UserId};
+use model::{ExternalId, Id as _, Profile, UserCounts, UserId};
 
 /// Most names, nicknames and changes that one look goes through.
 const MOST: usize = 1000;
@@ -26,13 +26,13 @@ pub enum Late {
 }
 
 /// A user with profile and counts.
-pub type FoundUser = (HostId, Profile, UserCounts);
+pub type FoundUser = (ExternalId, Profile, UserCounts);
 
 /// The first `limit` users found by a text: the user with this id, those whose ids begin with it, then those with a nickname
 /// in which a word begins with it, whatever capitals and accents. A user is an id with a profile or a count.
 pub fn search(read: Read<'_>, text: &str, limit: usize) -> Result<Vec<FoundUser>> {
     let store = &read.feed.store;
-    let exact = text.parse::<HostId>().ok().map(|id| read.known::<UserId>(&id)).transpose()?;
+    let exact = text.parse::<ExternalId>().ok().map(|id| read.known::<UserId>(&id)).transpose()?;
     let by_id =
         ids::tables::names_beginning(store, text, MOST)?.into_iter().filter_map(|(_, number)| UserId::of(number).ok());
     let folded = folded(text);

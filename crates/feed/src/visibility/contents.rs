@@ -12,13 +12,13 @@ use crate::{caches, erasure, items, reactions, restrictions, users, visibility};
 use model::error::{Error, Result};
 use model::versions::Thing;
 use model::{
-    AuthorSummary, Content, ContentId, ContentPage, Entry, HostId, ItemView, KeptText, Page, Profile, SharedContent,
-    UserId,
+    AuthorSummary, Content, ContentId, ContentPage, Entry, ExternalId, ItemView, KeptText, Page, Profile,
+    SharedContent, UserId,
 };
 
 /// The id in the store of an item as of [`visibility::by_id`](crate::visibility::by_id); `content_not_found` for any other. The
 /// item is no part of the answer, so nobody counts it.
-pub fn find_live(read: Read<'_>, id: &HostId) -> Result<ContentId> {
+pub fn find_live(read: Read<'_>, id: &ExternalId) -> Result<ContentId> {
     let id = read.find_content(id)?;
     by_id(read.counted(&|_| Ok(())), id)?.map(|_| id).ok_or_else(Error::content_not_found)
 }
@@ -27,7 +27,12 @@ pub fn find_live(read: Read<'_>, id: &HostId) -> Result<ContentId> {
 /// [`Visibility::User`], `content_not_found` for every item that the user does not see, but `blocked` if nothing else than
 /// a block with its author keeps it from the user. With [`Visibility::Application`] only for a name that no change has
 /// mentioned; `invalid_id` as in [`Read::find`].
-pub fn find_item(read: Read<'_>, item: &HostId, user: &HostId, visibility: Visibility) -> Result<(ContentId, UserId)> {
+pub fn find_item(
+    read: Read<'_>,
+    item: &ExternalId,
+    user: &ExternalId,
+    visibility: Visibility,
+) -> Result<(ContentId, UserId)> {
     if visibility == Visibility::Application {
         return Ok((read.find_content(item)?, read.find(user)?));
     }

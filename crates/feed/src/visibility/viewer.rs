@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use crate::read::{Read, Visibility};
 use crate::{follows, restrictions, users, visibility};
 use model::error::{Code, Error, Result};
-use model::{ContentId, Entry, HostId, Id, PageRequest, Position, Span, UserId};
+use model::{ContentId, Entry, ExternalId, Id, PageRequest, Position, Span, UserId};
 
 /// Items read at once for their paths.
 const ITEMS_AT_ONCE: usize = 32;
@@ -14,7 +14,7 @@ const ITEMS_AT_ONCE: usize = 32;
 /// accepted: pages have such places whatever a server accepts. An unknown name counts as the newest of all. With
 /// [`Visibility::User`] that is so because a user must not learn which names exist. Names of users may be those of users
 /// who were erased since a list showed them.
-pub fn find_place<I: Id>(read: Read<'_>, place: &Position<HostId>, visibility: Visibility) -> Result<Position<I>> {
+pub fn find_place<I: Id>(read: Read<'_>, place: &Position<ExternalId>, visibility: Visibility) -> Result<Position<I>> {
     // A page with an unknown name is kept as any other: otherwise the time of its answer would tell which names exist. When a
     // change gives the name a number, that is above all of the page.
     let id = read.known(&place.id)?;
@@ -29,11 +29,12 @@ pub fn find_place<I: Id>(read: Read<'_>, place: &Position<HostId>, visibility: V
 /// [`Visibility::Application`] an unknown user leads to the time alone: both directions show all of this millisecond.
 pub fn find_span<I: Id>(
     read: Read<'_>,
-    request: &PageRequest<HostId>,
+    request: &PageRequest<ExternalId>,
     visibility: Visibility,
 ) -> Result<PageRequest<I>> {
-    let find =
-        |place: &Option<Position<HostId>>| place.as_ref().map(|place| find_place(read, place, visibility)).transpose();
+    let find = |place: &Option<Position<ExternalId>>| {
+        place.as_ref().map(|place| find_place(read, place, visibility)).transpose()
+    };
     let Span { before, after } = &request.span;
     let mut span: Span<I> = Span { before: find(before)?, after: find(after)? };
     if visibility == Visibility::Application {

@@ -12,8 +12,8 @@ use crate::writer::named::{Named, See, refuse_erasing};
 use crate::writer::txn::Txn;
 use model::error::{Code, Error, Result};
 use model::{
-    Draft, EditDraft, ErasedPart, HostId, HostNoticeId, ListSettings, Millis, Position, Profile, Restriction,
-    RuleDraft, UserSettings,
+    ContentEdit, ErasedPart, ExternalId, ExternalNoticeId, ListSettings, Millis, NamedRule, NewContent, Position,
+    Profile, Restriction, UserSettings,
 };
 
 /// A change of what readers see. It is what a caller asked for: ids, times and refusals are decided when it applies.
@@ -162,34 +162,34 @@ macro_rules! each {
 }
 
 changes! {
-    /// Publishes all drafts or none. Returns the content of each, and whether it is new.
+    /// Publishes all new items or none. Returns the content of each, and whether it is new.
     ///
     /// `content_exists` if an id belongs to another item, `time_ahead` if a time lies too far ahead, `overloaded` if
     /// the queue of jobs is full, or ids come below earlier ones more often than once a millisecond.
     ///
-    /// With `on_live_items`, the item in `ref_id` of each draft must exist for this caller: see
+    /// With `on_live_items`, the item in `ref_id` of each new item must exist for this caller: see
     /// [`items::comment`](crate::items::comment).
     PublishItems {
-        drafts: Vec<Draft>,
+        new_items: Vec<NewContent>,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         on_live_items: Option<Visibility>,
     }
     /// Edits an item; `content_not_found` if it does not exist. An empty edit changes nothing, not even the time of
     /// edit.
-    EditItem { item: HostId [item], edit: EditDraft }
+    EditItem { item: ExternalId [item], edit: ContentEdit }
     /// Deletes an item; `content_not_found` if it does not exist. It can be restored for `content.deleted_retention`; if
     /// that is 0, it is purged at once.
     ///
     /// With `purge` for good, also one that is deleted already: nothing of it can be read any more, and a compaction
     /// removes it from the disk. `content_not_found` if there was no such item.
     DeleteItem {
-        item: HostId [item],
+        item: ExternalId [item],
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         purge: bool,
     }
     /// Takes a deletion back: the item is in every list again, at its old place. A live item gets the same answer.
     /// `content_not_found` if it does not exist or was deleted too long ago, `overloaded` if the queue of jobs is full.
-    RestoreItem { item: HostId [item] }
+    RestoreItem { item: ExternalId [item] }
     /// Applies all changes of one user's follows or none, and returns the relations afterwards: those to follow first,
     /// then those to unfollow. A follow without a time gets the server's clock. A present follow keeps its rule, a new one
     /// shows all kinds. A follow of a user who approves followers becomes a request; an unfollow takes a request back. Only
@@ -199,11 +199,11 @@ changes! {
     ///
     /// `rule` and `approved` are for all follows: see [`follows::follow`](crate::follows::follow).
     Relate {
-        user: HostId,
-        follow: Vec<(HostId, Option<Millis>)>,
-        unfollow: Vec<HostId>,
+        user: ExternalId,
+        follow: Vec<(ExternalId, Option<Millis>)>,
+        unfollow: Vec<ExternalId>,
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        rule: Option<RuleDraft>,
+        rule: Option<NamedRule>,
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         approved: bool,
     }
@@ -212,10 +212,10 @@ changes! {
     /// none comes back. Only a restriction that is raised gives numbers to names.
     ///
     /// The restriction's own refusals, such as `self_mute` and `mute_limit`; `overloaded` for a block.
-    SetRestriction { user: HostId, target: HostId, restriction: Restriction, raised: bool }
+    SetRestriction { user: ExternalId, target: ExternalId, restriction: Restriction, raised: bool }
     /// See [`reactions::react`](crate::reactions::react). Imported reactions may be to items of suspended authors.
     React {
-        item: HostId [item],
+        item: ExternalId [item],
         requests: Vec<ReactionRequest>,
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         imported: bool,
@@ -230,8 +230,8 @@ changes! {
     /// With `list`, moves the marker of that list by the same rules, in the timeline of the list. Then also
     /// `list_not_found`.
     MoveMarker {
-        user: HostId,
-        place: Position<HostId>,
+        user: ExternalId,
+        place: Position<ExternalId>,
         visibility: Visibility,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         list: Option<String>,
@@ -241,27 +241,27 @@ changes! {
     /// name and without a notice is replaced by the begin of its millisecond. So the next notice is unread, and the marker
     /// keeps no name that a user makes up. `time_ahead` if it lies too far ahead without a notice, `unknown_cursor` as in
     /// [`visibility::find_place`](crate::visibility::find_place).
-    MoveNoticeMarker { user: HostId, place: Position<HostNoticeId>, visibility: Visibility }
+    MoveNoticeMarker { user: ExternalId, place: Position<ExternalNoticeId>, visibility: Visibility }
     /// Puts profiles in order, all in one change. Returns for each whether it is new or differs from the one before, or
     /// `invalid_id`.
-    PutProfiles { profiles: Vec<(HostId, Profile)> }
+    PutProfiles { profiles: Vec<(ExternalId, Profile)> }
     /// See [`follows::answer_request`](crate::follows::answer_request).
-    AnswerRequest { user: HostId, from: HostId, approved: bool }
+    AnswerRequest { user: ExternalId, from: ExternalId, approved: bool }
     /// Replaces a user's settings. Requests to follow that wait stay, whatever the new settings are.
-    PutSettings { user: HostId, settings: UserSettings }
+    PutSettings { user: ExternalId, settings: UserSettings }
     /// Gives numbers to names of users and items, in their order, which is their order in lists at equal times. Returns for
     /// each whether it is new to the server, or `invalid_id`. An id that is a number is never new.
-    GiveNumbers { ids: Vec<HostId> }
+    GiveNumbers { ids: Vec<ExternalId> }
     /// Gives numbers to kinds of reactions, in their order. Returns for each whether it is new, or `too_many_kinds`.
     NumberReactions { kinds: Vec<String> }
-    /// Publishes each valid draft, in order, without an event: streams get a reset. Returns for each whether it is new.
-    /// `edited` has the times of the last edits, in the order of the drafts, or is empty. An item that is there keeps its
+    /// Publishes each valid new item, in order, without an event: streams get a reset. Returns for each whether it is new.
+    /// `edited` has the times of the last edits, in the order of the new items, or is empty. An item that is there keeps its
     /// own time.
     ///
-    /// Errors of a draft: `content_exists` if the id belongs to another item, or to a deleted one; `time_ahead`;
+    /// Errors of a new item: `content_exists` if the id belongs to another item, or to a deleted one; `time_ahead`;
     /// `too_many_kinds`.
     ImportItems {
-        drafts: Vec<Draft>,
+        new_items: Vec<NewContent>,
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         edited: Vec<Option<Millis>>,
     }
@@ -270,10 +270,10 @@ changes! {
     /// follows that were approved elsewhere. With `awaited`, all new ones are requests, whatever the settings of their
     /// targets are.
     ImportFollows {
-        user: HostId,
-        follows: Vec<(HostId, Option<Millis>)>,
+        user: ExternalId,
+        follows: Vec<(ExternalId, Option<Millis>)>,
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        rules: Vec<RuleDraft>,
+        rules: Vec<NamedRule>,
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         awaited: bool,
     }
@@ -282,14 +282,14 @@ changes! {
     /// the item, without a viewer. Follows and counts stay, and so do items that the user publishes meanwhile: all is
     /// shown again when the suspension is taken back. Every stream gets a reset. Only a suspension gives a number to a
     /// name.
-    SetSuspension { user: HostId, suspended: bool }
+    SetSuspension { user: ExternalId, suspended: bool }
     /// Makes a list, or replaces its settings; returns the list. `list_limit`.
-    PutList { user: HostId, list: String, settings: ListSettings }
+    PutList { user: ExternalId, list: String, settings: ListSettings }
     /// Deletes a list with its members and its marker; `list_not_found`.
-    DeleteList { user: HostId, list: String }
+    DeleteList { user: ExternalId, list: String }
     /// Takes an item off one of its paths: the own page of that source loses it, and no reader gets it through that source.
     /// Its other paths stay. There is no way back. `content_not_found` if it does not exist, or has no such path.
-    TakeOff { item: HostId [item], source: HostId }
+    TakeOff { item: ExternalId [item], source: ExternalId }
     /// Adds members to a list and removes others, all or none; returns the state of each afterwards: those to add first,
     /// then those to remove. A present member keeps its time and its rule, a new one shows all kinds. Only members that are
     /// added give numbers to names.
@@ -298,12 +298,12 @@ changes! {
     ///
     /// `rule` is for all members that are added: see [`lists::put_member`](crate::lists::put_member).
     ChangeMembers {
-        user: HostId,
+        user: ExternalId,
         list: String,
-        add: Vec<HostId>,
-        remove: Vec<HostId>,
+        add: Vec<ExternalId>,
+        remove: Vec<ExternalId>,
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        rule: Option<RuleDraft>,
+        rule: Option<NamedRule>,
     }
     /// Makes one of these changes as an import does: a raised [`SetRestriction`], [`PutList`], [`ChangeMembers`] with one new
     /// member, [`MoveMarker`], [`MoveNoticeMarker`], [`PutSettings`], [`DeleteItem`] and [`SetSuspension`]. A purge only
@@ -315,7 +315,7 @@ changes! {
         since: Option<Millis>,
     }
     /// See [`erasure::erase`](crate::erasure::erase).
-    EraseUser { user: HostId [erased] }
+    EraseUser { user: ExternalId [erased] }
     /// Removes rows that name a user who is erased, by the ids in the store, which are the same on all nodes.
     EraseRows { user: u64, part: ErasedPart }
     /// Ends the erasure of a user.
@@ -334,7 +334,7 @@ changes! {
 #[serde(deny_unknown_fields)]
 pub struct ReactionRequest {
     /// The user.
-    pub user: HostId,
+    pub user: ExternalId,
     /// The name of the kind.
     pub kind: String,
     /// Whether the user is to have the reaction.
@@ -363,14 +363,14 @@ impl Command {
     }
 
     /// The users whom it names, none of whom may be erased while it is made.
-    fn users(&self) -> Vec<&HostId> {
+    fn users(&self) -> Vec<&ExternalId> {
         let mut users = Vec::new();
         self.each_id(&mut |id, is_user| users.extend(is_user.then_some(id)));
         users
     }
 
     /// The users and the items that it names.
-    pub fn ids(&self) -> Vec<&HostId> {
+    pub fn ids(&self) -> Vec<&ExternalId> {
         let mut ids = Vec::new();
         self.each_id(&mut |id, _| ids.push(id));
         ids

@@ -17,7 +17,7 @@ use model::{Millis, Position, Span, UserId};
 /// Entries of lists of users that are less than this ahead of the clock count as come, milliseconds: where many entries come
 /// to one list within a millisecond, their times run ahead of the clock.
 pub(crate) const NEAR: Millis = 5_000;
-/// Entries further ahead than this have a time of the host, and do not move the times of later ones, milliseconds. So much
+/// Entries further ahead than this have a time of the application, and do not move the times of later ones, milliseconds. So much
 /// more than [`NEAR`] that none of them counts as come before a write ends that has decided its time.
 const FAR: Millis = 2 * NEAR;
 
@@ -31,7 +31,7 @@ pub(crate) fn lists_of_follows(user: UserId, targets: &[UserId]) -> impl Iterato
 }
 
 impl Txn<'_> {
-    /// The time of an entry that comes to lists now, without one of the host.
+    /// The time of an entry that comes to lists now, without one of the application.
     pub(crate) fn entry_time(&mut self, lists: impl IntoIterator<Item = EntryList>) -> Result<Millis> {
         // The times given never fall, also over a restart.
         let from = self.at.now().max(self.feed.streaming.sequencer().sequence().at);

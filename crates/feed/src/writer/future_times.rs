@@ -1,4 +1,4 @@
-//! Times from the host: none may lie far ahead of the clock.
+//! Times from the application: none may lie far ahead of the clock.
 //!
 //! A future time is nearly always in another unit, and would stay at the top of lists for good. Data from before this
 //! rule stays readable, and a repeat of the call that made it gets the same answer.
@@ -16,7 +16,7 @@ const FINER: [(u64, &str); 2] = [(1_000, "microseconds"), (1_000_000, "nanosecon
 /// The beginning of 1990. A time between this and the clock is likely.
 const LIKELY_FROM: Millis = 631_152_000_000;
 
-/// The latest time that the host can give.
+/// The latest time that the application can give.
 pub(crate) fn latest(feed: &Core, at: ChangeTime) -> Millis {
     at.latest().saturating_add(feed.config.content.max_ahead.as_millis())
 }

@@ -3,7 +3,7 @@
 use std::ops::RangeInclusive;
 
 use super::command::{Command, Made, PublishItems, React, ReactionRequest, of_its_type};
-use model::HostId;
+use model::ExternalId;
 
 /// Most reactions of several changes that are made as one.
 const MOST_JOINED: usize = 64;
@@ -12,10 +12,10 @@ impl Command {
     /// The smallest and the greatest id of items that get their times here, if the application gave the ids. Names rise in the
     /// order in which they get their numbers, so they count as the greatest number.
     pub(crate) fn untimed_ids(&self) -> Option<RangeInclusive<u64>> {
-        let Self::PublishItems(PublishItems { drafts, .. }) = self else { return None };
-        let untimed = drafts.iter().filter(|draft| draft.published_at.is_none());
-        let number = |id: &HostId| if let HostId::Number(id) = id { *id } else { u64::MAX };
-        let ids: Vec<_> = untimed.filter_map(|draft| draft.content_id.as_ref()).map(number).collect();
+        let Self::PublishItems(PublishItems { new_items, .. }) = self else { return None };
+        let untimed = new_items.iter().filter(|new_item| new_item.published_at.is_none());
+        let number = |id: &ExternalId| if let ExternalId::Number(id) = id { *id } else { u64::MAX };
+        let ids: Vec<_> = untimed.filter_map(|new_item| new_item.content_id.as_ref()).map(number).collect();
         Some(*ids.iter().min()?..=*ids.iter().max()?)
     }
 

@@ -5,12 +5,12 @@ use crate::erasure;
 use crate::read::Visibility;
 use model::error::{Code, Error, Result};
 use model::{
-    Draft, EditDraft, ErasedPart, HostId, HostNoticeId, ListSettings, Position, Profile, Restriction, RuleDraft,
-    UserId, UserSettings,
+    ContentEdit, ErasedPart, ExternalId, ExternalNoticeId, ListSettings, NamedRule, NewContent, Position, Profile,
+    Restriction, UserId, UserSettings,
 };
 
 /// Gets each id, and whether it is that of a user who may not be erased while the change is made.
-pub(crate) type See<'s, 'c> = &'s mut dyn FnMut(&'c HostId, bool);
+pub(crate) type See<'s, 'c> = &'s mut dyn FnMut(&'c ExternalId, bool);
 
 /// A field of a change.
 pub(crate) trait Named {
@@ -30,13 +30,13 @@ macro_rules! named {
 }
 
 named! {
-    HostId: |id, see| see(id, true);
-    Draft: |draft, see| {
-        draft.users().for_each(|user| see(user, true));
-        draft.content_id.iter().chain(&draft.ref_id).for_each(|item| see(item, false));
+    ExternalId: |id, see| see(id, true);
+    NewContent: |new_item, see| {
+        new_item.users().for_each(|user| see(user, true));
+        new_item.content_id.iter().chain(&new_item.ref_id).for_each(|item| see(item, false));
     };
-    Position<HostId>: |place, see| see(&place.id, false);
-    Position<HostNoticeId>: |place, see| {
+    Position<ExternalId>: |place, see| see(&place.id, false);
+    Position<ExternalNoticeId>: |place, see| {
         [&place.id.actor].into_iter().chain(&place.id.item).for_each(|id| see(id, false));
     };
 }
@@ -70,18 +70,18 @@ nameless!(
     bool,
     u64,
     String,
-    EditDraft,
+    ContentEdit,
     ErasedPart,
     ListSettings,
     Profile,
     Restriction,
-    RuleDraft,
+    NamedRule,
     UserSettings,
     Visibility
 );
 
 /// `erasing` if one of these users is being erased.
-pub(crate) fn refuse_erasing<'i>(feed: &Core, users: impl IntoIterator<Item = &'i HostId>) -> Result<()> {
+pub(crate) fn refuse_erasing<'i>(feed: &Core, users: impl IntoIterator<Item = &'i ExternalId>) -> Result<()> {
     if !erasure::tables::has_erasures(&feed.store) {
         return Ok(());
     }

@@ -64,7 +64,7 @@ answers! {
 #[serde(deny_unknown_fields)]
 struct NewToken {
     /// The user of the token.
-    user_id: HostId,
+    user_id: ExternalId,
     /// How long it lasts, seconds: up to a day. Default: an hour
     expires_in: Option<u64>,
 }

@@ -6,7 +6,7 @@ use crate::prelude::*;
 use crate::wire::query::Number;
 use feed::{Explanation, PathExplanation, Verification, timeline};
 use model::schemas::id_text;
-use model::{HostIds, Position};
+use model::{ExternalIds, Position};
 
 /// The items that `verify` compares.
 const DEPTH: Number = Number { name: "depth", about: "The number of items to compare", most: |_| 100_000, usual: 1000 };
@@ -29,8 +29,8 @@ endpoints! { "operations":
 
 answers! {
     /// The result of a comparison of a timeline with its sources.
-    struct VerificationBody<'a> as Verification (user: HostId, found: Verification, ids: &'a HostIds) {
-        (user_id: HostId) = user;
+    struct VerificationBody<'a> as Verification (user: ExternalId, found: Verification, ids: &'a ExternalIds) {
+        (user_id: ExternalId) = user;
         /// Whether there are no differences.
         (exact: bool) = found.missing.is_empty() && found.extra.is_empty();
         /// The number of items compared.
@@ -44,16 +44,16 @@ answers! {
     }
 
     /// The reason why a timeline shows an item or does not, with the facts behind it.
-    struct ExplanationBody as Explanation (user: HostId, item: HostId, found: Explanation, ids: &HostIds) {
-        (user_id: HostId) = user;
-        (content_id: HostId) = item;
+    struct ExplanationBody as Explanation (user: ExternalId, item: ExternalId, found: Explanation, ids: &ExternalIds) {
+        (user_id: ExternalId) = user;
+        (content_id: ExternalId) = item;
         /// Whether the timeline shows the item.
         (listed: bool) = found.listed;
         /// The deciding reason: `listed`, `no_content`, `deleted`, `not_broadcast`, `blocked`, `requested`, `not_following`,
         /// `muted`, `hidden`, `suspended`, `in_exclusive_list`, `ruled_out`, or `changed_meanwhile` if something changed during the
         /// request.
         (reason: &'static str) = found.reason;
-        (author_id?: HostId) = found.entry.map(|found| ids.of(found.author));
+        (author_id?: ExternalId) = found.entry.map(|found| ids.of(found.author));
         (published_at?: Millis as Time) = found.entry.map(|found| found.cursor.at);
         /// The user has muted the author.
         (muted: bool) = found.muted;
@@ -67,7 +67,7 @@ answers! {
         (paths: Vec<PathExplanation>) = found.paths;
         /// The inbox is complete only above this cursor; `null` for an inbox that is complete to its end.
         #[schema(required, value_type = Option<String>, pattern = r"^[0-9]+-[^\x00-\x1f\x7f-\x9f]+$")]
-        (floor: Option<Position<HostId>>) = found.floor.map(|place| ids.place(place));
+        (floor: Option<Position<ExternalId>>) = found.floor.map(|place| ids.place(place));
     }
 }
 
@@ -89,7 +89,7 @@ pub(crate) async fn verify(call: Call) -> Answer {
 /// `GET /v1/admin/users/{uid}/timeline/explain?content_id=`
 pub(crate) async fn explain(call: Call) -> Answer {
     let user = call.user()?;
-    let id: HostId = call.query()?.required("content_id")?;
+    let id: ExternalId = call.query()?.required("content_id")?;
     let (user_id, content_id) = (user.clone(), id.clone());
     let explained = move |feed: &Feed| -> Result<_> {
         let read = feed.read();

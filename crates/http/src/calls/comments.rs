@@ -6,7 +6,7 @@ use super::timelines::{list, list_of, pages};
 use crate::guards::auth::Who;
 use crate::prelude::*;
 use feed::{PublishItems, ids, items, visibility};
-use model::CommentDraft;
+use model::NewComment;
 
 endpoints! { "content":
     /// Comment on an item
@@ -16,7 +16,7 @@ endpoints! { "content":
     /// user token comments as its user on what the user may see, now, without a `content_id` of its own, and on no
     /// path.
     post("/v1/content/{content_id}/comments", comment, "comment")
-        .takes::<CommentDraft>()
+        .takes::<NewComment>()
         .answers::<Item<'_>>(201, "The new comment")
         .answers::<Item<'_>>(200, "The same comment was published before")
         .shows("Content/comment")
@@ -40,18 +40,18 @@ endpoints! { "content":
 /// `POST /v1/content/{content_id}/comments`
 async fn comment(mut call: Call) -> Answer {
     let (subject, visibility) = (call.id("content_id")?, call.visibility());
-    let draft: CommentDraft = call.json().await?;
-    may_comment(&call.caller.who, &draft)?;
-    ids::may_name(call.api.feed(), &draft.author_id, draft.mentions.iter(), visibility)?;
-    let comment = PublishItems { drafts: vec![draft.on(subject)], on_live_items: Some(visibility) };
+    let new_item: NewComment = call.json().await?;
+    may_comment(&call.caller.who, &new_item)?;
+    ids::may_name(call.api.feed(), &new_item.author_id, new_item.mentions.iter(), visibility)?;
+    let comment = PublishItems { new_items: vec![new_item.on(subject)], on_live_items: Some(visibility) };
     answer_published(&call, comment, "../").await
 }
 
 /// Refuses what a token must not do: speak for another user, at another time, to the followers of anybody, and with an id
 /// that another item may have.
-fn may_comment(who: &Who, draft: &CommentDraft) -> Result<()> {
+fn may_comment(who: &Who, new_item: &NewComment) -> Result<()> {
     let Who::User { id, .. } = who else { return Ok(()) };
-    let CommentDraft { author_id, content_id, published_at, broadcast, to, .. } = draft;
+    let NewComment { author_id, content_id, published_at, broadcast, to, .. } = new_item;
     let refused = [
         (author_id != id, "author_id: a token comments as its user"),
         (content_id.is_some(), "content_id: only a key may give an id"),

@@ -13,7 +13,7 @@ use crate::wire::query::Ids;
 use crate::wire::reply::Items;
 use feed::{Change, DeleteItem, EditItem, PublishItems, PublishedItem, RestoreItem, TakeOff, items, visibility};
 use model::priority::Pace;
-use model::{Content, Draft, EditDraft, HostIds, ItemView, ReactionKinds, SharedContent};
+use model::{Content, ContentEdit, ExternalIds, ItemView, NewContent, ReactionKinds, SharedContent};
 
 /// Most items of a batch.
 const MAX_BATCH: usize = 1000;
@@ -32,7 +32,7 @@ endpoints! { "content":
     /// A repeat with the same `content_id` and the same fields answers 200 and changes nothing; with other fields it
     /// answers 409. An item takes its place in timelines by `published_at`.
     post("/v1/content", publish, "publishContent")
-        .takes::<Draft>()
+        .takes::<NewContent>()
         .answers::<Item<'_>>(201, "The new item")
         .answers::<Item<'_>>(200, "The same item was published before")
         .header("Location")
@@ -77,7 +77,7 @@ endpoints! { "content":
     ///
     /// A missing field stays unchanged; `null` clears the field. The item gets `edited_at`.
     patch("/v1/content/{content_id}", edit, "editContent")
-        .takes::<EditDraft>()
+        .takes::<ContentEdit>()
         .answers::<Item<'_>>(200, "The item after the edit")
         .refuses(&[Code::ContentNotFound])
         .leads_to(&["deleteContent"], BY_ID);
@@ -124,13 +124,13 @@ struct NewContentList<'a> {
 }
 
 fn new_items() -> Array {
-    ArrayBuilder::new().items(schemas::of::<Draft>()).min_items(Some(1)).max_items(Some(MAX_BATCH)).build()
+    ArrayBuilder::new().items(schemas::of::<NewContent>()).min_items(Some(1)).max_items(Some(MAX_BATCH)).build()
 }
 
 /// `POST /v1/content`
 async fn publish(mut call: Call) -> Answer {
-    let draft: Draft = call.json().await?;
-    answer_published(&call, PublishItems::one(draft), "content/").await
+    let new_item: NewContent = call.json().await?;
+    answer_published(&call, PublishItems::one(new_item), "content/").await
 }
 
 /// Publishes one item. Answers 201 if it is new, or 200 if it was published before. `Location` is below `folder`, relative to
@@ -169,19 +169,19 @@ fn publish_all(feed: &Feed, mut body: Body, limit: usize) -> Result<(bool, Text)
         return Err(invalid_body(format_args!("items: expected 1 to {MAX_BATCH} items")));
     }
     let mut pace = Pace::default();
-    let draft = |(index, item): (usize, &&RawValue)| -> Result<Draft> {
+    let new_item = |(index, item): (usize, &&RawValue)| -> Result<NewContent> {
         pace.step();
         if item.get().len() > limit {
             return Err(body_too_large(format_args!("items[{index}]"), limit));
         }
         body::object(item.get()).map_err(|problem| problem.at(format_args!("items[{index}]")))
     };
-    let drafts: Vec<Draft> = items.iter().enumerate().map(draft).collect::<Result<_, _>>()?;
-    let most = bytes + SHOWN_MORE * drafts.len();
+    let new_items: Vec<NewContent> = items.iter().enumerate().map(new_item).collect::<Result<_, _>>()?;
+    let most = bytes + SHOWN_MORE * new_items.len();
     let mut memory = body.into_memory();
     // Reserved before any write. Only an item that was published before and edited since can be longer.
     answer_memory::reserve(&mut memory, most)?;
-    let published = feed.submit(PublishItems::all(drafts))?;
+    let published = feed.submit(PublishItems::all(new_items))?;
     let new = published.iter().any(|(_, new)| *new);
     // Counts can be above 0, because comments may come before their subject.
     let (published, ids) = as_shown(feed.read(), published.into_iter().map(|(content, _)| content))?;
@@ -192,7 +192,7 @@ fn publish_all(feed: &Feed, mut body: Body, limit: usize) -> Result<(bool, Text)
 }
 
 /// Items as they are after a change, with the ids that they mention.
-fn as_shown(read: Read<'_>, contents: impl IntoIterator<Item = Content>) -> Result<(Vec<ItemView>, HostIds)> {
+fn as_shown(read: Read<'_>, contents: impl IntoIterator<Item = Content>) -> Result<(Vec<ItemView>, ExternalIds)> {
     let contents = contents.into_iter().map(|content| Arc::new(content.into())).collect();
     read.named(visibility::with_counts(read, contents)?)
 }
@@ -218,10 +218,11 @@ async fn list(call: Call) -> Answer {
         }
         true => {
             let look = move |read: Read<'_>| read.named(find(read.seen_by(viewer.as_ref())?)?);
-            let write = |(contents, ids): (Vec<Arc<SharedContent>>, HostIds), _: &ReactionKinds, text: &mut Text| {
-                let items: Vec<_> = contents.iter().map(|content| ItemId::new(content.entry(), &ids)).collect();
-                text.write(&Items { items })
-            };
+            let write =
+                |(contents, ids): (Vec<Arc<SharedContent>>, ExternalIds), _: &ReactionKinds, text: &mut Text| {
+                    let items: Vec<_> = contents.iter().map(|content| ItemId::new(content.entry(), &ids)).collect();
+                    text.write(&Items { items })
+                };
             call.show(look, write).await?
         }
     };
@@ -237,7 +238,7 @@ async fn show(call: Call) -> Answer {
         let item = visibility::by_id(read, read.find(&id)?)?;
         read.named(visibility::with_viewer(read, visibility::with_counts(read, item.into_iter().collect())?)?)
     };
-    let write = |(items, ids): (Vec<_>, HostIds), kinds: &ReactionKinds, text: &mut Text| {
+    let write = |(items, ids): (Vec<_>, ExternalIds), kinds: &ReactionKinds, text: &mut Text| {
         show::write_item(items.first().ok_or_else(Error::content_not_found)?, &ids, kinds, text)
     };
     let ((), text) = call.show(look, write).await?;
@@ -247,7 +248,7 @@ async fn show(call: Call) -> Answer {
 /// `PATCH /v1/content/{content_id}`
 async fn edit(mut call: Call) -> Answer {
     let item = call.id("content_id")?;
-    let edit: EditDraft = call.json().await?;
+    let edit: ContentEdit = call.json().await?;
     change(&call, EditItem { item, edit }).await
 }
 

@@ -25,15 +25,15 @@ endpoints! { "users":
 answers! {
     /// An erasure that has begun.
     struct Begun {
-        user_id: HostId,
+        user_id: ExternalId,
         /// When it began; left out if the server has nothing of the user.
         since?: Millis as Time,
     }
 
     /// An erasure.
-    struct ErasureBody as Erasure (user: Option<HostId>, hash: String, since: Millis, over: Option<Millis>, rows: u64) {
+    struct ErasureBody as Erasure (user: Option<ExternalId>, hash: String, since: Millis, over: Option<Millis>, rows: u64) {
         /// The user, while the erasure is under way.
-        (user_id?: HostId) = user;
+        (user_id?: ExternalId) = user;
         /// What is kept of the id: the first 32 hexadecimal digits of the SHA-256 of `tideline:erasure:` and the id.
         (hash: String) = hash;
         /// `erasing` or `over`.

@@ -35,7 +35,7 @@ async fn export(call: Call) -> Answer {
 }
 
 /// The lines of an export, those of one read at a time.
-fn lines(api: Arc<Api>, viewer: Option<HostId>, mut export: Export) -> NextPiece {
+fn lines(api: Arc<Api>, viewer: Option<ExternalId>, mut export: Export) -> NextPiece {
     Box::new(move || {
         loop {
             let read = api.feed().read().seen_by(viewer.as_ref())?;

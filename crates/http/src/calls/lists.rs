@@ -9,7 +9,7 @@ use crate::prelude::*;
 use crate::wire::body::{UpTo, check_batch};
 use feed::{ChangeMembers, DeleteList, PutList, ids, kinds, lists, timeline};
 use model::{
-    KindNames, ListId, ListSettings, MAX_TITLE, Membership, PageRequest, RuleDraft, Unread, UserId, UserList,
+    KindNames, ListId, ListSettings, MAX_TITLE, Membership, NamedRule, PageRequest, Unread, UserId, UserList,
     kinds_of_rule, or_default,
 };
 
@@ -160,10 +160,10 @@ struct NewMember {
 struct MembersChange {
     #[serde(default, deserialize_with = "or_default")]
     #[schema(schema_with = to_add)]
-    add: UpTo<HostId, MAX_BATCH>,
+    add: UpTo<ExternalId, MAX_BATCH>,
     #[serde(default, deserialize_with = "or_default")]
     #[schema(schema_with = to_remove)]
-    remove: UpTo<HostId, MAX_BATCH>,
+    remove: UpTo<ExternalId, MAX_BATCH>,
 }
 
 fn to_add() -> Array {
@@ -176,9 +176,9 @@ fn to_remove() -> Array {
 
 answers! {
     /// Whether a user is a member of a list, and since when.
-    struct ListMember (read: Read<'_>, user: HostId, of: Option<Membership>) -> Result {
+    struct ListMember (read: Read<'_>, user: ExternalId, of: Option<Membership>) -> Result {
         let (only, except) = kinds::rule_names(read, of.and_then(|of| of.rule))?.fields();
-        (user_id: HostId) = user;
+        (user_id: ExternalId) = user;
         (member: bool) = of.is_some();
         (since?: Millis as Time) = of.map(|of| of.since);
         /// The only kinds of its items that the list shows.
@@ -189,7 +189,7 @@ answers! {
 }
 
 /// The user and the name of the list in the path.
-fn path(call: &Call) -> Result<(HostId, String)> {
+fn path(call: &Call) -> Result<(ExternalId, String)> {
     Ok((call.user()?, call.label("list", Code::InvalidList)?))
 }
 
@@ -254,7 +254,7 @@ async fn remove_member(call: Call) -> Answer {
 }
 
 /// Adds or removes the member of the path.
-async fn change_one(call: &Call, added: bool, rule: Option<RuleDraft>) -> Answer {
+async fn change_one(call: &Call, added: bool, rule: Option<NamedRule>) -> Answer {
     let ((user, list), source) = (path(call)?, call.id("source")?);
     let (one, none) = (vec![source.clone()], Vec::new());
     let (add, remove) = if added { (one, none) } else { (none, one) };
@@ -264,7 +264,7 @@ async fn change_one(call: &Call, added: bool, rule: Option<RuleDraft>) -> Answer
 }
 
 /// Changes the members of a list. Returns the state of each after that.
-async fn change_list(call: &Call, change: ChangeMembers, members: Vec<HostId>) -> Result<Vec<ListMember>> {
+async fn change_list(call: &Call, change: ChangeMembers, members: Vec<ExternalId>) -> Result<Vec<ListMember>> {
     let visibility = call.visibility();
     let change = move |feed: &Feed| -> Result<_> {
         ids::may_name(feed, &change.user, &members, visibility)?;

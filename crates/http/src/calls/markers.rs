@@ -38,14 +38,14 @@ endpoints! { "timelines":
 #[serde(deny_unknown_fields)]
 pub(crate) struct NewMarker {
     #[schema(schema_with = schemas::cursor)]
-    cursor: Position<HostId>,
+    cursor: Position<ExternalId>,
 }
 
 answers! {
     /// The place up to which a user has read; `null` for a user without a marker.
     pub(crate) struct MarkerBody as Marker {
         #[schema(required, value_type = Option<String>, pattern = r"^[0-9]+-[^\x00-\x1f\x7f-\x9f]+$")]
-        cursor: Option<Position<HostId>>,
+        cursor: Option<Position<ExternalId>>,
     }
 }
 

@@ -5,8 +5,8 @@ use serde::Serializer;
 use crate::prelude::*;
 use feed::{MoveNoticeMarker, NoticeGroup, NoticePage, notices, visibility};
 use model::{
-    AuthorSummary, ContentId, HostIds, HostNoticeId, NoticeCursor, NoticeKind, Page, Position, ReactionKinds, Unread,
-    UserId,
+    AuthorSummary, ContentId, ExternalIds, ExternalNoticeId, NoticeCursor, NoticeKind, Page, Position, ReactionKinds,
+    Unread, UserId,
 };
 
 endpoints! { "notices":
@@ -50,7 +50,7 @@ endpoints! { "notices":
 
 answers! {
     /// A notice, or with `group=true` neighbours of one kind about one item.
-    pub(crate) struct NoticeItem as Notice (group: NoticeGroup, actors: Vec<Actor>, grouped: bool, ids: &HostIds, read: Read<'_>) {
+    pub(crate) struct NoticeItem as Notice (group: NoticeGroup, actors: Vec<Actor>, grouped: bool, ids: &ExternalIds, read: Read<'_>) {
         let NoticeGroup { newest, oldest, count, .. } = group;
         let id = newest.place.id;
         let alone = |at: Millis| (!grouped).then_some(at);
@@ -58,7 +58,7 @@ answers! {
         let tells_item = !grouped || id.kind == NoticeKind::Mention;
         /// Its place; of a group, that of its newest notice.
         #[schema(schema_with = schemas::notice_cursor)]
-        (cursor: Position<HostNoticeId>) = ids.notice(newest.place);
+        (cursor: Position<ExternalNoticeId>) = ids.notice(newest.place);
         /// `follow`, `follow_request`, `request_approved`, `reaction`, `comment`, `repost` or `mention`.
         (kind: &'static str) = id.kind.name();
         (at?: Millis as Time) = alone(newest.place.at);
@@ -66,9 +66,9 @@ answers! {
         /// The kind of the reaction.
         (reaction?: String) = newest.reaction.map(|kind| read.reaction_kinds().name(kind).to_owned());
         /// The item of the actor: the comment, the repost, or the item that mentions the user. In a group only the last.
-        (content_id?: HostId) = newest.published().filter(|_| tells_item).map(|id| ids.of(id));
+        (content_id?: ExternalId) = newest.published().filter(|_| tells_item).map(|id| ids.of(id));
         /// The item of the user: that of the reaction, the comment or the repost.
-        (on?: HostId) = newest.subject().map(|id| ids.of(id));
+        (on?: ExternalId) = newest.subject().map(|id| ids.of(id));
         /// Only in a group: how many notices it has.
         (count?: usize) = grouped.then_some(count);
         /// Only in a group: the actors of its newest notices, at most 8.
@@ -94,14 +94,14 @@ impl Serialize for Actor {
 #[serde(deny_unknown_fields)]
 struct NewNoticeMarker {
     #[schema(schema_with = schemas::notice_cursor)]
-    cursor: Position<HostNoticeId>,
+    cursor: Position<ExternalNoticeId>,
 }
 
 answers! {
     /// The place up to which a user has read the notices; `null` for a user without a marker.
     struct NoticeMarker {
         #[schema(required, value_type = Option<String>, pattern = r"^[0-9]+-[^\x00-\x1f\x7f-\x9f]+$")]
-        cursor: Option<Position<HostNoticeId>>,
+        cursor: Option<Position<ExternalNoticeId>>,
     }
 }
 
@@ -109,7 +109,7 @@ answers! {
 async fn list(call: Call) -> Answer {
     let (user, query, visibility) = (call.user()?, call.query()?, call.visibility());
     let grouped = query.flag("group")?;
-    let (request, kept) = query.page::<HostNoticeId>()?;
+    let (request, kept) = query.page::<ExternalNoticeId>()?;
     let look = move |read: Read<'_>| {
         let page = notices::page(read, read.find(&user)?, &notices::find_span(read, &request, visibility)?, grouped)?;
         show(read, page, request.span.after.as_ref(), grouped)
@@ -132,9 +132,9 @@ pub(crate) fn told(read: Read<'_>, user: UserId, place: NoticeCursor) -> Result<
 fn show(
     read: Read<'_>,
     page: NoticePage,
-    after: Option<&Position<HostNoticeId>>,
+    after: Option<&Position<ExternalNoticeId>>,
     grouped: bool,
-) -> Result<Page<NoticeItem, HostNoticeId>> {
+) -> Result<Page<NoticeItem, ExternalNoticeId>> {
     let actors: Vec<UserId> = page.items.iter().flat_map(|group| group.actors.iter().copied()).collect();
     let mut summaries = visibility::summaries(read, &actors)?.into_iter();
     let places: Vec<_> = [page.next, page.prev].into_iter().flatten().collect();

@@ -36,8 +36,8 @@ struct NewPresence {
 
 answers! {
     /// The presence of a user.
-    struct PresenceBody as Presence (user: HostId, state: Online) {
-        (user_id: HostId) = user;
+    struct PresenceBody as Presence (user: ExternalId, state: Online) {
+        (user_id: ExternalId) = user;
         /// Whether the user has a heartbeat or an open stream.
         (online: bool) = state.is_online();
         /// The end of the heartbeat, if there is one.

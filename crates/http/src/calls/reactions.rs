@@ -60,9 +60,9 @@ endpoints! { "reactions":
 
 answers! {
     /// The state of a reaction after a change.
-    struct ReactionItem<'a> as Reaction (item: HostId, user: HostId, kind: &'a str, of: &'a Reacted, kinds: &'a ReactionKinds) {
-        (content_id: HostId) = item;
-        (user_id: HostId) = user;
+    struct ReactionItem<'a> as Reaction (item: ExternalId, user: ExternalId, kind: &'a str, of: &'a Reacted, kinds: &'a ReactionKinds) {
+        (content_id: ExternalId) = item;
+        (user_id: ExternalId) = user;
         (kind: &'a str as ReactionKind) = kind;
         /// Whether the user has this reaction to the item.
         (active: bool) = of.since.is_some();

@@ -8,7 +8,7 @@ use crate::wire::body::{UpTo, check_batch};
 use crate::wire::query::Ids;
 use feed::{Relate, Visibility, follows, ids, kinds, visibility};
 use model::{
-    KindNames, Page, PageRequest, Relation, Rule, RuleDraft, Side, UserId, UserPage, kinds_of_rule, or_default,
+    KindNames, NamedRule, Page, PageRequest, Relation, Rule, Side, UserId, UserPage, kinds_of_rule, or_default,
 };
 
 /// Most users of a batch, of both its lists together.
@@ -97,8 +97,8 @@ struct NewFollow {
 }
 
 /// The rule of two fields of a body.
-pub(crate) fn rule(only: Option<KindNames>, except: Option<KindNames>) -> Result<RuleDraft> {
-    RuleDraft::of(only, except).map_err(|why| invalid_body(format_args!("only and except: {why}")))
+pub(crate) fn rule(only: Option<KindNames>, except: Option<KindNames>) -> Result<NamedRule> {
+    NamedRule::of(only, except).map_err(|why| invalid_body(format_args!("only and except: {why}")))
 }
 
 /// 1 to 1,000 users in total, each of them once
@@ -108,10 +108,10 @@ pub(crate) fn rule(only: Option<KindNames>, except: Option<KindNames>) -> Result
 struct FollowingChange {
     #[serde(default, deserialize_with = "or_default")]
     #[schema(schema_with = to_follow)]
-    follow: UpTo<HostId, MAX_BATCH>,
+    follow: UpTo<ExternalId, MAX_BATCH>,
     #[serde(default, deserialize_with = "or_default")]
     #[schema(schema_with = to_unfollow)]
-    unfollow: UpTo<HostId, MAX_BATCH>,
+    unfollow: UpTo<ExternalId, MAX_BATCH>,
 }
 
 fn to_follow() -> Array {
@@ -131,7 +131,7 @@ pub(crate) fn users(about: &str) -> Array {
 pub(crate) async fn relate(
     call: &Call,
     target: &str,
-    change: impl FnOnce(&Feed, HostId, HostId) -> Result<Relation> + Send + 'static,
+    change: impl FnOnce(&Feed, ExternalId, ExternalId) -> Result<Relation> + Send + 'static,
 ) -> Answer {
     let (user, target, visibility) = (call.user()?, call.id(target)?, call.visibility());
     let change = move |feed: &Feed| -> Result<_> {
@@ -193,7 +193,8 @@ async fn relations(call: Call) -> Answer {
     let id = user.clone();
     let look = move |read: Read<'_>, user_id| -> Result<Vec<_>> {
         let relations = follows::relations(read, user_id, &read.find_all(&targets)?)?;
-        let item = |(target, relation): (&HostId, _)| RelationItem::new(read, user.clone(), target.clone(), relation);
+        let item =
+            |(target, relation): (&ExternalId, _)| RelationItem::new(read, user.clone(), target.clone(), relation);
         targets.iter().zip(relations).map(item).collect()
     };
     reply::items(&call.read_of(&id, look).await?)
@@ -241,7 +242,7 @@ impl From<UserPage> for ListedUsers {
 
 /// Answers with a page of users, each with the relation of the viewer for whom the query asks. `find` finds whose list it
 /// is, and comes first: a list that does not exist has no cursors. Both read as `seen_by` sees.
-pub(crate) async fn list_users<T, P, F, R>(call: &Call, seen_by: Option<HostId>, find: F, read_page: R) -> Answer
+pub(crate) async fn list_users<T, P, F, R>(call: &Call, seen_by: Option<ExternalId>, find: F, read_page: R) -> Answer
 where
     F: Fn(Read<'_>) -> Result<T> + Send + 'static,
     P: Into<ListedUsers>,
@@ -249,9 +250,9 @@ where
 {
     let query = call.query()?;
     let (request, kept) = query.page()?;
-    let viewer: Option<HostId> = query.value("viewer")?;
+    let viewer: Option<ExternalId> = query.value("viewer")?;
     let visibility = if seen_by.is_some() { Visibility::User } else { call.visibility() };
-    let look = move |read: Read<'_>| -> Result<Page<Member, HostId>> {
+    let look = move |read: Read<'_>| -> Result<Page<Member, ExternalId>> {
         let seen = read.seen_by(seen_by.as_ref())?;
         let ListedUsers { page, rules } =
             read_page(seen, find(seen)?, &visibility::find_span(read, &request, visibility)?)?.into();

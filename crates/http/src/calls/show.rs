@@ -6,21 +6,21 @@ use serde_json::value::RawValue;
 use crate::prelude::*;
 use feed::kinds;
 use model::{
-    Audience, AuthorSummary, Entry, HostIds, ItemCounts, ItemView, JsonObject, KindNames, MediaList, ReactionCounts,
-    ReactionKind, ReactionKinds, Reactions, Relation, RelationKind, Restriction, RuleDraft, ShownId, UserCursor,
+    Audience, AuthorSummary, Entry, ExternalIds, ItemCounts, ItemView, JsonObject, KindNames, MediaList, NamedRule,
+    ReactionCounts, ReactionKind, ReactionKinds, Reactions, Relation, RelationKind, Restriction, ShownId, UserCursor,
 };
 
 answers! {
     /// An item. With `view=ids` it has only `content_id`, `author_id` and `published_at`; otherwise also `kind`, `media`,
     /// `topics`, `broadcast`, `to`, `audience`, `counts`, and every other field that has a value.
-    pub(crate) struct Item<'a> as Content (shown: &'a ItemView, ids: &'a HostIds) -> Result {
+    pub(crate) struct Item<'a> as Content (shown: &'a ItemView, ids: &'a ExternalIds) -> Result {
         let content = &**shown.content;
         let raw = |text: &'a str| {
             serde_json::from_str(text).map_err(|e| Error::Corrupt(format!("content {}: {e}", content.id)))
         };
         // Only an edit changes these fields. The last four are written behind them, for each reader.
-        (content_id: ShownId<'a> as HostId) = ids.show(content.id);
-        (author_id: ShownId<'a> as HostId) = shown.author.as_deref().map_or_else(|| ids.show(content.author), |summary| summary.user.show());
+        (content_id: ShownId<'a> as ExternalId) = ids.show(content.id);
+        (author_id: ShownId<'a> as ExternalId) = shown.author.as_deref().map_or_else(|| ids.show(content.author), |summary| summary.user.show());
         (published_at: Millis as Time) = content.published_at;
         /// The time of the last edit.
         (edited_at?: Millis as Time) = content.edited_at;
@@ -32,20 +32,20 @@ answers! {
         #[schema(required = false)]
         (topics: &'a [String]) = &content.topics;
         /// The id of another item: the original of a repost, the subject of a comment.
-        (ref_id?: ShownId<'a> as HostId) = content.ref_id.and_then(|id| ids.show_if_named(id));
+        (ref_id?: ShownId<'a> as ExternalId) = content.ref_id.and_then(|id| ids.show_if_named(id));
         (extra?: &'a RawValue as JsonObject) = content.extra.as_deref().map(raw).transpose()?;
         /// Whether the item goes to the author's followers and appears on the author's own page.
         #[schema(required = false)]
         (broadcast: bool) = content.broadcast;
         /// Further sources to whose followers the item goes.
-        #[schema(value_type = Vec<HostId>, required = false)]
+        #[schema(value_type = Vec<ExternalId>, required = false)]
         (to: Vec<ShownId<'a>>) = content.to.iter().map(|source| ids.show(*source)).collect();
         /// Who may see the item: everybody, or only its author and the followers of one of its paths.
         #[schema(value_type = Audience, required = false)]
         (audience: Audience) = content.audience;
         /// Users whom the item mentions; left out if there are none.
         #[serde(skip_serializing_if = "Vec::is_empty")]
-        #[schema(value_type = Vec<HostId>, required = false)]
+        #[schema(value_type = Vec<ExternalId>, required = false)]
         (mentions: Vec<ShownId<'a>>) = content.mentions.iter().map(|user| ids.show(*user)).collect();
         (counts?: Counts<'a>) = None;
         /// Only in lists and in streams.
@@ -68,7 +68,7 @@ const NO_COUNTS: &str = r#"{"comments":0,"reposts":0,"reactions":{}}"#;
 pub(crate) const NO_REACTIONS: &str = r#"{"reactions":[]}"#;
 
 /// Adds a complete item. Its lasting part and its author are written once, and kept beside the cached values.
-pub(crate) fn write_item(shown: &ItemView, ids: &HostIds, kinds: &ReactionKinds, text: &mut Text) -> Result<()> {
+pub(crate) fn write_item(shown: &ItemView, ids: &ExternalIds, kinds: &ReactionKinds, text: &mut Text) -> Result<()> {
     let lasting = shown.content.json.get(|| {
         let mut json = reply::text(&Item::new(shown, ids)?)?;
         // The other fields follow.
@@ -99,7 +99,7 @@ pub(crate) fn write_item(shown: &ItemView, ids: &HostIds, kinds: &ReactionKinds,
 }
 
 /// A complete item alone.
-pub(crate) fn item(shown: &ItemView, ids: &HostIds, kinds: &ReactionKinds) -> Result<Vec<u8>> {
+pub(crate) fn item(shown: &ItemView, ids: &ExternalIds, kinds: &ReactionKinds) -> Result<Vec<u8>> {
     let mut text = Text::new(0, None);
     write_item(shown, ids, kinds, &mut text)?;
     Ok(text.into_bytes())
@@ -108,7 +108,7 @@ pub(crate) fn item(shown: &ItemView, ids: &HostIds, kinds: &ReactionKinds) -> Re
 /// Adds complete items as a list without pages.
 pub(crate) fn write_items(
     items: impl IntoIterator<Item = ItemView>,
-    ids: &HostIds,
+    ids: &ExternalIds,
     kinds: &ReactionKinds,
     text: &mut Text,
 ) -> Result<()> {
@@ -119,9 +119,9 @@ pub(crate) fn write_items(
 
 answers! {
     /// An item in the form of `view=ids`.
-    pub(crate) struct ItemId<'a> as ContentRef (entry: Entry, ids: &'a HostIds) {
-        (content_id: ShownId<'a> as HostId) = ids.show(entry.cursor.id);
-        (author_id: ShownId<'a> as HostId) = ids.show(entry.author);
+    pub(crate) struct ItemId<'a> as ContentRef (entry: Entry, ids: &'a ExternalIds) {
+        (content_id: ShownId<'a> as ExternalId) = ids.show(entry.cursor.id);
+        (author_id: ShownId<'a> as ExternalId) = ids.show(entry.author);
         (published_at: Millis as Time) = entry.cursor.at;
     }
 
@@ -149,10 +149,10 @@ impl Serialize for ByName<'_> {
 
 answers! {
     /// The relation of one user to another.
-    pub(crate) struct RelationItem as Relation (read: Read<'_>, user: HostId, target: HostId, of: Relation) -> Result {
+    pub(crate) struct RelationItem as Relation (read: Read<'_>, user: ExternalId, target: ExternalId, of: Relation) -> Result {
         let (only, except) = kinds::rule_names(read, of.rule)?.fields();
-        (user_id: HostId) = user;
-        (target_id: HostId) = target;
+        (user_id: ExternalId) = user;
+        (target_id: ExternalId) = target;
         (relation: &'static str as RelationKind) = of.kind().name();
         (since?: Millis as Time) = of.following_since;
         /// The only kinds of items that the follow shows.
@@ -170,9 +170,9 @@ answers! {
     }
 
     /// A user in a list of users.
-    pub(crate) struct Member (user: UserCursor, ids: &HostIds, asked: Option<RelationKind>, rule: RuleDraft) {
+    pub(crate) struct Member (user: UserCursor, ids: &ExternalIds, asked: Option<RelationKind>, rule: NamedRule) {
         let (only, except) = rule.fields();
-        (user_id: HostId) = ids.of(user.id);
+        (user_id: ExternalId) = ids.of(user.id);
         /// The time of the follow, the mute, the hide, the block, the request or the reaction.
         (since: Millis as Time) = user.at;
         /// The relation of `viewer` to this user.

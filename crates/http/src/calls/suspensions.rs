@@ -29,8 +29,8 @@ endpoints! { "users":
 
 answers! {
     /// Whether a user is suspended, and since when.
-    struct Suspension (user: HostId, since: Option<Millis>) {
-        (user_id: HostId) = user;
+    struct Suspension (user: ExternalId, since: Option<Millis>) {
+        (user_id: ExternalId) = user;
         (suspended: bool) = since.is_some();
         (since?: Millis as Time) = since;
     }

@@ -7,7 +7,7 @@ use crate::prelude::*;
 use crate::wire::kept_pages::KeptPage;
 use feed::{Visibility, items, timeline, topics, visibility};
 use model::versions::Dependencies;
-use model::{ContentId, ContentPage, HostIds, ItemView, Page, PageRequest, ReactionKinds, UserId};
+use model::{ContentId, ContentPage, ExternalIds, ItemView, Page, PageRequest, ReactionKinds, UserId};
 
 /// The home timeline, the only list whose read marks its user as active.
 const HOME: &str = "/v1/users/{uid}/timeline";
@@ -87,7 +87,7 @@ async fn topic(call: Call) -> Answer {
 }
 
 /// Answers with a page of the content that a user has. `reader` is the user whose timeline it is, if it is one.
-pub(crate) async fn list_of<R>(call: &Call, user: HostId, reader: Option<HostId>, read_page: R) -> Answer
+pub(crate) async fn list_of<R>(call: &Call, user: ExternalId, reader: Option<ExternalId>, read_page: R) -> Answer
 where
     R: Fn(Read<'_>, UserId, &PageRequest<ContentId>) -> Result<ContentPage> + Send + Sync + 'static,
 {
@@ -97,7 +97,7 @@ where
 /// Answers with the page of entries that `read_page` returns, for every list of content. `find` finds whose list it is,
 /// and comes first: a list that does not exist has no cursors. Both read as the viewer sees. A timeline is always as its
 /// `reader` sees it, and says so itself.
-pub(crate) async fn list<T, F, R>(call: &Call, reader: Option<HostId>, find: F, read_page: R) -> Answer
+pub(crate) async fn list<T, F, R>(call: &Call, reader: Option<ExternalId>, find: F, read_page: R) -> Answer
 where
     F: Fn(Read<'_>) -> Result<T> + Send + Sync + 'static,
     R: Fn(Read<'_>, T, &PageRequest<ContentId>) -> Result<ContentPage> + Send + Sync + 'static,
@@ -110,7 +110,7 @@ where
     }
     let is_home = call.info.path == HOME;
     let (request, kept) = query.page()?;
-    let asked: Option<HostId> = query.value("viewer")?;
+    let asked: Option<ExternalId> = query.value("viewer")?;
     if let (Some(reader), Some(asked)) = (&reader, &asked)
         && reader != asked
     {
@@ -141,7 +141,7 @@ where
         };
         Ok((page, ids.with_unknown(after.as_ref()), reader, noted.take()))
     };
-    type Looked = (Seen, HostIds, Option<UserId>, Dependencies);
+    type Looked = (Seen, ExternalIds, Option<UserId>, Dependencies);
     let write = move |(seen, ids, reader, dependencies): Looked, kinds: &ReactionKinds, text: &mut Text| {
         let ends = match seen {
             Seen::Items(page) => {

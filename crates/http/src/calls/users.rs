@@ -5,7 +5,7 @@ use serde_json::value::RawValue;
 use super::relations::USER;
 use crate::prelude::*;
 use feed::{Late, users, visibility};
-use model::{JsonObject, MAX_NICKNAME, Profile, ProfileDraft, UserCounts};
+use model::{JsonObject, MAX_NICKNAME, NewProfile, Profile, UserCounts};
 
 /// The orders of a list without a search.
 const ORDERS: [(&str, Late); 3] = [("recent", Late::Recent), ("followers", Late::Followers), ("new", Late::New)];
@@ -25,7 +25,7 @@ endpoints! { "users":
     ///
     /// The body replaces the whole profile: a missing field is `null` afterwards.
     put("/v1/users/{uid}", replace, "putUser")
-        .takes::<ProfileDraft>()
+        .takes::<NewProfile>()
         .answers::<ProfileBody<'_>>(200, "The profile after the change")
         .leads_to(&["getUser"], USER);
 
@@ -47,9 +47,9 @@ endpoints! { "users":
 
 answers! {
     /// The profile of a user. A field without a value is `null`.
-    struct ProfileBody<'a> as Profile (user: &HostId, of: &'a Profile, counts: UserCounts) -> Result {
+    struct ProfileBody<'a> as Profile (user: &ExternalId, of: &'a Profile, counts: UserCounts) -> Result {
         let raw = |text| serde_json::from_str(text).map_err(|e| Error::Corrupt(format!("profile {user}: {e}")));
-        (user_id: HostId) = user.clone();
+        (user_id: ExternalId) = user.clone();
         #[schema(required)]
         (nickname: Option<&'a str>) = of.nickname.as_deref();
         #[schema(required)]
@@ -107,8 +107,8 @@ async fn search(call: Call) -> Answer {
 /// `PUT /v1/users/{uid}`
 async fn replace(mut call: Call) -> Answer {
     let user = call.user()?;
-    let draft: ProfileDraft = call.json().await?;
+    let new_item: NewProfile = call.json().await?;
     let id = user.clone();
-    let (profile, counts) = call.run(Wants::Change, move |feed| users::put_profile(feed, id, draft.into())).await?;
+    let (profile, counts) = call.run(Wants::Change, move |feed| users::put_profile(feed, id, new_item.into())).await?;
     reply::ok(&ProfileBody::new(&user, &profile, counts)?)
 }

@@ -2,17 +2,17 @@
 
 use crate::prelude::*;
 use feed::ChangesPage;
-use model::{Changed, EffectKind, HostIds, ShownId, UserId};
+use model::{Changed, EffectKind, ExternalIds, ShownId, UserId};
 
 answers! {
     /// Changes, and the position from which to continue.
-    pub(super) struct Changes<'a> (page: &'a ChangesPage, ids: &'a HostIds) {
+    pub(super) struct Changes<'a> (page: &'a ChangesPage, ids: &'a ExternalIds) {
         (items: Vec<Change<'a>>) = page.changes.iter().map(|changed| Change::new(page, changed, ids)).collect();
         (position: String) = page.end.to_string();
     }
 
     /// What a change did. The ids depend on its type.
-    pub(super) struct Change<'a> (page: &ChangesPage, changed: &'a Changed, ids: &'a HostIds) {
+    pub(super) struct Change<'a> (page: &ChangesPage, changed: &'a Changed, ids: &'a ExternalIds) {
         let effect = &changed.effect;
         let name = effect.name.as_deref();
         let (kind, list, hash) = match effect.item {
@@ -26,11 +26,11 @@ answers! {
         (what: &'static str) = effect.kind.name();
         (at: Millis as Time) = changed.at;
         /// The author, the follower, or the owner. Left out of `user.erased` once the rows of the user are removed.
-        (user_id?: ShownId<'a> as HostId) = (effect.user != UserId::UNKNOWN).then(|| ids.show(effect.user));
+        (user_id?: ShownId<'a> as ExternalId) = (effect.user != UserId::UNKNOWN).then(|| ids.show(effect.user));
         /// The other user: the followee, the path, the member, the author of the item of a reaction. Left out of
         /// `content.taken_off` once the path is erased.
-        (target_id?: ShownId<'a> as HostId) = effect.target.map(|target| ids.show(target));
-        (content_id?: ShownId<'a> as HostId) = effect.item.map(|item| ids.show(item));
+        (target_id?: ShownId<'a> as ExternalId) = effect.target.map(|target| ids.show(target));
+        (content_id?: ShownId<'a> as ExternalId) = effect.item.map(|item| ids.show(item));
         /// The kind of the item or of the reaction.
         #[serde(skip_serializing_if = "Option::is_none")]
         (kind: Option<&'a str>) = kind;

@@ -10,7 +10,7 @@ use crate::prelude::*;
 use crate::streams::{events, response};
 use crate::wire::query::Number;
 use feed::{ChangesAfter, ChangesPage};
-use model::{EffectKind, HostIds, ReactionKinds};
+use model::{EffectKind, ExternalIds, ReactionKinds};
 
 /// The changes of one page.
 const LIMIT: Number =
@@ -83,7 +83,7 @@ pub(crate) async fn list(call: Call) -> Answer {
         return stream::follow(call, resumed.unwrap_or(after), types).await;
     }
     let look = move |read: Read<'_>| read.named(feed::events::changes(read, after, limit, &types)?);
-    let write = |(page, ids): (ChangesPage, HostIds), _: &ReactionKinds, text: &mut Text| {
+    let write = |(page, ids): (ChangesPage, ExternalIds), _: &ReactionKinds, text: &mut Text| {
         text.write(&Changes::new(&page, &ids))
     };
     let ((), text) = call.show(look, write).await?;

@@ -9,7 +9,7 @@ use crate::calls::show::{self, ItemId, Viewer};
 use crate::prelude::*;
 use feed::streaming::{Event, Frame, Kind, Personal};
 use feed::{Happened, events};
-use model::{Cursor, HostIds, ReactionKinds, Reactions, UserId};
+use model::{Cursor, ExternalIds, ReactionKinds, Reactions, UserId};
 
 /// The media type `text/event-stream`.
 pub(crate) const MEDIA_TYPE: &str = russe::MEDIA_TYPE_STR;
@@ -23,7 +23,7 @@ pub(crate) fn frames(feed: &Feed, events: &[Event]) -> Result<Vec<Option<Frame>>
     events.iter().zip(happened).map(|(event, happened)| frame(feed, event, happened, &ids)).collect()
 }
 
-fn frame(feed: &Feed, event: &Event, happened: Option<Happened>, ids: &HostIds) -> Result<Option<Frame>> {
+fn frame(feed: &Feed, event: &Event, happened: Option<Happened>, ids: &ExternalIds) -> Result<Option<Frame>> {
     let reacted = match &happened {
         Some(Happened::Came(item) | Happened::Edited(item)) => Some(!item.counts.reactions.is_empty()),
         Some(Happened::Gone(_) | Happened::TakenOff(..)) | None => None,
@@ -61,7 +61,7 @@ pub(crate) fn write(frame: &Frame, reader: UserId, kinds: &ReactionKinds, text: 
 pub(crate) fn told(
     event: &Event,
     happened: Option<Happened>,
-    ids: &HostIds,
+    ids: &ExternalIds,
     kinds: &ReactionKinds,
 ) -> Result<Option<String>> {
     let text = happened.map(|happened| text(event, happened, ids, kinds)).transpose()?;
@@ -73,7 +73,7 @@ pub(crate) fn told(
     })
 }
 
-fn text(event: &Event, happened: Happened, ids: &HostIds, kinds: &ReactionKinds) -> Result<String> {
+fn text(event: &Event, happened: Happened, ids: &ExternalIds, kinds: &ReactionKinds) -> Result<String> {
     match happened {
         Happened::Came(item) => {
             let id = ids.place(item.content.cursor()).to_string();

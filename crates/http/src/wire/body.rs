@@ -19,7 +19,7 @@ use crate::connections::serve::Upload;
 use crate::connections::turns;
 use crate::limits::Places;
 use crate::wire::problem::{body_too_large, invalid_body};
-use model::HostId;
+use model::ExternalId;
 use model::error::{Code, Error, Result};
 use model::priority::Pace;
 
@@ -228,7 +228,12 @@ fn fault<'a, T: Deserialize<'a>>(text: &'a str, error: &serde_json::Error) -> Er
 pub(crate) struct Nothing {}
 
 /// The users of both lists of a batch, in their order. Refuses none, more than `most`, and one that occurs twice.
-pub(crate) fn check_batch(names: &str, first: &[HostId], second: &[HostId], most: usize) -> Result<Vec<HostId>> {
+pub(crate) fn check_batch(
+    names: &str,
+    first: &[ExternalId],
+    second: &[ExternalId],
+    most: usize,
+) -> Result<Vec<ExternalId>> {
     if !(1..=most).contains(&(first.len() + second.len())) {
         return Err(invalid_body(format_args!("{names}: expected 1 to {most} ids in total")));
     }

@@ -9,7 +9,7 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_perc
 use crate::wire::problem::invalid_parameter;
 use config::Config;
 use model::error::Result;
-use model::{HostId, PageRequest, Position, RuleDraft, Span};
+use model::{ExternalId, NamedRule, PageRequest, Position, Span};
 
 /// Most ids in a list of ids.
 pub(crate) const MAX_IDS: usize = 100;
@@ -111,9 +111,9 @@ impl<'a> Query<'a> {
     }
 
     /// The kinds of content to show.
-    pub(crate) fn kinds(&self) -> Result<RuleDraft> {
+    pub(crate) fn kinds(&self) -> Result<NamedRule> {
         let wrong = |why| invalid_parameter(format_args!("kinds and except_kinds: {why}"));
-        RuleDraft::of(self.value("kinds")?, self.value("except_kinds")?).map_err(wrong)
+        NamedRule::of(self.value("kinds")?, self.value("except_kinds")?).map_err(wrong)
     }
 
     /// The request for a page, and what its links keep.
@@ -185,7 +185,7 @@ fn decode(text: &str) -> Result<Cow<'_, str>> {
 
 /// A list of up to [`MAX_IDS`] ids with commas between them, each once.
 #[derive(Debug)]
-pub(crate) struct Ids(pub(crate) Vec<HostId>);
+pub(crate) struct Ids(pub(crate) Vec<ExternalId>);
 
 impl FromStr for Ids {
     type Err = String;

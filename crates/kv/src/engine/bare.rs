@@ -6,7 +6,7 @@ use std::sync::Arc;
 use rocksdb::{DB, Env, IteratorMode};
 
 use super::directory::{Directory, must_be_there};
-use super::{open_advice, figures, log, messages, open, rows};
+use super::{figures, log, messages, open, open_advice, rows};
 use crate::batch::Change;
 use crate::error::storage;
 use crate::family::{Family, Schema};

@@ -10,7 +10,7 @@ use super::last_run::Run;
 use super::log::{self, trim_archive};
 use super::rebuild::Rebuild;
 use super::writable::Opened;
-use super::{open_advice, figures, open, rows};
+use super::{figures, open, open_advice, rows};
 use crate::batch::Change;
 use crate::error::storage;
 use crate::family::{Family, Schema};

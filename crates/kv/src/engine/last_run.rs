@@ -123,7 +123,10 @@ impl Run {
     }
 
     fn write(&self, how: &str) -> io::Result<()> {
-        private_files::replace_file(&self.dir.join(NAME), line(how, &self.boot, self.lock.as_ref(), self.log).as_bytes())
+        private_files::replace_file(
+            &self.dir.join(NAME),
+            line(how, &self.boot, self.lock.as_ref(), self.log).as_bytes(),
+        )
     }
 
     /// Makes the next start find that changes may be lost.

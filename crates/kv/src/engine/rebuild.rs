@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use rocksdb::DB;
 
 use super::open::{Opened, Opening};
-use super::{open_advice, log};
+use super::{log, open_advice};
 use crate::error::storage;
 use crate::family::Schema;
 use model::error::{Error, Result};

@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-use super::external_id::HostId;
+use super::external_id::ExternalId;
 use super::id::{ContentId, Id, UserId, parse_digits};
 
 /// Milliseconds since the Unix epoch.
@@ -42,7 +42,7 @@ pub trait Placed: FromStr {
 
 impl Placed for ContentId {}
 impl Placed for UserId {}
-impl Placed for HostId {}
+impl Placed for ExternalId {}
 
 /// The reason that a text is not a cursor: the form of one, and an example.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -64,7 +64,7 @@ impl<I: Id> Position<I> {
         }
     }
 
-    /// A place that a host can name, above this one and at or below every newer item, if there is nothing newer of the
+    /// A place that an application can name, above this one and at or below every newer item, if there is nothing newer of the
     /// same time; this place itself at the very top.
     pub fn just_above(self) -> Self {
         let next = match self.id.next_greater() {

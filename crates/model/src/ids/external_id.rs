@@ -1,4 +1,4 @@
-//! Ids as the host application writes them.
+//! Ids as the application writes them.
 
 use std::fmt;
 use std::str::FromStr;
@@ -11,16 +11,16 @@ use super::id::{InvalidId, MAX_ID, parse_digits};
 /// Most bytes of a name.
 pub const MAX_NAME: usize = 128;
 
-/// The id of a user or an item, as the host gave it. The text of a number and of a name differ always.
+/// The id of a user or an item, as the application gave it. The text of a number and of a name differ always.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub enum HostId {
+pub enum ExternalId {
     /// From 1 to [`MAX_ID`].
     Number(u64),
     /// Any other text of 1 to [`MAX_NAME`] bytes of UTF-8 without control characters, compared byte by byte.
     Name(Arc<str>),
 }
 
-impl HostId {
+impl ExternalId {
     /// The name; `None` for a number.
     pub fn name(&self) -> Option<&Arc<str>> {
         match self {
@@ -42,7 +42,7 @@ impl HostId {
     }
 }
 
-impl fmt::Display for HostId {
+impl fmt::Display for ExternalId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Number(raw) => raw.fmt(f),
@@ -51,7 +51,7 @@ impl fmt::Display for HostId {
     }
 }
 
-impl FromStr for HostId {
+impl FromStr for ExternalId {
     type Err = InvalidId;
     fn from_str(text: &str) -> Result<Self, InvalidId> {
         if let Some(Ok(number)) = parse_digits(text).map(Self::number) {
@@ -62,7 +62,7 @@ impl FromStr for HostId {
     }
 }
 
-impl Serialize for HostId {
+impl Serialize for ExternalId {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         self.show().serialize(serializer)
     }
@@ -71,9 +71,9 @@ impl Serialize for HostId {
 /// An id in an answer, which the answer does not own.
 #[derive(Debug, Clone, Copy)]
 pub enum ShownId<'a> {
-    /// See [`HostId::Number`].
+    /// See [`ExternalId::Number`].
     Number(u64),
-    /// See [`HostId::Name`].
+    /// See [`ExternalId::Name`].
     Name(&'a str),
 }
 
@@ -87,22 +87,22 @@ impl Serialize for ShownId<'_> {
     }
 }
 
-impl<'de> Deserialize<'de> for HostId {
-    /// From a string, or from a number of a host.
+impl<'de> Deserialize<'de> for ExternalId {
+    /// From a string, or from a number of an application.
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct Visitor;
         impl de::Visitor<'_> for Visitor {
-            type Value = HostId;
+            type Value = ExternalId;
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("an id: a string of 1 to 128 bytes, or a number from 1 to 9223372036854775807")
             }
-            fn visit_u64<E: de::Error>(self, raw: u64) -> Result<HostId, E> {
-                HostId::number(raw).map_err(E::custom)
+            fn visit_u64<E: de::Error>(self, raw: u64) -> Result<ExternalId, E> {
+                ExternalId::number(raw).map_err(E::custom)
             }
-            fn visit_i64<E: de::Error>(self, raw: i64) -> Result<HostId, E> {
-                u64::try_from(raw).map_err(|_| InvalidId).and_then(HostId::number).map_err(E::custom)
+            fn visit_i64<E: de::Error>(self, raw: i64) -> Result<ExternalId, E> {
+                u64::try_from(raw).map_err(|_| InvalidId).and_then(ExternalId::number).map_err(E::custom)
             }
-            fn visit_str<E: de::Error>(self, text: &str) -> Result<HostId, E> {
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<ExternalId, E> {
                 text.parse().map_err(E::custom)
             }
         }

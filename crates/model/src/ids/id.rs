@@ -1,10 +1,10 @@
-//! Ids in the store: numbers. A number of the host application, from 1 to 2^63-1, is its own id. A *name*, which is any
-//! other id of the host, gets a number with the top bit set; see [`HostId`](crate::HostId).
+//! Ids in the store: numbers. A number of the application, from 1 to 2^63-1, is its own id. A *name*, which is any
+//! other id of the application, gets a number with the top bit set; see [`ExternalId`](crate::ExternalId).
 
 use std::fmt;
 use std::str::FromStr;
 
-/// The largest number of a host, 2^63-1.
+/// The largest number of an application, 2^63-1.
 pub const MAX_ID: u64 = i64::MAX as u64;
 
 /// The reason that a text or a number is not an id.
@@ -25,7 +25,7 @@ pub trait Id: Copy + Ord + Into<u64> + TryFrom<u64, Error = InvalidId> {
     const MIN: Self;
     /// The largest id of all.
     const MAX: Self;
-    /// The largest number of a host.
+    /// The largest number of an application.
     const LAST_NUMBER: Self;
     /// Stands for a name that has no number. No row has it.
     const UNKNOWN: Self;
@@ -66,10 +66,10 @@ macro_rules! id_type {
             pub const MAX: Self = Self(u64::MAX);
             /// Stands for a name that has no number. No row has it.
             pub const UNKNOWN: Self = Self(u64::MAX - 1);
-            /// The largest number of a host.
+            /// The largest number of an application.
             pub const LAST_NUMBER: Self = Self(MAX_ID);
 
-            /// Takes any number but 0: of the host, or of a name.
+            /// Takes any number but 0: of the application, or of a name.
             pub const fn new(raw: u64) -> Result<Self, InvalidId> {
                 if raw >= 1 { Ok(Self(raw)) } else { Err(InvalidId) }
             }
@@ -94,7 +94,7 @@ macro_rules! id_type {
         }
 
         impl fmt::Display for $name {
-            /// The number, for logs. Answers have a [`HostId`](crate::HostId).
+            /// The number, for logs. Answers have a [`ExternalId`](crate::ExternalId).
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 self.0.fmt(f)
             }
@@ -123,7 +123,7 @@ macro_rules! id_type {
 }
 
 id_type! {
-    /// A user of the host application. Needs no registration: any id in range is a user.
+    /// A user of the application. Needs no registration: any id in range is a user.
     UserId, true
 }
 id_type! {

@@ -16,7 +16,7 @@ pub struct Content {
     pub published_at: Millis,
     /// Time of the last edit.
     pub edited_at: Option<Millis>,
-    /// `post`, or a kind of the host: 1–32 of `a-z0-9_`.
+    /// `post`, or a kind of the application: 1–32 of `a-z0-9_`.
     pub kind: String,
     /// The number of `kind`.
     pub kind_id: KindId,

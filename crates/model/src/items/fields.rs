@@ -5,7 +5,7 @@ use std::ops::Deref;
 
 use serde::{Deserialize, Deserializer, Serialize, de};
 
-use crate::{HostId, MAX_MILLIS, Millis};
+use crate::{ExternalId, MAX_MILLIS, Millis};
 
 /// Most topics of one item.
 pub const MAX_TOPICS: usize = 10;
@@ -82,7 +82,7 @@ impl TryFrom<String> for Kind {
     }
 }
 
-/// Declares lists of a draft that have a limit: the names of the field and of its elements, and the check of one of these.
+/// Declares lists of a new item that have a limit: the names of the field and of its elements, and the check of one of these.
 macro_rules! lists {
     ($($(#[$doc:meta])+ $name:ident = $most:ident $element:ty, $field:literal, $what:literal, $check:expr;)+) => {$(
         $(#[$doc])+
@@ -130,9 +130,9 @@ lists! {
         false => Err("topics: expected 1 to 64 characters for each topic"),
     };
     /// At most [`MAX_TO`] sources.
-    Sources = MAX_TO HostId, "to", "sources", |_| Ok(());
+    Sources = MAX_TO ExternalId, "to", "sources", |_| Ok(());
     /// At most [`MAX_MENTIONS`] users.
-    Mentioned = MAX_MENTIONS HostId, "mentions", "users", |_| Ok(());
+    Mentioned = MAX_MENTIONS ExternalId, "mentions", "users", |_| Ok(());
 }
 
 /// Whether a text can name a topic: 1–64 characters, whatever they are.

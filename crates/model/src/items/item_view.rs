@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::{Content, HostId, ItemCounts, Reactions};
+use crate::{Content, ExternalId, ItemCounts, Reactions};
 
 /// Longest text that is kept, bytes. A longer one is written anew for each answer.
 pub const MOST_KEPT: usize = 8 << 10;
@@ -85,7 +85,7 @@ pub struct ItemView {
 pub struct AuthorSummary {
     /// The id of the user.
     #[serde(rename = "user_id")]
-    pub user: HostId,
+    pub user: ExternalId,
     /// The name for people.
     #[schema(required)]
     pub nickname: Option<String>,

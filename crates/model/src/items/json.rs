@@ -1,4 +1,4 @@
-//! JSON that the host sends and gets back unchanged: `extra` and `media`.
+//! JSON that the application sends and gets back unchanged: `extra` and `media`.
 
 use std::collections::{BTreeMap, HashSet};
 

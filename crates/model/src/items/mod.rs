@@ -23,7 +23,7 @@ pub use item_view::{AuthorSummary, ItemView, KeptText, MOST_KEPT, SharedContent}
 pub use json::{JsonObject, MAX_DEPTH, MediaList, canonical};
 pub use kind::{Audience, BUILT_IN_KINDS, KindId, MOST_KINDS, POST};
 pub use logged::Logged;
-pub use new_content::{CommentDraft, Draft, EditDraft, ItemLine, or_default};
+pub use new_content::{ContentEdit, ItemLine, NewComment, NewContent, or_default};
 pub use publish::Publish;
 pub use reaction::{Reacted, Reaction};
 pub use reaction_kinds::{MAX_REACTION_KINDS, MAX_REACTION_NAME, ReactionKind, ReactionKinds, Reactions};

@@ -7,8 +7,8 @@ use utoipa::openapi::{ObjectBuilder, RefOr, Schema};
 
 use super::fields::Kind;
 use crate::{
-    Audience, COMMENT, Content, ContentId, HostId, JsonObject, MediaList, Mentioned, Publish, Sources, Time, Topics,
-    UserId, canonical,
+    Audience, COMMENT, Content, ContentId, ExternalId, JsonObject, MediaList, Mentioned, Publish, Sources, Time,
+    Topics, UserId, canonical,
 };
 
 /// A type of the fields of requests, with its schema in the description of the API.
@@ -20,7 +20,7 @@ pub(crate) trait Property {
 /// Declares the fields of requests that write items, and makes the types of these requests with their schemas. `publish` has
 /// fields of a publish alone, `comment` those that a comment has, too. `edit` names the type of the field in an edit. The
 /// comment of a field is its description in the schema. Only the author is required.
-macro_rules! drafts {
+macro_rules! item_fields {
     ($(
         publish {$(#[doc = $about:literal] #[$how:meta] $name:ident: $type:ty;)*}
         comment {$(#[doc = $of_both:literal] #[$both_how:meta] $both:ident: $both_type:ty $(, edit $edit:ty)?;)*}
@@ -29,9 +29,9 @@ macro_rules! drafts {
         /// optional field `null` means left out.
         #[derive(Debug, Clone, Serialize, Deserialize)]
         #[serde(deny_unknown_fields)]
-        pub struct Draft {
+        pub struct NewContent {
             /// The author.
-            pub author_id: HostId,
+            pub author_id: ExternalId,
             $(
                 $(#[doc = $about] #[$how] pub $name: $type,)*
                 $(#[doc = $of_both] #[$both_how] pub $both: $both_type,)*
@@ -43,7 +43,7 @@ macro_rules! drafts {
         #[serde(deny_unknown_fields)]
         pub struct ItemLine {
             /// The author.
-            pub author_id: HostId,
+            pub author_id: ExternalId,
             $(
                 $(#[doc = $about] #[$how] pub $name: $type,)*
                 $(#[doc = $of_both] #[$both_how] pub $both: $both_type,)*
@@ -55,26 +55,26 @@ macro_rules! drafts {
 
         impl ItemLine {
             /// The publish, and the time of the last edit.
-            pub fn publish(self) -> (Draft, Option<Time>) {
+            pub fn publish(self) -> (NewContent, Option<Time>) {
                 let author_id = self.author_id;
-                (Draft { author_id, $($($name: self.$name,)* $($both: self.$both,)*)+ }, self.edited_at)
+                (NewContent { author_id, $($($name: self.$name,)* $($both: self.$both,)*)+ }, self.edited_at)
             }
         }
 
         /// A requested comment: a publish without kind and `ref_id`, which is not broadcast unless asked for.
         #[derive(Debug, Clone, Deserialize)]
         #[serde(deny_unknown_fields)]
-        pub struct CommentDraft {
+        pub struct NewComment {
             /// The author.
-            pub author_id: HostId,
+            pub author_id: ExternalId,
             $($(#[doc = $of_both] #[serde(default, deserialize_with = "or_default")] pub $both: $both_type,)*)+
         }
 
-        impl CommentDraft {
+        impl NewComment {
             /// The publish of this comment on an item.
-            pub fn on(self, subject: HostId) -> Draft {
+            pub fn on(self, subject: ExternalId) -> NewContent {
                 let (kind, ref_id) = (Kind(COMMENT.to_owned()), Some(subject));
-                Draft { author_id: self.author_id, kind, ref_id, $($($both: self.$both,)*)+ }
+                NewContent { author_id: self.author_id, kind, ref_id, $($($both: self.$both,)*)+ }
             }
 
             pub(crate) fn properties(object: ObjectBuilder) -> ObjectBuilder {
@@ -85,7 +85,7 @@ macro_rules! drafts {
         /// A requested edit. A field left out stays; `null` clears it.
         #[derive(Debug, Clone, Default, Serialize, Deserialize)]
         #[serde(deny_unknown_fields)]
-        pub struct EditDraft {
+        pub struct ContentEdit {
             $($($(
                 #[doc = concat!("The new `", stringify!($both), "`.")]
                 #[serde(default, deserialize_with = "nullable", skip_serializing_if = "Option::is_none")]
@@ -93,14 +93,14 @@ macro_rules! drafts {
             )?)*)+
         }
 
-        impl Draft {
+        impl NewContent {
             pub(crate) fn properties(object: ObjectBuilder) -> ObjectBuilder {
-                let object = CommentDraft::properties(object);
+                let object = NewComment::properties(object);
                 object $($(.property(stringify!($name), <$type>::property($about.trim())))*)+
             }
         }
 
-        impl EditDraft {
+        impl ContentEdit {
             pub(crate) fn properties(object: ObjectBuilder) -> ObjectBuilder {
                 object $($($(.property(stringify!($both), <$edit>::property($of_both.trim())))?)*)+
             }
@@ -108,12 +108,12 @@ macro_rules! drafts {
     };
 }
 
-drafts! {
+item_fields! {
     publish {}
     comment {
         /// The id of the item. Default: a new id from the server; such ids rise with time
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        content_id: Option<HostId>;
+        content_id: Option<ExternalId>;
         /// Time of publishing. Default: the server's clock
         #[serde(default, skip_serializing_if = "Option::is_none")]
         published_at: Option<Time>;
@@ -137,10 +137,10 @@ drafts! {
     publish {
         /// The id of another item: the original of a repost, the subject of a comment
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        ref_id: Option<HostId>;
+        ref_id: Option<ExternalId>;
     }
     comment {
-        /// The host's own data
+        /// The application's own data
         #[serde(default, skip_serializing_if = "Option::is_none")]
         extra: Option<JsonObject>, edit JsonObject;
         /// Whether the item appears in timelines and on the author's own page. Default: `true`
@@ -158,14 +158,14 @@ drafts! {
     }
 }
 
-impl Draft {
+impl NewContent {
     /// All ids in it, in the order in which the names among them get numbers.
-    pub fn ids(&self) -> impl Iterator<Item = &HostId> {
+    pub fn ids(&self) -> impl Iterator<Item = &ExternalId> {
         self.content_id.iter().chain([&self.author_id]).chain(&self.ref_id).chain(&*self.to).chain(&*self.mentions)
     }
 
     /// The users in it: the author, the further sources, and whom it mentions.
-    pub fn users(&self) -> impl Iterator<Item = &HostId> {
+    pub fn users(&self) -> impl Iterator<Item = &ExternalId> {
         [&self.author_id].into_iter().chain(&*self.to).chain(&*self.mentions)
     }
 
@@ -223,7 +223,7 @@ impl Draft {
 }
 
 /// The error of a list that has an id twice.
-fn twice(ids: &[HostId]) -> Result<(), String> {
+fn twice(ids: &[ExternalId]) -> Result<(), String> {
     match (1..ids.len()).find(|place| ids[..*place].contains(&ids[*place])) {
         Some(place) => Err(format!("{} occurs twice", ids[place])),
         None => Ok(()),
@@ -255,7 +255,7 @@ fn fingerprint(content: &Content) -> u64 {
     xxhash_rust::xxh3::xxh3_64(&text.unwrap_or_default())
 }
 
-impl EditDraft {
+impl ContentEdit {
     /// Whether all fields stay.
     pub fn is_empty(&self) -> bool {
         let Self { text, media, extra } = self;

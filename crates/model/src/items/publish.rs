@@ -9,7 +9,7 @@ pub struct Publish {
     pub content: Content,
     /// Whether the caller gave the time. A repeat without a time matches an item with any time.
     pub time_given: bool,
-    /// Whether the host gave the audience. Otherwise it is the default of the author.
+    /// Whether the application gave the audience. Otherwise it is the default of the author.
     pub audience_given: bool,
     /// Whether the server made the id for this publish, and has seen that no item has it.
     pub id_made: bool,

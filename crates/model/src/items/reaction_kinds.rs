@@ -1,4 +1,4 @@
-//! The kinds of reactions: likes, favorites and others that the host names.
+//! The kinds of reactions: likes, favorites and others that the application names.
 
 use std::sync::Arc;
 
@@ -14,9 +14,9 @@ pub const MAX_REACTION_NAME: usize = 32;
 pub struct ReactionKind(u8);
 
 impl ReactionKind {
-    /// The first kind: `like`, unless the host names others.
+    /// The first kind: `like`, unless the application names others.
     pub const LIKE: Self = Self(0);
-    /// The second kind: `favorite`, unless the host names others.
+    /// The second kind: `favorite`, unless the application names others.
     pub const FAVORITE: Self = Self(1);
 
     /// The place of its name.

@@ -6,8 +6,8 @@ use std::str::FromStr;
 use crate::ids::id::parse_digits;
 use crate::words::words;
 use crate::{
-    Audience, COMMENT, Content, ContentId, HostId, Id, InvalidId, MAX_MILLIS, Placed, Position, REPOST, ReactionKind,
-    UserId,
+    Audience, COMMENT, Content, ContentId, ExternalId, Id, InvalidId, MAX_MILLIS, Placed, Position, REPOST,
+    ReactionKind, UserId,
 };
 
 words! {
@@ -72,8 +72,8 @@ pub struct NoticeId<U = UserId, C = ContentId> {
     pub item: Option<C>,
 }
 
-/// The id of a notice, as the host gets and gives it.
-pub type HostNoticeId = NoticeId<HostId, HostId>;
+/// The id of a notice, as the application gets and gives it.
+pub type ExternalNoticeId = NoticeId<ExternalId, ExternalId>;
 
 /// A place in a list of notices: `"<at>-<kind>-<reaction>-<bytes of the actor>-<actor>-<item>"`.
 pub type NoticeCursor = Position<NoticeId>;
@@ -84,7 +84,7 @@ impl NoticeId {
     /// The highest id of all.
     pub const MAX: Self =
         Self { kind: NoticeKind::Mention, reaction: u8::MAX, actor: UserId::MAX, item: Some(ContentId::MAX) };
-    /// The highest id of all that a host can name. No notice has it: that of a mention has no reaction.
+    /// The highest id of all that an application can name. No notice has it: that of a mention has no reaction.
     pub const LAST: Self = Self {
         kind: NoticeKind::Mention,
         reaction: u8::MAX,
@@ -132,14 +132,14 @@ impl NoticeCursor {
         Self { at: self.at, id: NoticeId::LAST }
     }
 
-    /// A place below this one that a host can name, if nothing of the same time is older.
+    /// A place below this one that an application can name, if nothing of the same time is older.
     #[must_use]
     pub fn below(self) -> Self {
         self.at.checked_sub(1).map_or(self, |at| Self { at, id: NoticeId::LAST })
     }
 }
 
-impl fmt::Display for HostNoticeId {
+impl fmt::Display for ExternalNoticeId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { kind, reaction, actor, item } = self;
         let actor = actor.to_string();
@@ -148,12 +148,12 @@ impl fmt::Display for HostNoticeId {
     }
 }
 
-impl Placed for HostNoticeId {
+impl Placed for ExternalNoticeId {
     const FORM: &'static str = "<milliseconds>-<kind>-<reaction>-<bytes of the actor>-<actor>-<item>";
     const EXAMPLE: &'static str = "1689089522000-4-0-3-200-32850";
 }
 
-impl FromStr for HostNoticeId {
+impl FromStr for ExternalNoticeId {
     type Err = InvalidId;
     fn from_str(text: &str) -> Result<Self, InvalidId> {
         let read = || {
@@ -227,7 +227,7 @@ mod tests {
             "0-7-0-2-é-0",
             "0-2-0-1---",
         ] {
-            let place: Position<HostNoticeId> = good.parse().expect(good);
+            let place: Position<ExternalNoticeId> = good.parse().expect(good);
             assert_eq!(place.to_string(), good);
         }
         for bad in [
@@ -245,7 +245,7 @@ mod tests {
             "5-1-0-99999999999999999999-2-",
             "5-1-0-1-\n-",
         ] {
-            assert!(bad.parse::<Position<HostNoticeId>>().is_err(), "{bad:?}");
+            assert!(bad.parse::<Position<ExternalNoticeId>>().is_err(), "{bad:?}");
         }
     }
 

@@ -20,7 +20,7 @@ pub const AVATAR: &str = concat!(
 
 /// A profile. A field never set, or left out of the last one, is `None`.
 ///
-/// In a log of commands it has been checked already; hosts send a [`ProfileDraft`].
+/// In a log of commands it has been checked already; hosts send a [`NewProfile`].
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Profile {
@@ -30,28 +30,28 @@ pub struct Profile {
     /// A picture: [`AVATAR`]. An import takes any notation, as the API of earlier releases did.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub avatar: Option<String>,
-    /// The host's own data: a JSON object, kept as it was written.
+    /// The application's own data: a JSON object, kept as it was written.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub extra: Option<String>,
 }
 
-/// A whole profile as a host sends it. In every field `null` means left out.
+/// A whole profile as an application sends it. In every field `null` means left out.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct ProfileDraft {
+pub struct NewProfile {
     /// 1 to [`MAX_NICKNAME`] characters.
     #[serde(default, deserialize_with = "nickname")]
     pub nickname: Option<String>,
     /// 1 to [`MAX_AVATAR`] characters that begin as [`AVATAR`] says.
     #[serde(default, deserialize_with = "avatar")]
     pub avatar: Option<String>,
-    /// The host's own data.
+    /// The application's own data.
     #[serde(default)]
     pub extra: Option<JsonObject>,
 }
 
 impl Profile {
-    /// A profile from its parts, with the same limits as in a [`ProfileDraft`]; else the reason.
+    /// A profile from its parts, with the same limits as in a [`NewProfile`]; else the reason.
     pub fn checked(
         nickname: Option<String>,
         avatar: Option<String>,
@@ -63,9 +63,9 @@ impl Profile {
     }
 }
 
-impl From<ProfileDraft> for Profile {
-    fn from(draft: ProfileDraft) -> Self {
-        let ProfileDraft { nickname, avatar, extra } = draft;
+impl From<NewProfile> for Profile {
+    fn from(new_item: NewProfile) -> Self {
+        let NewProfile { nickname, avatar, extra } = new_item;
         Self { nickname, avatar, extra: extra.map(JsonObject::into_string) }
     }
 }
@@ -148,7 +148,7 @@ mod tests {
             ("https://é.example/ü", true),
         ] {
             let text = format!(r#"{{"avatar":"{avatar}"}}"#);
-            assert_eq!(serde_json::from_str::<ProfileDraft>(&text).is_ok(), is_good, "{avatar}");
+            assert_eq!(serde_json::from_str::<NewProfile>(&text).is_ok(), is_good, "{avatar}");
             let avatar: String = serde_json::from_str(&format!("\"{avatar}\"")).expect("a string");
             assert_eq!(pattern.is_match(&avatar), is_good, "{avatar}");
         }

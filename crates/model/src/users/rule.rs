@@ -35,7 +35,7 @@ impl Rule {
         self.is_only
     }
 
-    /// The kinds that it names, in the order of the host.
+    /// The kinds that it names, in the order of the application.
     #[inline]
     pub fn kinds(&self) -> &[KindId] {
         self.kinds.get(..usize::from(self.len)).unwrap_or(&self.kinds)
@@ -57,10 +57,10 @@ impl PartialEq for Rule {
     }
 }
 
-/// A rule in the words of the host.
+/// A rule in the words of the application.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum RuleDraft {
+pub enum NamedRule {
     /// All kinds.
     #[default]
     All,
@@ -70,7 +70,7 @@ pub enum RuleDraft {
     Except(KindNames),
 }
 
-impl RuleDraft {
+impl NamedRule {
     /// The rule of two fields, of which at most one is given; else the reason.
     pub fn of(only: Option<KindNames>, except: Option<KindNames>) -> Result<Self, &'static str> {
         match (only, except) {

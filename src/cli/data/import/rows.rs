@@ -8,7 +8,7 @@ use serde_json::error::Category;
 use super::fields::Holds;
 use super::refusal::{INVALID_FIELD, INVALID_ID, INVALID_LINE, MISSING_FIELD, Refusal};
 use super::times;
-use model::{HostId, Time};
+use model::{ExternalId, Time};
 
 /// Parses one object.
 pub(in crate::cli::data) fn object<T: DeserializeOwned>(text: &str) -> Result<T, Refusal> {
@@ -41,7 +41,7 @@ fn bad_field(text: &str) -> Option<Refusal> {
     fields.iter().filter(|(_, value)| !value.is_null()).find_map(|(name, value)| match Holds::of(name) {
         Holds::Time => Time::deserialize(value).is_err().then(|| times::refused_json(name, value)),
         Holds::Id => {
-            let reason = HostId::deserialize(value).err()?;
+            let reason = ExternalId::deserialize(value).err()?;
             let shown = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
             Some(Refusal::of_field(INVALID_ID, name, reason, &shown))
         }

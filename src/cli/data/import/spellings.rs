@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use model::HostId;
+use model::ExternalId;
 
 /// The spellings, in words.
 const WORDS: [&str; 4] = [
@@ -18,8 +18,14 @@ pub(super) struct Spellings([Option<String>; WORDS.len()]);
 
 impl Spellings {
     /// Looks at the ids of a line.
-    pub(super) fn note<'a>(&mut self, ids: impl IntoIterator<Item = &'a HostId>, table: &str, file: &str, line: u64) {
-        for spelling in ids.into_iter().filter_map(HostId::name).filter_map(|name| spelling(name)) {
+    pub(super) fn note<'a>(
+        &mut self,
+        ids: impl IntoIterator<Item = &'a ExternalId>,
+        table: &str,
+        file: &str,
+        line: u64,
+    ) {
+        for spelling in ids.into_iter().filter_map(ExternalId::name).filter_map(|name| spelling(name)) {
             self.0[spelling].get_or_insert_with(|| format!("{table} {file} line {line}"));
         }
     }

@@ -9,13 +9,13 @@ use crate::cli::data::import::refusal::{INVALID_TIME, MISSING_FIELD, Refusal};
 use feed::reader::{self, Reader};
 use feed::{Command, DeleteItem, ImportItems, React, ReactionRequest, Visibility};
 use model::error::{Error, Result};
-use model::{Content, HostId, ItemLine, Time, UserId};
+use model::{Content, ExternalId, ItemLine, Time, UserId};
 
 lines! {
     /// A reaction of a user to an item.
-    Reaction { content_id: HostId, user_id: HostId, kind: String; since: Time }
+    Reaction { content_id: ExternalId, user_id: ExternalId, kind: String; since: Time }
     /// A deleted item, or the id of a purged one.
-    Deletion { content_id: HostId; deleted_at: Time, purged: bool }
+    Deletion { content_id: ExternalId; deleted_at: Time, purged: bool }
 }
 
 pub(super) fn item(line: ItemLine) -> Result<Command, Refusal> {
@@ -23,8 +23,8 @@ pub(super) fn item(line: ItemLine) -> Result<Command, Refusal> {
         let detail = "content_id is missing; an import needs it so that it can be run again";
         return Err(Refusal::of_line(MISSING_FIELD, detail));
     }
-    let (draft, edited_at) = line.publish();
-    Ok(ImportItems::one(draft, at(edited_at)).into())
+    let (new_item, edited_at) = line.publish();
+    Ok(ImportItems::one(new_item, at(edited_at)).into())
 }
 
 pub(super) fn reaction(line: Reaction) -> Result<Command, Refusal> {
@@ -69,7 +69,7 @@ pub(super) fn write_items(scope: &Scope<'_>, out: &mut Output<'_>) -> Result<()>
 
 /// The line of an item. It always has the audience: left out, it would be the default of the author.
 fn line_of(reader: &Reader, item: Content) -> Result<ItemLine> {
-    let hosts = |users: &[UserId]| users.iter().map(|user| reader.host(*user)).collect::<Result<Vec<HostId>>>();
+    let hosts = |users: &[UserId]| users.iter().map(|user| reader.host(*user)).collect::<Result<Vec<ExternalId>>>();
     Ok(ItemLine {
         author_id: reader.host(item.author)?,
         content_id: Some(reader.host(item.id)?),

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::cli::data::import::refusal::{INVALID_FIELD, Refusal};
 use feed::{Command, ImportLine};
 use model::error::Error;
-use model::{KindNames, Millis, RuleDraft, Time, is_topic, kinds_of_rule};
+use model::{KindNames, Millis, NamedRule, Time, is_topic, kinds_of_rule};
 
 /// Declares lines. Of the fields behind the first semicolon each may be left out, or `null`; those behind the second one have no
 /// column in CSV.
@@ -47,16 +47,16 @@ pub(super) use lines;
 pub(super) struct Kinds(#[serde(deserialize_with = "kinds_of_rule")] Option<KindNames>);
 
 /// The fields `only` and `except` of a rule.
-pub(super) fn kinds(rule: RuleDraft) -> (Option<Kinds>, Option<Kinds>) {
+pub(super) fn kinds(rule: NamedRule) -> (Option<Kinds>, Option<Kinds>) {
     let (only, except) = rule.fields();
     let given = |names: Option<_>| names.map(|names| Kinds(Some(names)));
     (given(only), given(except))
 }
 
 /// The rule of the fields `only` and `except`.
-pub(super) fn rule(only: Option<Kinds>, except: Option<Kinds>) -> Result<RuleDraft, Refusal> {
+pub(super) fn rule(only: Option<Kinds>, except: Option<Kinds>) -> Result<NamedRule, Refusal> {
     let names = |kinds: Option<Kinds>| kinds.and_then(|Kinds(names)| names);
-    let rule = RuleDraft::of(names(only), names(except));
+    let rule = NamedRule::of(names(only), names(except));
     rule.map_err(|reason| Refusal::of_line(INVALID_FIELD, format_args!("only and except: {reason}")))
 }
 

@@ -9,13 +9,13 @@ use crate::cli::data::import::refusal::{INVALID_FIELD, Refusal};
 use feed::reader::{self, Ruled};
 use feed::{ChangeMembers, Command, PutList};
 use model::error::Result;
-use model::{HostId, ListSettings, RuleDraft, Time};
+use model::{ExternalId, ListSettings, NamedRule, Time};
 
 lines! {
     /// A list of a user.
-    List { user_id: HostId, list: String; title: String, exclusive: bool }
+    List { user_id: ExternalId, list: String; title: String, exclusive: bool }
     /// A member of a list.
-    Member { user_id: HostId, list: String, source_id: HostId; since: Time; only: Kinds, except: Kinds }
+    Member { user_id: ExternalId, list: String, source_id: ExternalId; since: Time; only: Kinds, except: Kinds }
 }
 
 pub(super) fn list(line: List) -> Result<Command, Refusal> {
@@ -25,7 +25,7 @@ pub(super) fn list(line: List) -> Result<Command, Refusal> {
 }
 
 pub(super) fn member(line: Member) -> Result<Command, Refusal> {
-    let rule = Some(rule(line.only, line.except)?).filter(|rule| *rule != RuleDraft::All);
+    let rule = Some(rule(line.only, line.except)?).filter(|rule| *rule != NamedRule::All);
     let (list, add) = (list_name(line.list)?, vec![line.source_id]);
     Ok(alone(ChangeMembers { user: line.user_id, list, add, remove: Vec::new(), rule }, line.since))
 }

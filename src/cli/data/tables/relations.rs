@@ -9,13 +9,13 @@ use crate::cli::data::import::refusal::Refusal;
 use feed::reader::{self, Ruled};
 use feed::{Command, ImportFollows, SetRestriction};
 use model::error::Result;
-use model::{HostId, Restriction, Time};
+use model::{ExternalId, Restriction, Time};
 
 lines! {
     /// A block, a mute or a hide.
-    Pair { user_id: HostId, target_id: HostId; since: Time }
+    Pair { user_id: ExternalId, target_id: ExternalId; since: Time }
     /// A follow, or a request to follow.
-    Following { user_id: HostId, target_id: HostId; since: Time; only: Kinds, except: Kinds }
+    Following { user_id: ExternalId, target_id: ExternalId; since: Time; only: Kinds, except: Kinds }
 }
 
 pub(super) fn restriction(line: Pair, restriction: Restriction) -> Result<Command, Refusal> {

@@ -15,27 +15,27 @@ use feed::{
     Visibility,
 };
 use model::error::Result;
-use model::{Audience, HostId, JsonObject, Profile, ReactionKinds, Time, UserSettings};
+use model::{Audience, ExternalId, JsonObject, Profile, ReactionKinds, Time, UserSettings};
 
 /// The id of a user or an item, or a kind of reactions, in the order in which the server is to see them first.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Name {
     #[serde(skip_serializing_if = "Option::is_none")]
-    id: Option<HostId>,
+    id: Option<ExternalId>,
     #[serde(skip_serializing_if = "Option::is_none")]
     reaction: Option<String>,
 }
 
 lines! {
     /// All settings of a user.
-    Settings { user_id: HostId; approve_followers: bool, default_audience: Audience }
+    Settings { user_id: ExternalId; approve_followers: bool, default_audience: Audience }
     /// The profile of a user.
-    UserProfile { user_id: HostId; nickname: String, avatar: String, extra: JsonObject }
+    UserProfile { user_id: ExternalId; nickname: String, avatar: String, extra: JsonObject }
     /// The marker of the home timeline of a user, of a list, or of the notices.
-    Marker { user_id: HostId, cursor: String; list: String, notices: bool }
+    Marker { user_id: ExternalId, cursor: String; list: String, notices: bool }
     /// A suspended user.
-    Suspension { user_id: HostId; since: Time }
+    Suspension { user_id: ExternalId; since: Time }
 }
 
 pub(super) fn name(line: Name) -> Result<Command, Refusal> {

@@ -37,7 +37,7 @@ impl Findings<'_> {
         self.has(table, key, ", which cannot be read");
     }
 
-    /// A user or an item as the host writes it.
+    /// A user or an item as the application writes it.
     pub(super) fn id(&self, id: u64) -> String {
         ids::tables::shown(self.store, id)
     }

@@ -9,7 +9,7 @@ use crate::rows::walk::partitions_after;
 use crate::store::Store;
 use kv::Tier;
 use model::error::Result;
-use model::{ErasedUser, Erasure, HostId, MAX_ID, Millis, UserId};
+use model::{ErasedUser, Erasure, ExternalId, MAX_ID, Millis, UserId};
 
 /// Users read at a time.
 const AT_ONCE: usize = 1000;
@@ -28,8 +28,8 @@ pub fn known_erasures(data_dir: &Path) -> Result<Vec<(String, Millis)>> {
     Ok(known)
 }
 
-/// Visits every user with any row, and the id that the host knows, in the order of the numbers, until a visit fails.
-pub fn each_user_named(store: &Store, mut visit: impl FnMut(UserId, &HostId) -> Result<()>) -> Result<()> {
+/// Visits every user with any row, and the id that the application knows, in the order of the numbers, until a visit fails.
+pub fn each_user_named(store: &Store, mut visit: impl FnMut(UserId, &ExternalId) -> Result<()>) -> Result<()> {
     let mut after = None;
     loop {
         let mut users = Vec::new();
@@ -45,10 +45,10 @@ pub fn each_user_named(store: &Store, mut visit: impl FnMut(UserId, &HostId) -> 
             let raw = user.get();
             let id = match raw > MAX_ID {
                 true => match ids::tables::names(store, &[raw], Tier::Disk)?.pop() {
-                    Some(name) if !name.is_empty() => HostId::Name(name.as_ref().into()),
+                    Some(name) if !name.is_empty() => ExternalId::Name(name.as_ref().into()),
                     _ => continue,
                 },
-                false => HostId::Number(raw),
+                false => ExternalId::Number(raw),
             };
             visit(user, &id)?;
         }

@@ -73,7 +73,7 @@ mod tests {
     use crate::streaming::Streaming;
     use crate::{PublishItems, Relate};
     use config::Config;
-    use model::{Draft, HostId, UserId};
+    use model::{ExternalId, NewContent, UserId};
 
     const FOLLOWERS: u64 = 3000;
     const TIME_LIMIT: Duration = Duration::from_secs(60);
@@ -84,8 +84,8 @@ mod tests {
 
     fn publish(feed: &Feed, author: u64, id: u64) -> model::Entry {
         let body = format!(r#"{{"content_id":{id},"author_id":{author},"published_at":{id}}}"#);
-        let draft: Draft = serde_json::from_str(&body).expect("a draft");
-        feed.submit(PublishItems::all(vec![draft])).expect("publishes")[0].0.entry()
+        let new_item: NewContent = serde_json::from_str(&body).expect("a new_item");
+        feed.submit(PublishItems::all(vec![new_item])).expect("publishes")[0].0.entry()
     }
 
     fn wait_until(what: impl Fn() -> bool) {
@@ -110,11 +110,11 @@ mod tests {
             Workers::start(store, backlog, streaming, &config, Candidates::default()).expect("starts")
         };
         for reader in 0..FOLLOWERS {
-            let follow = vec![(HostId::Number(1), Some(1)), (HostId::Number(2), Some(1))];
-            feed.submit(Relate::of(HostId::Number(1000 + reader), follow, vec![])).expect("follows");
+            let follow = vec![(ExternalId::Number(1), Some(1)), (ExternalId::Number(2), Some(1))];
+            feed.submit(Relate::of(ExternalId::Number(1000 + reader), follow, vec![])).expect("follows");
         }
         for reader in [1000, 1001] {
-            feed.submit(Relate::of(HostId::Number(reader), vec![(HostId::Number(3), Some(1))], vec![]))
+            feed.submit(Relate::of(ExternalId::Number(reader), vec![(ExternalId::Number(3), Some(1))], vec![]))
                 .expect("follows");
         }
         let workers = start();

@@ -19,12 +19,12 @@ use model::error::Result;
 use model::failpoint::Write;
 use model::priority::Pace;
 use model::{
-    Content, ContentId, EditDraft, Effect, EffectKind, Event, Job, KindId, Millis, Moment, Publish, Reach, Work,
+    Content, ContentEdit, ContentId, Effect, EffectKind, Event, Job, KindId, Millis, Moment, Publish, Reach, Work,
 };
 
 /// Publishes items, all new ones in one atomic change: the content, and for each path its row in the outbox of this
 /// source and a fan-out job, or instead of the jobs the record that it reaches no inbox, see [`Push`].
-/// If the host has named the id and it exists, the result is `Same` if the item is not deleted and has the same fingerprint
+/// If the application has named the id and it exists, the result is `Same` if the item is not deleted and has the same fingerprint
 /// (and time, if given); else `Taken`. With [`Batch::AllOrNone`] nothing is written if any item is `Taken`. Of two publishes
 /// of one id, at most one is new. Ids within one call must differ. Acknowledges.
 ///
@@ -89,7 +89,7 @@ pub fn kind_names(store: &Store) -> Result<Vec<String>> {
 
 /// Changes an item and returns its new state; `None` if it is missing or deleted. Concurrent edits of one item
 /// apply one after the other. Writes by `Store::acknowledge`.
-pub fn edit(store: &Store, id: ContentId, edit: EditDraft, moment: Moment) -> Result<Option<Content>> {
+pub fn edit(store: &Store, id: ContentId, edit: ContentEdit, moment: Moment) -> Result<Option<Content>> {
     let Some(mut stored) = live(store, id)? else { return Ok(None) };
     let content = &mut stored.content;
     edit.apply(content);

@@ -40,7 +40,7 @@ fn every_kind_and_every_field_has_a_golden_line() {
         }
     }
     for (kind, inner) in [
-        ("publish_items", r#"{"drafts":[{"?":1}]}"#),
+        ("publish_items", r#"{"new_items":[{"?":1}]}"#),
         ("edit_item", r#"{"edit":{"?":1}}"#),
         ("react", r#"{"requests":[{"?":1}]}"#),
         ("put_profiles", r#"{"profiles":[["1",{"?":1}]]}"#),
@@ -82,17 +82,17 @@ fn the_largest_of_all_that_hosts_may_send_is_read_again() {
     let name = "é".repeat(64);
     let deep = format!("{{\"a\":{}{}}}", "[".repeat(31), "]".repeat(31));
     let long: String = (0..0x11_0000).step_by(41).filter_map(char::from_u32).collect();
-    let draft = json!({
+    let new_item = json!({
         "author_id": &name, "content_id": u64::MAX >> 1, "ref_id": &name, "published_at": u64::MAX >> 1,
         "kind": "a".repeat(32), "text": &long, "topics": vec!["🌊".repeat(64); 10],
     });
-    let text = draft.to_string().replacen('{', &format!("{{\"extra\":{deep},"), 1);
-    let draft: Draft = serde_json::from_str(&text).expect("a draft");
-    let place: Position<HostId> = format!("9223372036854775807-{name}").parse().expect("a place");
-    let user: HostId = name.parse().expect("an id");
+    let text = new_item.to_string().replacen('{', &format!("{{\"extra\":{deep},"), 1);
+    let new_item: NewContent = serde_json::from_str(&text).expect("a new_item");
+    let place: Position<ExternalId> = format!("9223372036854775807-{name}").parse().expect("a place");
+    let user: ExternalId = name.parse().expect("an id");
     let profile = Profile { nickname: Some(long.clone()), avatar: Some(long), extra: Some(deep) };
     for command in [
-        Command::from(PublishItems { drafts: vec![draft; 3], on_live_items: None }),
+        Command::from(PublishItems { new_items: vec![new_item; 3], on_live_items: None }),
         MoveMarker { user: user.clone(), place, visibility: Visibility::User, list: None }.into(),
         PutProfiles { profiles: vec![(user, profile)] }.into(),
     ] {

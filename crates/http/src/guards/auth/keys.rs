@@ -15,7 +15,7 @@ use super::credential::Credential;
 use super::{EXPIRED, Reason, Refusal, Who};
 use config::{Auth, Credentials, KeyHash};
 use model::cache::Cache;
-use model::{HostId, MAX_NAME};
+use model::{ExternalId, MAX_NAME};
 
 /// Memory for verified tokens: some 60,000.
 const MEMORY: u64 = 8 << 20;
@@ -34,7 +34,7 @@ pub(super) fn now() -> u64 {
 /// The claims that count. Others are ignored.
 #[derive(Debug, Deserialize)]
 struct Claims {
-    sub: HostId,
+    sub: ExternalId,
     exp: Option<f64>,
     /// Whether the token names an audience, in any form: this server is none.
     #[serde(default, rename = "aud", deserialize_with = "present")]
@@ -54,7 +54,7 @@ pub(super) struct Ring {
     /// The keys that verify tokens, each with its rules.
     verifiers: Vec<(DecodingKey, Validation)>,
     /// The users of verified tokens, each with the last second in which the token is valid.
-    pub(super) verified: Cache<KeyHash, (HostId, u64)>,
+    pub(super) verified: Cache<KeyHash, (ExternalId, u64)>,
 }
 
 impl Ring {
@@ -77,8 +77,9 @@ impl Ring {
         let public = given.public_keys.iter().map(|key| DecodingKey::from_ed_der(key.bytes()));
         let secrets = secrets.map(|key| (key, with(Algorithm::HS256)));
         let public = public.map(|key| (key, with(Algorithm::EdDSA)));
-        let bytes =
-            |(user, _): &(HostId, u64)| (2 * size_of::<KeyHash>() + user.name().map_or(0, |name| name.len())) as u64;
+        let bytes = |(user, _): &(ExternalId, u64)| {
+            (2 * size_of::<KeyHash>() + user.name().map_or(0, |name| name.len())) as u64
+        };
         let verifiers = secrets.chain(public).collect();
         Self { verifiers, verified: Cache::new(MEMORY, MAX_NAME as u64, bytes), given, auth: auth.clone() }
     }
@@ -105,7 +106,7 @@ impl Ring {
     }
 
     /// A token of a user that ends at this second since 1970, signed with the first secret.
-    pub(super) fn sign(&self, user: &HostId, until: u64) -> Option<String> {
+    pub(super) fn sign(&self, user: &ExternalId, until: u64) -> Option<String> {
         let secret = EncodingKey::from_secret(self.given.secrets.first()?.reveal());
         encode(&Header::default(), &json!({"sub": user, "exp": until}), &secret).ok()
     }
@@ -125,7 +126,7 @@ impl Ring {
     }
 
     /// Tries each key. The reason is that of the key that verified the signature, if there is one.
-    fn decode(&self, token: &str) -> Result<(HostId, u64), Reason> {
+    fn decode(&self, token: &str) -> Result<(ExternalId, u64), Reason> {
         // A wrong key is no token at all.
         if token.bytes().filter(|b| *b == b'.').count() != 2 {
             return Err("neither a known key nor a token");
@@ -209,7 +210,7 @@ mod tests {
         ] {
             let found = verify(&tokens, &signed(&Header::default(), &claims, SECRETS[0]));
             assert_eq!(found.as_ref().err(), refused.as_ref(), "{claims}");
-            assert!(found.is_err() || matches!(found, Ok(Who::User { id: HostId::Number(7), .. })));
+            assert!(found.is_err() || matches!(found, Ok(Who::User { id: ExternalId::Number(7), .. })));
         }
     }
 }

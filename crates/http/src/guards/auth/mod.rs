@@ -29,7 +29,7 @@ use crate::wire::query;
 use crate::wire::request_id::RequestId;
 use config::{Auth, Credentials, Key, KeyHash, KeyRole, UsersRead};
 use model::error::{Code, Error, Result};
-use model::{CacheUsage, HostId};
+use model::{CacheUsage, ExternalId};
 
 /// The checked sender of a request.
 #[derive(Debug, Clone)]
@@ -49,7 +49,7 @@ pub(crate) enum Who {
     /// The holder of this key.
     Key(KeyRole, KeyHash),
     /// This user, before the second at which the token ends: seconds since 1970.
-    User { id: HostId, until: u64 },
+    User { id: ExternalId, until: u64 },
 }
 
 /// Characters of a hash in the server log: the mark `sha256:` and 12 digits.
@@ -158,7 +158,7 @@ impl Authenticator {
     }
 
     /// A token of a user, and the second since 1970 at which it ends; `None` without a secret for tokens.
-    pub(crate) fn sign(&self, user: &HostId, lasts: Duration) -> Option<(String, u64)> {
+    pub(crate) fn sign(&self, user: &ExternalId, lasts: Duration) -> Option<(String, u64)> {
         let until = keys::now() + lasts.as_secs();
         Some((self.ring.read().sign(user, until)?, until))
     }
