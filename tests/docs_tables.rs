@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::layers::table_of_rooms;
+use crate::layers::table_of_modules;
 
 use config::{Act, Config};
 use model::error::Code;
@@ -13,7 +13,9 @@ type Make = fn(&str) -> String;
 
 const FILES: [(&str, Make); 7] = [
     ("config.toml", settings),
-    ("docs/architecture.md", |page| with_table(&with_table(page, &table_of_rooms("feed")), &table_of_rooms("http"))),
+    ("docs/architecture.md", |page| {
+        with_table(&with_table(page, &table_of_modules("feed")), &table_of_modules("http"))
+    }),
     ("docs/contribute/failpoints.md", |page| {
         with_table(&with_table(page, &failpoints("place at a write", "Write")), &failpoints("place", "Failpoint"))
     }),

@@ -1,5 +1,5 @@
 //! The house, where the compiler does not look: the picture of the crates in
-//! docs/architecture.md, circles between the files and between the rooms of a crate, and the length of files.
+//! docs/architecture.md, circles between the files and between the modules of a crate, and the length of files.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -104,7 +104,7 @@ fn leaves(prefix: &str, tree: &str, found: &mut Vec<String>) {
 }
 
 /// The files of one crate, and the files that each names. A name that a module passes on is one of the file that has it. A
-/// module and those inside it may name each other, because they are one room.
+/// module and those inside it may name each other, because they are one module.
 fn names(sources: &BTreeMap<String, String>) -> Arrows {
     let hidden = regex(r"(?m)//.*$");
     let inner = regex(r"(?ms)^#\[cfg\(test\)\]\nmod \w+ \{.*?^\}");
@@ -191,7 +191,8 @@ fn names(sources: &BTreeMap<String, String>) -> Arrows {
     let mut files: Arrows = BTreeMap::new();
     for (module, path) in named {
         let other = file_of(&path);
-        let is_inside = |one: &str, room: &str| room.is_empty() || one == room || one.starts_with(&format!("{room}/"));
+        let is_inside =
+            |one: &str, module: &str| module.is_empty() || one == module || one.starts_with(&format!("{module}/"));
         if !is_inside(&module, &other) && !is_inside(&other, &module) {
             files.entry(module).or_default().insert(other);
         }
@@ -222,48 +223,48 @@ fn circle(names: &Arrows) -> Option<Vec<String>> {
     names.keys().find_map(|file| walk(names, file, &mut Vec::new(), &mut done))
 }
 
-/// The rooms of a crate, from below to above: the first sentence of each, and the rooms that it names. An arrow that follows from
+/// The modules of a crate, from below to above: the first sentence of each, and the modules that it names. An arrow that follows from
 /// others is left out.
-pub(crate) fn table_of_rooms(name: &str) -> String {
+pub(crate) fn table_of_modules(name: &str) -> String {
     let sources = sources(&Path::new("crates").join(name).join("src"));
-    let mut rooms = rooms(&names(&sources));
+    let mut modules = modules(&names(&sources));
     for module in sources.keys().filter(|module| !module.is_empty()) {
-        rooms.entry(module.split('/').next().unwrap().to_owned()).or_default();
+        modules.entry(module.split('/').next().unwrap().to_owned()).or_default();
     }
-    rooms.remove("");
-    let direct = without_shortcuts(&rooms);
-    let mut order: Vec<_> = rooms.keys().collect();
-    order.sort_by_key(|room| (height(&direct, room), *room));
-    let rows = order.into_iter().map(|room| {
-        let text = sources.get(room).map_or("//! The rows of each subject.", String::as_str);
+    modules.remove("");
+    let direct = without_shortcuts(&modules);
+    let mut order: Vec<_> = modules.keys().collect();
+    order.sort_by_key(|module| (height(&direct, module), *module));
+    let rows = order.into_iter().map(|module| {
+        let text = sources.get(module).map_or("//! The rows of each subject.", String::as_str);
         let about: Vec<_> = text.lines().map_while(|line| line.strip_prefix("//! ")).collect();
         let about = about.join(" ");
         let about = about.split_inclusive(". ").next().unwrap().trim_end().trim_end_matches('.');
-        let named: Vec<_> = direct[room].iter().map(|named| format!("`{named}`")).collect();
-        format!("| `{room}` | {about} | {} |\n", named.join(", "))
+        let named: Vec<_> = direct[module].iter().map(|named| format!("`{named}`")).collect();
+        format!("| `{module}` | {about} | {} |\n", named.join(", "))
     });
-    format!("| room of `{name}` | content | names |\n|---|---|---|\n{}", rows.collect::<String>())
+    format!("| module of `{name}` | content | names |\n|---|---|---|\n{}", rows.collect::<String>())
 }
 
-/// The longest way down from a room.
-fn height(rooms: &Arrows, room: &str) -> usize {
-    rooms.get(room).into_iter().flatten().map(|below| 1 + height(rooms, below)).max().unwrap_or(0)
+/// The longest way down from a module.
+fn height(modules: &Arrows, module: &str) -> usize {
+    modules.get(module).into_iter().flatten().map(|below| 1 + height(modules, below)).max().unwrap_or(0)
 }
 
-/// The rooms of a crate, and the rooms that each names. A file outside of all folders is a room of its own. The `tables` of all
-/// subjects are one room, below the others.
-fn rooms(files: &Arrows) -> Arrows {
-    let room = |file: &str| {
+/// The modules of a crate, and the modules that each names. A file outside of all folders is a module of its own. The `tables` of all
+/// subjects are one module, below the others.
+fn modules(files: &Arrows) -> Arrows {
+    let module = |file: &str| {
         let parts: Vec<_> = file.split('/').collect();
         let is_of_subject = parts.len() > 1 && parts[0] != "rows" && parts[1] == "tables";
         if is_of_subject { "tables".to_owned() } else { parts[0].to_owned() }
     };
-    let mut rooms: Arrows = BTreeMap::new();
+    let mut modules: Arrows = BTreeMap::new();
     for (file, others) in files {
-        let named = others.iter().map(|other| room(other)).filter(|other| *other != room(file));
-        rooms.entry(room(file)).or_default().extend(named);
+        let named = others.iter().map(|other| module(other)).filter(|other| *other != module(file));
+        modules.entry(module(file)).or_default().extend(named);
     }
-    rooms
+    modules
 }
 
 #[test]
@@ -271,7 +272,7 @@ fn files_and_rooms_of_a_crate_name_each_other_without_circles() {
     for (name, path) in crates() {
         let names = names(&sources(&path.join("src")));
         assert_eq!(circle(&names), None, "files of {name} that name each other");
-        assert_eq!(circle(&rooms(&names)), None, "rooms of {name} that name each other");
+        assert_eq!(circle(&modules(&names)), None, "modules of {name} that name each other");
     }
 }
 
@@ -317,5 +318,5 @@ fn a_circle_is_found_and_a_room_is_none() {
         ("a/f", ""),
     ];
     let names = names(&crate_of(&[&[root][..], &between].concat()));
-    assert_eq!((circle(&names), circle(&rooms(&names)).map(|circle| circle.len())), (None, Some(2)));
+    assert_eq!((circle(&names), circle(&modules(&names)).map(|circle| circle.len())), (None, Some(2)));
 }

@@ -1,13 +1,13 @@
-//! The core of the service: what reads and changes need.
+//! The core of the service: the store, with the state that reads and changes share.
 
 use std::ops::Deref;
 use std::sync::Arc;
 
 use crate::caches::ROWS_AT_ONCE;
 use crate::caches::followees::{Followees, followees};
+use crate::capacity::Capacity;
 use crate::inbox::backlog::Backlog;
 use crate::memory::Shown;
-use crate::room::Room;
 use crate::store::Store;
 use crate::streaming::on_disk::OnDisk;
 use crate::streaming::{ChangeTime, Streaming};
@@ -53,7 +53,7 @@ pub struct Shared {
     pub(crate) versions: Versions,
     reaction_kinds: ReactionKinds,
     /// For the rows of contents and profiles that all threads together read from the disk, before anybody counts their bytes.
-    pub(crate) rows_at_once: Room,
+    pub(crate) rows_at_once: Capacity,
     pub(crate) events_on_disk: OnDisk,
     figures: Figures,
 }
@@ -98,7 +98,7 @@ impl Core {
             versions: Versions::default(),
             streaming,
             reaction_kinds,
-            rows_at_once: Room::new(ROWS_AT_ONCE, 1),
+            rows_at_once: Capacity::new(ROWS_AT_ONCE, 1),
             events_on_disk,
             figures,
         });

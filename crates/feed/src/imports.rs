@@ -1,4 +1,4 @@
-//! Imports: lines of files, as if each were sent alone, but without events for streams. Neighbouring lines may be one
+//! Imports of files: a line as if it were sent alone, but without events for streams. Neighbouring lines may be one
 //! change.
 
 use std::any::Any;

@@ -1,4 +1,4 @@
-//! The rules of the service: changes and reads, a room for each subject.
+//! The rules of the service: changes and reads, a module for each subject.
 //!
 //! The HTTP layer and the program's commands use a [`Feed`]. It blocks as long as the store does. Changes are values that
 //! [`Feed::submit`] makes. Reads are functions of their subjects that take a [`Read`]: a caller that must not block can ask for an
@@ -6,6 +6,7 @@
 
 pub mod backup;
 mod caches;
+mod capacity;
 pub mod check;
 mod core;
 mod deadline;
@@ -28,7 +29,6 @@ pub mod reactions;
 mod read;
 pub mod reader;
 pub mod restrictions;
-mod room;
 mod rows;
 pub mod standbys;
 pub mod store;

@@ -1,4 +1,4 @@
-//! Reactions.
+//! Likes, favorites and other reactions of users to items.
 
 pub(crate) mod changes;
 pub(crate) mod reads;

@@ -1,4 +1,4 @@
-//! Restrictions.
+//! Mutes, hides and blocks.
 
 pub(crate) mod changes;
 pub mod tables;

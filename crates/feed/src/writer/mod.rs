@@ -1,4 +1,4 @@
-//! Changes, and how they are made.
+//! Commands, and the thread that makes them in groups.
 
 pub(crate) mod command;
 pub(crate) mod entry_times;

@@ -7,17 +7,17 @@
 mod held;
 mod lanes;
 mod pending;
-mod room;
+mod reservations;
 mod unsettled;
 mod usage;
 
 use std::time::Instant;
 
-use crate::room::Room;
+use crate::capacity::Capacity;
 use model::error::{Code, Error, Result};
 use model::{Count, Histogram, Job, JobId, Work};
 
-pub use crate::room::Reservation as JobReservation;
+pub use crate::capacity::Reservation as JobReservation;
 pub use lanes::{Failed, Lanes, Retry};
 pub use unsettled::Unsettling;
 pub use usage::{Kinds, Usage};
@@ -25,7 +25,7 @@ pub use usage::{Kinds, Usage};
 /// All jobs under way.
 #[derive(Debug)]
 pub struct Backlog {
-    room: Room,
+    room: Capacity,
     pending: pending::Pending,
     unsettled: unsettled::Unsettled,
     lanes: Lanes,
@@ -47,7 +47,7 @@ impl Backlog {
     pub fn new(capacity: usize) -> Self {
         Self {
             // Not for each place: waiting threads are woken only while an eighth of the capacity is free.
-            room: Room::new(capacity, capacity / 8),
+            room: Capacity::new(capacity, capacity / 8),
             pending: pending::Pending::default(),
             unsettled: unsettled::Unsettled::default(),
             lanes: Lanes::new(capacity),

@@ -1,4 +1,4 @@
-//! Room of which a part can be taken.
+//! A capacity of which parts are reserved.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use model::sync::{Condvar, Mutex, MutexGuard};
 
 /// Counts what is taken against a capacity.
 #[derive(Debug)]
-pub(crate) struct Room {
+pub(crate) struct Capacity {
     capacity: usize,
     /// The free part at which threads that wait are woken.
     rest: usize,
@@ -22,11 +22,11 @@ pub(crate) struct Room {
 /// Some of it; what is unused is given back on drop.
 #[derive(Debug)]
 pub struct Reservation<'a> {
-    of: &'a Room,
+    of: &'a Capacity,
     left: usize,
 }
 
-impl Room {
+impl Capacity {
     /// So much room. Threads that wait for some are woken while `rest` is free.
     pub(crate) fn new(capacity: usize, rest: usize) -> Self {
         Self {
@@ -151,7 +151,7 @@ mod tests {
 
     #[test]
     fn who_finds_no_rows_left_waits_for_a_turn_to_end() {
-        let rows = Arc::new(Room::new(ROWS, 1));
+        let rows = Arc::new(Capacity::new(ROWS, 1));
         let mut turns: Vec<_> = (0..ROWS / PART).map(|_| rows.take(PART)).collect();
         let (tell, told) = channel();
         let other = Arc::clone(&rows);
