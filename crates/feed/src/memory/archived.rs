@@ -108,7 +108,7 @@ impl Archived {
         // No row has this key. But with the deletion, the file with the floor spans the whole partition, so its
         // compaction includes the rows below the floor, also if the table has no other partition.
         change.delete(hot, keys::tail(partition));
-        database.write(Some(self.moving), change, false)?;
+        database.written().write(Some(self.moving), change, false)?;
         Ok(moved)
     }
 }

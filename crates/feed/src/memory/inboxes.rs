@@ -126,7 +126,7 @@ impl Inboxes {
                 batch.merge(&INBOXES, keys::id(user.get()), set.change(*user).pack());
                 announced.push(self.rows.change(*user));
             }
-            database.write(Some(Write::Deliver), batch, false)?;
+            database.written().write(Some(Write::Deliver), batch, false)?;
             drop(announced);
             pace.step();
         }
@@ -141,7 +141,7 @@ impl Inboxes {
             for (job, record) in records.by_ref().take(MOST_ROWS) {
                 batch.set(&JOBS, keys::job(*job), record.as_deref());
             }
-            database.write(Some(Write::EndJobs), batch, false)?;
+            database.written().write(Some(Write::EndJobs), batch, false)?;
             pace.step();
         }
         Ok(())

@@ -30,7 +30,7 @@ pub(crate) fn finish(database: &Database) -> Result<()> {
                 evicted += 1;
             }
         }
-        database.write(Some(Write::Evict), batch, false)?;
+        database.written().write(Some(Write::Evict), batch, false)?;
     }
     database.kv().sync()?;
     rebuild.end()?;
