@@ -17,7 +17,7 @@ use model::{CacheUsage, Fill};
 pub use crate::kept_rows::KeptRows;
 pub use crate::memory::key_filter::FilterUsage;
 pub use crate::options::{InboxRoom, Listeners, Options};
-pub use crate::rows::filter::Rules;
+pub use crate::rows::compaction_rules::Rules;
 pub use crate::rows::schema::described;
 
 /// The note with the number below which events were removed, in eight bytes, highest first.

@@ -1,8 +1,8 @@
 //! A request while a handler processes it.
 
 mod answers;
+mod large_answers;
 pub(crate) mod pieces;
-mod show;
 
 use std::borrow::Cow;
 use std::cell::OnceCell;

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use parking_lot::{Mutex, MutexGuard};
 
 use crate::access::greatest_keys::Highest;
-use crate::access::group::Group;
 use crate::access::reads::At;
+use crate::access::staged_group::Group;
 use crate::batch::WriteBatch;
 use crate::engine::disk::Disk;
 use crate::family::{Family, Schema};

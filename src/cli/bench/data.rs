@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::load::Post;
 use crate::cli::data::import::reader::each_line;
-use crate::cli::data::tables::Table;
+use crate::cli::data::lines::Table;
 use crate::cli::graph::Graph;
 use crate::prelude::*;
 use feed::Command;

@@ -6,7 +6,7 @@ use std::collections::HashSet;
 
 use self::output::Output;
 use super::files::Files;
-use super::tables::{Scope, Table};
+use super::lines::{Scope, Table};
 use crate::cli::terminal::part_file::Part;
 use crate::cli::terminal::units;
 use crate::prelude::*;

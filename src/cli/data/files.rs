@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Arg, ArgAction, ArgGroup, ArgMatches, Args, Command, FromArgMatches, value_parser};
 
-use super::tables::{Declared, Table};
+use super::lines::{Declared, Table};
 
 /// The files that a command line names, in the order of their tables: `MANY` of a table, or one.
 #[derive(Debug, Default)]

@@ -3,12 +3,12 @@
 pub(super) mod csv;
 pub(super) mod fields;
 mod format;
+pub(super) mod ndjson;
 pub(crate) mod reader;
-pub(super) mod records;
 pub(super) mod refusal;
-pub(super) mod rows;
 pub(crate) mod source;
 mod spellings;
+pub(super) mod split_records;
 mod times;
 
 use self::reader::each_batch;
@@ -17,7 +17,7 @@ use self::source::Source;
 use self::spellings::Spellings;
 use super::drain::drain;
 use super::files::Files;
-use super::tables::{Table, columns, time};
+use super::lines::{Table, columns, time};
 use crate::cli::terminal::units;
 use crate::prelude::*;
 use config::Durability;

@@ -1,6 +1,6 @@
 //! Activities of users in memory.
 
-use super::mirror::Mirror;
+use super::user_rows::Mirror;
 use model::cache;
 use model::cache::ReadThrough;
 use model::cache::memory::{CacheMemory, Share};

@@ -12,7 +12,6 @@ pub(crate) mod jobs;
 pub(crate) mod key_filter;
 pub(crate) mod kinds;
 pub(crate) mod loading;
-pub(crate) mod mirror;
 pub(crate) mod names;
 pub(crate) mod newest_reactions;
 pub(crate) mod numbers;
@@ -20,6 +19,7 @@ pub(crate) mod outbox_parts;
 pub(crate) mod rebuild;
 pub(crate) mod topics;
 pub(crate) mod unpushed;
+pub(crate) mod user_rows;
 
 use std::sync::Arc;
 
@@ -35,7 +35,7 @@ use self::outbox_parts::Outboxes;
 use self::topics::Topics;
 use crate::caches::{self, AuthorSummaries, ContentCache};
 use crate::options::Options;
-use crate::rows::filter::Rules;
+use crate::rows::compaction_rules::Rules;
 use kv::Database;
 use model::cache::memory::CacheMemory;
 use model::error::Result;

@@ -2,7 +2,7 @@
 
 use parking_lot::Mutex;
 
-use super::mirror::Mirror;
+use super::user_rows::Mirror;
 use model::Unpushed;
 use model::stripes::Striped;
 

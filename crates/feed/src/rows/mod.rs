@@ -1,7 +1,7 @@
 //! The rows: tables, keys, values, changes, and what compactions drop.
 
 pub(crate) mod changes;
-pub(crate) mod filter;
+pub(crate) mod compaction_rules;
 pub(crate) mod inbox;
 pub(crate) mod key_types;
 pub(crate) mod keys;

@@ -1,6 +1,6 @@
 //! Checks of a timeline: is it exact, and why does it show an item or not?
 
-use crate::calls::show::ItemId;
+use crate::calls::objects::ItemId;
 use crate::endpoint::parameters::{number, required};
 use crate::prelude::*;
 use crate::wire::query::Number;

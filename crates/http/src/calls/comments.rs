@@ -1,7 +1,7 @@
 //! Comments on an item.
 
 use super::content::{BY_AUTHOR, BY_ID, answer_published};
-use super::show::Item;
+use super::objects::Item;
 use super::timelines::{list, list_of, pages};
 use crate::guards::auth::Who;
 use crate::prelude::*;

@@ -4,7 +4,7 @@ use actix_web::http::header::LOCATION;
 use serde_json::value::RawValue;
 use utoipa::openapi::schema::{Array, ArrayBuilder};
 
-use super::show::{self, Item, ItemId};
+use super::objects::{self, Item, ItemId};
 use crate::connections::answer_memory;
 use crate::prelude::*;
 use crate::wire::body::{self, Body, UpTo};
@@ -142,7 +142,7 @@ pub(crate) async fn answer_published(call: &Call, publish: PublishItems, folder:
         call.read_in_any_case(move |read| items::published(read, &published)).await?;
     let mut response = HttpResponseBuilder::new(status(is_new));
     response.insert_header((LOCATION, format!("{folder}{}", query::escaped(&ids.of(shown.content.id)))));
-    Ok(reply::body(response, show::item(&shown, &ids, call.api.feed().reaction_kinds())?))
+    Ok(reply::body(response, objects::item(&shown, &ids, call.api.feed().reaction_kinds())?))
 }
 
 /// `POST /v1/content/batch`
@@ -187,7 +187,7 @@ fn publish_all(feed: &Feed, mut body: Body, limit: usize) -> Result<(bool, Text)
     let (published, ids) = as_shown(feed.read(), published.into_iter().map(|(content, _)| content))?;
     let mut text = Text::new(most, Some(memory));
     let published = published.into_iter().inspect(|_| pace.step());
-    show::write_items(published, &ids, feed.reaction_kinds(), &mut text)?;
+    objects::write_items(published, &ids, feed.reaction_kinds(), &mut text)?;
     Ok((new, text))
 }
 
@@ -214,7 +214,7 @@ async fn list(call: Call) -> Answer {
                 let read = read.seen_by(viewer.as_ref())?;
                 read.named(visibility::with_viewer(read, visibility::listed(read, find(read)?)?)?)
             };
-            call.show(look, |(items, ids), kinds, text| show::write_items(items, &ids, kinds, text)).await?
+            call.show(look, |(items, ids), kinds, text| objects::write_items(items, &ids, kinds, text)).await?
         }
         true => {
             let look = move |read: Read<'_>| read.named(find(read.seen_by(viewer.as_ref())?)?);
@@ -239,7 +239,7 @@ async fn show(call: Call) -> Answer {
         read.named(visibility::with_viewer(read, visibility::with_counts(read, item.into_iter().collect())?)?)
     };
     let write = |(items, ids): (Vec<_>, ExternalIds), kinds: &ReactionKinds, text: &mut Text| {
-        show::write_item(items.first().ok_or_else(Error::content_not_found)?, &ids, kinds, text)
+        objects::write_item(items.first().ok_or_else(Error::content_not_found)?, &ids, kinds, text)
     };
     let ((), text) = call.show(look, write).await?;
     Ok(text.answer(HttpResponseBuilder::new(StatusCode::OK)))
@@ -264,7 +264,7 @@ async fn change(call: &Call, change: impl Change<Outcome = Content> + Send + 'st
     let changed = call.submit(change).await?;
     let (items, ids) = call.read_in_any_case(move |read| as_shown(read, [changed.clone()])).await?;
     let item = items.first().ok_or_else(Error::content_not_found)?;
-    Ok(reply::body(HttpResponse::Ok(), show::item(item, &ids, call.api.feed().reaction_kinds())?))
+    Ok(reply::body(HttpResponse::Ok(), objects::item(item, &ids, call.api.feed().reaction_kinds())?))
 }
 
 /// `DELETE /v1/users/{source}/content/{content_id}`

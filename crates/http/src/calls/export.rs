@@ -2,7 +2,7 @@
 
 use actix_web::http::header::CONTENT_DISPOSITION;
 
-use super::show;
+use super::objects;
 use crate::call::pieces::{self, NextPiece};
 use crate::prelude::*;
 use feed::{Export, ExportPart};
@@ -68,7 +68,7 @@ fn written(read: Read<'_>, part: ExportPart) -> Result<Vec<u8>> {
                     text.push(",")?;
                 }
                 text.push("\"content\":")?;
-                show::write_item(item, &ids, read.reaction_kinds(), &mut text)?;
+                objects::write_item(item, &ids, read.reaction_kinds(), &mut text)?;
                 text.push("}\n")?;
             }
         }

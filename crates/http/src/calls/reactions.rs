@@ -1,7 +1,7 @@
 //! Reactions: changes and lists.
 
+use super::objects::Counts;
 use super::relations::{list_users, user_pages};
-use super::show::Counts;
 use super::timelines;
 use crate::prelude::*;
 use feed::{React, ReactionRequest, reactions, visibility};

@@ -2,7 +2,7 @@
 
 use utoipa::openapi::schema::{Array, ArrayBuilder};
 
-use super::show::{Member, RelationItem};
+use super::objects::{Member, RelationItem};
 use crate::prelude::*;
 use crate::wire::body::{UpTo, check_batch};
 use crate::wire::query::Ids;

@@ -1,7 +1,7 @@
 //! Requests to follow users who approve their followers: list, approve, reject.
 
+use super::objects::RelationItem;
 use super::relations::{USER, list, own_list, relate};
-use super::show::RelationItem;
 use crate::prelude::*;
 use feed::follows;
 use model::Side;

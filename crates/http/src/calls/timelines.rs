@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 
-use super::show::{self, Item, ItemId};
+use super::objects::{self, Item, ItemId};
 use crate::prelude::*;
 use crate::wire::kept_pages::KeptPage;
 use feed::{Visibility, items, timeline, topics, visibility};
@@ -145,7 +145,7 @@ where
     let write = move |(seen, ids, reader, dependencies): Looked, kinds: &ReactionKinds, text: &mut Text| {
         let ends = match seen {
             Seen::Items(page) => {
-                let write = |item, text: &mut Text| show::write_item(&item, &ids, kinds, text);
+                let write = |item, text: &mut Text| objects::write_item(&item, &ids, kinds, text);
                 reply::write_page(ids.page(page, |item| item), text, write)?
             }
             Seen::Ids(page) => {

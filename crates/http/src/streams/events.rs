@@ -5,7 +5,7 @@ use std::fmt::Display;
 use russe::{Event as Sse, Message};
 
 use crate::calls::notices;
-use crate::calls::show::{self, ItemId, Viewer};
+use crate::calls::objects::{self, ItemId, Viewer};
 use crate::prelude::*;
 use feed::streaming::{Event, Frame, Kind, Personal};
 use feed::{Happened, events};
@@ -49,7 +49,7 @@ pub(crate) fn write(frame: &Frame, reader: UserId, kinds: &ReactionKinds, text: 
     if let Some(reactions) = viewer {
         text.push_str(r#","viewer":"#);
         match reactions == Reactions::default() {
-            true => text.push_str(show::NO_REACTIONS),
+            true => text.push_str(objects::NO_REACTIONS),
             false => text.push_str(&reply::text(&Viewer::new(reactions, kinds))?),
         }
     }
@@ -79,9 +79,9 @@ fn text(event: &Event, happened: Happened, ids: &ExternalIds, kinds: &ReactionKi
             let id = ids.place(item.content.cursor()).to_string();
             // A client sends the place in a header, where a space at the end is lost.
             let id = if id.ends_with(' ') { event.place().to_string() } else { id };
-            message("content", Some(id), show::item(&item, ids, kinds)?)
+            message("content", Some(id), objects::item(&item, ids, kinds)?)
         }
-        Happened::Edited(item) => message("edit", None, show::item(&item, ids, kinds)?),
+        Happened::Edited(item) => message("edit", None, objects::item(&item, ids, kinds)?),
         Happened::Gone(entry) | Happened::TakenOff(entry, _) => {
             message("delete", None, reply::encode(&ItemId::new(entry, ids))?)
         }

@@ -5,8 +5,8 @@ use std::ops::ControlFlow;
 use parking_lot::Mutex;
 
 use super::greatest_keys::Highest;
-use super::group::Group;
 use super::staged::Rows;
+use super::staged_group::Group;
 use crate::Tier;
 use crate::batch::WriteBatch;
 use crate::family::Family;

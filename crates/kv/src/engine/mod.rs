@@ -2,10 +2,10 @@
 
 pub(crate) mod backup;
 pub(crate) mod bare;
+pub(crate) mod compaction_filter;
 pub(crate) mod directory;
 pub(crate) mod disk;
 pub(crate) mod figures;
-pub(crate) mod filter;
 pub(crate) mod health;
 pub(crate) mod last_run;
 pub(crate) mod log;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use rocksdb::{BlockBasedOptions, Cache, DBCompressionType, MergeOperands, Options, SliceTransform};
 
-use super::filter::Factory;
+use super::compaction_filter::Factory;
 use crate::family::{Access, Compression, Family, MergeStep, Schema, Steps};
 use crate::id::ID;
 use model::cache::memory::{CacheMemory, Share};

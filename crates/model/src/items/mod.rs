@@ -5,6 +5,7 @@ pub(crate) mod counts;
 pub(crate) mod entry;
 pub(crate) mod event;
 pub(crate) mod fields;
+mod fingerprint;
 pub(crate) mod item_view;
 pub(crate) mod json;
 pub(crate) mod kind;

@@ -1,14 +1,13 @@
 //! Bodies of publishes and edits, in the API's field names.
 
-use std::collections::BTreeSet;
-
 use serde::{Deserialize, Deserializer, Serialize};
 use utoipa::openapi::{ObjectBuilder, RefOr, Schema};
 
 use super::fields::Kind;
+use super::fingerprint::fingerprint;
 use crate::{
     Audience, COMMENT, Content, ContentId, ExternalId, JsonObject, MediaList, Mentioned, Publish, Sources, Time,
-    Topics, UserId, canonical,
+    Topics, UserId,
 };
 
 /// A type of the fields of requests, with its schema in the description of the API.
@@ -230,31 +229,6 @@ fn twice(ids: &[ExternalId]) -> Result<(), String> {
     }
 }
 
-/// A hash of the body without id, time and audience. Spaces and the order of keys in JSON do not change it, nor does the
-/// order of topics, sources and mentions. An empty `extra` counts as none.
-fn fingerprint(content: &Content) -> u64 {
-    let ids = |users: &[UserId]| {
-        let set: BTreeSet<_> = users.iter().map(|user| user.get()).collect();
-        set.iter().map(u64::to_string).collect::<Vec<_>>()
-    };
-    let body = (
-        content.author.get().to_string(),
-        &content.kind,
-        &content.text,
-        canonical(&content.media),
-        content.topics.iter().collect::<BTreeSet<_>>(),
-        content.ref_id.map(|id| id.get().to_string()),
-        content.extra.as_deref().map(canonical).filter(|extra| extra != "{}"),
-        content.broadcast,
-        ids(&content.to),
-    );
-    let mentions = ids(&content.mentions);
-    // An item without mentions keeps the hash that it had before mentions existed.
-    let text = if mentions.is_empty() { serde_json::to_vec(&body) } else { serde_json::to_vec(&(body, mentions)) };
-    // Strings, numbers and lists of them always make JSON.
-    xxhash_rust::xxh3::xxh3_64(&text.unwrap_or_default())
-}
-
 impl ContentEdit {
     /// Whether all fields stay.
     pub fn is_empty(&self) -> bool {
@@ -300,48 +274,4 @@ pub fn or_default<'de, D: Deserializer<'de>, T: Deserialize<'de> + Default>(dese
 /// Tells a field left out (`None`) from one that is `null` (`Some(None)`).
 fn nullable<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<Option<Option<T>>, D::Error> {
     Option::<T>::deserialize(deserializer).map(Some)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn hash(extra: &str) -> u64 {
-        fingerprint(&content(extra))
-    }
-
-    fn content(extra: &str) -> Content {
-        let (text, extra) = (Some("hi".to_owned()), Some(extra.to_owned()));
-        Content { text, extra, ..Content::plain(ContentId::MIN, UserId::MIN, 1) }
-    }
-
-    #[test]
-    fn a_fingerprint_is_of_the_meaning_and_stays_the_same_for_ever() {
-        let first = hash(r#"{"a":1,"b":[2]}"#);
-        assert_eq!(first, hash(r#"{ "b": [2], "a": 1 }"#));
-        assert_ne!(first, hash(r#"{"a":1,"b":[3]}"#));
-        for (one, other) in [
-            (r#"{"a":12345678901234567890123}"#, r#"{"a":12345678901234567890124}"#),
-            (r#"{"a":0.1}"#, r#"{"a":0.10000000000000001}"#),
-            (r#"{"$serde_json::private::RawValue":"{\"a\":1,\"b\":[2]}"}"#, r#"{"a":1,"b":[2]}"#),
-        ] {
-            assert_ne!(hash(one), hash(other), "{one} {other}");
-        }
-        let mut followers_only = content(r#"{"a":1,"b":[2]}"#);
-        followers_only.audience = Audience::Followers;
-        assert_eq!(first, fingerprint(&followers_only), "the audience is compared apart");
-        let mut mentioning = content(r#"{"a":1,"b":[2]}"#);
-        mentioning.mentions = vec![UserId::MIN];
-        assert_ne!(first, fingerprint(&mentioning));
-        let with_sets = |order: [usize; 2]| {
-            let users = order.map(|place| UserId::new(2 + place as u64).expect("in range")).to_vec();
-            let topics = order.map(|place| ["sea", "tide"][place].to_owned()).to_vec();
-            fingerprint(&Content { topics, to: users.clone(), mentions: users, ..content("{ }") })
-        };
-        assert_eq!(with_sets([0, 1]), with_sets([1, 0]));
-        assert_eq!(hash("{ }"), fingerprint(&Content { extra: None, ..content("") }));
-        assert_eq!(first, GOLDEN, "stored fingerprints would no longer match");
-    }
-
-    const GOLDEN: u64 = 12_464_058_704_366_906_195;
 }

@@ -4,9 +4,9 @@ use std::borrow::Cow;
 use std::fmt::Write;
 
 use super::fields::{Columns, Field, Holds};
-use super::records::Shape;
+use super::ndjson::object;
 use super::refusal::{INVALID_FIELD, INVALID_ID, MISSING_FIELD, Refusal};
-use super::rows::object;
+use super::split_records::Shape;
 use super::times;
 use model::JsonObject;
 

@@ -1,6 +1,6 @@
 //! The format of an input, by its first bytes.
 
-use super::records::Shape;
+use super::split_records::Shape;
 
 /// This many bytes tell the format.
 pub(super) const TELLING: usize = 300;

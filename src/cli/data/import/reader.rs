@@ -8,10 +8,10 @@ use crossbeam_channel::{Sender, bounded, select};
 use super::csv::object_of;
 use super::fields::{Columns, split};
 use super::format::{TELLING, shape};
-use super::records::{self, Records, Shape};
 use super::refusal::{INVALID_LINE, Refusal, TOO_LONG, printable};
 use super::source::Source;
-use crate::cli::data::tables::Table;
+use super::split_records::{self, Records, Shape};
+use crate::cli::data::lines::Table;
 use crate::prelude::*;
 use feed::Command;
 
@@ -116,7 +116,9 @@ fn run(name: &str, table: Table, input: impl Read, filling: &mut Filling) -> Res
         line = record.line;
         let bytes = &record.bytes;
         let change = match (record.refused, std::str::from_utf8(bytes), shape) {
-            (Some(why @ (records::TOO_LONG | records::TOO_LONG_QUOTED)), ..) => Err(Refusal::of_line(TOO_LONG, why)),
+            (Some(why @ (split_records::TOO_LONG | split_records::TOO_LONG_QUOTED)), ..) => {
+                Err(Refusal::of_line(TOO_LONG, why))
+            }
             (Some(why), ..) => Err(Refusal::of_line(INVALID_LINE, why)),
             _ if bytes.trim_ascii().is_empty() => continue,
             (None, Err(_), _) => Err(Refusal::of_line(INVALID_LINE, "not valid UTF-8")),

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::records::Shape;
+use super::split_records::Shape;
 use crate::cli::plain;
 use crate::cli::terminal::units::lines;
 use crate::prelude::*;

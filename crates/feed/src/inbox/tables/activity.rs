@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use super::jobs::put_job;
 use super::rows::put_inbox;
-use crate::memory::mirror::Known;
+use crate::memory::user_rows::Known;
 use crate::rows::keys;
 use crate::rows::tables::ACTIVITY;
 use crate::rows::values::Value;

@@ -5,7 +5,7 @@ use std::collections::hash_map::Entry as Slot;
 use foldhash::HashMap;
 use parking_lot::{Mutex, MutexGuard};
 
-use crate::memory::mirror::Known;
+use crate::memory::user_rows::Known;
 use crate::rows::tables::UNPUSHED;
 use crate::store::Store;
 use kv::{MOST_KEYS, Tier, WriteBatch};

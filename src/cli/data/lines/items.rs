@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::Scope;
-use super::lines::{alone, at, json, lines};
+use super::line_forms::{alone, at, json, lines};
 use crate::cli::data::export::output::Output;
 use crate::cli::data::import::refusal::{INVALID_TIME, MISSING_FIELD, Refusal};
 use feed::reader::{self, Reader};

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::Scope;
-use super::lines::{Kinds, alone, kinds, lines, list_name, rule};
+use super::line_forms::{Kinds, alone, kinds, lines, list_name, rule};
 use crate::cli::data::export::output::Output;
 use crate::cli::data::import::refusal::{INVALID_FIELD, Refusal};
 use feed::reader::{self, Ruled};

@@ -6,7 +6,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use super::Scope;
-use super::lines::{alone, json, lines, list_name};
+use super::line_forms::{alone, json, lines, list_name};
 use crate::cli::data::export::output::Output;
 use crate::cli::data::import::refusal::{INVALID_FIELD, MISSING_FIELD, Refusal};
 use feed::reader;

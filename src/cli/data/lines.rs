@@ -2,7 +2,7 @@
 //! body of a call of the API, with the ids that the call has in its path, and with times that only an import can give.
 
 mod items;
-mod lines;
+mod line_forms;
 mod lists;
 mod relations;
 mod users;
@@ -12,8 +12,8 @@ use self::lists::{List, Member};
 use self::relations::{Following, Pair};
 use self::users::{Marker, Settings, Suspension, UserProfile};
 use super::export::output::Output;
+use super::import::ndjson::object;
 use super::import::refusal::Refusal;
-use super::import::rows::object;
 use feed::Command;
 use feed::reader::Reader;
 use model::error::Result;

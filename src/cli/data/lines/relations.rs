@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::Scope;
-use super::lines::{Kinds, alone, at, kinds, lines, rule};
+use super::line_forms::{Kinds, alone, at, kinds, lines, rule};
 use crate::cli::data::export::output::Output;
 use crate::cli::data::import::refusal::Refusal;
 use feed::reader::{self, Ruled};

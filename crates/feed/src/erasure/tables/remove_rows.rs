@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use super::erasures::erasure;
-use super::removed::Removed;
+use super::removal::Removed;
 use crate::items::tables::FINAL;
 use crate::notices::tables::put_notice_marker;
 use crate::rows::key_types::{EventNumber, Keys};

@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::*;
 use crate::cli::data::import::csv::object_of;
 use crate::cli::data::import::fields::{Columns, split};
-use crate::cli::data::import::records::Shape;
+use crate::cli::data::import::split_records::Shape;
 use feed::ImportItems;
 use model::NewContent;
 
