@@ -79,13 +79,14 @@ impl KeptRows {
 
     /// Writes rows, or puts them into the group: see [`Database::write`].
     pub(crate) fn write(&self, what: Option<Write>, rows: WriteBatch, acknowledges: bool) -> Result<()> {
-        let (ends, concerned) = (self.memory.announce(&rows), things(&rows).collect::<Vec<_>>());
+        let ends = self.memory.announce(&rows);
+        let concerned = self.rest.as_ref().map(|_| things(what, &rows).collect::<Vec<_>>());
         let written = self.rows.write(what, rows, acknowledges);
         match self.rest.as_ref().filter(|_| written.is_ok()) {
             Some(rest) => {
                 let mut rest = rest.lock();
                 rest.ends.extend(ends);
-                rest.things.extend(concerned);
+                rest.things.extend(concerned.into_iter().flatten());
             }
             None => self.end(ends, written.is_ok()),
         }

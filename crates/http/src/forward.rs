@@ -1,5 +1,5 @@
-//! Requests that a node of a cluster passes on to an owner of the user: only owners keep the user's inbox, and the
-//! first owner the user's presence.
+//! Requests that a node of a cluster passes on to an owner of the user. Only owners keep the user's inbox, and the first
+//! owner the user's presence.
 //!
 //! A request is passed on once: a member that gets it answers itself, whoever it thinks the owner is. If the owner
 //! fails, is not ready, or takes too long, this node answers: a timeline that is pulled has the same items.

@@ -1,4 +1,4 @@
-//! Threads that may block: some for changes and some for reads, so that reads go on while all changes wait for a device
+//! Threads that may block. Some are for changes and some for reads, so that reads go on while all changes wait for a device
 //! that accepts no writes.
 
 mod pool;

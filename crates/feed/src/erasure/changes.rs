@@ -87,7 +87,7 @@ impl Change for EraseRows {
         let (began, settles) = (Instant::now(), self.settles());
         let Self { user, part } = self;
         let (user, table) = (user_of(user)?, tables::table_of(&part)?);
-        let others = tables::others(table, user, &part.keys)?;
+        let others = tables::others(table, user, &part.keys);
         // As for the end of each of the follows.
         let room = txn.room(settles)?;
         // Nothing of the user is shown any more. What is left to change in pages of others is the paths and counts of their items.

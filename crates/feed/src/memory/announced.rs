@@ -7,6 +7,7 @@ use crate::rows::table::{AnyTable, Kept};
 use crate::rows::tables::ALL;
 use crate::rows::values::{Number, Value};
 use kv::{Op, WriteBatch};
+use model::failpoint::Write;
 use model::versions::Thing;
 use model::{Activity, ContentId, TopicId, Unpushed, UserId};
 
@@ -26,11 +27,13 @@ fn once_written(step: impl FnOnce(&Memory) + Send + 'static) -> End {
     })
 }
 
-/// The things that rows concern: answers that depend on them are read again.
-pub(crate) fn things(rows: &WriteBatch) -> impl Iterator<Item = Thing> {
-    rows.rows().filter_map(|(table, key, _)| {
+/// The things that rows concern: answers that depend on them are read again. No answer depends on an item that is not
+/// published yet.
+pub(crate) fn things(what: Option<Write>, rows: &WriteBatch) -> impl Iterator<Item = Thing> {
+    rows.rows().filter_map(move |(table, key, _)| {
         let first = keys::number(key);
         match ALL.get(table.place)?.kept? {
+            Kept::Contents if what == Some(Write::Publish) => None,
             Kept::Contents | Kept::Counts => ContentId::new(first?).ok().map(Thing::Item),
             Kept::Outboxes | Kept::Summaries => UserId::new(first?).ok().map(Thing::User),
             Kept::Reactions => UserId::new(keys::split_reaction(key)?.2).ok().map(Thing::User),

@@ -66,10 +66,12 @@ impl Numbers {
             new.insert(text, highest);
             numbers.push(highest);
         }
-        if let Some(key) = self.highest_row.filter(|_| !new.is_empty()) {
-            rows.put(self.table, key, values::Number(highest).bytes()?);
+        if !new.is_empty() {
+            self.go_on_from(highest);
+            if let Some(key) = self.highest_row {
+                rows.put(self.table, key, values::Number(highest).bytes()?);
+            }
         }
-        self.go_on_from(highest);
         Ok((numbers, rows))
     }
 

@@ -121,7 +121,7 @@ pub fn end_erasure(store: &Store, user: UserId, at: Millis, forgotten: Millis) -
     let Some(Erasure { hash, since, rows, .. }) = erasure(store, user)? else { return Ok(false) };
     let mut change = WriteBatch::default();
     let key = keys::id(user.get());
-    for table in ALL.iter().filter(|table| table.keys == Keys::One("user")) {
+    for table in ALL.iter().filter(|table| table.keys == Keys::One("user") && **table != ERASURES.spec) {
         match mirrors_of(table) {
             [] => change.delete(table, key),
             _ => {
@@ -146,6 +146,8 @@ pub fn end_erasure(store: &Store, user: UserId, at: Millis, forgotten: Millis) -
         // Others may mention the number as that of an item. It is given to no other name.
         NAMES_BY_NUMBER.put(&mut change, NameNumber(user.get()), &Text(String::new()))?;
     }
+    // The last row: what is kept of rows ends in their order, and the user counts as erasing until the name is forgotten.
+    ERASURES.delete(&mut change, user);
     store.acknowledge(Write::Erase, change, Vec::new())?;
     // Before the locks are released: whoever waits for them must find no row of the user.
     store.write_group()?;

@@ -1,6 +1,6 @@
 //! The removal of rows with all that follows from them, for erasures and purges.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::items::tables::{FINAL, change_item, count_item, indexing, is_deleted_before, stored};
 use crate::reactions::tables::put_reaction;
@@ -8,7 +8,7 @@ use crate::rows::changes::change_row;
 use crate::rows::keys;
 use crate::rows::mirrors::Facts;
 use crate::rows::table::AnyTable;
-use crate::rows::tables::{REACTIONS, ending_with_item, origin};
+use crate::rows::tables::{ALL, REACTIONS, ending_with_item, origin};
 use crate::rows::values::{ItemSteps, Stored, Value};
 use crate::store::Store;
 use kv::{Scope, Tier, WriteBatch};
@@ -32,14 +32,21 @@ pub(super) struct Removed {
 }
 
 impl Removed {
-    /// Removes a row, if it is there, with all that follows from it. Each row only once.
-    pub(super) fn row(&mut self, store: &Store, table: AnyTable, key: &[u8]) -> Result<()> {
-        let Some(value) = store.get(table, key, Tier::Disk)? else { return Ok(()) };
-        self.rows += 1;
-        if table == REACTIONS && self.reaction(store, key, Millis::read(key, &value)?)? {
-            return Ok(());
+    /// Removes rows, as far as they are there, with all that follows from them. Each row only once.
+    pub(super) fn rows<'k>(
+        &mut self,
+        store: &Store,
+        table: AnyTable,
+        keys: impl IntoIterator<Item = &'k Vec<u8>> + Clone,
+    ) -> Result<()> {
+        for (key, value) in keys.clone().into_iter().zip(store.get_many(table, keys, Tier::Disk)?) {
+            let Some(value) = value else { continue };
+            self.rows += 1;
+            if table != REACTIONS || !self.reaction(store, key, Millis::read(key, &value)?)? {
+                change_row(&mut self.change, table, key, [Some(value.to_vec()), None], store)?;
+            }
         }
-        change_row(&mut self.change, table, key, [Some(value.to_vec()), None], store)
+        Ok(())
     }
 
     /// Removes a reaction with its notice and its part in the counts of the item; false if there is no item.
@@ -80,7 +87,7 @@ pub fn purge_rows(
     let too_late = |stored: &Stored| stored.deleted_at.is_some_and(|at| is_deleted_before(at, deleted_before));
     let Some(stored) = stored.filter(too_late) else { return Ok(None) };
     let (prefix, mut last) = (keys::id(id.get()), after);
-    let (mut looked_at, mut origins) = (0, BTreeMap::new());
+    let (mut found, mut origins) = (Vec::new(), BTreeMap::<_, BTreeSet<_>>::new());
     for (place, table) in ending_with_item(false).enumerate() {
         let from = match &last {
             Some((done, _)) if *done > place => continue,
@@ -88,23 +95,27 @@ pub fn purge_rows(
             _ => prefix.to_vec(),
         };
         let read = |key: &[u8], value: &[u8]| {
-            let (table, origin) = origin(table, key, value)?;
-            origins.insert((table.place, origin), table);
-            Ok(key.to_vec())
+            let (of, origin) = origin(table, key, value)?;
+            origins.entry(of.place).or_default().insert(origin);
+            Ok((table, key.to_vec()))
         };
-        let rows =
-            store.now(Tier::Disk).beginning((table, Scope::Partition), &prefix, &from, most - looked_at, read)?;
-        looked_at += rows.len();
-        last = rows.into_iter().last().map(|key| (place, key)).or(last);
-        if looked_at == most {
+        let room = most - found.len();
+        let rows = store.now(Tier::Disk).beginning((table, Scope::Partition), &prefix, &from, room, read)?;
+        last = rows.last().map(|(_, key)| (place, key.clone())).or(last);
+        found.extend(rows);
+        if found.len() == most {
             break;
         }
     }
     let mut removed = Removed::default();
-    for ((_, key), table) in &origins {
-        removed.row(store, table, key)?;
+    for (place, keys) in &origins {
+        removed.rows(store, ALL[*place], keys)?;
     }
-    if !origins.is_empty() {
+    // Also those that follow from no row: a damaged directory may have such.
+    for (table, key) in &found {
+        removed.change.delete(table, key);
+    }
+    if !found.is_empty() {
         // An item with part of its rows must not be restored, whatever the settings at the next start.
         if stored.deleted_at != Some(FINAL) {
             let last = Stored { deleted_at: Some(FINAL), ..stored.clone() };
@@ -112,5 +123,5 @@ pub fn purge_rows(
         }
         store.follow_up(Write::React, removed.change())?;
     }
-    Ok(last.filter(|_| looked_at == most))
+    Ok(last.filter(|_| found.len() == most))
 }

@@ -32,14 +32,22 @@ pub(crate) fn are_follows(table: AnyTable) -> bool {
     table == FOLLOWING || table == REQUESTS
 }
 
-/// The users in rows of pairs of users, beside the one who is erased.
-pub(crate) fn others(table: AnyTable, user: UserId, keys: &[Vec<u8>]) -> Result<Vec<UserId>> {
-    if table.keys != Keys::Pair("user", "user") {
-        return Ok(Vec::new());
+/// Whether a key names a user. No part removes rows of others, whatever a log has.
+fn is_of(table: AnyTable, key: &[u8], user: UserId) -> bool {
+    let user = user.get();
+    match table.keys {
+        Keys::Pair(first, second) => keys::split_pair(key)
+            .is_some_and(|(one, other)| first == "user" && one == user || second == "user" && other == user),
+        Keys::Reaction => keys::split_reaction(key).is_some_and(|(_, _, by)| by == user),
+        of => of.first() == "user" && keys::number(key) == Some(user),
     }
+}
+
+/// The users in rows of pairs of users, beside the one who is erased.
+pub(crate) fn others(table: AnyTable, user: UserId, keys: &[Vec<u8>]) -> Vec<UserId> {
+    let of_user = keys.iter().filter(|key| table.keys == Keys::Pair("user", "user") && is_of(table, key, user));
     let other = |(first, second): (u64, u64)| UserId::new(if first == user.get() { second } else { first }).ok();
-    let read = |key: &Vec<u8>| keys::split_pair(key).and_then(other);
-    keys.iter().map(|key| read(key).ok_or_else(|| Error::Corrupt(format!("a key in {table}")))).collect()
+    of_user.filter_map(|key| keys::split_pair(key).and_then(other)).collect()
 }
 
 /// Removes the rows of a part, as far as they are there and name the user, in one change. Items of the user have no text
@@ -55,8 +63,8 @@ pub fn erase(store: &Store, user: UserId, part: &ErasedPart) -> Result<Vec<Job>>
         _ if table == EVENTS => erase_changes(store, &mut removed, user, keys)?,
         _ if table == LISTS => erase_lists(store, &mut removed, user, keys)?,
         _ if table == NOTICE_MARKERS => erase_markers(store, &mut removed, user, &ids_of(keys)?)?,
-        _ if are_follows(table) => erase_follows(store, &mut removed, user, &others(table, user, keys)?)?,
-        _ => keys.iter().try_for_each(|key| removed.row(store, table, key))?,
+        _ if are_follows(table) => erase_follows(store, &mut removed, user, &others(table, user, keys))?,
+        _ => removed.rows(store, table, keys.iter().filter(|key| is_of(table, key, user)))?,
     }
     let (rows, jobs) = (removed.rows, std::mem::take(&mut removed.jobs));
     let mut change = removed.change();
