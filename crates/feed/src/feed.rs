@@ -1,5 +1,6 @@
 //! The service: a core, and the way of changes to the thread that makes them.
 
+use std::fmt;
 use std::ops::Deref;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, OnceLock};
@@ -8,12 +9,19 @@ use crate::core::Core;
 use crate::inbox::backlog::Backlog;
 use crate::store::Store;
 use crate::streaming::Streaming;
-use crate::writer::command::{Change, Command, Made, OnDone, Propose, no_outcome, of_its_type};
+use crate::writer::command::{Change, Command, Made, OnDone, Outcome, no_outcome, of_its_type};
 use crate::writer::thread::Writer;
 use config::Config;
 use model::error::Result;
 use model::figures;
 use model::metrics::Page;
+
+/// The way of commands through a log that several servers apply.
+pub trait Propose: fmt::Debug + Send + Sync {
+    /// Appends commands to the log, in their order, and returns the outcome of each once this server has applied it and the
+    /// log keeps it.
+    fn propose(&self, commands: Vec<Command>) -> Vec<Result<Box<dyn Outcome>>>;
+}
 
 /// The service, for HTTP and for commands.
 #[derive(Debug)]

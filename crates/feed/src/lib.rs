@@ -49,7 +49,7 @@ pub use crate::erasure::reads::Erasures;
 pub use crate::events::changes::{ChangesAfter, ChangesPage, ReceiverStart};
 pub use crate::events::position::ChangePosition;
 pub use crate::events::streams::Happened;
-pub use crate::feed::Feed;
+pub use crate::feed::{Feed, Propose};
 pub use crate::inbox::{backlog, worker};
 pub use crate::items::publish::PublishedItem;
 pub use crate::notices::reads::{NoticeGroup, NoticePage};

@@ -346,13 +346,6 @@ pub struct ReactionRequest {
     pub visibility: Visibility,
 }
 
-/// The way of commands through a log that several servers apply.
-pub trait Propose: fmt::Debug + Send + Sync {
-    /// Appends commands to the log, in their order, and returns the outcome of each once this server has applied it and the
-    /// log keeps it.
-    fn propose(&self, commands: Vec<Command>) -> Vec<Result<Box<dyn Outcome>>>;
-}
-
 impl Command {
     /// Makes the change.
     pub(crate) fn make(self, txn: &mut Txn<'_>) -> Result<Box<dyn Outcome>> {
