@@ -14,6 +14,14 @@ use tempfile::TempDir;
 
 use crate::plain::user;
 
+/// The tables of an export, in the order in which an import takes them.
+pub(crate) fn tables() -> Vec<String> {
+    let help = Command::new(env!("CARGO_BIN_EXE_tideline")).args(["export", "--help"]).output().expect("runs").stdout;
+    let help = String::from_utf8(help).expect("UTF-8");
+    let options = help.lines().filter(|line| line.contains("<FILE>") && line.contains("  The file for "));
+    options.filter_map(|line| Some(line.trim().strip_prefix("--")?.split_once(' ')?.0.to_owned())).collect()
+}
+
 /// The result of a run.
 #[derive(Debug)]
 pub(crate) struct Ran {

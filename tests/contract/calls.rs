@@ -19,6 +19,8 @@ const PARTS_OF_PAGES: [&str; 6] =
 /// One call of the API.
 pub(crate) struct Call {
     pub(crate) method: String,
+    /// Whether it refuses a cursor with an unknown name.
+    pub(crate) knows_cursors: bool,
     /// With slots such as `{uid}` in it.
     pub(crate) path: String,
     /// The methods that the path allows, in the order of the alphabet.
@@ -77,6 +79,7 @@ impl Call {
             example => example.to_string(),
         };
         Self {
+            knows_cursors: codes.contains("`unknown_cursor`"),
             method: method.to_uppercase(),
             path: path.to_owned(),
             allow,

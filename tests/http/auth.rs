@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::server::described::document;
-use crate::server::tokens::{Pair, SECRET, claims, key, now, signed, signed_by, token, unsigned};
+use crate::server::tokens::{Pair, SECRET, USERS_ACT, claims, key, now, signed, signed_by, token, unsigned};
 use crate::server::{Reply, Server, command, connect};
 
 /// The calls that a user may make with a token, each with the word that allows it, as the table of `docs/use/access.md`
@@ -151,6 +151,8 @@ fn guarded(further: &[(&str, &str)]) -> Guarded {
 fn every_call_with_every_credential() {
     let Guarded { server, pair } = guarded(&[]);
     let (mine, public) = (claims("ana"), pair.public());
+    // By default tokens do not comment.
+    let usual = USERS_ACT.replace(",comment", "");
     let with = |name: &str, value: Value| {
         let mut claims = claims("ana");
         claims[name] = value;
@@ -206,7 +208,7 @@ fn every_call_with_every_credential() {
         check("a metrics key", Some(&key("metrics")), or_not(call.path == "/metrics"));
         let word = of_users.get(&call.name).copied();
         used.extend(word.map(|word| (call.name.clone(), word)));
-        let is_own = word.is_some_and(|word| may(word, call, "ana", USUAL, "own"));
+        let is_own = word.is_some_and(|word| may(word, call, "ana", &usual, "own"));
         for own in &own {
             check("an own token", Some(own), or_not(is_own));
         }
@@ -214,10 +216,6 @@ fn every_call_with_every_credential() {
     }
     assert_eq!(used, of_users, "a call of users that is not there");
 }
-
-/// The words of `auth.users_act`, and its default.
-const ACTS: &str = "follow,react,comment,mute,block,lists,requests,marker,presence";
-const USUAL: &str = "follow,react,mute,block,lists,requests,marker,presence";
 
 /// Whether the token of a user may make a call that a word allows, with these settings.
 fn may(word: &str, call: &Call, user: &str, users_act: &str, users_read: &str) -> bool {
@@ -233,8 +231,8 @@ fn may(word: &str, call: &Call, user: &str, users_act: &str, users_read: &str) -
 fn tokens_may_do_what_the_settings_say() {
     let (of_users, all) = (of_users(), calls());
     let words: BTreeSet<_> = of_users.values().copied().collect();
-    assert_eq!(words, ACTS.split(',').chain(["own", "visible"]).collect(), "the words of the table");
-    let users_acts = ["", ACTS].into_iter().chain(ACTS.split(','));
+    assert_eq!(words, USERS_ACT.split(',').chain(["own", "visible"]).collect(), "the words of the table");
+    let users_acts = ["", &*USERS_ACT].into_iter().chain(USERS_ACT.split(','));
     for (users_act, users_read) in users_acts.flat_map(|acts| [(acts, "own"), (acts, "visible")]) {
         let Guarded { server, .. } =
             guarded(&[("TIDELINE__AUTH__USERS_ACT", users_act), ("TIDELINE__AUTH__USERS_READ", users_read)]);

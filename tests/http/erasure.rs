@@ -12,6 +12,7 @@ use tempfile::TempDir;
 use super::listener::Listener;
 use super::resume::{is_reset, told};
 use crate::check::damage::{all, engine, engine_with};
+use crate::command::tables;
 use crate::server::{Server, command, run, wait_until};
 
 /// No other id or text contains one of these.
@@ -143,25 +144,9 @@ fn places(data: &Path, wanted: &[Vec<u8>], number: u64) -> Vec<String> {
 
 /// All that `tideline export` writes of a data directory.
 fn exported(data: &TempDir) -> String {
-    const TABLES: [&str; 15] = [
-        "names",
-        "settings",
-        "blocks",
-        "follows",
-        "requests",
-        "mutes",
-        "hides",
-        "lists",
-        "list-members",
-        "content",
-        "reactions",
-        "deletions",
-        "profiles",
-        "markers",
-        "suspensions",
-    ];
     let out = tempfile::tempdir().expect("a directory");
-    let files = TABLES.map(|table| (format!("--{table}"), out.path().join(table).display().to_string()));
+    let file = |table: &String| (format!("--{table}"), out.path().join(table).display().to_string());
+    let files: Vec<_> = tables().iter().map(file).collect();
     let options = files.iter().flat_map(|(option, file)| [option.as_str(), file]);
     run(&["export"].into_iter().chain(options).collect::<Vec<_>>(), data, &[]);
     let file = |(_, file): &(String, String)| fs::read_to_string(file).expect("a file");

@@ -10,7 +10,7 @@ use super::visibility::{Town, heard};
 use crate::server::Reply;
 use crate::server::described::document;
 use crate::server::host_ids::escaped;
-use crate::server::tokens::{key, token};
+use crate::server::tokens::{USERS_ACT, key, token};
 
 /// The time of the items that are not for the users, and of one of these items, which lies far ahead of the clock.
 const AT: u64 = 1_650_000_000_000;
@@ -193,10 +193,8 @@ impl Ask {
 }
 
 /// Tokens may do and read all that there is for them.
-pub(super) const ALL: [(&str, &str); 2] = [
-    ("TIDELINE__AUTH__USERS_ACT", "follow,react,comment,mute,block,lists,requests,marker,presence"),
-    ("TIDELINE__AUTH__USERS_READ", "visible"),
-];
+pub(super) static ALL: LazyLock<[(&str, &str); 2]> =
+    LazyLock::new(|| [("TIDELINE__AUTH__USERS_ACT", &*USERS_ACT), ("TIDELINE__AUTH__USERS_READ", "visible")]);
 
 /// A town in which the items of [`SECRET`] exist and are not for the users: of an author who hides from them, for the followers
 /// of another one, deleted, and of the first author and far ahead of the clock. Each user has a timeline.

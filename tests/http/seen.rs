@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use super::oracles::ALL;
 use super::visibility::Town;
 use crate::server::tokens::token;
 
@@ -66,8 +67,7 @@ impl Item {
 }
 
 fn town() -> (Town, Vec<Item>) {
-    let acts = "follow,react,comment,mute,block,lists,requests,marker,presence";
-    let town = Town::with(&[("TIDELINE__AUTH__USERS_ACT", acts), ("TIDELINE__AUTH__USERS_READ", "visible")]);
+    let town = Town::with(&*ALL);
     for source in ["bo", "in"] {
         town.app("PUT", &format!("/v1/users/ana/following/{source}"), &Value::Null);
     }

@@ -1,12 +1,17 @@
 //! Keys and tokens, as an application makes them.
 
+use std::sync::LazyLock;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use aws_lc_rs::rand::SystemRandom;
 use aws_lc_rs::signature::{Ed25519KeyPair, KeyPair as _};
-use config::base64url;
+use config::{Act, base64url};
 use jsonwebtoken::{Algorithm, EncodingKey, Header, encode};
 use serde_json::{Value, json};
+
+/// All words of `auth.users_act`.
+pub(crate) static USERS_ACT: LazyLock<String> =
+    LazyLock::new(|| Act::ALL.iter().map(|act| act.as_str()).collect::<Vec<_>>().join(","));
 
 pub(crate) const SECRET: &str = "a secret of the tests that no server has elsewhere";
 

@@ -5,7 +5,7 @@ import type { CallOptions } from "./transport.js";
 
 /** Settings of a list. */
 export interface ListOptions extends Range, CallOptions {
-  /** Entries on one page, 1 to 100; 20 by default. */
+  /** Entries on one page; 20 by default. */
   limit?: number | undefined;
 }
 

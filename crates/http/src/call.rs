@@ -78,6 +78,13 @@ impl Call {
         Ok(named)
     }
 
+    /// Another user named in the path, beside `{uid}`. A token does not learn which names exist.
+    pub(super) fn other(&self, slot: &str) -> Result<ExternalId> {
+        let (user, other) = (self.user()?, self.id(slot)?);
+        ids::may_name(self.api.feed(), &user, [&other], self.visibility())?;
+        Ok(other)
+    }
+
     /// The reader of the answer: the user of a token, or the viewer for whom a key asks; `None` for the application, which sees
     /// all that is live.
     pub(super) fn viewer(&self, asked: Option<ExternalId>) -> Option<ExternalId> {

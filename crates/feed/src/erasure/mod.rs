@@ -8,4 +8,4 @@ pub mod tables;
 
 pub use changes::{erase, erasure_hash};
 pub(crate) use purge_items::{drop_fan_outs, has_jobs_of, purge_erased};
-pub use reads::erasures;
+pub use reads::*;

@@ -8,5 +8,5 @@ pub mod tables;
 pub use changes::{follow, remove_follower};
 pub(crate) use changes::{meet, write_follows};
 pub(crate) use reads::relation;
-pub use reads::{members, relations};
+pub use reads::*;
 pub use requests::answer_request;

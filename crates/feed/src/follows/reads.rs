@@ -21,11 +21,11 @@ pub fn members(read: Read<'_>, user: UserId, side: Side, request: &PageRequest<U
         (visibility::sees_members(read, user)?, read.viewer.is_some_and(|viewer| viewer != user));
     let all = |scan| tables::members(&read.feed.store, user, side, scan, read.tier);
     let scan = |scan| match is_seen {
-        true if is_of_another => pages::seen_users(read, scan, all, |users| visibility::unseen_users(read, users)),
+        true if is_of_another => pages::seen_ids(read, scan, all, |users| visibility::unseen_users(read, users)),
         true => pages::left_users(read, scan, all),
         false => Ok(Vec::new().into()),
     };
-    pages::users(read, request, scan)
+    pages::by_time(read, request, scan)
 }
 
 /// The relations of a user to `targets`, in their order.

@@ -9,4 +9,4 @@ pub mod tables;
 pub(crate) use new_content::{completed, sift_items};
 pub use publish::{ask, comment, publish_one, published};
 pub(crate) use publish::{make_ids, no_time};
-pub use reads::{comments, own_page, user_comments};
+pub use reads::*;

@@ -5,4 +5,4 @@ pub(crate) mod reads;
 pub mod tables;
 
 pub use changes::put_member;
-pub use reads::{member_rules, members, named, of_user};
+pub use reads::*;

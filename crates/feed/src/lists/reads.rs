@@ -19,7 +19,7 @@ pub fn of_user(read: Read<'_>, user: UserId) -> Result<Vec<UserList>> {
 /// A page of the members of a list.
 pub fn members(read: Read<'_>, list: ListId, request: &PageRequest<UserId>) -> Result<UserPage> {
     let all = |scan| tables::list_members(&read.feed.store, list, scan, read.tier);
-    pages::users(read, request, |scan| pages::left_users(read, scan, all))
+    pages::by_time(read, request, |scan| pages::left_users(read, scan, all))
 }
 
 /// The rules of members of a list, in their order; `None` for one that shows all kinds.

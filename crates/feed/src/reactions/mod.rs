@@ -5,4 +5,4 @@ pub(crate) mod reads;
 pub mod tables;
 
 pub use changes::{ask, kind, react};
-pub use reads::{reacted_by, reactors};
+pub use reads::*;

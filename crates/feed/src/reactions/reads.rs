@@ -32,7 +32,7 @@ pub fn reacted_by(
 /// those of whom the viewer sees nothing.
 pub fn reactors(read: Read<'_>, id: ContentId, kind: ReactionKind, request: &PageRequest<UserId>) -> Result<UserPage> {
     let all = |scan| tables::reactors(&read.feed.store, id, kind, scan, read.tier);
-    pages::users(read, request, |scan| {
-        pages::seen_users(read, scan, all, |users| visibility::unseen_users(read, users))
+    pages::by_time(read, request, |scan| {
+        pages::seen_ids(read, scan, all, |users| visibility::unseen_users(read, users))
     })
 }

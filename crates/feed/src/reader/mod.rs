@@ -4,11 +4,7 @@ mod rows;
 
 use std::fmt;
 
-pub use self::rows::{
-    Marker, Ruled, each_deletion, each_follow, each_item, each_list, each_marker, each_member, each_name,
-    each_notice_marker, each_profile, each_reaction, each_request, each_restriction, each_settings, each_suspension,
-    turn,
-};
+pub use self::rows::*;
 use crate::ids;
 use crate::options::Options;
 use crate::rows::table::AnyTable;

@@ -3,4 +3,4 @@
 pub(crate) mod reads;
 pub mod tables;
 
-pub use reads::page;
+pub use reads::*;

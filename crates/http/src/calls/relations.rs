@@ -133,9 +133,8 @@ pub(crate) async fn relate(
     target: &str,
     change: impl FnOnce(&Feed, ExternalId, ExternalId) -> Result<Relation> + Send + 'static,
 ) -> Answer {
-    let (user, target, visibility) = (call.user()?, call.id(target)?, call.visibility());
+    let (user, target) = (call.user()?, call.other(target)?);
     let change = move |feed: &Feed| -> Result<_> {
-        ids::may_name(feed, &user, [&target], visibility)?;
         let relation = change(feed, user.clone(), target.clone())?;
         RelationItem::new(feed.read(), user, target, relation)
     };

@@ -98,7 +98,7 @@ impl<I: Copy + Ord> Scan<I> {
 pub struct PageRequest<I> {
     /// The part of the list.
     pub span: Span<I>,
-    /// At most this many items, 1 … 100.
+    /// At most this many items, 1 or more.
     pub limit: usize,
 }
 

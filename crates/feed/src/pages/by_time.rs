@@ -1,41 +1,41 @@
-//! Pages of lists of users.
+//! Pages of lists of users, and of items by another time than that of their publish.
 
 use crate::erasure;
 use crate::pages::segment::{LAST_MORE, leads_on};
 use crate::read::Read;
 use crate::writer::entry_times::NEAR;
 use model::error::Result;
-use model::{Millis, Order, PageRequest, Scan, Scanned, Span, UserCursor, UserId, UserPage};
+use model::{Id, Millis, Order, Page, PageRequest, Position, Scan, Scanned, Span, UserCursor, UserId};
 
-/// A page of a list of users. Entries whose time has not come are on no page upwards, and `prev` lies below them: others
+/// A page of a list in the order of the times of its entries. Entries whose time has not come are on no page upwards, and `prev` lies below them: others
 /// with the server's time may still come there.
-pub(crate) fn users(
+pub(crate) fn by_time<I: Id>(
     read: Read<'_>,
-    request: &PageRequest<UserId>,
-    scan: impl Fn(Scan<UserId>) -> Result<Scanned<UserCursor, UserId>>,
-) -> Result<UserPage> {
-    let open = UserCursor { at: time_that_has_come(read) + NEAR, id: UserId::MIN };
-    let come = |part: Scan<UserId>| match part.order {
+    request: &PageRequest<I>,
+    scan: impl Fn(Scan<I>) -> Result<Scanned<Position<I>, I>>,
+) -> Result<Page<Position<I>, I>> {
+    let open = Position { at: time_that_has_come(read) + NEAR, id: I::MIN };
+    let come = |part: Scan<I>| match part.order {
         Order::OldestFirst => Scan { span: part.span.older_than(open), ..part },
         Order::NewestFirst => part,
     };
-    let mut page = UserPage::read(request, |place| *place, |part| scan(come(part)))?;
+    let mut page = Page::read(request, |place| *place, |part| scan(come(part)))?;
     if request.order() == Order::NewestFirst && page.prev.is_some_and(|prev| prev >= open) {
         let newest = scan(Span::ALL.older_than(open).newest(1))?;
-        page.prev = newest.stopped.or(newest.found.first().copied()).or(Some(UserCursor::OLDEST));
+        page.prev = newest.stopped.or(newest.found.first().copied()).or(Some(Position::OLDEST));
     }
     Ok(page)
 }
 
-/// The users of a scan over a list of whom the viewer sees something. `all` returns those of the whole list, as many as
-/// asked for, or all. Stops behind many unseen ones, as lists of content do.
-pub(crate) fn seen_users(
+/// The entries of a scan that the viewer sees: users of whom the viewer sees something, or items. `all` reads the whole list, as
+/// many entries as asked for, or all. Stops behind many unseen ones, as lists of content do.
+pub(crate) fn seen_ids<I: Id>(
     read: Read<'_>,
-    scan: Scan<UserId>,
-    all: impl Fn(Scan<UserId>) -> Result<Vec<UserCursor>>,
-    unseen_among: impl Fn(std::vec::IntoIter<UserId>) -> Result<Vec<UserId>>,
-) -> Result<Scanned<UserCursor, UserId>> {
-    let (mut found, mut rest, mut more, mut looked_at): (Vec<UserCursor>, _, _, _) = (Vec::new(), scan, scan.limit, 0);
+    scan: Scan<I>,
+    all: impl Fn(Scan<I>) -> Result<Vec<Position<I>>>,
+    unseen_among: impl Fn(std::vec::IntoIter<I>) -> Result<Vec<I>>,
+) -> Result<Scanned<Position<I>, I>> {
+    let (mut found, mut rest, mut more, mut looked_at): (Vec<Position<I>>, _, _, _) = (Vec::new(), scan, scan.limit, 0);
     loop {
         let mut part = all(rest)?;
         let end = part.last().copied().filter(|_| part.len() >= rest.limit);
@@ -66,7 +66,7 @@ pub(crate) fn left_users(
     if !erasure::tables::has_erasures(store) {
         return all(scan).map(Scanned::from);
     }
-    seen_users(read, scan, all, |users| Ok(users.filter(|user| erasure::tables::is_erasing(store, *user)).collect()))
+    seen_ids(read, scan, all, |users| Ok(users.filter(|user| erasure::tables::is_erasing(store, *user)).collect()))
 }
 
 /// That of the clock, or of the newest item, if the server has given it a later one.
