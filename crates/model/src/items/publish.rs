@@ -1,6 +1,7 @@
-//! Publishes.
+//! A publish: a new item with its id, its time and its defaults.
 
-use crate::{Content, Effect, EffectKind, Event, EventKind};
+use super::fingerprint::fingerprint;
+use crate::{Content, ContentId, Effect, EffectKind, Event, EventKind, JsonObject, MediaList, NewContent, UserId};
 
 /// A publish, validated and with id and time filled in.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,5 +31,34 @@ impl Publish {
         there.fingerprint == self.content.fingerprint
             && (!self.time_given || there.published_at == self.content.published_at)
             && (!self.audience_given || there.audience == self.content.audience)
+    }
+}
+
+impl NewContent {
+    /// The publish, with defaults for omitted fields except the audience. A missing time or id is set later, when the order
+    /// is decided. `next` returns the numbers of [`Self::ids`] one by one. Returns `None` if there are too few.
+    pub fn publish(self, mut next: impl FnMut() -> Option<ContentId>) -> Option<Publish> {
+        let id_made = self.content_id.is_none();
+        let id = if id_made { ContentId::MIN } else { next()? };
+        let author = UserId::new(next()?.get()).ok()?;
+        let ref_id = if self.ref_id.is_some() { Some(next()?) } else { None };
+        let source = |next: ContentId| UserId::new(next.get()).ok();
+        let to = (0..self.to.len()).map(|_| source(next()?)).collect::<Option<_>>()?;
+        let mentions = (0..self.mentions.len()).map(|_| source(next()?)).collect::<Option<_>>()?;
+        let mut content = Content {
+            kind: self.kind.into_string(),
+            text: self.text,
+            media: self.media.map_or_else(|| "[]".to_owned(), MediaList::into_string),
+            topics: self.topics.into_vec(),
+            ref_id,
+            extra: self.extra.map(JsonObject::into_string),
+            broadcast: self.broadcast,
+            to,
+            mentions,
+            ..Content::plain(id, author, self.published_at.map_or(0, |time| time.0))
+        };
+        content.fingerprint = fingerprint(&content);
+        let (time_given, audience_given) = (self.published_at.is_some(), self.audience.is_some());
+        Some(Publish { content, time_given, audience_given, id_made, event: None })
     }
 }
