@@ -141,7 +141,15 @@ fn names(sources: &BTreeMap<String, String>) -> Arrows {
             leaves("", &found[2], &mut paths);
             for path in paths.iter().filter_map(|path| absolute(module, path)) {
                 match (found.get(1), path.last()) {
-                    (Some(_), Some(name)) => drop(passed_on.insert((module.clone(), name.clone()), path.clone())),
+                    (Some(_), Some(name)) => {
+                        // A name that is passed on may be used here, too.
+                        if Regex::new(&format!(r"\b{name}\b"))
+                            .is_ok_and(|name| name.is_match(&uses.replace_all(&text, "")))
+                        {
+                            named.push((module.clone(), path.clone()));
+                        }
+                        passed_on.insert((module.clone(), name.clone()), path.clone());
+                    }
                     (None, Some(name)) if sources.contains_key(&path.join("/")) => {
                         drop(modules.insert(name.clone(), path.clone()));
                     }

@@ -8,20 +8,10 @@ use super::town::Town;
 fn a_block_ends_the_follows_of_both_and_an_unblock_brings_none_back() {
     let mut town = Town::new();
     // 1 and 2 follow each other, 5 follows 2, 2 does not follow 5, 3 and 4 do not follow each other.
-    for (user, target) in [(1, 2), (2, 5), (3, 4), (1, 99)] {
-        town.block(user, target);
-        town.check(&format!("{user} blocked {target}"));
-        town.block(user, target);
-        town.check(&format!("{user} blocked {target} twice"));
-    }
+    town.twice(&[(1, 2), (2, 5), (3, 4), (1, 99)], Town::block);
     town.publish(json!({"content_id": 40, "author_id": 2, "published_at": 115, "topics": ["tea"]}));
     town.check("published by one who is blocked");
-    for (user, target) in [(1, 2), (2, 5), (3, 4), (1, 99), (2, 1)] {
-        town.unblock(user, target);
-        town.check(&format!("{user} unblocked {target}"));
-        town.unblock(user, target);
-        town.check(&format!("{user} unblocked {target} twice"));
-    }
+    town.twice(&[(1, 2), (2, 5), (3, 4), (1, 99), (2, 1)], Town::unblock);
     town.follow(1, 2, 90);
     town.check("followed again");
 }

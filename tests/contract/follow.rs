@@ -17,12 +17,7 @@ fn a_follow_brings_what_was_published_before() {
 #[test]
 fn an_unfollow_takes_everything_away_and_a_follow_brings_it_back() {
     let mut town = Town::new();
-    for (user, target) in [(1, 2), (1, 3), (2, 1), (6, 4), (5, 1)] {
-        town.unfollow(user, target);
-        town.check(&format!("{user} unfollows {target}"));
-        town.unfollow(user, target);
-        town.check(&format!("{user} unfollows {target} again"));
-    }
+    town.twice(&[(1, 2), (1, 3), (2, 1), (6, 4), (5, 1)], Town::unfollow);
     town.follow(1, 2, 700);
     town.check("followed again");
 }

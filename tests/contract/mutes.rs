@@ -67,39 +67,19 @@ fn a_mute_takes_an_author_out_of_the_timeline_alone() {
     for body in ["{}", " { } "] {
         town.server.call("PUT", "/v1/users/1/mutes/2", body).expect(200);
     }
-    for (user, target) in [(1, 2), (1, 3), (5, 2), (2, 5), (1, 99)] {
-        town.mute(user, target);
-        town.check(&format!("{user} muted {target}"));
-        town.mute(user, target);
-        town.check(&format!("{user} muted {target} twice"));
-    }
+    town.twice(&[(1, 2), (1, 3), (5, 2), (2, 5), (1, 99)], Town::mute);
     town.publish(json!({"content_id": 40, "author_id": 2, "published_at": 115, "topics": ["tea"]}));
     town.check("published while muted");
-    for (user, target) in [(1, 2), (6, 2), (5, 2), (1, 99), (3, 4)] {
-        town.unmute(user, target);
-        town.check(&format!("{user} unmuted {target}"));
-        town.unmute(user, target);
-        town.check(&format!("{user} unmuted {target} twice"));
-    }
+    town.twice(&[(1, 2), (6, 2), (5, 2), (1, 99), (3, 4)], Town::unmute);
 }
 
 #[test]
 fn hidden_content_is_out_of_that_users_timeline_alone() {
     let mut town = Town::new();
-    for (user, target) in [(2, 1), (3, 1), (2, 5), (5, 2), (2, 99)] {
-        town.hide(user, target);
-        town.check(&format!("{user} hides from {target}"));
-        town.hide(user, target);
-        town.check(&format!("{user} hides from {target} twice"));
-    }
+    town.twice(&[(2, 1), (3, 1), (2, 5), (5, 2), (2, 99)], Town::hide);
     town.publish(json!({"content_id": 40, "author_id": 2, "published_at": 115, "topics": ["tea"]}));
     town.check("published while hidden");
-    for (user, target) in [(2, 1), (4, 6), (2, 5), (2, 99), (3, 4)] {
-        town.unhide(user, target);
-        town.check(&format!("{user} shows {target} again"));
-        town.unhide(user, target);
-        town.check(&format!("{user} shows {target} again twice"));
-    }
+    town.twice(&[(2, 1), (4, 6), (2, 5), (2, 99), (3, 4)], Town::unhide);
 }
 
 #[test]

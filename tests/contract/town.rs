@@ -81,6 +81,16 @@ impl Town {
         town
     }
 
+    /// Makes a change of each of these pairs, and then again, and compares all answers each time.
+    pub(crate) fn twice(&mut self, pairs: &[(User, User)], change: impl Fn(&mut Self, User, User)) {
+        for (user, target) in pairs {
+            for time in ["once", "twice"] {
+                change(self, *user, *target);
+                self.check(&format!("{user} {target} {time}"));
+            }
+        }
+    }
+
     /// Compares all answers with the model.
     #[track_caller]
     pub(crate) fn check(&self, what: &str) {

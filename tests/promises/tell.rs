@@ -1,6 +1,6 @@
 //! A report of a wrong answer: the relevant calls in their order.
 
-use model::{Cursor, Entry, Side, UserId};
+use model::{ContentId, Cursor, Entry, Page, PageRequest, Side, UserId};
 
 use super::bounds::Wrong;
 use super::history::{History, Life, Pairs, Read, Seen, Window};
@@ -80,35 +80,15 @@ fn life_of(life: &Life, read: &Window) -> Vec<(Window, String)> {
 /// The result of a read; for a long list the part around one item.
 fn answer(read: &Read, item: Option<Cursor>) -> String {
     let user = read.user;
+    let of_page = |what: &str, request: &PageRequest<ContentId>, page: &Page<Entry, ContentId>| {
+        let (span, limit, next) = (request.span, request.limit, page.next);
+        format!("{user} {what} {span:?} limit {limit}: {}, next {next:?}", shown(&page.items, item))
+    };
     match &read.seen {
-        Seen::Timeline(request, page) => format!(
-            "{user} reads {:?} limit {}: {}, next {:?}",
-            request.span,
-            request.limit,
-            shown(&page.items, item),
-            page.next
-        ),
-        Seen::Posts(request, page) => format!(
-            "{user} reads without reposts {:?} limit {}: {}, next {:?}",
-            request.span,
-            request.limit,
-            shown(&page.items, item),
-            page.next
-        ),
-        Seen::Apart(request, page) => format!(
-            "list of {user} {:?} limit {}: {}, next {:?}",
-            request.span,
-            request.limit,
-            shown(&page.items, item),
-            page.next
-        ),
-        Seen::Outbox(request, page) => format!(
-            "own page of {user} {:?} limit {}: {}, next {:?}",
-            request.span,
-            request.limit,
-            shown(&page.items, item),
-            page.next
-        ),
+        Seen::Timeline(request, page) => of_page("reads", request, page),
+        Seen::Posts(request, page) => of_page("reads without reposts", request, page),
+        Seen::Apart(request, page) => of_page("reads the list", request, page),
+        Seen::Outbox(request, page) => of_page("shows the own page", request, page),
         Seen::Scroll(entries) => format!("{user} scrolls to the end: {}", shown(entries, item)),
         Seen::Texts(_, texts) => {
             let text = item.and_then(|item| texts.iter().find(|(id, _)| *id == item.id));

@@ -8,7 +8,7 @@ use model::error::{Code, Result};
 use model::{Event, EventKind, Span};
 
 use super::everything::fill;
-use super::support::{MANY, digest, item, place, publish_post, user, users};
+use super::support::{MANY, Quiet, digest, item, place, publish_post, user, users};
 use feed::store::Store;
 
 on_a_store!(
@@ -106,17 +106,6 @@ fn deletions_that_are_not_final_count_with_all_rows(store: &Store) {
     assert_eq!(rows(&whole, "content") - rows(&partly, "content"), 3);
     assert_eq!(rows(&whole, "reactions_by_user") - rows(&partly, "reactions_by_user"), 18);
     assert_eq!((rows(&whole, "deleted"), rows(&partly, "deleted")), (3, 3));
-}
-
-struct Quiet;
-
-impl Watch for Quiet {
-    fn finds(&mut self, line: String) {
-        panic!("{line}");
-    }
-    fn looked_at(&mut self, _: &'static str, _: u64) -> Result<()> {
-        Ok(())
-    }
 }
 
 fn a_watch_can_end_it(store: &Store) {

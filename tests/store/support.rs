@@ -48,17 +48,21 @@ pub(crate) fn audit(store: &Store) -> Vec<String> {
     found.0
 }
 
+/// Finds nothing.
+pub(crate) struct Quiet;
+
+impl Watch for Quiet {
+    fn finds(&mut self, line: String) {
+        panic!("{line}");
+    }
+
+    fn looked_at(&mut self, _: &'static str, _: u64) -> Result<()> {
+        Ok(())
+    }
+}
+
 /// The digests of a store in which nothing is under way.
 pub(crate) fn digest(store: &Store, final_before: Millis) -> Vec<TableDigest> {
-    struct Quiet;
-    impl Watch for Quiet {
-        fn finds(&mut self, line: String) {
-            panic!("{line}");
-        }
-        fn looked_at(&mut self, _: &'static str, _: u64) -> Result<()> {
-            Ok(())
-        }
-    }
     feed::check::digest(store, final_before, &mut || (), &mut Quiet).expect("digests")
 }
 
