@@ -91,15 +91,7 @@ prop_compose! {
         let pull_threshold = push_threshold + above_push;
         Config {
             storage: storage(durability(sync)),
-            timeline: Timeline {
-                inbox_limit,
-                outbox_limit,
-                include_own,
-                active_for,
-                evict_after,
-                look_at,
-                ..Timeline::default()
-            },
+            timeline: Timeline { inbox_limit, outbox_limit, include_own, active_for, evict_after, look_at },
             fanout: Fanout { workers, chunk, push_threshold, pull_threshold, queue },
             content: Content { deleted_retention, max_ahead },
             graph: Graph { follow_limit },
