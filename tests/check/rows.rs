@@ -34,7 +34,7 @@ const READ_BY_STARTS: [&str; 6] = ["activity", "jobs", "names", "names_by_number
 /// Tables whose values count what each node has removed.
 const COUNTED_APART: [&str; 2] = ["erasures", "erased"];
 
-/// What the declarations of tables say.
+/// The tables by their declarations.
 struct Declared {
     /// Those that are each node's own: no digest has them.
     own: Vec<String>,

@@ -18,11 +18,11 @@ pub struct KeptRows {
     /// Ends its threads before the engine is closed.
     pub(crate) memory: Arc<Memory>,
     rows: Database,
-    /// Of the view of the thread that makes changes: what is left to do of those that are not written yet.
+    /// Only in the view of the thread that makes changes.
     rest: Option<Mutex<Rest>>,
 }
 
-/// What is left to do of changes that are not written yet.
+/// The effects, things and ends of changes that are not written yet.
 #[derive(Default)]
 struct Rest {
     /// Of the present change.
@@ -30,7 +30,7 @@ struct Rest {
     /// The things that the rows concern.
     things: Vec<Thing>,
     ends: Vec<End>,
-    /// How many of these are of changes that have ended.
+    /// The number of these that are of changes that have ended.
     ended: usize,
 }
 

@@ -19,7 +19,7 @@ use feed::reader::Reader;
 use model::error::Result;
 use model::{Millis, ReactionKinds, Restriction, Time};
 
-/// What an export has.
+/// The extent of an export.
 pub(super) struct Scope<'a> {
     /// The directory.
     pub(super) reader: &'a Reader,
@@ -29,7 +29,7 @@ pub(super) struct Scope<'a> {
     pub(super) deleted: bool,
 }
 
-/// What there is to say of a table.
+/// The declaration of a table.
 #[derive(Clone, Copy)]
 pub(super) struct Declared {
     /// The name, which is that of the option.
@@ -38,7 +38,7 @@ pub(super) struct Declared {
     pub(super) on_disk: &'static str,
     /// The columns of CSV, in the order of a file without a header. Those in brackets may be missing.
     pub(super) columns: &'static str,
-    /// What a file has.
+    /// The content of a file, in words.
     pub(super) what: &'static str,
     /// A note on the columns, for the help.
     note: &'static str,

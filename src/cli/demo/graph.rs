@@ -43,7 +43,7 @@ pub(super) fn make(users: u32, random: &mut Rng) -> Graph {
     let [reader, clock, private] = [READER, CLOCK, PRIVATE].map(|user| user as u32);
     follows.retain(|&(user, target)| user != reader && ![user, target].contains(&clock));
     let chosen = (0..CHOSEN_BY_READER).map(|_| random.u32(..users)).chain(celebrities).chain(0..cast() as u32);
-    // Whoever follows a private account cannot ask for it.
+    // A follower of a private account cannot ask for it.
     follows.extend(chosen.filter(|target| ![clock, private].contains(target)).map(|target| (reader, target)));
     let friends = (cast()..users as usize).step_by(USERS_PER_FRIEND_OF_THE_CLOCK);
     follows.extend(friends.map(|friend| (friend as u32, clock)));

@@ -61,7 +61,7 @@ impl Memory {
         let number = || Number::read(key, put?).ok().map(|Number(number)| number);
         Some(match kept {
             Kept::Filter => {
-                // Whoever asks after the change finds the id here, and looks up the row.
+                // A reader that finds the id here looks up the row.
                 put.and(first).into_iter().for_each(|id| self.loaded.filter(table).add(id));
                 return None;
             }

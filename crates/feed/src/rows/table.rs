@@ -38,7 +38,7 @@ pub(crate) struct Spec {
     pub(crate) counter: Option<Counter>,
     /// Whether its rows go with the item that their keys name.
     pub(crate) ends_with_item: bool,
-    /// What is kept in memory of its rows.
+    /// The copy of its rows in memory that each change follows, if there is one.
     pub(crate) kept: Option<Kept>,
 }
 
@@ -50,7 +50,7 @@ impl Deref for Spec {
     }
 }
 
-/// What is kept in memory of the rows of a table: every change of a row changes it, too.
+/// A copy of the rows of a table in memory: every change of a row changes it, too.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kept {
     /// A filter of the ids with which keys begin, or ever began. A thread fills it after the start.

@@ -56,8 +56,8 @@ answers! {
     }
 }
 
-/// How a server judges a rule by its own figures: whether its condition holds, and a number that only rises. The alert holds while
-/// the condition does, and for a while after the number has risen.
+/// The judgement of a rule by the figures of one server: whether its condition holds, and a number that only rises. The
+/// alert holds while the condition does, and for a while after the number has risen.
 type Check = fn(&Reading) -> (bool, u64);
 
 fn when(holds: bool) -> (bool, u64) {

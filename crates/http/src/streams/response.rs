@@ -103,7 +103,7 @@ pub(crate) fn answer(
         return Ok(response.finish());
     }
     let (api, caller) = (Arc::clone(&call.api), call.caller.clone());
-    // What is read meanwhile stays when a comment comes first.
+    // A piece that is read meanwhile stays when a comment comes first.
     let pieces = iter(first).chain(unfold(source, |mut source| async { Some((source.next().await?, source)) }));
     let pieces = unfold((Box::pin(pieces), None), move |(mut pieces, held)| {
         // The connection has taken the last piece.

@@ -12,7 +12,7 @@ pub(crate) struct Group {
     pub(crate) staged: Staged,
     /// The kinds of their writes.
     pub(crate) writes: Vec<Option<Write>>,
-    /// How many of these are of changes that have ended.
+    /// The number of these that are of changes that have ended.
     ended: usize,
     /// Whether one of them acknowledges.
     pub(crate) sync: bool,

@@ -1,4 +1,4 @@
-//! What the lines of several tables have.
+//! Declarations and fields that the lines of several tables share.
 
 use std::borrow::Cow;
 

@@ -37,7 +37,7 @@ impl Tally {
 /// The figures of workers, readable at any time, also after they stopped.
 #[derive(Debug, Clone, Default)]
 pub struct Figures {
-    /// What they have done.
+    /// Counts of their work.
     pub tally: Arc<Tally>,
     pub(super) candidates: Candidates,
 }

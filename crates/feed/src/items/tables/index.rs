@@ -15,7 +15,7 @@ use kv::{Tier, WriteBatch};
 use model::error::Result;
 use model::{Content, ContentId, Entry, ItemCounter, Millis, TopicId};
 
-/// What a change of some items needs to know of the rows that follow from them.
+/// Facts for a change of some items about the rows that follow from them.
 pub(crate) struct Indexing<'a> {
     store: &'a Store,
     /// The ids of their topics.
