@@ -33,7 +33,7 @@ pub(super) struct Copies {
     present: Mutex<BTreeMap<PathBuf, Option<Instant>>>,
 }
 
-/// A copy as the bytes of an archive: its [`CopyPlan`] and the files that the standby lacks. The copy is removed with it.
+/// A copy as the bytes of an archive: its [`CopyPlan`] and the files that the standby lacks. The copy is removed once all is read, or with this.
 #[derive(Debug)]
 pub struct StandbyCopy {
     archive: Archive,
@@ -49,11 +49,17 @@ impl StandbyCopy {
 
 impl Read for StandbyCopy {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.archive.read(buffer)?;
+        if read == 0 && !buffer.is_empty() {
+            // Before its last bytes go out: the standby may ask for the next copy at once.
+            self.place.copies.remove(&self.place.path);
+            return Ok(0);
+        }
         match self.place.copies.present().get_mut(&self.place.path) {
             Some(Some(read_at)) => *read_at = Instant::now(),
             _ => return Err(io::Error::other("the copy of a standby was removed before it was read")),
         }
-        self.archive.read(buffer)
+        Ok(read)
     }
 }
 

@@ -23,9 +23,9 @@ const PIECE: u64 = 256 << 10;
 pub(crate) type NextPiece = Box<dyn FnMut() -> Result<Vec<u8>> + Send>;
 
 /// An answer of pieces, with the name of the answer for the server log, and the length of all if it is known. The first piece
-/// is made before the head, so that the answer is a problem if there is none. The next one is made when the connection asks
-/// for it, so a slow client holds neither a thread nor more memory than two pieces. Holds a place of a limit, which bounds
-/// the memory of such answers.
+/// is made before the head, so that the answer is a problem if there is none. Each further one is made when the connection asks
+/// for the one before it, so a slow client holds neither a thread nor more memory than two pieces. Holds a place of a limit,
+/// which bounds the memory of such answers, until the last piece goes out.
 pub(crate) async fn answer(
     api: &Arc<Api>,
     mut response: HttpResponseBuilder,
@@ -36,17 +36,18 @@ pub(crate) async fn answer(
     response.insert_header((CACHE_CONTROL, "no-store"));
     let (places, api) = (place.none(), Arc::clone(api));
     let (next, first) = make(&api, next).await?;
-    let pieces = try_unfold((Some(first), next, place), move |(first, next, place)| {
+    // One piece ahead: who has the last one, holds no place any more.
+    let state = (!first.is_empty()).then_some((first, next, place));
+    let pieces = try_unfold(state, move |state| {
         let api = Arc::clone(&api);
         async move {
-            let (next, piece) = match first {
-                Some(first) => (next, first),
-                None => make(&api, next).await.map_err(|error| {
-                    tracing::error!(%error, "{what} could not be read to its end; its client gets an incomplete answer");
-                    io::Error::from(io::ErrorKind::Other)
-                })?,
-            };
-            Ok::<_, io::Error>((!piece.is_empty()).then(|| (Bytes::from(piece), (None, next, place))))
+            let Some((piece, next, place)) = state else { return Ok(None) };
+            let (next, following) = make(&api, next).await.map_err(|error| {
+                tracing::error!(%error, "{what} could not be read to its end; its client gets an incomplete answer");
+                io::Error::from(io::ErrorKind::Other)
+            })?;
+            let rest = (!following.is_empty()).then_some((following, next, place));
+            Ok::<_, io::Error>(Some((Bytes::from(piece), rest)))
         }
     });
     // Its memory is bounded by the number of such answers.
