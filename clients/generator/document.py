@@ -210,6 +210,9 @@ class Api:
         self.made = [call for call in self.calls if call.operation not in BY_HAND]
         if streams := [call.operation for call in self.made if call.gives == "stream"]:
             raise SystemExit(f"a stream needs a method by hand, and a place in BY_HAND: {', '.join(streams)}")
+        names = [call.name for call in self.calls]
+        if twice := {name for name in names if names.count(name) > 1}:
+            raise SystemExit(f"a method of two calls: {', '.join(sorted(twice))}. Choose another operation, or a name in NAMES")
         self.codes = sorted(
             {code for text in texts for found in re.findall(r"\b[45]\d\d\s+(`\w+`(?:,\s+`\w+`)*)", text) for code in re.findall(r"\w+", found)}
         )

@@ -1,6 +1,6 @@
 //! Settings so small that every path is used.
 
-use config::{Config, Content, Durability, Duration, Fanout, Graph, Notices, Reactions, Storage, Timeline, Topics};
+use config::{Config, Content, Durability, Duration, Fanout, Notices, Reactions, Storage, Timeline, Topics};
 use fastrand::Rng;
 use proptest::prelude::*;
 
@@ -88,17 +88,24 @@ prop_compose! {
         max_ahead in prop_oneof![2 => Just(ANY), 1 => Just(LONG)],
         keep in prop_oneof![6 => Just(FOREVER), 2 => Just(LONG), 1 => Just(NEVER)],
     ) -> Config {
-        let pull_threshold = push_threshold + above_push;
-        Config {
-            storage: storage(durability(sync)),
-            timeline: Timeline { inbox_limit, outbox_limit, include_own, active_for, evict_after, look_at },
-            fanout: Fanout { workers, chunk, push_threshold, pull_threshold, queue },
-            content: Content { deleted_retention, max_ahead },
-            graph: Graph { follow_limit },
-            topics: Topics { limit },
-            reactions: Reactions { kinds: reaction_kinds() },
-            notices: Notices { keep },
-            ..Config::default()
-        }
+        let mut config = small();
+        config.storage.durability = durability(sync);
+        config.timeline.inbox_limit = inbox_limit;
+        config.timeline.outbox_limit = outbox_limit;
+        config.timeline.include_own = include_own;
+        config.timeline.active_for = active_for;
+        config.timeline.evict_after = evict_after;
+        config.timeline.look_at = look_at;
+        config.fanout.workers = workers;
+        config.fanout.chunk = chunk;
+        config.fanout.push_threshold = push_threshold;
+        config.fanout.pull_threshold = push_threshold + above_push;
+        config.fanout.queue = queue;
+        config.content.deleted_retention = deleted_retention;
+        config.content.max_ahead = max_ahead;
+        config.graph.follow_limit = follow_limit;
+        config.topics.limit = limit;
+        config.notices.keep = keep;
+        config
     }
 }
