@@ -26,7 +26,7 @@ pub(crate) const BY_ID: &Takes = &[("content_id", "$response.body#/content_id")]
 /// Link from an item to the calls about its author.
 pub(crate) const BY_AUTHOR: &Takes = &[("uid", "$response.body#/author_id")];
 
-endpoints! { "content":
+endpoints! { "content" = "Publish, read, edit, delete and restore items; comments on items":
     /// Publish an item
     ///
     /// A repeat with the same `content_id` and the same fields answers 200 and changes nothing; with other fields it

@@ -9,7 +9,7 @@ use model::{
     Unread, UserId,
 };
 
-endpoints! { "notices":
+endpoints! { "notices" = "What happened to users, with markers and counts of unread ones":
     /// The number of unread notices
     ///
     /// Those above the marker of the notices; counts up to 1,000, and `capped` says that there may be more.
