@@ -182,16 +182,24 @@ fn names(sources: &BTreeMap<String, String>) -> Arrows {
         );
     }
     // Of a file of which all names are passed on, those that it declares, and those that it passes on, perhaps again all of a file.
-    // One that a macro makes counts as a name of the module.
+    // Then those that a macro makes of words at the beginning of a line.
     let declared =
         regex(r"(?m)^ *pub(?:\([^)]*\))? (?:async |const )?(?:struct|enum|trait|type|const|static|fn) (\w+)");
-    for (module, path) in all_of.iter().chain(&all_of) {
-        let file = path.join("/");
-        let own = sources.get(&file).into_iter().flat_map(|text| declared.captures_iter(text));
-        let further = passed_on.keys().filter(|(of, _)| *of == file).map(|(_, name)| name.clone());
-        for name in own.map(|found| found[1].to_owned()).chain(further).collect::<Vec<_>>() {
-            let place = path.iter().chain([&name]).cloned().collect();
-            passed_on.entry(((*module).clone(), name)).or_insert(place);
+    let made = regex(r"(?m)^    (?:\w+: )?([A-Z]\w+)(?: \{| =|[,;])");
+    let found = |names: &Regex| -> Arrows {
+        let of = |text: &str| names.captures_iter(text).map(|found| found[1].to_owned()).collect();
+        sources.iter().map(|(module, text)| (module.clone(), of(&uses.replace_all(text, "")))).collect()
+    };
+    let (declared, made) = (found(&declared), found(&made));
+    for names in [&declared, &declared, &made, &made] {
+        for (module, path) in &all_of {
+            let file = path.join("/");
+            let further = passed_on.keys().filter(|(of, _)| *of == file).map(|(_, name)| name);
+            let all: BTreeSet<_> = names.get(&file).into_iter().flatten().chain(further).cloned().collect();
+            for name in all.difference(&declared[*module]) {
+                let place = path.iter().chain([name]).cloned().collect();
+                passed_on.entry(((*module).clone(), name.clone())).or_insert(place);
+            }
         }
     }
     for (module, from, words) in of_all {
