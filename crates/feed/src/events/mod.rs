@@ -8,4 +8,4 @@ pub(crate) mod streams;
 pub mod tables;
 pub(crate) mod upkeep;
 
-pub use self::{changes::*, receivers::*, resume::*, streams::*, upkeep::*};
+pub use self::{changes::*, position::*, receivers::*, resume::*, streams::*, upkeep::*};

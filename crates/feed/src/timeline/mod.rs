@@ -10,4 +10,4 @@ pub mod tables;
 pub(crate) mod unread;
 pub(crate) mod verify;
 
-pub use self::{activity::*, explain::*, home::*, markers::*, sources::*, unread::*, verify::*};
+pub use self::{activity::*, explain::*, export::*, home::*, markers::*, sources::*, unread::*, verify::*};

@@ -11,7 +11,8 @@ use crate::wire::body::{self, Body, UpTo};
 use crate::wire::problem::body_too_large;
 use crate::wire::query::Ids;
 use crate::wire::reply::Items;
-use feed::{Change, DeleteItem, EditItem, PublishItems, PublishedItem, RestoreItem, TakeOff, items, visibility};
+use feed::items::{self, PublishedItem};
+use feed::{Change, DeleteItem, EditItem, PublishItems, RestoreItem, TakeOff, visibility};
 use model::priority::Pace;
 use model::{Content, ContentEdit, ExternalIds, ItemView, NewContent, ReactionKinds, SharedContent};
 

@@ -3,7 +3,8 @@
 use serde::Serializer;
 
 use crate::prelude::*;
-use feed::{MoveNoticeMarker, NoticeGroup, NoticePage, notices, visibility};
+use feed::notices::{self, NoticeGroup, NoticePage};
+use feed::{MoveNoticeMarker, visibility};
 use model::{
     AuthorSummary, ContentId, ExternalIds, ExternalNoticeId, NoticeCursor, NoticeKind, Page, Position, ReactionKinds,
     Unread, UserId,

@@ -4,7 +4,8 @@ use serde_json::value::RawValue;
 
 use super::relations::USER;
 use crate::prelude::*;
-use feed::{Late, users, visibility};
+use feed::users::{self, Late};
+use feed::visibility;
 use model::{JsonObject, MAX_NICKNAME, NewProfile, Profile, UserCounts};
 
 /// The orders of a list without a search.

@@ -9,7 +9,7 @@ use super::stream;
 use crate::prelude::*;
 use crate::streams::{events, response};
 use crate::wire::query::Number;
-use feed::{ChangesAfter, ChangesPage};
+use feed::events::{ChangesAfter, ChangesPage};
 use model::{EffectKind, ExternalIds, ReactionKinds};
 
 /// The changes of one page.

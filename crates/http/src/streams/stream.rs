@@ -8,7 +8,7 @@ use super::events;
 use super::response::{self, Piece, Source};
 use crate::prelude::*;
 use feed::streaming::{Event, Item, Stream};
-use feed::{Happened, timeline, visibility};
+use feed::{events::Happened, timeline, visibility};
 use kv::Tier;
 use model::{ShownSources, UserId};
 
