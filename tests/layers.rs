@@ -136,6 +136,8 @@ fn names(sources: &BTreeMap<String, String>) -> Arrows {
         let mut modules = BTreeMap::new();
         let text = inner.replace_all(text, "");
         let text = hidden.replace_all(&text, "");
+        let rest = uses.replace_all(&text, "");
+        let words: BTreeSet<_> = word.find_iter(&rest).map(|word| word.as_str().to_owned()).collect();
         for found in uses.captures_iter(&text) {
             let mut paths = Vec::new();
             leaves("", &found[2], &mut paths);
@@ -144,9 +146,7 @@ fn names(sources: &BTreeMap<String, String>) -> Arrows {
                     (Some(_), Some(name)) if name == "*" => all_of.push((module, path[..path.len() - 1].to_vec())),
                     (Some(_), Some(name)) => {
                         // A name that is passed on may be used here, too.
-                        if Regex::new(&format!(r"\b{name}\b"))
-                            .is_ok_and(|name| name.is_match(&uses.replace_all(&text, "")))
-                        {
+                        if words.contains(name) {
                             named.push((module.clone(), path.clone()));
                         }
                         passed_on.insert((module.clone(), name.clone()), path.clone());
@@ -158,13 +158,11 @@ fn names(sources: &BTreeMap<String, String>) -> Arrows {
                 }
             }
         }
-        let rest = uses.replace_all(&text, "");
         // Of a module of which all names are imported, those that occur.
         named.retain(|(of, path): &(String, Vec<String>)| {
             let is_all = of == module && path.last().is_some_and(|name| name == "*");
             if is_all {
-                let words: BTreeSet<_> = word.find_iter(&rest).map(|word| word.as_str().to_owned()).collect();
-                of_all.push((module.clone(), path[..path.len() - 1].join("/"), words));
+                of_all.push((module.clone(), path[..path.len() - 1].join("/"), words.clone()));
             }
             !is_all
         });
