@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use feed::erasure_hash;
+use feed::erasure::erasure_hash;
 use rocksdb::IteratorMode;
 use serde_json::{Value, json};
 use tempfile::TempDir;

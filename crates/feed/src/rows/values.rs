@@ -16,9 +16,7 @@ use std::array;
 
 use bincode::{Decode, Encode};
 
-pub(crate) use self::counts::{Count, ItemSteps, count, item_counts, read_count, read_item_counts};
-pub(crate) use self::items::{Listed, Stored, entry, listed, read_deleted_at, read_entry, read_listed};
-pub(crate) use self::users::{NumberedList, read_rule};
+pub(crate) use self::{counts::*, items::*, users::*};
 use super::inbox;
 use super::keys::number;
 use model::error::{Error, Result};
