@@ -49,7 +49,8 @@ impl<T: Clone + Send + 'static> Sampler<T> {
     ) -> Option<T> {
         let (last, since) = self.state();
         let time_limit = if last.is_none() { time_limit * FIRST } else { time_limit };
-        if since.is_some_and(|since| since.elapsed() > time_limit) {
+        // One that has panicked is not under way.
+        if self.turn.available_permits() == 0 && since.is_some_and(|since| since.elapsed() > time_limit) {
             return last.map(|(_, sample)| sample);
         }
         // In time or not, the answer is the last sample.
