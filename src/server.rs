@@ -149,7 +149,7 @@ async fn serve(
     let routes = move |config: &mut ServiceConfig| http::configure(&served, config);
     let (server, address) = listener::listen(config, api.limits(), routes, connections, &reloads)?;
     // Not before: a start that fails would wait for what holds the service.
-    let history = rt::spawn(http::keep_history(Arc::clone(&api)));
+    let history = rt::spawn(http::keep_history(Arc::clone(&api)).await);
     let handle = server.handle();
     let mut running = rt::spawn(server);
     say_started(config, address);

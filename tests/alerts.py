@@ -187,10 +187,12 @@ def pages(binary: Path) -> list[str]:
                 Server(binary, work / "b", "standby", "--name", "b", "--from", server.url) as standby:
             def figures() -> list[str] | None:
                 samples = [line for one in (server, standby) for line in one.samples()]
-                heard = any(line.startswith("tideline_standby_behind_seconds{") for line in samples)
-                return samples if heard else None
+                # A busy machine may have no figures of the disk at first.
+                there = all(any(line.startswith(name) for line in samples)
+                            for name in ("tideline_standby_behind_seconds{", "tideline_storage_device_bytes "))
+                return samples if there else None
 
-            return until("the standby has heard of the server", figures, pause=0.2)
+            return until("the standby has heard of the server, and all figures are there", figures, pause=0.2)
 
 
 def exported(series: str, samples: list[str]) -> bool:

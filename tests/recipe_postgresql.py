@@ -200,11 +200,11 @@ def stopped_worker(postgres: Postgres, worker: Worker, url: str, client: Client)
             drained(database, other)
             worker.log.write_text("")
             worker.process.send_signal(signal.SIGCONT)
-            until("the stopped worker goes on", lambda: "again in a second" in worker.log.read_text(), 20)
+            until("the stopped worker goes on", lambda: "again in a second" in worker.log.read_text())
             # The call that was under way may come late: the worker that sent it has it made good.
             late = [follow["user_id"] for follow in client.following("me", limit=100)]
             expect(f"late changes: {late}", len(late) <= 1, True)
-            until("no late change stays", lambda: not list(client.following("me", limit=100)), 20)
+            until("no late change stays", lambda: not list(client.following("me", limit=100)))
     finally:
         other.kill()
     print(f"a stopped worker sent {len(late)} of its changes late, and had it made good", flush=True)

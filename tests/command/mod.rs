@@ -99,7 +99,7 @@ impl Place {
         let began = Instant::now();
         loop {
             let ran = self.run(args);
-            if !ran.err.contains("timeout") || began.elapsed() > Duration::from_secs(60) {
+            if !ran.err.contains("the server has said nothing for") || began.elapsed() > Duration::from_secs(60) {
                 return ran;
             }
         }

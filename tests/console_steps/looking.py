@@ -46,7 +46,7 @@ def looking(proof: Proof, page: Page, town: Town) -> None:
     page.shows("View only: this key changes something.")
     # New items are counted without a stream.
     town.publish("mei", "counted")
-    page.wait("text('.pill').trim() === '1 new'", "a new item", seconds=30)
+    page.wait("text('.pill').trim() === '1 new'", "a new item")
     proof.same("what the button is over", page.run(OVER, ".pill", "h1, .marks, .counts, article header"), [])
     page.click(".pill", then="first() === 'counted'")
     # Nobody who only looks is asked for a comment.

@@ -192,7 +192,7 @@ def away(proof: Proof, town: Town) -> None:
     page = proof.page(proxy.address + "#/timeline/ada")
     page.act()
     page.run(HIDDEN, True)
-    page.wait("text('.live-state').includes('Paused')", "the pause of a hidden tab", seconds=15)
+    page.wait("text('.live-state').includes('Paused')", "the pause of a hidden tab")
     town.publish("mei", "meanwhile")
     page.run(HIDDEN, False)
     page.wait("text('.pill').trim() === '1 new'", "what came meanwhile")

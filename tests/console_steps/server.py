@@ -73,7 +73,9 @@ def settings_phone(proof: Proof, page: Page, town: Town) -> None:
     page.click(".tabs.of-server a", "Settings", then="has('.sections')")
     seen = page.run("(({ left, right }) => left >= 0 && right <= innerWidth)($('.of-server [aria-current]').getBoundingClientRect())")
     proof.holds("the tab is in sight", seen)
+    # The list of users lies over the button until one of them is taken.
     page.fill("ada", "input[name=token-user]")
+    page.click(".token [role=option]", then="!has('.token .found')")
     page.click(".token button", "Make a token")
     works(proof, town, page.wait(MADE, "the token"))
     proof.same("in the window", page.run("document.documentElement.scrollWidth"), PHONE["width"])

@@ -53,7 +53,7 @@ class Image(NamedTuple):
         begin = time.monotonic()
         self.podman("stop", "--time", "30", name)
         took = time.monotonic() - begin
-        code = int(self.podman("inspect", "--format", "{{.State.ExitCode}}", name))
+        code = int(self.podman("container", "inspect", "--format", "{{.State.ExitCode}}", name))
         self.podman("rm", name)
         return code, took
 
@@ -63,7 +63,7 @@ def output(engine: Engine, name: str) -> str:
     return answer.stdout + answer.stderr
 
 
-def reached(engine: Engine, name: str, client: Client, patience: float = 60.0) -> Client:
+def reached(engine: Engine, name: str, client: Client, patience: float = 120.0) -> Client:
     """The client of a server in a container, when it is ready. On a busy machine a container runs only some seconds after the
     command that starts it has ended."""
     begin, listens, ran = time.monotonic(), None, time.monotonic()
@@ -76,11 +76,11 @@ def reached(engine: Engine, name: str, client: Client, patience: float = 60.0) -
         said = output(engine, name)
         if listens is None and "listening on" in said:
             listens = time.monotonic()
-        state = json.loads(engine.run("podman", "inspect", "--format", "{{json .State}}", name))
+        state = json.loads(engine.run("podman", "container", "inspect", "--format", "{{json .State}}", name))
         if state["Running"]:
             ran = time.monotonic()
-        assert time.monotonic() - ran < 10, f"the server does not start on its volume:\n{said[-2000:]}\n{state}"
-        assert listens is None or time.monotonic() - listens < 5, f"the server listens, but nobody outside reaches it:\n{said[-500:]}"
+        assert time.monotonic() - ran < 30, f"the server does not start on its volume:\n{said[-2000:]}\n{state}"
+        assert listens is None or time.monotonic() - listens < 30, f"the server listens, but nobody outside reaches it:\n{said[-500:]}"
         assert time.monotonic() - begin < patience, f"the server does not start:\n{said[-2000:]}"
         time.sleep(0.2)
 

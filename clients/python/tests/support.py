@@ -23,6 +23,14 @@ from typing import Any, Callable, Dict, Iterator, List, NamedTuple, Optional, Se
 BINARY = os.environ.get("TIDELINE_BINARY", "../../target/release/tideline")
 
 
+def free_port() -> int:
+    """A port below those of outgoing connections, one of which could have it while a server is away."""
+    while True:
+        with socket.socket() as probe, contextlib.suppress(OSError):
+            probe.bind(("127.0.0.1", random.randrange(10_000, 32_000)))
+            return int(probe.getsockname()[1])
+
+
 class Server:
     """A server with settings such as `{"timeline.inbox_limit": "50"}`, and with the text of a file of settings."""
 
@@ -31,11 +39,11 @@ class Server:
         self.config = Path(self.directory.name) / "config.toml"
         self.config.write_text(text)
         self.settings = settings
-        self.port = 0
+        self.port = free_port()
         self.process: Optional[subprocess.Popen[str]] = None
 
     def serve(self) -> None:
-        """Starts the process, on the port of the last start if there was one."""
+        """Starts the process, on the same port each time."""
         environment = {"TIDELINE__" + name.replace(".", "__").upper(): value for name, value in self.settings.items()}
         data = Path(self.directory.name) / "data"
         self.process = subprocess.Popen(
@@ -246,7 +254,7 @@ def user_token(secret: str, user: str, seconds: int) -> str:
     return f"{signed}.{part(hmac.new(secret.encode(), signed.encode(), hashlib.sha256).digest())}"
 
 
-def until(holds: Callable[[], bool], what: str, seconds: float = 30) -> None:
+def until(holds: Callable[[], bool], what: str, seconds: float = 60) -> None:
     """Waits until something holds."""
     end = time.monotonic() + seconds
     while not holds():

@@ -47,12 +47,15 @@ def test_a_token_that_expires_is_renewed_once_for_all_threads() -> None:
             requests += sum(relation == "following" for relation in relations)
             time.sleep(0.05)
         assert requests > 100 and 3 <= len(renewals) <= 3 + took / 0.7
-        # A token that has just come is not due.
-        before = len(renewals)
-        until(lambda: client.follow("reader é", "author 1") and len(renewals) > before, "a new token")
-        before = len(renewals)
-        with pytest.raises(ProblemError, match="not_permitted"):
-            client.publish({"author_id": "reader é"})
+        is_due = True
+        # A token that has just come is not due, unless a busy machine takes long.
+        while is_due:
+            before = len(renewals)
+            until(lambda: client.follow("reader é", "author 1") and len(renewals) > before, "a new token")
+            before = len(renewals)
+            with pytest.raises(ProblemError, match="not_permitted"):
+                client.publish({"author_id": "reader é"})
+            is_due = time.monotonic() - renewals[before - 1] > 0.7
         assert len(renewals) == before, "a token that is good is kept"
 
 

@@ -107,7 +107,7 @@ def test_a_wait_goes_on_after_silence_and_places_without_changes() -> None:
     def listen(url: str) -> None:
         # Also a page that is asked for while nothing comes back has a time of its own.
         with Tideline(url, max_retry_delay=0.04, timeout=5, retries=0) as client:
-            feed = client.changes(types=["mute.created"], wait=True, heartbeat_timeout=2, on_error=errors.append)
+            feed = client.changes(types=["mute.created"], wait=True, heartbeat_timeout=6, on_error=errors.append)
             for page in feed.pages():
                 pages.append(page)
                 if page["items"]:

@@ -21,9 +21,11 @@ test("keys", async (t) => {
 test("a token that expires is renewed once for all requests", async (t) => {
   const server = await Server.start(t, SETTINGS);
   let renewals = 0;
+  let renewedAt = 0;
   const client = server.client({
     token: async () => {
       renewals++;
+      renewedAt = Date.now();
       await new Promise((resolve) => setTimeout(resolve, 20));
       return userToken(SECRET, "reader é", 2);
     },
@@ -39,11 +41,14 @@ test("a token that expires is renewed once for all requests", async (t) => {
   assert(requests > 100);
   assert(renewals >= 3 && renewals <= 3 + took() / 700, `${renewals} renewals`);
   await assert.rejects(client.user("1"), { code: "not_permitted" });
-  // A token that has just come is not due.
-  for (const last = renewals; renewals === last; ) await client.follow("reader é", "author 1");
-  const before = renewals;
-  await assert.rejects(client.publish({ author_id: "reader é" }), { code: "not_permitted" });
-  assert.equal(renewals, before, "a token that is good is kept");
+  // A token that has just come is not due, unless a busy machine takes long.
+  for (let isDue = true; isDue; ) {
+    for (const last = renewals; renewals === last; ) await client.follow("reader é", "author 1");
+    const [before, at] = [renewals, renewedAt];
+    await assert.rejects(client.publish({ author_id: "reader é" }), { code: "not_permitted" });
+    isDue = Date.now() - at > 700;
+    assert(isDue || renewals === before, "a token that is good is kept");
+  }
 });
 
 test("a token that cannot be renewed is an error", async (t) => {

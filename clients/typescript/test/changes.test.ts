@@ -113,7 +113,7 @@ test("a wait goes on after silence, and places without changes", async (t) => {
   // Also a page that is asked for while nothing comes back has a time of its own.
   const reader = server.client({ url: proxy.url, maxRetryDelay: 40, timeout: 5000, retries: 0 });
   const onError = (error: unknown) => errors.push(error);
-  const feed = reader.changes({ types: ["mute.created"], wait: true, heartbeatTimeout: 2000, onError });
+  const feed = reader.changes({ types: ["mute.created"], wait: true, heartbeatTimeout: 6000, onError });
   const reading = (async () => {
     for await (const page of feed.pages()) {
       pages.push(page);

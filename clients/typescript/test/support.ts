@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { createHmac } from "node:crypto";
+import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import http from "node:http";
 import net, { type AddressInfo } from "node:net";
@@ -14,6 +15,20 @@ import { type ChangeFeed, type List, type Options, Tideline } from "../src/index
 
 /** The release binary. */
 export const BINARY = process.env.TIDELINE_BINARY ?? "../../target/release/tideline";
+
+/** A port below those of outgoing connections, one of which could have it while a server is away. */
+async function freePort(): Promise<number> {
+  for (;;) {
+    const port = 10_000 + Math.floor(Math.random() * 22_000);
+    const probe = net.createServer().listen(port, "127.0.0.1");
+    const isFree = await once(probe, "listening").then(
+      () => true,
+      () => false,
+    );
+    await new Promise((resolve) => probe.close(resolve));
+    if (isFree) return port;
+  }
+}
 
 /** A server, which ends with the test. */
 export class Server {
@@ -34,8 +49,9 @@ export class Server {
     return server;
   }
 
-  /** Starts the process, on the port of the last start if there was one. */
+  /** Starts the process, on the same port each time. */
   async serve(): Promise<void> {
+    this.port ||= await freePort();
     const environment: Record<string, string> = { PATH: process.env.PATH ?? "" };
     for (const [name, value] of Object.entries(this.settings)) {
       environment[`TIDELINE__${name.replace(".", "__").toUpperCase()}`] = value;
@@ -47,9 +63,7 @@ export class Server {
     });
     this.#process = child;
     for await (const line of createInterface({ input: child.stdout })) {
-      const port = /listening on http:\/\/127\.0\.0\.1:(\d+)/.exec(line)?.[1];
-      if (port) {
-        this.port = Number(port);
+      if (line.startsWith("listening on ")) {
         child.stdout.resume();
         return;
       }
@@ -219,7 +233,7 @@ export async function collect<T>(entries: AsyncIterable<T>): Promise<T[]> {
 }
 
 /** Waits until something holds. */
-export async function until(holds: () => boolean, what: string, seconds = 30): Promise<void> {
+export async function until(holds: () => boolean, what: string, seconds = 60): Promise<void> {
   for (const end = Date.now() + seconds * 1000; !holds(); ) {
     assert(Date.now() < end, `${what} did not happen within ${seconds} s`);
     await new Promise((resolve) => setTimeout(resolve, 10));

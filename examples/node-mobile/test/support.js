@@ -4,6 +4,7 @@ import { spawn } from "node:child_process";
 import { generateKeyPairSync } from "node:crypto";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
+import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -14,6 +15,17 @@ import { Database } from "../database.js";
 
 const KEY = "a-key-of-the-tests-with-32-characters";
 const BINARY = process.env.TIDELINE_BINARY ?? "../../target/release/tideline";
+
+/** A port below those of outgoing connections, one of which could have it while a server is away. */
+async function freePort() {
+  for (;;) {
+    const port = 10_000 + Math.floor(Math.random() * 22_000);
+    const probe = createServer().listen(port, "127.0.0.1");
+    const isFree = await once(probe, "listening").then(() => true, () => false);
+    await new Promise((resolve) => probe.close(resolve));
+    if (isFree) return port;
+  }
+}
 
 /** The release binary with an empty data directory. It keeps its port over restarts. */
 class Server {
@@ -35,11 +47,11 @@ class Server {
   }
 
   async start() {
+    this.port ||= await freePort();
     const options = ["serve", "--data-dir", join(this.directory, "data"), "--listen", `127.0.0.1:${this.port}`];
     this.#process = spawn(BINARY, options, { env: this.environment, stdio: ["ignore", "pipe", "inherit"] });
     for await (const line of createInterface({ input: this.#process.stdout })) {
-      this.port = Number(/^listening on http:\/\/127\.0\.0\.1:(\d+)$/.exec(line)[1]);
-      return;
+      if (line.startsWith("listening on ")) return;
     }
     throw new Error("Tideline did not start");
   }

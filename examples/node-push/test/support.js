@@ -106,18 +106,19 @@ export function signed(body, secret = SECRET, id = "changes") {
 export async function post(url, items, headers) {
   const body = JSON.stringify({ items });
   // As a sender does: the answer of a program that is killed may never come.
-  const signal = AbortSignal.timeout(10_000);
+  const signal = AbortSignal.timeout(60_000);
   return (await fetch(url, { method: "POST", body, headers: headers ?? signed(body), signal })).status;
 }
 
-/** A port that nobody uses yet. */
+/** A port below those of outgoing connections, one of which could have it while a program is away. */
 export async function freePort() {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address();
-  server.close();
-  await once(server, "close");
-  return port;
+  for (;;) {
+    const port = 10_000 + Math.floor(Math.random() * 22_000);
+    const probe = createServer().listen(port, "127.0.0.1");
+    const isFree = await once(probe, "listening").then(() => true, () => false);
+    await new Promise((resolve) => probe.close(resolve));
+    if (isFree) return port;
+  }
 }
 
 /** Waits until something holds. */

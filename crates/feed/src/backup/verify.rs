@@ -43,12 +43,11 @@ impl Backups {
                 failpoint::pass(Failpoint::BackupJudged);
                 Ok(verdict)
             });
-            self.now().verifying = None;
             match judged {
                 Ok(verdict) if verdict.total == 0 => {
-                    tracing::info!(name, "a backup was verified");
                     self.note_newest();
                     self.prune();
+                    tracing::info!(name, "a backup was verified");
                 }
                 Ok(verdict) => {
                     self.figures.failed.fetch_add(1, Ordering::Relaxed);
@@ -59,12 +58,12 @@ impl Backups {
                 Err(error) => {
                     let code = error.code();
                     self.now().put_off.insert(name.clone());
-                    if code == Some(Code::Stopping) || code == Some(Code::BackupNotFound) {
-                        continue;
+                    if code != Some(Code::Stopping) && code != Some(Code::BackupNotFound) {
+                        tracing::warn!(name, %error, "a backup could not be verified; the next start tries again");
                     }
-                    tracing::warn!(name, %error, "a backup could not be verified; the next start tries again");
                 }
             }
+            self.now().verifying = None;
         }
     }
 

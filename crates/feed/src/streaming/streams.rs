@@ -353,7 +353,7 @@ impl Drop for Stream {
             state.forget(self.user);
         }
         drop(state);
-        self.streams.open.fetch_sub(1, Ordering::Relaxed);
         self.streams.presence.disconnect(self.user);
+        self.streams.open.fetch_sub(1, Ordering::Relaxed);
     }
 }

@@ -37,15 +37,22 @@ async fn history(call: Call) -> Answer {
     reply::items(&items)
 }
 
-/// Takes a sample from time to time, for ever.
-pub async fn keep_history(api: Arc<Api>) {
-    loop {
-        let figures = metrics::read(&api).await;
-        alerts::look(&api, &figures);
-        let caches = api.feed().caches();
-        let hits = caches.iter().map(|(_, cache)| cache.hits).sum();
-        let misses = caches.iter().map(|(_, cache)| cache.misses).sum();
-        api.observed.history.add(State { at: now(), figures, look_ups: [hits, misses] });
-        tokio::time::sleep(EVERY).await;
+/// Reads the figures from which the first sample counts, and takes one from time to time by the other result, for ever.
+pub async fn keep_history(api: Arc<Api>) -> impl Future<Output = ()> {
+    look(&api).await;
+    async move {
+        loop {
+            tokio::time::sleep(EVERY).await;
+            look(&api).await;
+        }
     }
+}
+
+async fn look(api: &Arc<Api>) {
+    let figures = metrics::read(api).await;
+    alerts::look(api, &figures);
+    let caches = api.feed().caches();
+    let hits = caches.iter().map(|(_, cache)| cache.hits).sum();
+    let misses = caches.iter().map(|(_, cache)| cache.misses).sum();
+    api.observed.history.add(State { at: now(), figures, look_ups: [hits, misses] });
 }

@@ -14,13 +14,22 @@ const FIRST: u32 = 4;
 #[derive(Debug)]
 pub(crate) struct Sampler<T> {
     turn: Arc<Semaphore>,
-    last: Arc<Mutex<Option<T>>>,
+    taken: Arc<Mutex<Taken<T>>>,
     begun: Instant,
+}
+
+#[derive(Debug)]
+struct Taken<T> {
+    /// The last sample, and when it was begun.
+    last: Option<(Instant, T)>,
+    /// Since when another one is being taken.
+    since: Option<Instant>,
 }
 
 impl<T> Default for Sampler<T> {
     fn default() -> Self {
-        Self { turn: Arc::new(Semaphore::new(1)), last: Arc::default(), begun: Instant::now() }
+        let taken = Arc::new(Mutex::new(Taken { last: None, since: None }));
+        Self { turn: Arc::new(Semaphore::new(1)), taken, begun: Instant::now() }
     }
 }
 
@@ -30,29 +39,51 @@ impl<T: Clone + Send + 'static> Sampler<T> {
         taken_at.unwrap_or(self.begun).elapsed()
     }
 
-    /// A fresh sample; the last one if another is being taken, or if this takes longer than `time_limit`. Does not count as
-    /// a request that waits for the disk, because figures are needed most when there are many of these. The first sample
-    /// is waited for [`FIRST`] times as long: there is none to give instead.
+    /// A sample that was begun after the call; the last one if this takes longer than `time_limit`, and at once if another one
+    /// has taken so long already. Does not count as a request that waits for the disk, because figures are needed most when
+    /// there are many of these. The first sample is waited for [`FIRST`] times as long: there is none to give instead.
     pub(crate) async fn sample(
         &self,
         time_limit: Duration,
         take: impl FnOnce() -> Option<T> + Send + 'static,
     ) -> Option<T> {
-        let time_limit = if self.last.lock().is_none() { time_limit * FIRST } else { time_limit };
-        if let Ok(turn) = Arc::clone(&self.turn).try_acquire_owned() {
-            let last = Arc::clone(&self.last);
-            let taken = web::block(move || {
-                if let Some(sample) = take() {
-                    *last.lock() = Some(sample);
-                }
-                drop(turn);
-            });
-            // In time or not, the answer is the last sample.
-            let _ = tokio::time::timeout(time_limit, taken).await;
-        } else if self.last.lock().is_none() {
-            // The first sample of all is being taken.
-            let _ = tokio::time::timeout(time_limit, self.turn.acquire()).await;
+        let (last, since) = self.state();
+        let time_limit = if last.is_none() { time_limit * FIRST } else { time_limit };
+        // One that has panicked is not under way.
+        if self.turn.available_permits() == 0 && since.is_some_and(|since| since.elapsed() > time_limit) {
+            return last.map(|(_, sample)| sample);
         }
-        self.last.lock().clone()
+        // In time or not, the answer is the last sample.
+        let _ = tokio::time::timeout(time_limit, self.take_after(Instant::now(), take)).await;
+        self.state().0.map(|(_, sample)| sample)
+    }
+
+    fn state(&self) -> (Option<(Instant, T)>, Option<Instant>) {
+        let taken = self.taken.lock();
+        (taken.last.clone(), taken.since)
+    }
+
+    /// Takes a sample in turn, unless the one before was begun after this time: one that is being taken may lack what was
+    /// changed just before.
+    async fn take_after(&self, time: Instant, take: impl FnOnce() -> Option<T> + Send + 'static) {
+        // It is never closed.
+        let Ok(turn) = Arc::clone(&self.turn).acquire_owned().await else { return };
+        let taken = Arc::clone(&self.taken);
+        if self.state().0.is_some_and(|(begun, _)| begun > time) {
+            return;
+        }
+        let work = move || {
+            let begun = Instant::now();
+            taken.lock().since = Some(begun);
+            let sample = take();
+            let mut taken = taken.lock();
+            taken.since = None;
+            if let Some(sample) = sample {
+                taken.last = Some((begun, sample));
+            }
+            drop(taken);
+            drop(turn);
+        };
+        let _ = web::block(work).await;
     }
 }

@@ -1,12 +1,23 @@
 """A Tideline server for the tests."""
 
+import contextlib
 import os
+import random
 import shutil
+import socket
 import subprocess
 import tempfile
 from pathlib import Path
 
 KEY = "a-key-of-the-tests-with-32-characters"
+
+
+def free_port() -> int:
+    """A port below those of outgoing connections, one of which could have it while the server is away."""
+    while True:
+        with socket.socket() as probe, contextlib.suppress(OSError):
+            probe.bind(("127.0.0.1", random.randrange(10_000, 32_000)))
+            return probe.getsockname()[1]
 
 
 class Server:
@@ -15,7 +26,7 @@ class Server:
     def __init__(self):
         self.directory = Path(tempfile.mkdtemp(prefix="tideline-forum-"))
         self.process = None
-        self.port = 0
+        self.port = free_port()
         self.start()
 
     def start(self) -> None:
@@ -38,7 +49,6 @@ class Server:
         line = self.process.stdout.readline()
         if not line.startswith("listening on "):
             raise RuntimeError(f"Tideline did not start: {(self.directory / 'server.log').read_text()}")
-        self.port = int(line.rsplit(":", 1)[1])
 
     def kill(self) -> None:
         self.process.kill()

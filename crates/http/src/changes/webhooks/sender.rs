@@ -104,11 +104,12 @@ impl Sender {
                 self.figures.lock().take(batch.changes);
             }
             self.at = batch.end;
-            self.figures.lock().position = Some(batch.end.to_string());
             if batch.changes > 0 || batch.end.is_beyond(kept, KEEP_EVERY) {
                 self.keep(batch.end).await;
                 kept = batch.end;
             }
+            // Who sees it may end the server: the next one goes on from here.
+            self.figures.lock().position = Some(batch.end.to_string());
             if !passed && self.news.changed().await.is_err() {
                 return;
             }
