@@ -98,7 +98,12 @@ impl KeptRows {
         if !is_written {
             ends.reverse();
         }
-        ends.into_iter().for_each(|end| end(&self.memory, is_written));
+        for end in ends {
+            match end {
+                End::Changing(changing) => drop(changing),
+                End::Step(step) => step(&self.memory, is_written),
+            }
+        }
     }
 
     /// The effects of the present change, in their order, once. Changes of items have events instead, but for

@@ -17,7 +17,7 @@ use crate::rows::values::{Value, read_floor};
 use crate::store::Store;
 use kv::{At, Rows, Scope, Tier};
 use model::error::Result;
-use model::{Cursor, Millis, Notice, priority};
+use model::{Cursor, Millis, Notice, NoticeCursor, UserId, priority};
 
 /// Events that are compared; nodes keep more.
 const NEWEST: u64 = 500_000;
@@ -138,7 +138,7 @@ impl<'a> Rules<'a> {
         key: &[u8],
         value: &'v [u8],
     ) -> Result<Option<&'v [u8]>> {
-        if table.ends_with_item && self.is_final(table.keys.item(key))? {
+        if table.ends_with_item && self.is_final(keys::item(table.keys, key))? {
             return Ok(None);
         }
         let counts = match counted {
@@ -157,7 +157,7 @@ impl<'a> Rules<'a> {
 
     /// Whether a notice is of a time that is kept, and its items are not deleted before the bound.
     fn is_notice(&mut self, key: &[u8], value: &[u8]) -> Result<bool> {
-        let Some((_, place)) = keys::split_notice(key) else { return Ok(true) };
+        let Some((_, place)) = keys::read::<(UserId, NoticeCursor)>(key) else { return Ok(true) };
         if place.at < self.notices_since {
             return Ok(false);
         }
@@ -192,13 +192,13 @@ impl<'a> Rules<'a> {
 
     /// Whether a row is above the floor of its partition, whose head comes first.
     fn is_hot(&mut self, key: &[u8], value: &[u8]) -> Result<bool> {
-        let Some((partition, at, id)) = keys::split_row(key) else { return Ok(true) };
+        let Some((partition, place)) = keys::place(key) else { return Ok(true) };
         if keys::is_head(key) {
             self.floor = read_floor(Some(value))?.map(|floor| (partition, floor));
             return Ok(false);
         }
         let floor = self.floor.filter(|(of, _)| *of == partition).map(|(_, floor)| floor);
-        Ok(keys::cursor(at, id) > floor)
+        Ok(Some(place) > floor)
     }
 }
 

@@ -98,7 +98,7 @@ impl Archived {
         change.put(archive, keys::head(NOBODY), []);
         let (mut moved, mut last) = (0, None);
         walk.rows(partition, span, Order::OldestFirst, &mut |cursor: Cursor, value| {
-            change.put(archive, keys::row(partition, cursor.at, cursor.id.get()), value);
+            change.put(archive, keys::of((partition, cursor)), value);
             moved += 1;
             last = Some(cursor);
             go_on(moved < most)
@@ -142,7 +142,7 @@ impl Floors<'_> {
     /// The table for a new row of a partition.
     fn table_of(&self, database: &Database, key: &[u8]) -> Result<AnyTable> {
         let Archived { hot, archive, .. } = *self.of;
-        let Some((partition, at, id)) = keys::split_row(key).filter(|_| self.of.has_floors()) else { return Ok(hot) };
+        let Some((partition, place)) = keys::place(key).filter(|_| self.of.has_floors()) else { return Ok(hot) };
         let known = self.known.borrow().get(&partition).copied();
         let floor = match known {
             Some(floor) => floor,
@@ -152,7 +152,7 @@ impl Floors<'_> {
                 floor
             }
         };
-        Ok(if keys::cursor(at, id) <= floor { archive } else { hot })
+        Ok(if Some(place) <= floor { archive } else { hot })
     }
 }
 

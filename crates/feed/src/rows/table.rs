@@ -5,12 +5,11 @@ use std::hash::{Hash, Hasher};
 use std::marker::PhantomData;
 use std::ops::Deref;
 
-use super::key_types::{Key, KeyType, Keys};
-use super::keys::Counter;
+use super::keys::{self, Counter, Key, KeyType, Part, Parts};
 use super::mirrors::Mirror;
 use super::values::Value;
 use kv::{Access, At, Compression, Family, Steps, WriteBatch};
-use model::error::Result;
+use model::error::{Error, Result};
 
 /// Any table.
 pub(crate) type AnyTable = &'static Spec;
@@ -20,8 +19,8 @@ pub(crate) type AnyTable = &'static Spec;
 pub(crate) struct Spec {
     /// Its name is as in `docs/schema.md`.
     pub(super) family: Family,
-    /// The kind of its keys.
-    pub(crate) keys: Keys,
+    /// The parts of its keys.
+    pub(crate) keys: &'static [Part],
     /// The rows that count in a comparison of nodes; `None` for a table that is each node's own.
     pub(crate) counted: Option<Counted>,
     /// Whether a value can be read, by its key.
@@ -91,12 +90,22 @@ pub(crate) enum Counted {
     Newest,
 }
 
+/// The usual way to read rows with such keys.
+const fn access(parts: &[Part]) -> Access {
+    match parts {
+        [Part::Id(_), Part::Id(_) | Part::Name(_)] => Access::PointAndScan,
+        [.., Part::Place(_) | Part::Notice] => Access::Scan,
+        [Part::Job] => Access::Queue,
+        _ => Access::Point,
+    }
+}
+
 impl Spec {
     /// A table of these keys and values, whose rows all count.
     pub(super) const fn of<K: KeyType, V: Value>(name: &'static str) -> Self {
         Self {
-            family: Family::new(name, K::ACCESS),
-            keys: K::FORM,
+            family: Family::new(name, access(K::PARTS)),
+            keys: K::PARTS,
             counted: Some(Counted::All),
             is_readable: |key, value| V::read(key, value).is_ok(),
             values: V::FORM,
@@ -188,6 +197,13 @@ impl Spec {
     pub(super) const fn taking(self, steps: Steps) -> Self {
         let family = Family { steps, ..self.family };
         self.on(family)
+    }
+}
+
+impl Spec {
+    /// The parts of a key. `Corrupt` if it has others.
+    pub(crate) fn key<P: Parts>(&self, key: &[u8]) -> Result<P> {
+        keys::read(key).ok_or_else(|| Error::Corrupt(format!("a key in {self}")))
     }
 }
 

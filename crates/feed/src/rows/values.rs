@@ -22,7 +22,7 @@ pub(crate) use self::users::{NumberedList, read_rule};
 use super::inbox;
 use super::keys::number;
 use model::error::{Error, Result};
-use model::{Audience, Cursor, Millis, UserId};
+use model::{Audience, ContentId, Cursor, Millis, UserId};
 
 /// The floor at the head of a list.
 pub(crate) fn read_floor(head: Option<&[u8]>) -> Result<Option<Cursor>> {
@@ -198,7 +198,7 @@ pub(crate) fn cursor(cursor: Cursor) -> [u8; 16] {
 
 /// Reads a cursor; also used where an error cannot be reported, hence no `Result`.
 pub(crate) fn read_cursor(bytes: &[u8]) -> Option<Cursor> {
-    super::keys::cursor(number(bytes)?, number(bytes.get(8..16)?)?)
+    Some(Cursor { at: number(bytes)?, id: ContentId::new(number(bytes.get(8..16)?)?).ok()? })
 }
 
 /// The place of a marker.

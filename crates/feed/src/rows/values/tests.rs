@@ -116,7 +116,7 @@ fn golden_jobs() {
     ] {
         let job = Job { id, work, progress };
         assert_eq!(bytes_of(&job), golden);
-        assert_eq!(Job::read(&keys::job(id), &golden).expect("decodes"), job);
+        assert_eq!(Job::read(&keys::of(id), &golden).expect("decodes"), job);
     }
 }
 
