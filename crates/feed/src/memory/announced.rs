@@ -108,7 +108,7 @@ impl Memory {
             Kept::Unpushed => {
                 let author = user()?;
                 let after = put.and_then(|value| Unpushed::read(key, value).ok()).unwrap_or_default();
-                End::once_written(move |memory| memory.loaded.unpushed.rows.set(author, after))
+                End::once_written(move |memory| memory.loaded.unpushed.set(author, after))
             }
             Kept::Erasing => {
                 let (user, after) = (user()?, put.is_some());

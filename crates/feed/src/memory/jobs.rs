@@ -3,11 +3,10 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::rows::tables::JOBS;
-use crate::rows::values::Value;
 use crate::rows::walk::go_on;
-use kv::{Database, Scope, Tier};
+use kv::{Database, Tier};
 use model::error::Result;
-use model::{Job, JobId, Work};
+use model::{JobId, Work};
 
 /// The number of the next job.
 pub(crate) struct NextJob(AtomicU64);
@@ -27,9 +26,4 @@ impl NextJob {
     pub(crate) fn give(&self, work: &Work) -> JobId {
         JobId { lane: work.lane(), seq: self.0.fetch_add(1, Ordering::Relaxed) }
     }
-}
-
-/// All jobs that are written, by lane, then by age, oldest first.
-pub(crate) fn all(database: &Database) -> Result<Vec<Job>> {
-    database.now(Tier::Disk).beginning((&JOBS, Scope::Table), &[], &[], usize::MAX, Job::read)
 }

@@ -63,7 +63,7 @@ pub fn begin_erasure(store: &Store, erasure: &Erasure, event: Option<&Event>) ->
 
 /// The erasures under way, by their users.
 pub fn erasures(store: &Store) -> Result<Vec<Erasure>> {
-    store.now(Tier::Disk).beginning((&ERASURES, Scope::Table), &[], &[], usize::MAX, Erasure::read)
+    ERASURES.all(store.now(Tier::Disk))
 }
 
 /// Whether any erasure is under way. Reads memory only, like the next.
@@ -156,7 +156,7 @@ pub fn end_erasure(store: &Store, user: UserId, at: Millis, forgotten: Millis) -
 
 /// The erasures that are over, in any order.
 pub fn erased(store: &Store) -> Result<Vec<ErasedUser>> {
-    store.now(Tier::Disk).beginning((&ERASED, Scope::Table), &[], &[], usize::MAX, ErasedUser::read)
+    ERASED.all(store.now(Tier::Disk))
 }
 
 /// Rows to erase.
