@@ -49,8 +49,8 @@ pub fn has_data(store: &Store) -> Result<bool> {
 /// The digests of the tables that are equal on all nodes of a cluster, as of one instant. Nodes that have applied the
 /// same commands have the same digests, whenever each of them archives, purges or compacts.
 ///
-/// `taken` is called once, after that instant. Until then the caller makes no change that is replicated; later
-/// changes do not count. The rest takes time in proportion to the rows, and bounded memory. Lowers the priority of
+/// `taken` is called once, after that instant. Until then the caller holds all changes, so that no row is moved to an archive
+/// either; later changes do not count. The rest takes time in proportion to the rows, and bounded memory. Lowers the priority of
 /// the calling thread for good.
 ///
 /// Notices count from the time of [`keep_notices`](crate::notices::tables::keep_notices) on: to be called before, with the same
@@ -64,14 +64,11 @@ pub fn digest(
     taken: &mut dyn FnMut(),
     watch: &mut dyn Watch,
 ) -> Result<Vec<TableDigest>> {
-    // A compaction drops moved rows even if an older snapshot needs them. So no row moves until the files of the
-    // snapshot are held, by an iterator over each table.
     let notices_since = store.memory.rules.notices_since.load(Ordering::Relaxed);
-    let floors = [store.memory.outboxes.rows.hold(), store.memory.topics.lists.hold()];
     let snapshot = store.kv().snapshot();
     let at = store.at(&snapshot, Tier::Disk);
+    // They hold the files of the snapshot: a compaction drops rows that are moved later even if an older snapshot needs them.
     let walks = replicated().map(|(table, _)| at.rows(table, Scope::Once)).collect::<Result<Vec<_>>>()?;
-    drop(floors);
     taken();
     priority::lower(priority::CHECKS);
     let mut digests: Vec<Digester> = Vec::new();

@@ -22,7 +22,7 @@ pub(crate) fn change_row(
     for (to, mirror) in mirrors_of(table) {
         for difference in mirror.differences(facts, rows)? {
             count_row(batch, to, &difference.key, [difference.was_there, difference.value.is_some()]);
-            batch.set(to, &difference.key, difference.value);
+            batch.set(to, difference.key, difference.value);
         }
     }
     count_row(batch, table, key, values.each_ref().map(Option::is_some));

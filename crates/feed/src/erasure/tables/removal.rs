@@ -111,7 +111,7 @@ pub fn purge_rows(
     }
     // Also those that follow from no row: a damaged directory may have such.
     for (table, key) in &found {
-        removed.change.delete(table, key);
+        removed.change.delete(table, key.as_slice());
     }
     if !found.is_empty() {
         // An item with part of its rows must not be restored, whatever the settings at the next start.

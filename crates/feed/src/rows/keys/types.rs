@@ -15,7 +15,7 @@ impl<P: Parts> KeyType for P {
 
 /// A key of a table with keys of `K`.
 pub(crate) trait Key<K> {
-    type Bytes: AsRef<[u8]>;
+    type Bytes: AsRef<[u8]> + Into<Vec<u8>>;
 
     fn bytes(&self) -> Self::Bytes;
 }
