@@ -139,9 +139,21 @@ pub(crate) trait Parts: Copy {
     fn take(key: &mut &[u8]) -> Option<Self>;
 }
 
+impl<F: Field> Parts for F {
+    const PARTS: &'static [Part] = &[F::PART];
+
+    fn put(self, key: &mut KeyBytes) {
+        self.append(key);
+    }
+
+    fn take(key: &mut &[u8]) -> Option<Self> {
+        Self::next(key)
+    }
+}
+
 macro_rules! parts {
     ($($part:ident),+) => {
-        #[allow(non_snake_case, unused_parens, reason = "the names of the types; one is no tuple")]
+        #[allow(non_snake_case, reason = "the names of the types")]
         impl<$($part: Field),+> Parts for ($($part),+) {
             const PARTS: &'static [Part] = &[$($part::PART),+];
 
@@ -157,7 +169,6 @@ macro_rules! parts {
     };
 }
 
-parts!(A);
 parts!(A, B);
 parts!(A, B, C);
 
