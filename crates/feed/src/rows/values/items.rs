@@ -1,8 +1,6 @@
 //! Rows of items, and of lists of items.
 
-use super::{
-    Value, audience, author, bits, corrupt, decode, encode, flags, id_of, read_author, read_bits, read_flags, valid,
-};
+use super::{Value, audience, author, bits, corrupt, decode, encode, flags, read_author, read_bits, read_flags, valid};
 use crate::rows::keys;
 use model::error::Result;
 use model::{Audience, Content, ContentId, Cursor, Entry, KindId, Millis, UserId};
@@ -20,7 +18,7 @@ impl Value for Stored {
     const FORM: &'static str = "version 1, then bincode: the [fields of the item](#items)";
 
     fn read(key: &[u8], bytes: &[u8]) -> Result<Self> {
-        read_content(id_of(key, "content: id")?, bytes)
+        read_content(keys::read(key).ok_or_else(|| corrupt("content: id"))?, bytes)
     }
 
     fn bytes(&self) -> Result<Vec<u8>> {
