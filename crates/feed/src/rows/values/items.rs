@@ -124,8 +124,7 @@ impl Value for Listed {
     const FORM: &'static str = "author id, 8 bytes; then an [entry](#entries)";
 
     fn read(key: &[u8], bytes: &[u8]) -> Result<Self> {
-        let place = key.last_chunk::<{ 2 * keys::ID }>().and_then(|place| keys::read(place));
-        read_listed(place.ok_or_else(|| corrupt("entry: key"))?, bytes).map(Self)
+        read_listed(keys::last_place(key).ok_or_else(|| corrupt("entry: key"))?, bytes).map(Self)
     }
 
     fn bytes(&self) -> Result<Vec<u8>> {
