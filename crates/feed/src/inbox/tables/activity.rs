@@ -23,15 +23,6 @@ pub struct Touched {
     pub job: Option<Job>,
 }
 
-/// Recipients of a partial push.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Split {
-    /// Users who get it, in the order given.
-    pub active: Vec<UserId>,
-    /// Users who have just become dormant, or evicted if they had no inbox yet.
-    pub lapsed: Vec<UserId>,
-}
-
 /// Users who were not seen for long.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Idle {
@@ -76,28 +67,27 @@ pub fn touch(store: &Store, user: UserId, now: Millis) -> Result<Touched> {
     Ok(Touched { activity, job })
 }
 
-/// Selects the users that get partial pushes. Those last seen before `seen_since` become dormant instead; the new
-/// state is visible before this returns.
-pub fn split_active(store: &Store, users: &[UserId], seen_since: Millis) -> Result<Split> {
-    let mut split = Split::default();
+/// Selects the users that get partial pushes, in the order given. Those last seen before `seen_since` become dormant instead, or
+/// evicted if they had no inbox yet; the new state is visible before this returns.
+pub fn split_active(store: &Store, users: &[UserId], seen_since: Millis) -> Result<Vec<UserId>> {
+    let mut active = Vec::new();
     for (user, seen) in users.iter().zip(last_seen(store, users)?) {
         match seen {
-            Some(seen) if seen >= seen_since => split.active.push(*user),
+            Some(seen) if seen >= seen_since => active.push(*user),
             Some(_) => {
                 // A read may have marked the user as seen meanwhile, so look again under the lock.
                 let _lock = store.memory.loaded.change_activity(*user);
                 let activity = activity(store, *user, Tier::Disk)?;
                 if let Some(lapsed) = activity.lapsed(seen_since) {
                     write_activity(store, Write::Lapse, WriteBatch::default(), *user, lapsed)?;
-                    split.lapsed.push(*user);
                 } else if activity.seen().is_some() {
-                    split.active.push(*user);
+                    active.push(*user);
                 }
             }
             None => {}
         }
     }
-    Ok(split)
+    Ok(active)
 }
 
 /// Leaves out evicted users. Costs next to nothing if there are none.

@@ -7,9 +7,7 @@ pub(crate) mod jobs;
 pub(crate) mod rows;
 pub(crate) mod unpushed;
 
-pub use self::activity::{
-    Idle, Split, Touched, activity, evict, idle, keep_no_inbox, meet, not_evicted, split_active, touch,
-};
+pub use self::activity::{Idle, Touched, activity, evict, idle, keep_no_inbox, meet, not_evicted, split_active, touch};
 pub use self::damage::{damage_inbox, drop_damaged_inboxes};
 pub(crate) use self::deliveries::forget_author;
 pub use self::deliveries::{Delivery, Then, begin_fan_out, deliver, rebuild, settle};
