@@ -15,8 +15,8 @@ use crate::rows::values::{NumberedList, Stored, Value};
 use kv::{Scope, Tier};
 use model::error::Result;
 use model::{
-    Content, ContentId, ExternalId, ExternalNoticeId, MAX_ID, Membership, Millis, NamedRule, NoticeCursor, NoticeId,
-    NoticeKind, Position, Profile, ReactionKinds, Restriction, UserId, UserList, UserSettings,
+    Content, ContentId, ExternalId, ExternalNoticeId, ListId, MAX_ID, Membership, Millis, NamedRule, NoticeCursor,
+    NoticeId, NoticeKind, Position, Profile, ReactionKinds, Restriction, UserId, UserList, UserSettings,
 };
 
 /// A relation that may have a rule: a follow, a request, a member of a list.
@@ -55,7 +55,7 @@ pub(super) type Take<'t, T> = &'t mut dyn FnMut(T) -> Result<()>;
 
 /// All names, in the order in which the server first saw them.
 pub fn each_name(reader: &Reader, take: Take<'_, ExternalId>) -> Result<()> {
-    reader.each(&NAMES_BY_NUMBER, |key, name| match user(&NAMES_BY_NUMBER, key)? {
+    reader.each(&NAMES_BY_NUMBER, |key, name| match NAMES_BY_NUMBER.key(key)? {
         user if reader.hides(user) || name.is_empty() => Ok(()),
         _ => take(ExternalId::Name(text(name, &NAMES_BY_NUMBER)?.into())),
     })
@@ -75,7 +75,7 @@ pub fn each_restriction(
     take: Take<'_, (UserId, UserId, Millis)>,
 ) -> Result<()> {
     let (table, _) = of_restriction(restriction);
-    reader.each(table.spec, |key, value| match pair(table.spec, key)? {
+    reader.each(table.spec, |key, value| match table.key(key)? {
         (user, target) if reader.hides(user) || reader.hides(target) => Ok(()),
         (user, target) => take((user, target, Millis::read(key, value)?)),
     })
@@ -93,7 +93,7 @@ pub fn each_request(reader: &Reader, take: Take<'_, Ruled>) -> Result<()> {
 
 fn each_ruled(reader: &Reader, table: AnyTable, take: Take<'_, Ruled>) -> Result<()> {
     reader.each(table, |key, value| {
-        let (user, target) = pair(table, key)?;
+        let (user, target) = table.key(key)?;
         if reader.hides(user) || reader.hides(target) {
             return Ok(());
         }
@@ -105,12 +105,17 @@ fn each_ruled(reader: &Reader, table: AnyTable, take: Take<'_, Ruled>) -> Result
 /// All lists of users.
 pub fn each_list(reader: &Reader, take: Take<'_, (UserId, UserList)>) -> Result<()> {
     reader.each(&LISTS, |key, value| {
-        if key == keys::HIGHEST_LIST || reader.hides(user(&LISTS, key)?) {
+        if key == keys::HIGHEST_LIST {
+            return Ok(());
+        }
+        let (user, name) = key.split_at_checked(keys::ID).unwrap_or_default();
+        let user = LISTS.key(user)?;
+        if reader.hides(user) {
             return Ok(());
         }
         let (id, settings) = NumberedList::read(key, value)?;
-        let name = text(key.get(keys::ID..).unwrap_or_default(), &LISTS)?.to_owned();
-        take((user(&LISTS, key)?, UserList { id, name, settings }))
+        let name = text(name, &LISTS)?.to_owned();
+        take((user, UserList { id, name, settings }))
     })
 }
 
@@ -121,7 +126,7 @@ pub fn each_member(reader: &Reader, take: &mut dyn FnMut(&str, Ruled) -> Result<
         let first = keys::id(list.id.get());
         rows.seek(first);
         while let Some((key, value)) = rows.item().filter(|(key, _)| key.starts_with(&first)) {
-            let target = keys::second(key).ok_or_else(|| unreadable(&LIST_MEMBERS))?;
+            let (_, target): (ListId, _) = LIST_MEMBERS.key(key)?;
             if !reader.hides(target) {
                 let membership = Membership::read(key, value)?;
                 let rule = reader.rule(membership.rule)?;
@@ -167,7 +172,7 @@ pub fn turn(reader: &Reader, item: &Content) -> Result<usize> {
 /// The deleted items with their times; `None` for the id of one that is purged, or of which something is.
 pub fn each_deletion(reader: &Reader, take: Take<'_, (ContentId, Option<Millis>)>) -> Result<()> {
     reader.each(&DELETED, |key, value| {
-        let id = item(&DELETED, key)?;
+        let id = DELETED.key(key)?;
         let Deletion { at, .. } = Deletion::read(key, value)?;
         if at != FINAL && CONTENT.has(reader.store.now(Tier::Disk), id)? && !hides_item(reader, id)? {
             take((id, Some(at)))
@@ -193,8 +198,7 @@ pub fn each_reaction(
     // The item of the last row, and whether its reactions are passed over.
     let mut last = None;
     reader.each(&REACTIONS, |key, value| {
-        let (_, byte, user) = keys::split_reaction(key).ok_or_else(|| unreadable(&REACTIONS))?;
-        let (item, user) = (item(&REACTIONS, key)?, UserId::new(user).map_err(|_| unreadable(&REACTIONS))?);
+        let (item, byte, user): (_, u8, _) = REACTIONS.key(key)?;
         let name = reactions.get(usize::from(byte)).ok_or_else(|| unreadable(&REACTIONS))?;
         let is_passed_over = match last {
             Some((same, known)) if same == item => known,
@@ -258,7 +262,7 @@ pub fn each_suspension(reader: &Reader, take: Take<'_, (UserId, Millis)>) -> Res
 
 /// The rows of a table of one row a user.
 fn each_of_user<V: Value>(reader: &Reader, table: Table<UserId, V>, take: Take<'_, (UserId, V)>) -> Result<()> {
-    reader.each(table.spec, |key, value| match user(table.spec, key)? {
+    reader.each(table.spec, |key, value| match table.key(key)? {
         user if reader.hides(user) => Ok(()),
         user => take((user, V::read(key, value)?)),
     })
@@ -271,18 +275,6 @@ fn hides_item(reader: &Reader, id: ContentId) -> Result<bool> {
     }
     let stored = CONTENT.get(reader.store.now(Tier::Disk), id)?;
     Ok(stored.is_some_and(|stored| reader.hides(stored.content.author)))
-}
-
-pub(super) fn user(table: AnyTable, key: &[u8]) -> Result<UserId> {
-    keys::number(key).and_then(|raw| UserId::new(raw).ok()).ok_or_else(|| unreadable(table))
-}
-
-fn item(table: AnyTable, key: &[u8]) -> Result<ContentId> {
-    keys::number(key).and_then(|raw| ContentId::new(raw).ok()).ok_or_else(|| unreadable(table))
-}
-
-fn pair(table: AnyTable, key: &[u8]) -> Result<(UserId, UserId)> {
-    Ok((user(table, key)?, keys::second(key).ok_or_else(|| unreadable(table))?))
 }
 
 /// The time of the deletion of an item, if it is deleted.

@@ -231,6 +231,6 @@ impl Context {
             return tables::not_evicted(&self.store, followers);
         }
         let seen_since = now().saturating_sub(self.config.timeline.active_for.as_millis());
-        Ok(tables::split_active(&self.store, &followers, seen_since)?.active)
+        tables::split_active(&self.store, &followers, seen_since)
     }
 }
