@@ -11,10 +11,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use parking_lot::{Mutex, MutexGuard};
-use rocksdb::ErrorKind;
+use rocksdb::{DB, ErrorKind};
 use rustix::fs::{AtFlags, StatVfs};
 use rustix::io::Errno;
 
+use super::rebuild::Rebuild;
 use super::stall::{Writes, Writing};
 use model::error::{Code, Error};
 
@@ -230,21 +231,23 @@ impl Health {
     }
 
     /// Records an error of the engine. The engine recovers from a full device by itself, but from no other error: the
-    /// half-done work blocks all later work. Returns whether this error is the first to tell that it has stopped.
-    pub(crate) fn note(&self, error: &rocksdb::Error) -> bool {
+    /// half-done work blocks all later work. The first other error may lead to a rebuild at the next start.
+    pub(crate) fn note(&self, db: &DB, rebuild: Option<&Rebuild>, error: &rocksdb::Error) {
         let is_passing = match error.kind() {
             ErrorKind::Corruption => false,
             ErrorKind::IOError => error.as_ref().contains(NO_ROOM),
             _ => true,
         };
-        let is_first = !is_passing && !self.ended.swap(true, Ordering::AcqRel);
-        if is_first {
-            tracing::error!(
-                cause = error.as_ref(),
-                "the storage engine has stopped and accepts no writes; remove the cause, then restart the server"
-            );
+        if is_passing || self.ended.swap(true, Ordering::AcqRel) {
+            return;
         }
-        is_first
+        tracing::error!(
+            cause = error.as_ref(),
+            "the storage engine has stopped and accepts no writes; remove the cause, then restart the server"
+        );
+        if let Some(rebuild) = rebuild {
+            rebuild.tell_if_due(db, error.as_ref());
+        }
     }
 
     /// The error to return for a write that the engine refused.

@@ -28,7 +28,7 @@ pub struct Opened {
     /// Bytes of log to keep for a standby, if [`Options::keeps_log`].
     pub(super) kept_log: Option<Arc<AtomicU64>>,
     /// Whether the next start makes a table anew. A standby makes a new copy instead.
-    pub rebuild: Option<Rebuild>,
+    pub rebuild: Option<Arc<Rebuild>>,
 }
 
 impl Opened {
@@ -42,6 +42,7 @@ impl Opened {
         let keep = || Reserve::for_start(dir, log_limit(options.write_buffer), options.min_free, &health);
         let mut reserve = options.keep_room.then(keep);
         let (db, rebuild) = open(&health)?;
+        let rebuild = rebuild.map(Arc::new);
         if let Some(reserve) = &mut reserve {
             reserve.look(&health);
             if let Some(why) = health.owed() {
@@ -56,6 +57,7 @@ impl Opened {
             db: Arc::clone(&db),
             flushed: Arc::clone(&flushed),
             health: Arc::clone(&health),
+            rebuild: rebuild.clone(),
             reserve,
             archive: kept_log.clone(),
             sync: options.sync,
@@ -107,11 +109,7 @@ impl Opened {
 
     /// Records an error of the engine.
     pub(super) fn note(&self, error: &rocksdb::Error) {
-        if self.health.note(error)
-            && let Some(rebuild) = &self.rebuild
-        {
-            rebuild.tell_if_due(&self.db, error.as_ref());
-        }
+        self.health.note(&self.db, self.rebuild.as_deref(), error);
     }
 }
 

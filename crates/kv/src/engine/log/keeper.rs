@@ -11,6 +11,7 @@ use rocksdb::{DB, WriteBatch};
 use super::files::trim_archive;
 use super::flushed::{Flushed, note};
 use crate::engine::health::{Health, is_tight};
+use crate::engine::rebuild::Rebuild;
 use crate::engine::reserved_space::Reserve;
 
 /// The interval of the thread. The newest change may be without a note of its flush for twice as long.
@@ -23,6 +24,7 @@ pub(crate) struct Keeper {
     pub(crate) db: Arc<DB>,
     pub(crate) flushed: Arc<Flushed>,
     pub(crate) health: Arc<Health>,
+    pub(crate) rebuild: Option<Arc<Rebuild>>,
     pub(crate) reserve: Option<Reserve>,
     pub(crate) archive: Option<Arc<AtomicU64>>,
     pub(crate) sync: bool,
@@ -33,7 +35,7 @@ pub(crate) struct Keeper {
 impl Keeper {
     /// Works until it is to stop. Then it releases the engine.
     pub(crate) fn run(self, stopped: &Receiver<()>) {
-        let Self { db, flushed, health, mut reserve, archive, sync, mut noted } = self;
+        let Self { db, flushed, health, rebuild, mut reserve, archive, sync, mut noted } = self;
         let mut latest = db.latest_sequence_number();
         while stopped.recv_timeout(LOOK_EVERY) == Err(RecvTimeoutError::Timeout) {
             let before = std::mem::replace(&mut latest, db.latest_sequence_number());
@@ -53,7 +55,7 @@ impl Keeper {
             if flushed.through() < latest {
                 match db.flush_wal(true) {
                     Ok(()) => flushed.raise(latest),
-                    Err(error) => _ = health.note(&error),
+                    Err(error) => health.note(&db, rebuild.as_deref(), &error),
                 }
             }
             if is_quiet && flushed.through() == latest {
