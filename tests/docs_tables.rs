@@ -5,13 +5,14 @@ use std::path::Path;
 use crate::layers::table_of_modules;
 
 use config::{Act, Config};
+use feed::Command;
 use model::error::Code;
 use serde_json::Value;
 
 /// Makes a file of what it is.
 type Make = fn(&str) -> String;
 
-const FILES: [(&str, Make); 7] = [
+const FILES: [(&str, Make); 8] = [
     ("config.toml", settings),
     ("docs/architecture.md", |page| {
         with_table(&with_table(page, &table_of_modules("feed")), &table_of_modules("http"))
@@ -20,9 +21,10 @@ const FILES: [(&str, Make); 7] = [
         with_table(&with_table(page, &failpoints("place at a write", "Write")), &failpoints("place", "Failpoint"))
     }),
     ("docs/operate/cluster.md", |page| with_table(page, &agreed())),
-    ("docs/schema.md", |page| with_table(page, &feed::store::described())),
+    ("docs/schema.md", |page| with_plain_fields(&with_table(page, &feed::store::described()))),
     ("docs/use/access.md", |page| with_table(page, &calls_of_users())),
-    ("docs/use/api.md", |page| with_table(page, &codes())),
+    ("docs/use/api.md", |page| with_table(&with_table(page, &codes()), &fields_of_items())),
+    ("crates/feed/src/writer/command/golden.ndjson", with_lines_of_fields),
 ];
 
 /// Writes the files anew if `TIDELINE_WRITE_DOCS` is set.
@@ -52,6 +54,72 @@ fn with_table(page: &str, table: &str) -> String {
 fn codes() -> String {
     let rows = Code::ALL.iter().map(|code| format!("| `{code}` | {} | {} |", code.status(), cell(code.meaning())));
     table("| code | status | meaning |", rows)
+}
+
+/// A field of an item as it is declared.
+struct ItemField {
+    name: &'static str,
+    about: String,
+    is_plain: bool,
+    in_edit: bool,
+}
+
+/// The fields of a publish beside the author.
+fn item_fields() -> Vec<ItemField> {
+    let source = include_str!("../crates/model/src/items/new_content.rs");
+    let (declared, _) = source.split_once("\nitem_fields! {\n").unwrap().1.split_once("\n}\n").unwrap();
+    let (mut fields, mut about, mut is_plain) = (Vec::new(), String::new(), false);
+    for line in declared.lines().map(str::trim) {
+        if let Some(words) = line.strip_prefix("/// ") {
+            about = cell(words);
+        } else if let Some((name, of_type)) = line.split_once(": ").filter(|_| line.ends_with(';')) {
+            let (about, in_edit) = (std::mem::take(&mut about), of_type.contains(", edit "));
+            fields.push(ItemField { name, about, is_plain, in_edit });
+        } else if line.ends_with('{') {
+            is_plain = line.starts_with("plain");
+        }
+    }
+    fields
+}
+
+fn fields_of_items() -> String {
+    let rows = item_fields().into_iter().map(|ItemField { name, about, in_edit, .. }| {
+        format!("| `{name}` | {about} | {} |", if in_edit { "yes" } else { "no" })
+    });
+    table("| field | meaning | in an edit |", rows)
+}
+
+/// A page with the plain fields in their place.
+fn with_plain_fields(page: &str) -> String {
+    let (before, rest) = page.split_once("Then the plain fields: ").unwrap();
+    let (_, after) = rest.split_once(".\n\n").unwrap();
+    let names: Vec<_> = item_fields().iter().filter(|field| field.is_plain).map(|field| field.name).collect();
+    format!("{before}Then the plain fields: {}.\n\n{after}", names.join(", "))
+}
+
+/// Golden lines of commands, with further ones for the fields of an item that none of them has.
+fn with_lines_of_fields(present: &str) -> String {
+    let refusal = |line: &str| serde_json::from_str::<Command>(line).err().map(|refused| refused.to_string());
+    let mut lines = present.to_owned();
+    for (kind, line) in [
+        ("{\"publish_items\":", r#"{"new_items":[{"author_id":"1","?":0}]}}"#),
+        ("{\"edit_item\":", r#"{"item":"7","edit":{"?":0}}}"#),
+    ] {
+        let of_kind: String = present.lines().filter(|line| line.starts_with(kind)).collect();
+        let fields = refusal(&format!("{kind}{line}")).unwrap();
+        for field in fields.split('`').skip(3).step_by(2).map(|name| format!("\"{name}\":")) {
+            let with = |value: &str| format!("{kind}{}", line.replace("\"?\":0", &format!("{field}{value}")));
+            // A word of a choice is in the refusal of another one.
+            let choice = refusal(&with("\"\"")).unwrap_or_default();
+            let words = choice.split('"').skip(1).step_by(2).map(|word| format!("\"{word}\""));
+            let mut values = ["true", "\"a\""].map(str::to_owned).into_iter().chain(words);
+            if !of_kind.contains(&field) {
+                lines += &values.find_map(|value| Some(with(&value)).filter(|line| refusal(line).is_none())).unwrap();
+                lines.push('\n');
+            }
+        }
+    }
+    lines
 }
 
 /// The failpoints of an enumeration. The comment of a write is the state before it and, behind an empty line, after it.

@@ -5,6 +5,7 @@
 pub(crate) mod notices;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::LazyLock;
 
 use model::{
     Audience, COMMENT, ContentId, Cursor, Entry, Id, Millis, NamedRule, NoticeCursor, Order, POST, Page, PageRequest,
@@ -20,9 +21,23 @@ pub(crate) fn item(raw: u64) -> ContentId {
     ContentId::new(raw).expect("a content id")
 }
 
-/// Optional fields of a publish that may stand beside any others, and some of their values.
-pub(crate) const FREE_FIELDS: &[(&str, &[&str])] =
-    &[("audience", &["null", "\"public\"", "\"followers\""]), ("broadcast", &["null", "true", "false", "false"])];
+/// Optional fields of a publish that may stand beside any others, and some of their values: flags, and words of a choice.
+pub(crate) static FREE_FIELDS: LazyLock<Vec<(String, Vec<Value>)>> = LazyLock::new(|| {
+    let document: Value = serde_json::from_str(&http::description(".").expect("a document")).expect("JSON");
+    let schemas = &document["components"]["schemas"];
+    let values = |field: &Value| {
+        let named = field["$ref"].as_str().and_then(|path| path.rsplit('/').next());
+        let schema = named.map_or(field, |name| &schemas[name]);
+        match schema["type"] == "boolean" {
+            true => vec![true.into(), false.into(), false.into()],
+            false => schema["enum"].as_array().cloned().unwrap_or_default(),
+        }
+    };
+    let fields = schemas["NewContent"]["properties"].as_object().expect("fields");
+    let free =
+        fields.iter().map(|(name, field)| (name.clone(), values(field))).filter(|(_, values)| !values.is_empty());
+    free.map(|(name, values)| (name, [values, vec![Value::Null]].concat())).collect()
+});
 
 /// The fields of a publish, except id and time.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! Items: their content, events, reactions and counts.
 
-pub(crate) mod content;
+mod content;
 pub(crate) mod counts;
 pub(crate) mod entry;
 pub(crate) mod event;
@@ -11,11 +11,11 @@ pub(crate) mod json;
 pub(crate) mod kind;
 pub(crate) mod logged;
 pub(crate) mod new_content;
+mod plain_fields;
 pub(crate) mod publish;
 pub(crate) mod reaction;
 pub(crate) mod reaction_kinds;
 
-pub use content::{Content, RawJson};
 pub use counts::{COMMENT, ItemCounter, ItemCounts, REPOST, ReactionCounts, UserCounts};
 pub use entry::{ContentPage, Entry};
 pub use event::{Event, EventKind, Moment};
@@ -24,7 +24,8 @@ pub use item_view::{AuthorSummary, ItemView, KeptText, MOST_KEPT, SharedContent}
 pub use json::{JsonObject, MAX_DEPTH, MediaList, canonical};
 pub use kind::{Audience, BUILT_IN_KINDS, KindId, MOST_KINDS, POST};
 pub use logged::Logged;
-pub use new_content::{ContentEdit, ItemLine, NewComment, NewContent, or_default};
+pub use new_content::{Content, ContentEdit, ItemLine, NewComment, NewContent, PlainFields, or_default};
+pub use plain_fields::Field;
 pub use publish::Publish;
 pub use reaction::{Reacted, Reaction};
 pub use reaction_kinds::{MAX_REACTION_KINDS, MAX_REACTION_NAME, ReactionKind, ReactionKinds, Reactions};
