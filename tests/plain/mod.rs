@@ -26,17 +26,19 @@ pub(crate) static FREE_FIELDS: LazyLock<Vec<(String, Vec<Value>)>> = LazyLock::n
     let document: Value = serde_json::from_str(&http::description(".").expect("a document")).expect("JSON");
     let schemas = &document["components"]["schemas"];
     let values = |field: &Value| {
-        let named = field["$ref"].as_str().and_then(|path| path.rsplit('/').next());
-        let schema = named.map_or(field, |name| &schemas[name]);
-        match schema["type"] == "boolean" {
+        // Each may be null, too.
+        let named = field["oneOf"][0]["$ref"].as_str().and_then(|path| path.rsplit('/').next());
+        match field["type"][0] == "boolean" {
             true => vec![true.into(), false.into(), false.into()],
-            false => schema["enum"].as_array().cloned().unwrap_or_default(),
+            false => named.and_then(|name| schemas[name]["enum"].as_array()).cloned().unwrap_or_default(),
         }
     };
     let fields = schemas["NewContent"]["properties"].as_object().expect("fields");
-    let free =
-        fields.iter().map(|(name, field)| (name.clone(), values(field))).filter(|(_, values)| !values.is_empty());
-    free.map(|(name, values)| (name, [values, vec![Value::Null]].concat())).collect()
+    let with_values = fields.iter().map(|(name, field)| (name.clone(), values(field)));
+    let mut free: Vec<_> = with_values.filter(|(_, values)| !values.is_empty()).collect();
+    assert!(free.len() > 1, "the audience and a flag");
+    free.iter_mut().for_each(|(_, values)| values.push(Value::Null));
+    free
 });
 
 /// The fields of a publish, except id and time.
