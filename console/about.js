@@ -69,6 +69,11 @@ export function TakeOff({ item, source, close }) {
   <//>`;
 }
 
+// Fields that this window or the item itself shows in a way of its own.
+const SHOWN = ["content_id", "author_id", "published_at", "edited_at", "kind", "text", "ref_id", "broadcast", "audience", "suspended"];
+
+const others = (item) => Object.entries(item).filter(([name, value]) => typeof value !== "object" && !SHOWN.includes(name));
+
 // Everything about an item that not everybody needs. `go` opens another window in place of this one.
 export function More({ item, close, go }) {
   const paths = pathsOf(item);
@@ -80,6 +85,7 @@ export function More({ item, close, go }) {
       <${Fact} name="published" value=${fullTime(item.published_at)} />
       ${item.edited_at && html`<${Fact} name="edited_at" value=${fullTime(item.edited_at)} />`}
       <${Fact} name="audience" value=${t(`audience_${item.audience}`)} />
+      ${others(item).map(([name, value]) => html`<${Fact} key=${name} name=${name} value=${value} />`)}
       <${Fact} name="paths" value=${paths.length ? paths.map((id) => html`<${Path} key=${id} id=${id} /> `) : t("no_paths")} />
     </dl>
     ${item.extra && html`<details><summary>${t("extra_data")}</summary><pre tabindex="0">${JSON.stringify(item.extra, null, 2)}</pre></details>`}

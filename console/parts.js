@@ -125,7 +125,7 @@ export function Confirm({ title, button, run, close, children }) {
 }
 
 // A fact with its name, in a list of facts.
-export const Fact = ({ name, value }) => html`<div><dt>${t(name)}</dt><dd>${typeof value === "boolean" ? t(value ? "yes" : "no") : value}</dd></div>`;
+export const Fact = ({ name, value }) => html`<div><dt>${has(name) ? t(name) : name}</dt><dd>${typeof value === "boolean" ? t(value ? "yes" : "no") : value}</dd></div>`;
 
 // A form of one line; `run` takes its text.
 export function Line({ label, button, run }) {

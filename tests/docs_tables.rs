@@ -20,9 +20,9 @@ const FILES: [(&str, Make); 7] = [
         with_table(&with_table(page, &failpoints("place at a write", "Write")), &failpoints("place", "Failpoint"))
     }),
     ("docs/operate/cluster.md", |page| with_table(page, &agreed())),
-    ("docs/schema.md", |page| with_table(page, &feed::store::described())),
+    ("docs/schema.md", |page| with_plain_fields(&with_table(page, &feed::store::described()))),
     ("docs/use/access.md", |page| with_table(page, &calls_of_users())),
-    ("docs/use/api.md", |page| with_table(&with_table(page, &codes()), &effects())),
+    ("docs/use/api.md", |page| with_table(&with_table(&with_table(page, &codes()), &effects()), &fields_of_items())),
 ];
 
 /// Writes the files anew if `TIDELINE_WRITE_DOCS` is set.
@@ -67,6 +67,47 @@ fn words_of<'a>(source: &'a str, declared: &str) -> Vec<(&'a str, String)> {
         }
     }
     words
+}
+
+/// A field of an item as it is declared.
+struct ItemField {
+    name: &'static str,
+    about: String,
+    is_plain: bool,
+    in_edit: bool,
+}
+
+/// The fields of a publish beside the author.
+fn item_fields() -> Vec<ItemField> {
+    let source = include_str!("../crates/model/src/items/new_content.rs");
+    let (declared, _) = source.split_once("\nitem_fields! {\n").unwrap().1.split_once("\n}\n").unwrap();
+    let (mut fields, mut about, mut is_plain) = (Vec::new(), String::new(), false);
+    for line in declared.lines().map(str::trim) {
+        if let Some(words) = line.strip_prefix("/// ") {
+            about = cell(words);
+        } else if let Some((name, of_type)) = line.split_once(": ").filter(|_| line.ends_with(';')) {
+            let (about, in_edit) = (std::mem::take(&mut about), of_type.contains(", edit "));
+            fields.push(ItemField { name, about, is_plain, in_edit });
+        } else if line.ends_with('{') {
+            is_plain = line.starts_with("plain");
+        }
+    }
+    fields
+}
+
+fn fields_of_items() -> String {
+    let rows = item_fields().into_iter().map(|ItemField { name, about, in_edit, .. }| {
+        format!("| `{name}` | {about} | {} |", if in_edit { "yes" } else { "no" })
+    });
+    table("| field | meaning | in an edit |", rows)
+}
+
+/// A page with the plain fields in their place.
+fn with_plain_fields(page: &str) -> String {
+    let (before, rest) = page.split_once("Then the plain fields: ").unwrap();
+    let (_, after) = rest.split_once(".\n\n").unwrap();
+    let names: Vec<_> = item_fields().iter().filter(|field| field.is_plain).map(|field| field.name).collect();
+    format!("{before}Then the plain fields: {}.\n\n{after}", names.join(", "))
 }
 
 /// The failpoints of an enumeration. The comment of a write is the state before it and, behind an empty line, after it.

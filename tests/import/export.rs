@@ -122,8 +122,8 @@ impl World {
                 _ => set("to", json!([self.user()])),
             }
         }
-        for (name, values) in FREE_FIELDS {
-            set(name, serde_json::from_str(self.random.choice(*values).unwrap()).unwrap());
+        for (name, values) in &*FREE_FIELDS {
+            set(name, self.random.choice(values).unwrap().clone());
         }
         new_item
     }

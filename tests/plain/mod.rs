@@ -5,6 +5,7 @@
 pub(crate) mod notices;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::LazyLock;
 
 use model::{
     Audience, COMMENT, ContentId, Cursor, Entry, Id, Millis, NamedRule, NoticeCursor, Order, POST, Page, PageRequest,
@@ -20,9 +21,25 @@ pub(crate) fn item(raw: u64) -> ContentId {
     ContentId::new(raw).expect("a content id")
 }
 
-/// Optional fields of a publish that may stand beside any others, and some of their values.
-pub(crate) const FREE_FIELDS: &[(&str, &[&str])] =
-    &[("audience", &["null", "\"public\"", "\"followers\""]), ("broadcast", &["null", "true", "false", "false"])];
+/// Optional fields of a publish that may stand beside any others, and some of their values: flags, and words of a choice.
+pub(crate) static FREE_FIELDS: LazyLock<Vec<(String, Vec<Value>)>> = LazyLock::new(|| {
+    let document: Value = serde_json::from_str(&http::description(".").expect("a document")).expect("JSON");
+    let schemas = &document["components"]["schemas"];
+    let values = |field: &Value| {
+        // Each may be null, too.
+        let named = field["oneOf"][0]["$ref"].as_str().and_then(|path| path.rsplit('/').next());
+        match field["type"][0] == "boolean" {
+            true => vec![true.into(), false.into(), false.into()],
+            false => named.and_then(|name| schemas[name]["enum"].as_array()).cloned().unwrap_or_default(),
+        }
+    };
+    let fields = schemas["NewContent"]["properties"].as_object().expect("fields");
+    let with_values = fields.iter().map(|(name, field)| (name.clone(), values(field)));
+    let mut free: Vec<_> = with_values.filter(|(_, values)| !values.is_empty()).collect();
+    assert!(free.len() > 1, "the audience and a flag");
+    free.iter_mut().for_each(|(_, values)| values.push(Value::Null));
+    free
+});
 
 /// The fields of a publish, except id and time.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -322,9 +322,9 @@ impl Log {
 
     fn new_item<T: DeserializeOwned>(&mut self) -> T {
         let mut fields = self.fields();
-        for (name, values) in FREE_FIELDS {
+        for (name, values) in &*FREE_FIELDS {
             if self.random.bool() {
-                fields[*name] = serde_json::from_str(pick(&mut self.random, values)).expect("JSON");
+                fields[name] = self.random.choice(values).expect("values").clone();
             }
         }
         if self.random.u8(..5) == 0 {

@@ -186,6 +186,7 @@ export interface Content {
 export interface ContentEdit {
   extra?: JsonObject | null | undefined;
   media?: Media | null | undefined;
+  /** The text */
   text?: string | null | undefined;
 }
 
@@ -431,20 +432,25 @@ export interface NewComment {
   author_id: Id;
   /** Whether the comment appears in timelines and on the author's own page. Default: `false` */
   broadcast?: boolean | null | undefined;
-  /** The id of the item. Default: a new id from the server; such ids rise with time */
+  /**
+   * The id of the item. Default: a new id from the server, which rises with time, and which no server with another
+   * `ids.server` makes
+   */
   content_id?: Id | null | undefined;
   extra?: JsonObject | null | undefined;
   media?: Media | null | undefined;
-  /** Users who get a notice of the item, each once */
+  /** Up to 50 users who get a notice of the item, each once */
   mentions?: Id[] | null | undefined;
   /**
    * Milliseconds since 1970. A time more than `content.max_ahead` (10 minutes) after the server's clock is refused
    * with 400 `time_ahead`. Default: the server's clock
    */
   published_at?: number | null | undefined;
+  /** The text */
   text?: string | null | undefined;
-  /** Further sources (groups, threads, tags) to whose followers the item goes, each once, not the author */
+  /** Up to 10 further sources (groups, threads, tags) to whose followers the item goes, each once, not the author */
   to?: Id[] | null | undefined;
+  /** Up to 10 topics of 1 to 64 characters */
   topics?: string[] | null | undefined;
 }
 
@@ -454,13 +460,16 @@ export interface NewContent {
   author_id: Id;
   /** Whether the item appears in timelines and on the author's own page. Default: `true` */
   broadcast?: boolean | null | undefined;
-  /** The id of the item. Default: a new id from the server; such ids rise with time */
+  /**
+   * The id of the item. Default: a new id from the server, which rises with time, and which no server with another
+   * `ids.server` makes
+   */
   content_id?: Id | null | undefined;
   extra?: JsonObject | null | undefined;
-  /** The kind of the item. Default: `post` */
+  /** The kind of the item: 1 to 32 of the characters `a-z0-9_`, such as `repost`. Default: `post` */
   kind?: string | null | undefined;
   media?: Media | null | undefined;
-  /** Users who get a notice of the item, each once */
+  /** Up to 50 users who get a notice of the item, each once */
   mentions?: Id[] | null | undefined;
   /**
    * Milliseconds since 1970. A time more than `content.max_ahead` (10 minutes) after the server's clock is refused
@@ -469,9 +478,11 @@ export interface NewContent {
   published_at?: number | null | undefined;
   /** The id of another item: the original of a repost, the subject of a comment */
   ref_id?: Id | null | undefined;
+  /** The text */
   text?: string | null | undefined;
-  /** Further sources (groups, threads, tags) to whose followers the item goes, each once, not the author */
+  /** Up to 10 further sources (groups, threads, tags) to whose followers the item goes, each once, not the author */
   to?: Id[] | null | undefined;
+  /** Up to 10 topics of 1 to 64 characters */
   topics?: string[] | null | undefined;
 }
 

@@ -233,12 +233,12 @@ properties! {
     ExternalId, |about| id().description(Some(about));
     Time, |_about| given_time();
     Kind, |about| ObjectBuilder::from(text(&format!("^{KIND}$"))).description(Some(about));
-    String, |_about| Object::with_type(Type::String);
+    String, |about| ObjectBuilder::new().schema_type(Type::String).description(Some(about));
     bool, |about| ObjectBuilder::new().schema_type(Type::Boolean).description(Some(about));
     MediaList, |_about| of::<Self>();
     JsonObject, |_about| of::<Self>();
     Audience, |_about| of::<Self>();
-    Topics, |_about| ArrayBuilder::new().items(topic()).max_items(Some(MAX_TOPICS));
+    Topics, |about| ArrayBuilder::new().items(topic()).max_items(Some(MAX_TOPICS)).description(Some(about));
     Sources, |about| ArrayBuilder::new().items(id()).max_items(Some(MAX_TO)).description(Some(about));
     Mentioned, |about| ArrayBuilder::new().items(id()).max_items(Some(MAX_MENTIONS)).description(Some(about));
 }

@@ -11,6 +11,12 @@ macro_rules! words {
             $($(#[$doc])+ $Value $(= $code)?,)+
         }
 
+        impl From<$Name> for &'static str {
+            fn from(value: $Name) -> Self {
+                value.name()
+            }
+        }
+
         impl $Name {
             /// Every value, in the order of their declaration.
             pub const ALL: [Self; [$($word),+].len()] = [$(Self::$Value),+];

@@ -238,6 +238,7 @@ class ContentEdit(TypedDict, total=False):
 
     extra: Union[JsonObject, None]
     media: Union[Media, None]
+    # The text
     text: Union[str, None]
 
 
@@ -510,18 +511,21 @@ class NewComment(_NewComment, total=False):
     audience: Union[Audience, None]
     # Whether the comment appears in timelines and on the author's own page. Default: `false`
     broadcast: Union[bool, None]
-    # The id of the item. Default: a new id from the server; such ids rise with time
+    # The id of the item. Default: a new id from the server, which rises with time, and which no server with
+    # another `ids.server` makes
     content_id: Union[Id, None]
     extra: Union[JsonObject, None]
     media: Union[Media, None]
-    # Users who get a notice of the item, each once
+    # Up to 50 users who get a notice of the item, each once
     mentions: Union[List[Id], None]
     # Milliseconds since 1970. A time more than `content.max_ahead` (10 minutes) after the server's clock is
     # refused with 400 `time_ahead`. Default: the server's clock
     published_at: Union[int, None]
+    # The text
     text: Union[str, None]
-    # Further sources (groups, threads, tags) to whose followers the item goes, each once, not the author
+    # Up to 10 further sources (groups, threads, tags) to whose followers the item goes, each once, not the author
     to: Union[List[Id], None]
+    # Up to 10 topics of 1 to 64 characters
     topics: Union[List[str], None]
 
 
@@ -534,22 +538,25 @@ class NewContent(_NewContent, total=False):
     audience: Union[Audience, None]
     # Whether the item appears in timelines and on the author's own page. Default: `true`
     broadcast: Union[bool, None]
-    # The id of the item. Default: a new id from the server; such ids rise with time
+    # The id of the item. Default: a new id from the server, which rises with time, and which no server with
+    # another `ids.server` makes
     content_id: Union[Id, None]
     extra: Union[JsonObject, None]
-    # The kind of the item. Default: `post`
+    # The kind of the item: 1 to 32 of the characters `a-z0-9_`, such as `repost`. Default: `post`
     kind: Union[str, None]
     media: Union[Media, None]
-    # Users who get a notice of the item, each once
+    # Up to 50 users who get a notice of the item, each once
     mentions: Union[List[Id], None]
     # Milliseconds since 1970. A time more than `content.max_ahead` (10 minutes) after the server's clock is
     # refused with 400 `time_ahead`. Default: the server's clock
     published_at: Union[int, None]
     # The id of another item: the original of a repost, the subject of a comment
     ref_id: Union[Id, None]
+    # The text
     text: Union[str, None]
-    # Further sources (groups, threads, tags) to whose followers the item goes, each once, not the author
+    # Up to 10 further sources (groups, threads, tags) to whose followers the item goes, each once, not the author
     to: Union[List[Id], None]
+    # Up to 10 topics of 1 to 64 characters
     topics: Union[List[str], None]
 
 

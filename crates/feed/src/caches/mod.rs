@@ -43,10 +43,8 @@ fn with_kept(bytes: u64) -> u64 {
 
 /// Approximate bytes of an item in memory without its kept text.
 pub(crate) fn content_bytes(content: &Content) -> u64 {
-    let topics = content.topics.iter().map(|topic| size_of::<String>() + topic.capacity());
-    let texts = content.kind.capacity() + content.media.capacity();
-    let to = (content.to.len() + content.mentions.len()) * size_of::<UserId>();
-    CONTENT_FIELDS + (texts + topics.sum::<usize>() + to) as u64 + optional(&content.text) + optional(&content.extra)
+    let users = (content.to.len() + content.mentions.len()) * size_of::<UserId>();
+    CONTENT_FIELDS + (content.kind.len() + users + content.bytes()) as u64
 }
 
 /// Approximate bytes of a summary in memory without its kept text.

@@ -18,7 +18,7 @@ answers! {
         let raw = |text: &'a str| {
             serde_json::from_str(text).map_err(|e| Error::Corrupt(format!("content {}: {e}", content.id)))
         };
-        // Only an edit changes these fields. The last four are written behind them, for each reader.
+        // Only an edit changes these fields: they are written once, and kept.
         (content_id: ShownId<'a> as ExternalId) = ids.show(content.id);
         (author_id: ShownId<'a> as ExternalId) = shown.author.as_deref().map_or_else(|| ids.show(content.author), |summary| summary.user.show());
         (published_at: Millis as Time) = content.published_at;
@@ -47,6 +47,7 @@ answers! {
         #[serde(skip_serializing_if = "Vec::is_empty")]
         #[schema(value_type = Vec<ExternalId>, required = false)]
         (mentions: Vec<ShownId<'a>>) = content.mentions.iter().map(|user| ids.show(*user)).collect();
+        // `write_item` adds these four for each reader.
         (counts?: Counts<'a>) = None;
         /// Only in lists and in streams.
         (author?: &'a AuthorSummary as AuthorSummary) = None;

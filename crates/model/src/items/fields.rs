@@ -54,11 +54,6 @@ pub struct Kind(pub(super) String);
 
 impl Kind {
     /// The name.
-    pub fn into_string(self) -> String {
-        self.0
-    }
-
-    /// The name.
     pub fn name(&self) -> &str {
         &self.0
     }

@@ -26,6 +26,11 @@ macro_rules! texts {
             pub fn bytes(&self) -> usize {
                 self.0.get().len()
             }
+
+            /// The value of such a text for a line, so without line ends: where they are allowed, a space means the same.
+            pub fn on_a_line(text: &str) -> Result<Self, String> {
+                serde_json::from_str(&text.replace(['\n', '\r'], " ")).map_err(|e| e.to_string())
+            }
         }
     )+};
 }

@@ -33,7 +33,7 @@ pub const MOST_KINDS: usize = 250;
 words! {
     /// Who may see an item.
     #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-    #[serde(rename_all = "snake_case", try_from = "String")]
+    #[serde(into = "&'static str", try_from = "String")]
     pub enum Audience {
         /// Everybody.
         #[default]

@@ -1,6 +1,6 @@
 //! Items: their content, events, reactions and counts.
 
-pub(crate) mod content;
+mod content;
 pub(crate) mod counts;
 pub(crate) mod entry;
 pub(crate) mod event;
@@ -11,11 +11,12 @@ pub(crate) mod json;
 pub(crate) mod kind;
 pub(crate) mod logged;
 pub(crate) mod new_content;
+mod plain_fields;
 pub(crate) mod publish;
 pub(crate) mod reaction;
 pub(crate) mod reaction_kinds;
 
 pub use self::{
-    content::*, counts::*, entry::*, event::*, fields::*, item_view::*, json::*, kind::*, logged::*, new_content::*,
-    publish::*, reaction::*, reaction_kinds::*,
+    counts::*, entry::*, event::*, fields::*, item_view::*, json::*, kind::*, logged::*, new_content::*,
+    plain_fields::*, publish::*, reaction::*, reaction_kinds::*,
 };

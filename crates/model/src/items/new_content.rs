@@ -1,10 +1,16 @@
 //! Bodies of publishes and edits, in the API's field names.
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Deserializer, Serialize};
 use utoipa::openapi::{ObjectBuilder, RefOr, Schema};
 
 use super::fields::Kind;
-use crate::{Audience, COMMENT, Content, ExternalId, JsonObject, MediaList, Mentioned, Sources, Time, Topics};
+use super::plain_fields::Field;
+use crate::{
+    Audience, COMMENT, ContentId, ExternalId, JsonObject, KindId, MediaList, Mentioned, Millis, POST, Sources, Time,
+    Topics, UserId,
+};
 
 /// A type of the fields of requests, with its schema in the description of the API.
 pub(crate) trait Property {
@@ -12,13 +18,16 @@ pub(crate) trait Property {
     fn property(about: &str) -> RefOr<Schema>;
 }
 
-/// Declares the fields of requests that write items, and makes the types of these requests with their schemas. `publish` has
-/// fields of a publish alone, `comment` those that a comment has, too. `edit` names the type of the field in an edit. The
-/// comment of a field is its description in the schema. Only the author is required.
+/// Declares the fields of items that requests give. Makes the types of these requests with their schemas, and [`Content`].
+/// `comment` has fields of publishes and of comments, `publish` those of a publish alone. `plain` has fields of both that
+/// hold no ids: requests may leave them out, and [`Field`] tells how they are kept. `edit` names the type of such a field
+/// in an edit. The comment of a field is its description in the schema and in `docs/use/api.md`. Only the author is
+/// required.
 macro_rules! item_fields {
     ($(
+        comment {$(#[doc = $of_both:literal] #[$both_how:meta] $both:ident: $both_type:ty;)*}
         publish {$(#[doc = $about:literal] #[$how:meta] $name:ident: $type:ty;)*}
-        comment {$(#[doc = $of_both:literal] #[$both_how:meta] $both:ident: $both_type:ty $(, edit $edit:ty)?;)*}
+        plain {$(#[doc = $of_plain:literal] $plain:ident: $plain_type:ty $(, edit $edit:ty)?;)*}
     )+) => {
         /// A requested publish: the same shape in `POST /v1/content`, in an import and in a log of commands. In every
         /// optional field `null` means left out.
@@ -28,8 +37,13 @@ macro_rules! item_fields {
             /// The author.
             pub author_id: ExternalId,
             $(
-                $(#[doc = $about] #[$how] pub $name: $type,)*
                 $(#[doc = $of_both] #[$both_how] pub $both: $both_type,)*
+                $(#[doc = $about] #[$how] pub $name: $type,)*
+                $(
+                    #[doc = $of_plain]
+                    #[serde(default, skip_serializing_if = "Option::is_none")]
+                    pub $plain: Option<$plain_type>,
+                )*
             )+
         }
 
@@ -40,8 +54,13 @@ macro_rules! item_fields {
             /// The author.
             pub author_id: ExternalId,
             $(
-                $(#[doc = $about] #[$how] pub $name: $type,)*
                 $(#[doc = $of_both] #[$both_how] pub $both: $both_type,)*
+                $(#[doc = $about] #[$how] pub $name: $type,)*
+                $(
+                    #[doc = $of_plain]
+                    #[serde(default, skip_serializing_if = "Option::is_none")]
+                    pub $plain: Option<$plain_type>,
+                )*
             )+
             /// The time of the last edit.
             #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -49,10 +68,23 @@ macro_rules! item_fields {
         }
 
         impl ItemLine {
+            /// The line of an author's item with the plain fields only. An error if one cannot be read.
+            pub fn plain(author_id: ExternalId, content: &Content) -> Result<Self, String> {
+                Ok(Self {
+                    author_id,
+                    $(
+                        $($both: Default::default(),)*
+                        $($name: Default::default(),)*
+                        $($plain: <$plain_type>::GIVE(&content.$plain)?,)*
+                    )+
+                    edited_at: None,
+                })
+            }
+
             /// The publish, and the time of the last edit.
             pub fn publish(self) -> (NewContent, Option<Time>) {
-                let author_id = self.author_id;
-                (NewContent { author_id, $($($name: self.$name,)* $($both: self.$both,)*)+ }, self.edited_at)
+                let Self { author_id, edited_at, $($($both,)* $($name,)* $($plain,)*)+ } = self;
+                (NewContent { author_id, $($($both,)* $($name,)* $($plain,)*)+ }, edited_at)
             }
         }
 
@@ -62,18 +94,37 @@ macro_rules! item_fields {
         pub struct NewComment {
             /// The author.
             pub author_id: ExternalId,
-            $($(#[doc = $of_both] #[serde(default, deserialize_with = "or_default")] pub $both: $both_type,)*)+
+            $(
+                $(#[doc = $of_both] #[serde(default, deserialize_with = "or_default")] pub $both: $both_type,)*
+                $(#[doc = $of_plain] #[serde(default)] pub $plain: Option<$plain_type>,)*
+            )+
         }
 
         impl NewComment {
             /// The publish of this comment on an item.
             pub fn on(self, subject: ExternalId) -> NewContent {
                 let (kind, ref_id) = (Kind(COMMENT.to_owned()), Some(subject));
-                NewContent { author_id: self.author_id, kind, ref_id, $($($both: self.$both,)*)+ }
+                let Self { author_id, $($($both,)* $($plain,)*)+ } = self;
+                NewContent { author_id, kind, ref_id, $($($both,)* $($plain,)*)+ }
             }
 
             pub(crate) fn properties(object: ObjectBuilder) -> ObjectBuilder {
-                object $($(.property(stringify!($both), <$both_type>::property($of_both.trim())))*)+
+                object $(
+                    $(.property(stringify!($both), <$both_type>::property($of_both.trim())))*
+                    $(.property(stringify!($plain), <$plain_type>::property($of_plain.trim())))*
+                )+
+            }
+        }
+
+        impl NewContent {
+            /// Its plain fields as they are kept.
+            pub(super) fn into_plain(self) -> PlainFields {
+                ($($(<$plain_type>::KEEP(self.$plain),)*)+)
+            }
+
+            pub(crate) fn properties(object: ObjectBuilder) -> ObjectBuilder {
+                let object = NewComment::properties(object);
+                object $($(.property(stringify!($name), <$type>::property($about.trim())))*)+
             }
         }
 
@@ -82,75 +133,165 @@ macro_rules! item_fields {
         #[serde(deny_unknown_fields)]
         pub struct ContentEdit {
             $($($(
-                #[doc = concat!("The new `", stringify!($both), "`.")]
+                #[doc = concat!("The new `", stringify!($plain), "`.")]
                 #[serde(default, deserialize_with = "nullable", skip_serializing_if = "Option::is_none")]
-                pub $both: Option<Option<$edit>>,
+                pub $plain: Option<Option<$edit>>,
             )?)*)+
         }
 
-        impl NewContent {
+        impl ContentEdit {
+            /// Whether all fields stay.
+            pub fn is_empty(&self) -> bool {
+                true $($($(&& stays::<$edit>(&self.$plain))?)*)+
+            }
+
+            /// Makes the edit. Its time is the caller's.
+            pub fn apply(self, content: &mut Content) {
+                $($($(
+                    if let Some(given) = self.$plain {
+                        content.$plain = <$edit>::KEEP(given);
+                    }
+                )?)*)+
+            }
+
             pub(crate) fn properties(object: ObjectBuilder) -> ObjectBuilder {
-                let object = NewComment::properties(object);
-                object $($(.property(stringify!($name), <$type>::property($about.trim())))*)+
+                object $($($(.property(stringify!($plain), <$edit>::property(without_default($of_plain))))?)*)+
             }
         }
 
-        impl ContentEdit {
-            pub(crate) fn properties(object: ObjectBuilder) -> ObjectBuilder {
-                object $($($(.property(stringify!($both), <$edit>::property($of_both.trim())))?)*)+
+        /// One published item as it stands now.
+        #[derive(Debug, Clone, PartialEq, Eq)]
+        pub struct Content {
+            /// Its id.
+            pub id: ContentId,
+            /// Its author.
+            pub author: UserId,
+            /// Time of publishing; with the id its place in every list. Never changes.
+            pub published_at: Millis,
+            /// Time of the last edit.
+            pub edited_at: Option<Millis>,
+            /// `post`, or a kind of the application: 1–32 of `a-z0-9_`.
+            pub kind: String,
+            /// The number of `kind`.
+            pub kind_id: KindId,
+            /// The item that this one points at.
+            pub ref_id: Option<ContentId>,
+            /// Whether its author is one of its paths.
+            pub broadcast: bool,
+            /// Its further paths, each once, none of them the author.
+            pub to: Vec<UserId>,
+            /// Who may see it.
+            pub audience: Audience,
+            /// Users who get a notice of it, each once; at most 50.
+            pub mentions: Vec<UserId>,
+            /// A hash of the body, by which a repeated publish is recognised after an edit.
+            pub fingerprint: u64,
+            $($(#[doc = $of_plain] pub $plain: <$plain_type as Field>::Kept,)*)+
+        }
+
+        /// The plain fields of an item as they are kept, in the order of their declaration.
+        pub type PlainFields = ($($(<$plain_type as Field>::Kept,)*)+);
+
+        impl Content {
+            /// A broadcast item of a kind for all, with these fields.
+            pub fn new(id: ContentId, author: UserId, published_at: Millis, kind: String, plain: PlainFields) -> Self {
+                let ($($($plain,)*)+) = plain;
+                Self {
+                    id,
+                    author,
+                    published_at,
+                    edited_at: None,
+                    kind,
+                    kind_id: KindId::POST,
+                    ref_id: None,
+                    broadcast: true,
+                    to: Vec::new(),
+                    audience: Audience::Public,
+                    mentions: Vec::new(),
+                    fingerprint: 0,
+                    $($($plain,)*)+
+                }
+            }
+
+            /// A post of an author for all, without anything in it.
+            pub fn plain(id: ContentId, author: UserId, published_at: Millis) -> Self {
+                let plain = ($($(<$plain_type>::KEEP(None),)*)+);
+                Self::new(id, author, published_at, POST.to_owned(), plain)
+            }
+
+            /// The item without all that its author has written: what is left of it once it is deleted for good.
+            #[must_use]
+            pub fn blank(self) -> Self {
+                Self { $($($plain: <$plain_type>::KEEP(None),)*)+ ..self }
+            }
+
+            /// The [`PlainFields`].
+            pub fn plain_fields(&self) -> impl Serialize {
+                ($($(&self.$plain,)*)+)
+            }
+
+            /// The bytes of its plain fields.
+            pub fn bytes(&self) -> usize {
+                0 $($(+ <$plain_type>::BYTES(&self.$plain))*)+
+            }
+
+            /// The [meanings](Field::MEANING) of its plain fields, with their names.
+            pub(super) fn meanings(&self) -> impl Iterator<Item = (&'static str, Cow<'_, str>)> {
+                let all = [$($((stringify!($plain), <$plain_type>::MEANING(&self.$plain)),)*)+];
+                all.into_iter().filter_map(|(name, meaning)| Some((name, meaning?)))
             }
         }
     };
 }
 
 item_fields! {
-    publish {}
     comment {
-        /// The id of the item. Default: a new id from the server; such ids rise with time
+        /// The id of the item. Default: a new id from the server, which rises with time, and which no server with another `ids.server` makes
         #[serde(default, skip_serializing_if = "Option::is_none")]
         content_id: Option<ExternalId>;
-        /// Time of publishing. Default: the server's clock
+        /// The time of the item, by which it takes its place in timelines. Default: the server's clock
         #[serde(default, skip_serializing_if = "Option::is_none")]
         published_at: Option<Time>;
     }
     publish {
-        /// The kind of the item. Default: `post`
+        /// The kind of the item: 1 to 32 of the characters `a-z0-9_`, such as `repost`. Default: `post`
         #[serde(default, deserialize_with = "or_default", skip_serializing_if = "is_default")]
         kind: Kind;
     }
-    comment {
+    plain {
         /// The text
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        text: Option<String>, edit String;
-        /// Media, in order
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        media: Option<MediaList>, edit MediaList;
-        /// Names of topics
-        #[serde(default, deserialize_with = "or_default", skip_serializing_if = "is_default")]
+        text: String, edit String;
+        /// Objects with `type`, `url` and any other fields, in order; returned unchanged
+        media: MediaList, edit MediaList;
+        /// Up to 10 topics of 1 to 64 characters
         topics: Topics;
     }
+    comment {}
     publish {
         /// The id of another item: the original of a repost, the subject of a comment
         #[serde(default, skip_serializing_if = "Option::is_none")]
         ref_id: Option<ExternalId>;
     }
+    plain {
+        /// Any JSON object; returned unchanged
+        extra: JsonObject, edit JsonObject;
+    }
     comment {
-        /// The application's own data
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        extra: Option<JsonObject>, edit JsonObject;
         /// Whether the item appears in timelines and on the author's own page. Default: `true`
         #[serde(default = "yes", deserialize_with = "or_yes", skip_serializing_if = "is_yes")]
         broadcast: bool;
-        /// Further sources (groups, threads, tags) to whose followers the item goes, each once, not the author
+        /// Up to 10 further sources (groups, threads, tags) to whose followers the item goes, each once, not the author
         #[serde(default, deserialize_with = "or_default", skip_serializing_if = "<[_]>::is_empty")]
         to: Sources;
-        /// Who may see it. Default: that of the author's settings
+        /// Who may see it: `public`, or `followers` for the author and the followers of one of its paths. Default: that of the author's settings
         #[serde(default, skip_serializing_if = "Option::is_none")]
         audience: Option<Audience>;
-        /// Users who get a notice of the item, each once
+        /// Up to 50 users who get a notice of the item, each once
         #[serde(default, deserialize_with = "or_default", skip_serializing_if = "<[_]>::is_empty")]
         mentions: Mentioned;
     }
+    publish {}
+    plain {}
 }
 
 impl NewContent {
@@ -198,25 +339,14 @@ fn twice(ids: &[ExternalId]) -> Result<(), String> {
     }
 }
 
-impl ContentEdit {
-    /// Whether all fields stay.
-    pub fn is_empty(&self) -> bool {
-        let Self { text, media, extra } = self;
-        text.is_none() && media.is_none() && extra.is_none()
-    }
+/// The description of a field without its default, which is that of a publish.
+fn without_default(about: &str) -> &str {
+    about.split_once(" Default:").map_or(about, |(about, _)| about.trim_end_matches('.')).trim()
+}
 
-    /// Makes the edit. Its time is the caller's.
-    pub fn apply(self, content: &mut Content) {
-        if let Some(text) = self.text {
-            content.text = text;
-        }
-        if let Some(media) = self.media {
-            content.media = media.map_or_else(|| "[]".to_owned(), MediaList::into_string);
-        }
-        if let Some(extra) = self.extra {
-            content.extra = extra.map(JsonObject::into_string);
-        }
-    }
+/// Whether an edit leaves a field as it is.
+fn stays<T>(field: &Option<Option<T>>) -> bool {
+    field.is_none()
 }
 
 fn is_default<T: Default + PartialEq>(field: &T) -> bool {

@@ -1,7 +1,7 @@
 //! A publish: a new item with its id, its time and its defaults.
 
 use super::fingerprint::fingerprint;
-use crate::{Content, ContentId, Effect, EffectKind, Event, EventKind, JsonObject, MediaList, NewContent, UserId};
+use crate::{Content, ContentId, Effect, EffectKind, Event, EventKind, NewContent, UserId};
 
 /// A publish, validated and with id and time filled in.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -45,20 +45,12 @@ impl NewContent {
         let source = |next: ContentId| UserId::new(next.get()).ok();
         let to = (0..self.to.len()).map(|_| source(next()?)).collect::<Option<_>>()?;
         let mentions = (0..self.mentions.len()).map(|_| source(next()?)).collect::<Option<_>>()?;
-        let mut content = Content {
-            kind: self.kind.into_string(),
-            text: self.text,
-            media: self.media.map_or_else(|| "[]".to_owned(), MediaList::into_string),
-            topics: self.topics.into_vec(),
-            ref_id,
-            extra: self.extra.map(JsonObject::into_string),
-            broadcast: self.broadcast,
-            to,
-            mentions,
-            ..Content::plain(id, author, self.published_at.map_or(0, |time| time.0))
-        };
-        content.fingerprint = fingerprint(&content);
         let (time_given, audience_given) = (self.published_at.is_some(), self.audience.is_some());
+        let (published_at, broadcast) = (self.published_at.map_or(0, |time| time.0), self.broadcast);
+        let kind = self.kind.name().to_owned();
+        let plain = Content::new(id, author, published_at, kind, self.into_plain());
+        let mut content = Content { ref_id, broadcast, to, mentions, ..plain };
+        content.fingerprint = fingerprint(&content);
         Some(Publish { content, time_given, audience_given, id_made, event: None })
     }
 }

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::Scope;
-use super::line_forms::{alone, at, json, lines};
+use super::line_forms::{alone, at, lines};
 use crate::cli::data::export::output::Output;
 use crate::cli::data::import::refusal::{INVALID_TIME, MISSING_FIELD, Refusal};
 use feed::reader::{self, Reader};
@@ -70,21 +70,18 @@ pub(super) fn write_items(scope: &Scope<'_>, out: &mut Output<'_>) -> Result<()>
 /// The line of an item. It always has the audience: left out, it would be the default of the author.
 fn line_of(reader: &Reader, item: Content) -> Result<ItemLine> {
     let hosts = |users: &[UserId]| users.iter().map(|user| reader.host(*user)).collect::<Result<Vec<ExternalId>>>();
+    let plain = ItemLine::plain(reader.host(item.author)?, &item).map_err(Error::Corrupt)?;
     Ok(ItemLine {
-        author_id: reader.host(item.author)?,
         content_id: Some(reader.host(item.id)?),
         published_at: Some(Time(item.published_at)),
         edited_at: item.edited_at.map(Time),
         kind: checked(item.kind)?,
-        text: item.text,
-        media: (item.media != "[]").then(|| json(&item.media)).transpose()?,
-        topics: checked(item.topics)?,
         ref_id: item.ref_id.map_or(Ok(None), |id| reader.found(id.get()))?,
-        extra: item.extra.as_deref().map(json).transpose()?,
         broadcast: item.broadcast,
         to: checked(hosts(&item.to)?)?,
         audience: Some(item.audience),
         mentions: checked(hosts(&item.mentions)?)?,
+        ..plain
     })
 }
 

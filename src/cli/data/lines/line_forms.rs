@@ -1,13 +1,9 @@
 //! Declarations and fields that the lines of several tables share.
 
-use std::borrow::Cow;
-
-use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::cli::data::import::refusal::{INVALID_FIELD, Refusal};
 use feed::{Command, ImportLine};
-use model::error::Error;
 use model::{KindNames, Millis, NamedRule, Time, is_topic, kinds_of_rule};
 
 /// Declares lines. Of the fields behind the first semicolon each may be left out, or `null`; those behind the second one have no
@@ -74,11 +70,4 @@ pub(super) fn list_name(name: String) -> Result<String, Refusal> {
         true => Ok(name),
         false => Err(Refusal::of_field(INVALID_FIELD, "list", "expected 1 to 64 characters", &name)),
     }
-}
-
-/// JSON of the host for a line, so without line ends: where they are allowed, a space means the same.
-pub(super) fn json<T: DeserializeOwned>(json: &str) -> Result<T, Error> {
-    let is_end = |c: char| matches!(c, '\n' | '\r');
-    let json = if json.contains(is_end) { Cow::Owned(json.replace(is_end, " ")) } else { Cow::Borrowed(json) };
-    serde_json::from_str(&json).map_err(|e| Error::Corrupt(format!("media or extra: {e}")))
 }

@@ -6,8 +6,6 @@ use super::*;
 use crate::cli::data::import::csv::object_of;
 use crate::cli::data::import::fields::{Columns, split};
 use crate::cli::data::import::split_records::Shape;
-use feed::ImportItems;
-use model::NewContent;
 
 /// The change that a record of CSV is, as a command log has it.
 fn csv(table: Table, record: &str) -> Result<String, Refusal> {
@@ -81,20 +79,6 @@ fn names_and_kinds_of_reactions_are_read() {
     }
     let kind = json(Table::Names, r#"{"reaction":"👏"}"#);
     assert_eq!(kind.as_deref(), Ok(r#"{"number_reactions":{"kinds":["👏"]}}"#));
-}
-
-#[test]
-fn fields_of_an_item_are_those_of_a_publish() {
-    // A field that one of the two lacks would be refused.
-    let all = r#"{"author_id":"1","content_id":"7","published_at":5,"kind":"a","text":"t","media":[{"type":"a","url":"b"}],"topics":["t"],"ref_id":"8","extra":{"a": 1},"broadcast":false,"to":["2"],"audience":"followers","mentions":["3"]}"#;
-    let new_item = |text: &str| serde_json::from_str::<NewContent>(text).expect("a new_item");
-    let item = |text: &str| match Table::Content.change(text).expect("an item") {
-        Command::ImportItems(ImportItems { mut new_items, .. }) => new_items.remove(0),
-        other => panic!("{other:?}"),
-    };
-    assert_eq!((written(&new_item(all)).as_str(), written(&item(all)).as_str()), (all, all));
-    let nulls = r#"{"author_id":1,"content_id":7,"published_at":null,"kind":null,"text":null,"media":null,"topics":null,"ref_id":null,"extra":null,"broadcast":null,"to":null,"audience":null,"mentions":null}"#;
-    assert_eq!(written(&item(nulls)), written(&new_item(nulls)));
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use super::Scope;
-use super::line_forms::{alone, json, lines, list_name};
+use super::line_forms::{alone, lines, list_name};
 use crate::cli::data::export::output::Output;
 use crate::cli::data::import::refusal::{INVALID_FIELD, MISSING_FIELD, Refusal};
 use feed::reader;
@@ -14,7 +14,7 @@ use feed::{
     Command, GiveNumbers, MoveMarker, MoveNoticeMarker, NumberReactions, PutProfiles, PutSettings, SetSuspension,
     Visibility,
 };
-use model::error::Result;
+use model::error::{Error, Result};
 use model::{Audience, ExternalId, JsonObject, Profile, ReactionKinds, Time, UserSettings};
 
 /// The id of a user or an item, or a kind of reactions, in the order in which the server is to see them first.
@@ -98,7 +98,7 @@ pub(super) fn write_settings(scope: &Scope<'_>, out: &mut Output<'_>) -> Result<
 
 pub(super) fn write_profiles(scope: &Scope<'_>, out: &mut Output<'_>) -> Result<()> {
     reader::each_profile(scope.reader, &mut |(user, Profile { nickname, avatar, extra })| {
-        let extra = extra.as_deref().map(json).transpose()?;
+        let extra = extra.as_deref().map(JsonObject::on_a_line).transpose().map_err(Error::Corrupt)?;
         out.line(None, &UserProfile { user_id: scope.reader.host(user)?, nickname, avatar, extra })
     })
 }

@@ -1,6 +1,8 @@
 //! Rows of items, and of lists of items.
 
-use super::{Value, audience, author, bits, corrupt, decode, encode, flags, read_author, read_bits, read_flags, valid};
+use bincode::serde::Compat;
+
+use super::{Value, audience, author, corrupt, decode, encode, flags, read_author, read_flags, valid};
 use crate::rows::keys;
 use model::error::Result;
 use model::{Audience, Content, ContentId, Cursor, Entry, KindId, Millis, UserId};
@@ -23,6 +25,7 @@ impl Value for Stored {
 
     fn bytes(&self) -> Result<Vec<u8>> {
         let Self { content, deleted_at } = self;
+        let users = |users: &[UserId]| users.iter().map(|user| user.get()).collect::<Vec<_>>();
         // In the order of `read_content`.
         let fields = (
             content.author.get(),
@@ -30,45 +33,33 @@ impl Value for Stored {
             content.edited_at,
             deleted_at,
             &content.kind,
-            &content.text,
-            &content.media,
-            &content.topics,
+            content.kind_id.0,
             content.ref_id.map(ContentId::get),
-            &content.extra,
             content.broadcast,
+            users(&content.to),
+            content.audience == Audience::Followers,
+            users(&content.mentions),
             content.fingerprint,
         );
-        let to = content.to.iter().map(|source| source.get()).collect::<Vec<_>>();
-        let paths = (content.kind_id.0, to, bits([content.audience == Audience::Followers]));
-        let mentions: Vec<_> = content.mentions.iter().map(|user| user.get()).collect();
-        encode(CONTENT, &(fields, mentions, paths))
+        encode(CONTENT, &(fields, Compat(content.plain_fields())))
     }
 }
 
 fn read_content(id: ContentId, bytes: &[u8]) -> Result<Stored> {
-    let (fields, mentions, (kind_id, to, flags)) = decode("content", CONTENT, bytes)?;
-    let (author, published_at, edited_at, deleted_at, kind, text, media, topics, ref_id, extra, broadcast, fingerprint) =
+    let (fields, Compat(plain)) = decode("content", CONTENT, bytes)?;
+    let (author, published_at, edited_at, deleted_at, kind, kind_id, ref_id, broadcast, to, followers, mentions, hash) =
         fields;
-    let [for_followers] = read_bits(flags)?;
     let users = |ids: Vec<u64>| ids.into_iter().map(|raw| valid(raw, "content: user")).collect::<Result<Vec<_>>>();
-    let ref_id = Option::map(ref_id, |raw| valid(raw, "content: ref_id")).transpose()?;
     let content = Content {
-        id,
-        author: valid(author, "content: author")?,
-        published_at,
         edited_at,
-        kind,
         kind_id: KindId(kind_id),
-        text,
-        media,
-        topics,
-        ref_id,
-        extra,
+        ref_id: Option::map(ref_id, |raw| valid(raw, "content: ref_id")).transpose()?,
         broadcast,
         to: users(to)?,
-        audience: audience(for_followers),
+        audience: audience(followers),
         mentions: users(mentions)?,
-        fingerprint,
+        fingerprint: hash,
+        ..Content::new(id, valid(author, "content: author")?, published_at, kind, plain)
     };
     Ok(Stored { content, deleted_at })
 }
