@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::oracles::ALL;
+use super::oracles::{ALL, relations_to_items};
 use super::visibility::Town;
 use crate::server::tokens::token;
 
@@ -105,16 +105,18 @@ fn a_token_sees_the_profiles_and_lists_of_whom_it_sees() {
 }
 
 #[test]
-fn a_token_reacts_to_and_comments_on_what_its_user_sees() {
+fn a_token_relates_its_user_to_what_the_user_sees() {
     let (town, items) = town();
     for viewer in VIEWERS {
         for item in &items {
             let comment = json!({"author_id": viewer, "text": "mine"}).to_string();
-            for (method, path, body) in [
-                ("PUT", format!("/v1/content/{}/reactions/like/{viewer}", item.id), ""),
-                ("POST", format!("/v1/content/{}/comments", item.id), comment.as_str()),
-                ("DELETE", format!("/v1/content/{}/reactions/like/{viewer}", item.id), ""),
-            ] {
+            let puts = relations_to_items().into_iter().map(|path| ("PUT", path, ""));
+            let others = [
+                ("POST", "/v1/content/ITEM/comments".to_owned(), comment.as_str()),
+                ("DELETE", "/v1/content/ITEM/reactions/like/USER".to_owned(), ""),
+            ];
+            for (method, path, body) in puts.chain(others) {
+                let path = path.replace("ITEM", &item.id).replace("USER", viewer);
                 let reply = town.call(&token(viewer), method, &path, body);
                 match item.refusal(viewer) {
                     "" => assert!([200, 201].contains(&reply.status), "{method} {path}: {}", reply.text()),

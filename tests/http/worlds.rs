@@ -10,7 +10,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 use serde_json::{Value, json};
 
-use super::oracles::{ALL, Ask, asks};
+use super::oracles::{ALL, Ask, asks, relations_to_items};
 use super::visibility::{Town, heard};
 use crate::server::host_ids::escaped;
 use crate::server::tokens::{key, token};
@@ -138,6 +138,10 @@ fn keep_secrets(town: &Town, world: usize) {
     for what in ["hidden", "kept", "blocked", "private"] {
         for user in ["ana", "bo"] {
             put(format!("content/{what}%20{world}/reactions/like/{user}"), json!({"since": AT + 400}));
+            for path in relations_to_items() {
+                let path = path.replace("ITEM", &escaped(&format!("{what} {world}"))).replace("USER", user);
+                town.app("PUT", &path, &Value::Null);
+            }
         }
         let body = json!({"author_id": hider, "text": "on a secret", "published_at": AT + 410});
         town.app("POST", &format!("/v1/content/{what}%20{world}/comments"), &body);

@@ -13,10 +13,11 @@ pub fn described() -> String {
 
 fn line(table: AnyTable) -> String {
     let own = if table.counted.is_none() { " Each server's own." } else { "" };
+    let purged = if table.ends_with_item { " Purged with items." } else { "" };
     let mut sources: Vec<_> = table.follows.iter().map(|(source, _)| format!("`{source}`")).collect();
     sources.dedup();
     let (about, values, sources) = (table.about.trim(), table.values, sources.join(", "));
-    format!("| `{table}` | {about}{own} | {} | {values} | {sources} |\n", key(table.keys))
+    format!("| `{table}` | {about}{own}{purged} | {} | {values} | {sources} |\n", key(table.keys))
 }
 
 /// The parts of a key; `!` before those that are stored inverted.

@@ -6,7 +6,7 @@ pub(crate) mod viewer;
 
 pub(crate) use contents::add_reactions;
 pub use contents::{
-    by_id, contents, find_item, find_live, hydrate, listed, summaries, viewed, with_counts, with_viewer,
+    by_id, contents, find_live, hydrate, ids_if_permitted, listed, summaries, viewed, with_counts, with_viewer,
 };
 pub(crate) use live::live_contents;
 pub use viewer::{find_place, find_span, sees_user};
