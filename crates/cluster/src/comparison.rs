@@ -203,6 +203,7 @@ impl Comparer {
             kept.end(id, state);
         };
         self.is_busy.store(true, Ordering::Release);
+        let _still = feed.streaming().hold_changes();
         match threads::start("digest", walk) {
             Ok(thread) => {
                 // An error: the thread has failed before it came so far.

@@ -80,14 +80,12 @@ impl KeptRows {
     /// Writes rows, or puts them into the group: see [`Database::write`].
     pub(crate) fn write(&self, what: Option<Write>, rows: WriteBatch, acknowledges: bool) -> Result<()> {
         let ends = self.memory.announce(&rows);
-        let concerned = self.rest.as_ref().map(|_| things(what, &rows).collect::<Vec<_>>());
+        if let Some(rest) = &self.rest {
+            rest.lock().things.extend(things(what, &rows));
+        }
         let written = self.rows.write(what, rows, acknowledges);
         match self.rest.as_ref().filter(|_| written.is_ok()) {
-            Some(rest) => {
-                let mut rest = rest.lock();
-                rest.ends.extend(ends);
-                rest.things.extend(concerned.into_iter().flatten());
-            }
+            Some(rest) => rest.lock().ends.extend(ends),
             None => self.end(ends, written.is_ok()),
         }
         written
@@ -98,7 +96,12 @@ impl KeptRows {
         if !is_written {
             ends.reverse();
         }
-        ends.into_iter().for_each(|end| end(&self.memory, is_written));
+        for end in ends {
+            match end {
+                End::Changing(changing) => drop(changing),
+                End::Step(step) => step(&self.memory, is_written),
+            }
+        }
     }
 
     /// The effects of the present change, in their order, once. Changes of items have events instead, but for

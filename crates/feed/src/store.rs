@@ -107,7 +107,7 @@ impl Store {
     pub fn put_notes(&self, notes: &[(&str, Option<&[u8]>)]) -> Result<()> {
         let mut change = WriteBatch::default();
         for (name, note) in notes {
-            change.set(&NOTES, name, *note);
+            change.set(&NOTES, *name, *note);
         }
         self.commit(change, false)
     }

@@ -69,22 +69,22 @@ impl WriteBatch {
     }
 
     /// Puts a row.
-    pub fn put(&mut self, family: &'static Family, key: impl AsRef<[u8]>, value: impl Into<Vec<u8>>) {
-        self.rows.push((family, key.as_ref().to_vec(), Op::Put(value.into())));
+    pub fn put(&mut self, family: &'static Family, key: impl Into<Vec<u8>>, value: impl Into<Vec<u8>>) {
+        self.rows.push((family, key.into(), Op::Put(value.into())));
     }
 
     /// Removes a row.
-    pub fn delete(&mut self, family: &'static Family, key: impl AsRef<[u8]>) {
-        self.rows.push((family, key.as_ref().to_vec(), Op::Delete));
+    pub fn delete(&mut self, family: &'static Family, key: impl Into<Vec<u8>>) {
+        self.rows.push((family, key.into(), Op::Delete));
     }
 
     /// Merges a step into a row.
-    pub fn merge(&mut self, family: &'static Family, key: impl AsRef<[u8]>, step: impl Into<Vec<u8>>) {
-        self.rows.push((family, key.as_ref().to_vec(), Op::Merge(step.into())));
+    pub fn merge(&mut self, family: &'static Family, key: impl Into<Vec<u8>>, step: impl Into<Vec<u8>>) {
+        self.rows.push((family, key.into(), Op::Merge(step.into())));
     }
 
     /// Puts a row, or removes it (`None`).
-    pub fn set(&mut self, family: &'static Family, key: impl AsRef<[u8]>, value: Option<impl Into<Vec<u8>>>) {
+    pub fn set(&mut self, family: &'static Family, key: impl Into<Vec<u8>>, value: Option<impl Into<Vec<u8>>>) {
         match value {
             Some(value) => self.put(family, key, value),
             None => self.delete(family, key),
@@ -92,7 +92,7 @@ impl WriteBatch {
     }
 
     /// Deletes the rows that are there before this change.
-    pub fn delete_range(&mut self, family: &'static Family, from: impl AsRef<[u8]>, to: impl AsRef<[u8]>) {
-        self.ranges.push((family, [from.as_ref().to_vec(), to.as_ref().to_vec()]));
+    pub fn delete_range(&mut self, family: &'static Family, from: impl Into<Vec<u8>>, to: impl Into<Vec<u8>>) {
+        self.ranges.push((family, [from.into(), to.into()]));
     }
 }

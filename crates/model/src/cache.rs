@@ -151,14 +151,13 @@ impl<K, V> fmt::Debug for Cache<K, V> {
 ///
 /// Absence is not cached, so a change that creates a key needs no announcement.
 #[derive(Debug)]
-pub struct ReadThrough<K, V>(Arc<Kept<K, V>>);
-
-#[derive(Debug)]
-struct Kept<K, V> {
+pub struct ReadThrough<K, V> {
     values: Cache<K, V>,
-    /// Several keys share a count; then a change of one looks like a change of the others, too.
-    changes: Striped<Mutex<Changes>>,
+    changes: Arc<ChangesByKey>,
 }
+
+/// Several keys share a count; then a change of one looks like a change of the others, too.
+type ChangesByKey = Striped<Mutex<Changes>>;
 
 #[derive(Debug, Default)]
 struct Changes {
@@ -176,21 +175,21 @@ impl Changes {
 impl<K: Copy + Eq + Hash + Into<u64>, V: Clone> ReadThrough<K, V> {
     /// An empty cache for `limit` bytes; `usual` and `bytes` as in [`Cache::new`].
     pub fn new(limit: u64, usual: u64, bytes: fn(&V) -> u64) -> Self {
-        Self(Arc::new(Kept { values: Cache::new(limit, usual, bytes), changes: Striped::default() }))
+        Self { values: Cache::new(limit, usual, bytes), changes: Arc::default() }
     }
 
     /// Caches a value that was loaded at this version, if it is still fresh.
     pub fn keep(&self, key: K, value: &V, before: Option<u64>) {
         // No change begins or ends meanwhile.
-        let changes = self.0.changes.of(key.into()).lock();
+        let changes = self.changes.of(key.into()).lock();
         if before.is_some() && changes.version() == before {
-            self.0.values.insert(key, value.clone());
+            self.values.insert(key, value.clone());
         }
     }
 
     /// The cached value, or the loaded one.
     pub fn get(&self, key: K, load: impl FnOnce() -> Result<V>) -> Result<V> {
-        if let Some(value) = self.0.values.get(&key) {
+        if let Some(value) = self.values.get(&key) {
             return Ok(value);
         }
         let before = self.version(key);
@@ -207,7 +206,7 @@ impl<K: Copy + Eq + Hash + Into<u64>, V: Clone> ReadThrough<K, V> {
         cached: impl FnMut(&V),
         load: impl FnOnce(&[K]) -> Result<Vec<Option<V>>>,
     ) -> Result<Vec<Option<V>>> {
-        let mut values = self.0.values.get_each(keys);
+        let mut values = self.values.get_each(keys);
         values.iter().flatten().for_each(cached);
         if values.iter().all(Option::is_some) {
             return Ok(values);
@@ -235,55 +234,52 @@ impl<K: Copy + Eq + Hash + Into<u64>, V: Clone> ReadThrough<K, V> {
 
     /// The cache in figures.
     pub fn usage(&self) -> CacheUsage {
-        self.0.values.usage()
+        self.values.usage()
     }
 
     /// The cached value.
     pub fn cached(&self, key: K) -> Option<V> {
-        self.0.values.get(&key)
+        self.values.get(&key)
     }
 
     /// A number for [`ReadThrough::keep`], which differs after each change; `None` while one is under way. Must come before
     /// the value is loaded.
     pub fn version(&self, key: K) -> Option<u64> {
-        self.0.changes.of(key.into()).lock().version()
+        self.changes.of(key.into()).lock().version()
     }
 
     /// Announces a change of a value that need not make a cached one stale; `stale` tells.
-    pub fn change_some(&self, key: K, stale: impl FnOnce(&V) -> bool) -> CacheChange<K, V> {
-        self.0.changes.of(key.into()).lock().under_way += 1;
+    pub fn change_some(&self, key: K, stale: impl FnOnce(&V) -> bool) -> CacheChange {
+        self.changes.of(key.into()).lock().under_way += 1;
         // Nothing is kept from here on, so the value stays the same between the two.
-        if self.0.values.entries.peek(&key).is_some_and(|value| stale(&value)) {
-            self.0.values.remove(&key);
+        if self.values.entries.peek(&key).is_some_and(|value| stale(&value)) {
+            self.values.remove(&key);
         }
-        CacheChange { cache: Arc::clone(&self.0), key }
+        CacheChange { changes: Arc::clone(&self.changes), key: key.into() }
     }
 
     /// Announces a change of a value; it ends when the result is dropped.
-    pub fn change(&self, key: K) -> CacheChange<K, V> {
-        self.0.changes.of(key.into()).lock().under_way += 1;
-        self.0.values.remove(&key);
-        CacheChange { cache: Arc::clone(&self.0), key }
+    pub fn change(&self, key: K) -> CacheChange {
+        self.change_some(key, |_| true)
+    }
+
+    /// Ends a change, and caches the written value. The caller ensures that a value has one change at a time.
+    pub fn written(&self, key: K, value: V, _changing: CacheChange) {
+        self.values.insert(key, value);
     }
 }
 
 /// A change of a value under way.
+#[derive(Debug)]
 #[must_use = "the change ends when this is dropped"]
-pub struct CacheChange<K: Copy + Eq + Hash + Into<u64>, V: Clone> {
-    cache: Arc<Kept<K, V>>,
-    key: K,
+pub struct CacheChange {
+    changes: Arc<ChangesByKey>,
+    key: u64,
 }
 
-impl<K: Copy + Eq + Hash + Into<u64>, V: Clone> CacheChange<K, V> {
-    /// Ends the change, and caches the written value. The caller ensures that a value has one change at a time.
-    pub fn written(self, value: V) {
-        self.cache.values.insert(self.key, value);
-    }
-}
-
-impl<K: Copy + Eq + Hash + Into<u64>, V: Clone> Drop for CacheChange<K, V> {
+impl Drop for CacheChange {
     fn drop(&mut self) {
-        let mut changes = self.cache.changes.of(self.key.into()).lock();
+        let mut changes = self.changes.of(self.key).lock();
         changes.under_way -= 1;
         changes.ended += 1;
     }

@@ -17,7 +17,7 @@ use crate::rows::values::{Value, read_floor};
 use crate::store::Store;
 use kv::{At, Rows, Scope, Tier};
 use model::error::Result;
-use model::{Cursor, Millis, Notice, priority};
+use model::{Cursor, Millis, Notice, NoticeCursor, UserId, priority};
 
 /// Events that are compared; nodes keep more.
 const NEWEST: u64 = 500_000;
@@ -49,8 +49,8 @@ pub fn has_data(store: &Store) -> Result<bool> {
 /// The digests of the tables that are equal on all nodes of a cluster, as of one instant. Nodes that have applied the
 /// same commands have the same digests, whenever each of them archives, purges or compacts.
 ///
-/// `taken` is called once, after that instant. Until then the caller makes no change that is replicated; later
-/// changes do not count. The rest takes time in proportion to the rows, and bounded memory. Lowers the priority of
+/// `taken` is called once, after that instant. Until then the caller holds all changes, so that no row is moved to an archive
+/// either; later changes do not count. The rest takes time in proportion to the rows, and bounded memory. Lowers the priority of
 /// the calling thread for good.
 ///
 /// Notices count from the time of [`keep_notices`](crate::notices::tables::keep_notices) on: to be called before, with the same
@@ -64,14 +64,11 @@ pub fn digest(
     taken: &mut dyn FnMut(),
     watch: &mut dyn Watch,
 ) -> Result<Vec<TableDigest>> {
-    // A compaction drops moved rows even if an older snapshot needs them. So no row moves until the files of the
-    // snapshot are held, by an iterator over each table.
     let notices_since = store.memory.rules.notices_since.load(Ordering::Relaxed);
-    let floors = [store.memory.outboxes.rows.hold(), store.memory.topics.lists.hold()];
     let snapshot = store.kv().snapshot();
     let at = store.at(&snapshot, Tier::Disk);
+    // They hold the files of the snapshot: a compaction drops rows that are moved later even if an older snapshot needs them.
     let walks = replicated().map(|(table, _)| at.rows(table, Scope::Once)).collect::<Result<Vec<_>>>()?;
-    drop(floors);
     taken();
     priority::lower(priority::CHECKS);
     let mut digests: Vec<Digester> = Vec::new();
@@ -138,7 +135,7 @@ impl<'a> Rules<'a> {
         key: &[u8],
         value: &'v [u8],
     ) -> Result<Option<&'v [u8]>> {
-        if table.ends_with_item && self.is_final(table.keys.item(key))? {
+        if table.ends_with_item && self.is_final(keys::item(table.keys, key))? {
             return Ok(None);
         }
         let counts = match counted {
@@ -157,7 +154,7 @@ impl<'a> Rules<'a> {
 
     /// Whether a notice is of a time that is kept, and its items are not deleted before the bound.
     fn is_notice(&mut self, key: &[u8], value: &[u8]) -> Result<bool> {
-        let Some((_, place)) = keys::split_notice(key) else { return Ok(true) };
+        let Some((_, place)) = keys::read::<(UserId, NoticeCursor)>(key) else { return Ok(true) };
         if place.at < self.notices_since {
             return Ok(false);
         }
@@ -192,13 +189,13 @@ impl<'a> Rules<'a> {
 
     /// Whether a row is above the floor of its partition, whose head comes first.
     fn is_hot(&mut self, key: &[u8], value: &[u8]) -> Result<bool> {
-        let Some((partition, at, id)) = keys::split_row(key) else { return Ok(true) };
+        let Some((partition, place)) = keys::place(key) else { return Ok(true) };
         if keys::is_head(key) {
             self.floor = read_floor(Some(value))?.map(|floor| (partition, floor));
             return Ok(false);
         }
         let floor = self.floor.filter(|(of, _)| *of == partition).map(|(_, floor)| floor);
-        Ok(keys::cursor(at, id) > floor)
+        Ok(Some(place) > floor)
     }
 }
 

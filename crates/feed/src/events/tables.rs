@@ -2,8 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use crate::rows::key_types::EventNumber;
-use crate::rows::keys;
+use crate::rows::keys::{self, EventNumber};
 use crate::rows::tables::{EVENTS, NOTES};
 use crate::rows::values::Value;
 use crate::store::{EVENTS_FROM, Store};

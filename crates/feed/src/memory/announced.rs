@@ -7,24 +7,31 @@ use crate::rows::table::{AnyTable, Kept};
 use crate::rows::tables::ALL;
 use crate::rows::values::{Number, Value};
 use kv::{Op, WriteBatch};
+use model::cache::CacheChange;
 use model::failpoint::Write;
 use model::versions::Thing;
 use model::{Activity, ContentId, TopicId, Unpushed, UserId};
 
-/// The end of the change of a row. It gets to know whether the row is written. Until then a cache takes in nothing of it.
-pub(crate) type End = Box<dyn FnOnce(&Memory, bool) + Send>;
-
-/// Ends the change of what a cache has.
-fn until_end(changing: impl Sized + Send + 'static) -> End {
-    Box::new(move |_, _| drop(changing))
+/// The end of the change of a row. Until then a cache takes in nothing of it.
+pub(crate) enum End {
+    /// What a cache has changes until this is dropped.
+    Changing(CacheChange),
+    /// It gets to know whether the row is written.
+    Step(Box<dyn FnOnce(&Memory, bool) + Send>),
 }
 
-fn once_written(step: impl FnOnce(&Memory) + Send + 'static) -> End {
-    Box::new(move |memory, is_written| {
-        if is_written {
-            step(memory);
-        }
-    })
+impl End {
+    fn step(step: impl FnOnce(&Memory, bool) + Send + 'static) -> Self {
+        Self::Step(Box::new(step))
+    }
+
+    fn once_written(step: impl FnOnce(&Memory) + Send + 'static) -> Self {
+        Self::step(move |memory, is_written| {
+            if is_written {
+                step(memory);
+            }
+        })
+    }
 }
 
 /// The things that rows concern: answers that depend on them are read again. No answer depends on an item that is not
@@ -36,10 +43,15 @@ pub(crate) fn things(what: Option<Write>, rows: &WriteBatch) -> impl Iterator<It
             Kept::Contents if what == Some(Write::Publish) => None,
             Kept::Contents | Kept::Counts => ContentId::new(first?).ok().map(Thing::Item),
             Kept::Outboxes | Kept::Summaries => UserId::new(first?).ok().map(Thing::User),
-            Kept::Reactions => UserId::new(keys::split_reaction(key)?.2).ok().map(Thing::User),
+            Kept::Reactions => Some(Thing::User(reacting(key)?)),
             _ => None,
         }
     })
+}
+
+/// The user of a reaction.
+fn reacting(key: &[u8]) -> Option<UserId> {
+    keys::read(key).map(|(_, _, user): (ContentId, u8, UserId)| user)
 }
 
 impl Memory {
@@ -75,45 +87,42 @@ impl Memory {
                 // A fan-out that chooses after a read of the row chooses this user.
                 seen.into_iter().for_each(|seen| self.loaded.partial_push_recipients.set(user, seen));
                 let changing = self.inboxes.activities.change(user);
-                once_written(move |memory| {
+                End::once_written(move |memory| {
                     if let Some(activity) = after {
-                        changing.written(activity);
+                        memory.inboxes.activities.written(user, activity, changing);
                     }
                     if seen.is_none() {
                         memory.loaded.partial_push_recipients.remove(user);
                     }
                 })
             }
-            Kept::Contents => until_end(self.shown.contents.change(ContentId::new(first?).ok()?)),
-            Kept::Counts => until_end(self.shown.item_counts.change(ContentId::new(first?).ok()?)),
-            Kept::Inboxes => until_end(self.inboxes.rows.change(user()?)),
+            Kept::Contents => End::Changing(self.shown.contents.change(ContentId::new(first?).ok()?)),
+            Kept::Counts => End::Changing(self.shown.item_counts.change(ContentId::new(first?).ok()?)),
+            Kept::Inboxes => End::Changing(self.inboxes.rows.change(user()?)),
             Kept::Outboxes => {
-                let (_, at, id) = keys::split_row(key)?;
-                until_end(self.outboxes.parts.change(user()?, keys::cursor(at, id)?))
+                let (author, place) = keys::read(key)?;
+                End::Changing(self.outboxes.parts.change(author, place))
             }
-            Kept::Reactions => {
-                let (.., user) = keys::split_reaction(key)?;
-                until_end(self.shown.newest_reactions.change(UserId::new(user).ok()?))
-            }
-            Kept::Topics => until_end(self.topics.ends.change(TopicId::new(first?).ok()?)),
+            Kept::Reactions => End::Changing(self.shown.newest_reactions.change(reacting(key)?)),
+            Kept::Topics => End::Changing(self.topics.ends.change(TopicId::new(first?).ok()?)),
             Kept::Unpushed => {
                 let author = user()?;
                 let after = put.and_then(|value| Unpushed::read(key, value).ok()).unwrap_or_default();
-                once_written(move |memory| memory.loaded.unpushed.rows.set(author, after))
+                End::once_written(move |memory| memory.loaded.unpushed.set(author, after))
             }
             Kept::Erasing => {
                 let (user, after) = (user()?, put.is_some());
                 let before = self.erasing.has(user);
                 self.erasing.set(user, before || after);
                 let summary = self.shown.summaries.change(user);
-                Box::new(move |memory, is_written| {
+                End::step(move |memory, is_written| {
                     memory.erasing.set(user, if is_written { after } else { before });
                     drop(summary);
                 })
             }
             Kept::Kinds => {
                 let [sort, number] = *key else { return None };
-                Box::new(move |memory, is_written| {
+                End::step(move |memory, is_written| {
                     if !is_written {
                         memory.kinds.of(sort).take_back(number);
                     }
@@ -121,7 +130,7 @@ impl Memory {
             }
             Kept::Names => {
                 let (name, number) = (text()?, number());
-                Box::new(move |memory, is_written| match number {
+                End::step(move |memory, is_written| match number {
                     Some(number) => {
                         memory.names.numbers.end(&name, number, is_written);
                         if is_written {
@@ -135,13 +144,13 @@ impl Memory {
             // A name that is removed.
             Kept::NamesByNumber if put == Some(&[]) => {
                 let number = first?;
-                once_written(move |memory| memory.names.names.remove(&number))
+                End::once_written(move |memory| memory.names.names.remove(&number))
             }
             Kept::NamesByNumber => return None,
-            Kept::Summaries => until_end(self.shown.summaries.change(user()?)),
+            Kept::Summaries => End::Changing(self.shown.summaries.change(user()?)),
             Kept::TopicIds => {
                 let (name, number) = (text()?, number()?);
-                Box::new(move |memory, is_written| memory.topics.ids.end(&name, number, is_written))
+                End::step(move |memory, is_written| memory.topics.ids.end(&name, number, is_written))
             }
         })
     }

@@ -16,7 +16,6 @@ use kv::{At, Database, Tier, WriteBatch};
 use model::error::Result;
 use model::failpoint::Write;
 use model::{ContentId, Cursor, Order, Span};
-use parking_lot::{RwLock, RwLockReadGuard};
 
 /// The partition of no user and no topic: its head in the archive tells that some partition has a floor.
 pub(crate) const NOBODY: u64 = 0;
@@ -29,8 +28,6 @@ pub(crate) struct Archived {
     moving: Write,
     /// Whether any partition has a floor. If not, no floor is looked up.
     any: AtomicBool,
-    /// Exclusive for moving rows, shared while none may be moved. Changes need none: rows are moved between them.
-    still: RwLock<()>,
 }
 
 /// Floors of partitions, for a change of their rows.
@@ -51,7 +48,7 @@ pub(crate) struct Walks<'a> {
 
 impl Archived {
     pub(crate) fn new(hot: AnyTable, archive: AnyTable, moving: Write) -> Self {
-        Self { hot, archive, moving, any: AtomicBool::new(false), still: RwLock::default() }
+        Self { hot, archive, moving, any: AtomicBool::new(false) }
     }
 
     /// Whether any partition has a floor.
@@ -79,15 +76,9 @@ impl Archived {
         read_floor(at.get(self.hot, &keys::head(partition))?.as_deref())
     }
 
-    /// Keeps all rows from being moved.
-    pub(crate) fn hold(&self) -> RwLockReadGuard<'_, ()> {
-        self.still.read()
-    }
-
     /// Moves rows of a partition to the archive, oldest first, up to and including `newest`, at most `most`, in one
     /// write. Returns how many. No change may be under way.
     pub(crate) fn move_rows(&self, database: &Database, partition: u64, newest: Cursor, most: usize) -> Result<usize> {
-        let _moving = self.still.write();
         // Before the floor is visible: a reader that sees a floor looks into the archive.
         self.any.store(true, Ordering::SeqCst);
         let mut walk = Walk::new(database.now(Tier::Disk), self.hot)?;
@@ -98,7 +89,7 @@ impl Archived {
         change.put(archive, keys::head(NOBODY), []);
         let (mut moved, mut last) = (0, None);
         walk.rows(partition, span, Order::OldestFirst, &mut |cursor: Cursor, value| {
-            change.put(archive, keys::row(partition, cursor.at, cursor.id.get()), value);
+            change.put(archive, keys::of((partition, cursor)), value);
             moved += 1;
             last = Some(cursor);
             go_on(moved < most)
@@ -142,7 +133,7 @@ impl Floors<'_> {
     /// The table for a new row of a partition.
     fn table_of(&self, database: &Database, key: &[u8]) -> Result<AnyTable> {
         let Archived { hot, archive, .. } = *self.of;
-        let Some((partition, at, id)) = keys::split_row(key).filter(|_| self.of.has_floors()) else { return Ok(hot) };
+        let Some((partition, place)) = keys::place(key).filter(|_| self.of.has_floors()) else { return Ok(hot) };
         let known = self.known.borrow().get(&partition).copied();
         let floor = match known {
             Some(floor) => floor,
@@ -152,7 +143,7 @@ impl Floors<'_> {
                 floor
             }
         };
-        Ok(if keys::cursor(at, id) <= floor { archive } else { hot })
+        Ok(if Some(place) <= floor { archive } else { hot })
     }
 }
 

@@ -5,12 +5,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use parking_lot::RwLock;
 
-use crate::rows::keys;
 use crate::rows::tables::ERASURES;
 use crate::rows::walk::go_on;
 use kv::{Database, Tier};
 use model::UserId;
-use model::error::{Error, Result};
+use model::error::Result;
 
 /// The users who are being erased.
 #[derive(Default)]
@@ -24,8 +23,7 @@ impl Erasing {
     /// Reads those of a directory.
     pub(crate) fn load(&self, database: &Database) -> Result<()> {
         database.now(Tier::Disk).each_row(&ERASURES, &[], |key, _| {
-            let user = keys::split_id(key).and_then(|raw| UserId::new(raw).ok());
-            self.set(user.ok_or_else(|| Error::Corrupt("a key in erasures".to_owned()))?, true);
+            self.set(ERASURES.key(key)?, true);
             go_on(true)
         })
     }

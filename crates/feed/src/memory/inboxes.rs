@@ -139,7 +139,7 @@ impl Inboxes {
         while records.peek().is_some() {
             let mut batch = WriteBatch::default();
             for (job, record) in records.by_ref().take(MOST_ROWS) {
-                batch.set(&JOBS, keys::job(*job), record.as_deref());
+                batch.set(&JOBS, keys::of(*job), record.as_deref());
             }
             database.written().write(Some(Write::EndJobs), batch, false)?;
             pace.step();

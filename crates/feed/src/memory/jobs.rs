@@ -2,13 +2,11 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::rows::keys;
 use crate::rows::tables::JOBS;
-use crate::rows::values::Value;
 use crate::rows::walk::go_on;
-use kv::{Database, Scope, Tier};
-use model::error::{Error, Result};
-use model::{Job, JobId, Work};
+use kv::{Database, Tier};
+use model::error::Result;
+use model::{JobId, Work};
 
 /// The number of the next job.
 pub(crate) struct NextJob(AtomicU64);
@@ -18,7 +16,7 @@ impl NextJob {
     pub(crate) fn load(database: &Database) -> Result<Self> {
         let mut newest = 0;
         database.now(Tier::Disk).each_row(&JOBS, &[], |key, _| {
-            newest = id(key)?.seq.max(newest);
+            newest = JOBS.key::<JobId>(key)?.seq.max(newest);
             go_on(true)
         })?;
         Ok(Self(AtomicU64::new(newest + 1)))
@@ -28,13 +26,4 @@ impl NextJob {
     pub(crate) fn give(&self, work: &Work) -> JobId {
         JobId { lane: work.lane(), seq: self.0.fetch_add(1, Ordering::Relaxed) }
     }
-}
-
-/// All jobs that are written, by lane, then by age, oldest first.
-pub(crate) fn all(database: &Database) -> Result<Vec<Job>> {
-    database.now(Tier::Disk).beginning((&JOBS, Scope::Table), &[], &[], usize::MAX, Job::read)
-}
-
-fn id(key: &[u8]) -> Result<JobId> {
-    keys::split_job(key).ok_or_else(|| Error::Corrupt("a key in jobs".to_owned()))
 }

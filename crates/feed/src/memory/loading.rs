@@ -13,7 +13,7 @@ use parking_lot::{Mutex, MutexGuard};
 
 use super::activities::{MOST_RECIPIENTS, PartialPushRecipients};
 use super::key_filter::{Filled, KeyFilter};
-use super::unpushed::UnpushedRows;
+use super::user_rows::Mirror;
 use crate::memory::key_filter::FilterUsage;
 use crate::rows::keys;
 use crate::rows::table::{AnyTable, Kept};
@@ -35,12 +35,18 @@ const TELL_EVERY: Duration = Duration::from_secs(5);
 /// Rows between two looks whether to stop.
 const ROWS: u64 = 256;
 
+/// Most authors with unpushed items that are kept in memory, at about 100 bytes each. An author is one of them only after having
+/// more than `push_threshold` followers, or after a lack of room for jobs on a node of a cluster.
+const MOST_UNPUSHED: usize = 1_000_000;
+
 /// Filters and copies of whole tables, in memory.
 pub(crate) struct Loaded {
     /// By the places of the tables; empty for those without a filter.
     filters: Vec<KeyFilter>,
-    /// The rows of `unpushed`.
-    pub(crate) unpushed: UnpushedRows,
+    /// The rows of `unpushed`. A read looks up several authors at once, so there is one shard.
+    pub(crate) unpushed: Mirror<Unpushed, 1>,
+    /// For rows of `unpushed` that are read before they are written.
+    pub(crate) unpushed_turns: Striped<Mutex<()>>,
     /// Users who get partial pushes.
     pub(crate) partial_push_recipients: PartialPushRecipients,
     /// For changes of an activity, one after the other. Reads take no lock.
@@ -66,7 +72,8 @@ impl Loaded {
         };
         Ok(Self {
             filters: ALL.iter().map(filter).collect::<Result<_>>()?,
-            unpushed: UnpushedRows::default(),
+            unpushed: Mirror::new(MOST_UNPUSHED),
+            unpushed_turns: Striped::default(),
             partial_push_recipients: PartialPushRecipients::new(MOST_RECIPIENTS),
             activities: Striped::default(),
         })
@@ -195,7 +202,7 @@ impl Loading {
                 })
             }
             Some(Kept::Unpushed) => {
-                let unpushed = &loaded.unpushed.rows;
+                let unpushed = &loaded.unpushed;
                 self.load(table, &[unpushed], |key, row| {
                     unpushed.load(user(table, key)?, Unpushed::read(&[], row)?);
                     Ok(())

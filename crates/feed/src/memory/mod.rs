@@ -18,7 +18,6 @@ pub(crate) mod numbers;
 pub(crate) mod outbox_parts;
 pub(crate) mod rebuild;
 pub(crate) mod topics;
-pub(crate) mod unpushed;
 pub(crate) mod user_rows;
 
 use std::sync::Arc;
@@ -108,7 +107,7 @@ impl Memory {
 
     /// Writes the figures to a page.
     pub(crate) fn write_figures(&self, page: &mut Page) {
-        let (unpushed, unpushed_left_out) = self.loaded.unpushed.rows.usage();
+        let (unpushed, unpushed_left_out) = self.loaded.unpushed.usage();
         let (recipients, recipients_left_out) = self.loaded.partial_push_recipients.usage();
         let all = self.loaded.filters();
         let filters = || all.iter();

@@ -94,9 +94,6 @@ impl Outboxes {
 /// Parts of the outboxes that were read last.
 pub(crate) struct OutboxParts(ReadThrough<UserId, Arc<Part>>);
 
-/// The change of an outbox under way.
-pub(crate) type OutboxPartsChange = CacheChange<UserId, Arc<Part>>;
-
 /// The rest of a read of one outbox, which needs the table.
 pub(crate) struct Rest {
     pub(crate) source: UserId,
@@ -182,7 +179,7 @@ impl OutboxParts {
     }
 
     /// Announces that an item comes to an outbox, or goes.
-    pub(crate) fn change(&self, source: UserId, place: Cursor) -> OutboxPartsChange {
+    pub(crate) fn change(&self, source: UserId, place: Cursor) -> CacheChange {
         self.0.change_some(source, |part| part.may_have(place))
     }
 

@@ -37,12 +37,12 @@ pub fn notices(store: &Store, user: UserId, scan: Scan<NoticeId>, tier: Tier) ->
     let mut rows = store.now(tier).rows(&NOTICES, Scope::Partition)?;
     match order {
         Order::NewestFirst => match span.before {
-            Some(before) => rows.seek(keys::notice(user, before)),
+            Some(before) => rows.seek(keys::of((user, before))),
             None => rows.seek(keys::id(user.get())),
         },
         Order::OldestFirst => match span.after {
-            Some(after) => rows.seek_for_prev(keys::notice(user, after)),
-            None => rows.seek_for_prev(keys::last_notice(user)),
+            Some(after) => rows.seek_for_prev(keys::of((user, after))),
+            None => rows.seek_for_prev(keys::tail(user.get())),
         },
     }
     let known = store.memory.kinds.reactions.known();
@@ -96,7 +96,7 @@ pub fn move_notice_marker(store: &Store, user: UserId, place: NoticeCursor) -> R
 
 /// Removes all notices of a user in a change.
 pub(crate) fn remove_notices_of(store: &Store, change: &mut WriteBatch, user: UserId) -> Result<()> {
-    store.now(Tier::Disk).delete_rows(change, &NOTICES, &keys::id(user.get()), &keys::last_notice(user))
+    store.now(Tier::Disk).delete_rows(change, &NOTICES, &keys::id(user.get()), &keys::tail(user.get()))
 }
 
 /// Puts the row of a notice into a change, or removes it. Of oneself there is none, nor of times that are not kept.

@@ -1,11 +1,11 @@
 //! Changes of rows, with all that follows from them.
 
-use super::key_types::Key;
+use super::keys::{self, Key};
 use super::mirrors::{Fact, Facts};
 use super::table::{AnyTable, Table};
 use super::tables::{COUNTS, mirrors_of};
+use super::values;
 use super::values::Value;
-use super::{keys, values};
 use kv::WriteBatch;
 use model::error::Result;
 
@@ -22,7 +22,7 @@ pub(crate) fn change_row(
     for (to, mirror) in mirrors_of(table) {
         for difference in mirror.differences(facts, rows)? {
             count_row(batch, to, &difference.key, [difference.was_there, difference.value.is_some()]);
-            batch.set(to, &difference.key, difference.value);
+            batch.set(to, difference.key, difference.value);
         }
     }
     count_row(batch, table, key, values.each_ref().map(Option::is_some));
@@ -35,7 +35,7 @@ pub(crate) fn change_row(
 pub(crate) fn count_row(batch: &mut WriteBatch, table: AnyTable, key: &[u8], is_there: [bool; 2]) {
     let [before, after] = is_there.map(i64::from);
     if let Some((counter, user)) = table.counter.zip(keys::number(key)).filter(|_| before != after) {
-        batch.merge(&COUNTS, keys::count(user, counter), values::count(after - before));
+        batch.merge(&COUNTS, keys::of((user, counter)), values::count(after - before));
     }
 }
 

@@ -15,7 +15,7 @@ use super::tables::{ALL, CONTENT, NOTICES, OUTBOX, TOPIC_CONTENT};
 use super::{keys, values};
 use crate::options::{InboxRoom, Listeners, Options};
 use kv::{Family, Filter, Schema};
-use model::ContentId;
+use model::{ContentId, NoticeCursor, Position, UserId};
 
 /// How the rows of the tables change by themselves. Its callbacks must not block.
 pub struct Rules {
@@ -81,15 +81,15 @@ fn floors<I: TryFrom<u64> + 'static>(notice_above: usize, notice: &Arc<dyn Fn(I)
         // No partition yet.
         let (mut present, mut floor, mut kept) = (0, None, 0_usize);
         Box::new(move |key, value| {
-            let Some((partition, at, id)) = keys::split_row(key) else { return true };
+            let Some((partition, place)) = keys::read::<(u64, Position<u64>)>(key) else { return true };
             if partition != present {
                 (present, floor, kept) = (partition, None, 0);
             }
             if keys::is_head(key) {
-                floor = values::read_cursor(value);
+                floor = values::read_cursor(value).map(|Position { at, id }| Position { at, id: id.get() });
                 return true;
             }
-            if floor.is_some() && keys::cursor(at, id).is_some_and(|place| Some(place) <= floor) {
+            if floor.is_some_and(|floor| place <= floor) {
                 return false;
             }
             kept += 1;
@@ -109,7 +109,7 @@ fn notices(since: &Arc<AtomicU64>) -> Filter {
     let since = Arc::clone(since);
     Box::new(move || {
         let since = since.load(Ordering::Relaxed);
-        Box::new(move |key, _| keys::notice_time(key).is_none_or(|at| at >= since))
+        Box::new(move |key, _| keys::read(key).is_none_or(|(_, place): (UserId, NoticeCursor)| place.at >= since))
     })
 }
 

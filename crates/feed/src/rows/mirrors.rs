@@ -6,12 +6,11 @@ mod items;
 use std::borrow::Cow;
 
 pub(crate) use self::items::{subject, unlisted_purged};
-use super::keys;
-use super::keys::Partition;
+use super::keys::{self, Nickname};
 use super::values;
 use super::values::{Number, Stored, Value};
 use model::error::{Error, Result};
-use model::{ContentId, Entry, MAX_ID, Millis, NoticeCursor, Profile, UserId};
+use model::{ContentId, Cursor, Entry, MAX_ID, Millis, NoticeCursor, Position, Profile, UserId};
 
 /// Rows of one table, each with its key and its value.
 pub(crate) type Rows = Vec<(Vec<u8>, Vec<u8>)>;
@@ -82,7 +81,7 @@ impl<'a> Fact<'a> {
         if let Some(item) = self.item {
             return Some(Cow::Borrowed(item));
         }
-        keys::split_id(self.key)?;
+        keys::read::<ContentId>(self.key)?;
         Stored::read(self.key, self.value).ok().map(Cow::Owned)
     }
 }
@@ -129,25 +128,25 @@ impl Mirror {
     /// Pairs by time, for the first of each: who has the list, since when, who is in it.
     pub(crate) const BY_TIME: Self = Self {
         rows: |_, fact| Ok(edge(fact).map(|(first, second, since)| by_time(first, since, second))),
-        source: |key, _| keys::split_row(key).map(|(first, _, second)| of_pair(first, second)),
+        source: |key, _| keys::read(key).map(|(first, Position { id: second, .. })| of_pair(first, second)),
     };
 
     /// Pairs by time, for the second of each.
     pub(crate) const BY_TIME_FOR_SECOND: Self = Self {
         rows: |_, fact| Ok(edge(fact).map(|(first, second, since)| by_time(second, since, first))),
-        source: |key, _| keys::split_row(key).map(|(second, _, first)| of_pair(first, second)),
+        source: |key, _| keys::read(key).map(|(second, Position { id: first, .. })| of_pair(first, second)),
     };
 
     /// Pairs the other way round.
     pub(crate) const REVERSED: Self = Self {
-        rows: |_, fact| Ok(edge(fact).map(|(first, second, _)| one(keys::pair(second, first), []))),
+        rows: |_, fact| Ok(edge(fact).map(|(first, second, _)| one(keys::of((second, first)), []))),
         source: of_reversed,
     };
 
     /// Pairs the other way round, with their times.
     pub(crate) const REVERSED_WITH_TIME: Self = Self {
         rows: |_, fact| {
-            let row = |(first, second, since): (u64, u64, _)| one(keys::pair(second, first), values::millis(since));
+            let row = |(first, second, since): (u64, u64, _)| one(keys::of((second, first)), values::millis(since));
             Ok(edge(fact).map(row))
         },
         source: of_reversed,
@@ -161,45 +160,35 @@ impl Mirror {
             let since = since.max(followed);
             Ok(Some([by_time(user, since, target), by_time(target, since, user)].concat()))
         },
-        source: |key, _| keys::split_row(key).map(|(user, _, other)| of_pair(user, other)),
+        source: |key, _| keys::read(key).map(|(user, Position { id: other, .. })| of_pair(user, other)),
     };
 
     pub(crate) const REACTIONS_BY_TIME: Self = Self {
         rows: |_, fact| {
-            let row = |(item, kind, user, since)| one(keys::kind_row((item, kind), since, user), []);
+            let row = |(item, kind, id, at)| one(keys::of((item, kind, Position { at, id })), []);
             Ok(reaction(fact).map(row))
         },
-        source: |key, _| {
-            let ((item, kind), _, user) = <(u64, u8)>::split(key)?;
-            of_reaction(item, kind, user)
-        },
+        source: |key, _| keys::read(key).map(|(item, kind, Position { id: user, .. })| of_reaction(item, kind, user)),
     };
 
     /// Of a missing item there are none.
     pub(crate) const REACTIONS_BY_USER: Self = Self {
         rows: |facts, fact| {
             let Some((item, kind, user, _)) = reaction(fact) else { return Ok(None) };
-            let Ok(item) = ContentId::new(item) else { return Ok(None) };
-            let row = |entry: Entry| {
-                (keys::kind_row((user, kind), entry.cursor.at, item.get()).into(), values::listed(&entry))
-            };
+            let row = |entry: Entry| (keys::of((user, kind, entry.cursor)).into(), values::listed(&entry));
             Ok(Some(facts.entry(item)?.map(row).into_iter().collect()))
         },
-        source: |key, _| {
-            let ((user, kind), _, item) = <(u64, u8)>::split(key)?;
-            of_reaction(item, kind, user)
-        },
+        source: |key, _| keys::read(key).map(|(user, kind, Cursor { id: item, .. })| of_reaction(item, kind, user)),
     };
 
     /// The beginnings of the nicknames of profiles.
     pub(crate) const NICKNAMES: Self = Self {
         rows: |_, fact| {
-            let user = keys::split_id(fact.key).and_then(|raw| UserId::new(raw).ok());
-            let read = user.zip(Profile::read(fact.key, fact.value).ok());
-            Ok(read.map(|(user, profile)| keys::nicknames(&profile, user).map(|key| (key, Vec::new())).collect()))
+            let read = keys::read(fact.key).zip(Profile::read(fact.key, fact.value).ok());
+            Ok(read.map(|(user, profile)| Nickname::keys(&profile, user).map(|key| (key, Vec::new())).collect()))
         },
         source: |key, value| {
-            let (_, user) = keys::split_nickname(key).filter(|_| value.is_empty())?;
+            let (_, user) = Nickname::read(key).filter(|_| value.is_empty())?;
             Some(Source::Of(keys::id(user.get()).into()))
         },
     };
@@ -207,14 +196,14 @@ impl Mirror {
     /// The actors of the places of markers, each with the user of the marker.
     pub(crate) const ACTORS_OF_MARKERS: Self = Self {
         rows: |_, fact| {
-            let read = keys::split_id(fact.key).zip(NoticeCursor::read(fact.key, fact.value).ok());
+            let read = keys::read::<UserId>(fact.key).zip(NoticeCursor::read(fact.key, fact.value).ok());
             let Some((user, place)) = read else {
                 return Ok(None);
             };
-            let rows = place.actor().map(|actor| one(keys::pair(actor, user), []));
+            let rows = place.actor().map(|actor| one(keys::of((actor, user)), []));
             Ok(Some(rows.unwrap_or_default()))
         },
-        source: |key, _| keys::split_pair(key).map(|(_, user)| Source::Of(keys::id(user).into())),
+        source: |key, _| keys::second(key).map(|user| Source::Of(keys::of(user).into())),
     };
 
     /// Names by their numbers. A number keeps a row without a name once its user is erased.
@@ -225,7 +214,7 @@ impl Mirror {
             Ok(number.filter(|_| str::from_utf8(fact.key).is_ok()).map(|number| one(keys::id(number), fact.key)))
         },
         source: |number, name| {
-            keys::split_id(number)?;
+            keys::read::<u64>(number)?;
             str::from_utf8(name).ok()?;
             Some(if name.is_empty() { Source::Nothing } else { Source::Of(name.into()) })
         },
@@ -259,29 +248,29 @@ fn one(key: impl Into<Vec<u8>>, value: impl Into<Vec<u8>>) -> Rows {
 }
 
 fn by_time(first: u64, since: Millis, second: u64) -> Rows {
-    one(keys::row(first, since, second), [])
+    one(keys::of((first, Position { at: since, id: second })), [])
 }
 
 /// A pair, and its time, which the rest of the value may follow.
 fn edge(fact: Fact<'_>) -> Option<(u64, u64, Millis)> {
-    let (first, second) = keys::split_pair(fact.key)?;
+    let (first, second) = keys::read(fact.key)?;
     Some((first, second, keys::number(fact.value)?))
 }
 
 fn of_pair(first: u64, second: u64) -> Source {
-    Source::Of(keys::pair(first, second).into())
+    Source::Of(keys::of((first, second)).into())
 }
 
 fn of_reversed(key: &[u8], _: &[u8]) -> Option<Source> {
-    keys::split_pair(key).map(|(second, first)| of_pair(first, second))
+    keys::read(key).map(|(second, first)| of_pair(first, second))
 }
 
 /// Item, kind, user and time.
-fn reaction(fact: Fact<'_>) -> Option<(u64, u8, u64, Millis)> {
-    let (item, kind, user) = keys::split_reaction(fact.key)?;
-    Some((item, kind, user, keys::split_id(fact.value)?))
+fn reaction(fact: Fact<'_>) -> Option<(ContentId, u8, UserId, Millis)> {
+    let (item, kind, user) = keys::read(fact.key)?;
+    Some((item, kind, user, keys::read(fact.value)?))
 }
 
-fn of_reaction(item: u64, kind: u8, user: u64) -> Option<Source> {
-    Some(Source::Of(keys::reaction(ContentId::new(item).ok()?, kind, UserId::new(user).ok()?).into()))
+fn of_reaction(item: ContentId, kind: u8, user: UserId) -> Source {
+    Source::Of(keys::of((item, kind, user)).into())
 }

@@ -3,7 +3,6 @@
 pub(crate) mod changes;
 pub(crate) mod compaction_rules;
 pub(crate) mod inbox;
-pub(crate) mod key_types;
 pub(crate) mod keys;
 pub(crate) mod mirrors;
 pub(crate) mod schema;

@@ -5,12 +5,11 @@ use std::hash::{Hash, Hasher};
 use std::marker::PhantomData;
 use std::ops::Deref;
 
-use super::key_types::{Key, KeyType, Keys};
-use super::keys::Counter;
+use super::keys::{self, Counter, Key, KeyType, Part, Parts};
 use super::mirrors::Mirror;
 use super::values::Value;
-use kv::{Access, At, Compression, Family, Steps, WriteBatch};
-use model::error::Result;
+use kv::{Access, At, Compression, Family, Scope, Steps, WriteBatch};
+use model::error::{Error, Result};
 
 /// Any table.
 pub(crate) type AnyTable = &'static Spec;
@@ -20,8 +19,8 @@ pub(crate) type AnyTable = &'static Spec;
 pub(crate) struct Spec {
     /// Its name is as in `docs/schema.md`.
     pub(super) family: Family,
-    /// The kind of its keys.
-    pub(crate) keys: Keys,
+    /// The parts of its keys.
+    pub(crate) keys: &'static [Part],
     /// The rows that count in a comparison of nodes; `None` for a table that is each node's own.
     pub(crate) counted: Option<Counted>,
     /// Whether a value can be read, by its key.
@@ -91,12 +90,22 @@ pub(crate) enum Counted {
     Newest,
 }
 
+/// The usual way to read rows with such keys.
+const fn access(parts: &[Part]) -> Access {
+    match parts {
+        [Part::Id(_), Part::Id(_) | Part::Name(_)] => Access::PointAndScan,
+        [.., Part::Place(_) | Part::Notice] => Access::Scan,
+        [Part::Job] => Access::Queue,
+        _ => Access::Point,
+    }
+}
+
 impl Spec {
     /// A table of these keys and values, whose rows all count.
     pub(super) const fn of<K: KeyType, V: Value>(name: &'static str) -> Self {
         Self {
-            family: Family::new(name, K::ACCESS),
-            keys: K::FORM,
+            family: Family::new(name, access(K::PARTS)),
+            keys: K::PARTS,
             counted: Some(Counted::All),
             is_readable: |key, value| V::read(key, value).is_ok(),
             values: V::FORM,
@@ -108,86 +117,59 @@ impl Spec {
             is_exported: false,
         }
     }
+}
 
+/// The words of a declaration, each with the field that it sets.
+macro_rules! words {
+    ($($(#[$doc:meta])* $word:ident($($value:ident: $type:ty)?): $($field:ident).+ = $to:expr;)+) => {
+        impl Spec {
+            $(
+                $(#[$doc])*
+                pub(super) const fn $word(mut self $(, $value: $type)?) -> Self {
+                    self.$($field).+ = $to;
+                    self
+                }
+            )+
+        }
+    };
+}
+
+words! {
     /// Its rows follow from those of others.
-    pub(super) const fn follows(self, follows: &'static [(AnyTable, Mirror)]) -> Self {
-        Self { follows, ..self }
-    }
-
+    follows(sources: &'static [(AnyTable, Mirror)]): follows = sources;
     /// Each row adds one to a count of its first user.
-    pub(super) const fn counts(self, counter: Counter) -> Self {
-        Self { counter: Some(counter), ..self }
-    }
-
+    counts(counter: Counter): counter = Some(counter);
     /// A purge of an item removes the rows whose keys name it. They do not count in a comparison once its deletion is final,
     /// because nodes purge at times of their own.
-    pub(super) const fn ends_with_item(self) -> Self {
-        Self { ends_with_item: true, ..self }
-    }
-
+    ends_with_item(): ends_with_item = true;
     /// Something is kept of its rows in memory.
-    pub(super) const fn kept(self, kept: Kept) -> Self {
-        Self { kept: Some(kept), ..self }
-    }
-
-    pub(super) const fn counting(self, counted: Counted) -> Self {
-        Self { counted: Some(counted), ..self }
-    }
-
-    /// Read in this way.
-    pub(super) const fn read_by(self, access: Access) -> Self {
-        let family = Family { access, ..self.family };
-        self.on(family)
-    }
-
-    /// With other engine options.
-    const fn on(self, family: Family) -> Self {
-        Self { family, ..self }
-    }
-
-    /// Changes mostly look up new ids, which are above all of its keys.
-    pub(super) const fn rising(self) -> Self {
-        let family = Family { is_rising: true, ..self.family };
-        self.on(family)
-    }
-
-    /// Its rows take little room.
-    pub(super) const fn compressed(self, compression: Compression) -> Self {
-        let family = Family { compression, ..self.family };
-        self.on(family)
-    }
-
-    /// It takes many bytes a second.
-    pub(super) const fn large(self) -> Self {
-        let family = Family { is_large: true, ..self.family };
-        self.on(family)
-    }
-
-    /// Most look-ups that reach it are for new keys.
-    pub(super) const fn missing(self) -> Self {
-        let family = Family { misses: true, ..self.family };
-        self.on(family)
-    }
-
-    /// All of it follows from others, so that a damaged one is made anew.
-    pub(super) const fn rebuilt(self) -> Self {
-        let family = Family { can_be_dropped: true, ..self.family };
-        self.on(family)
-    }
-
-    pub(super) const fn exported(self) -> Self {
-        Self { is_exported: true, ..self }
-    }
-
+    kept(kept: Kept): kept = Some(kept);
+    /// These of its rows count in a comparison.
+    counting(counted: Counted): counted = Some(counted);
     /// Each node has its own.
-    pub(super) const fn own(self) -> Self {
-        Self { counted: None, ..self }
-    }
-
+    own(): counted = None;
+    /// An export reads it.
+    exported(): is_exported = true;
+    /// Read in this way.
+    read_by(access: Access): family.access = access;
+    /// Changes mostly look up new ids, which are above all of its keys.
+    rising(): family.is_rising = true;
+    /// Its rows take little room.
+    compressed(compression: Compression): family.compression = compression;
+    /// It takes many bytes a second.
+    large(): family.is_large = true;
+    /// Most look-ups that reach it are for new keys.
+    missing(): family.misses = true;
+    /// All of it follows from others, so that a damaged one is made anew.
+    rebuilt(): family.can_be_dropped = true;
     /// The engine merges steps into its rows.
-    pub(super) const fn taking(self, steps: Steps) -> Self {
-        let family = Family { steps, ..self.family };
-        self.on(family)
+    taking(steps: Steps): family.steps = steps;
+}
+
+impl Spec {
+    /// The parts of a key. `Corrupt` if it has others.
+    pub(crate) fn key<P: Parts>(&self, key: &[u8]) -> Result<P> {
+        keys::read(key).ok_or_else(|| Error::Corrupt(format!("a key in {self}")))
     }
 }
 
@@ -253,6 +235,11 @@ impl<K, V: Value> Table<K, V> {
         let key = key.bytes();
         let key = key.as_ref();
         Ok(at.get(self.spec, key)?.and_then(|row| V::read(key, &row).ok()))
+    }
+
+    /// The values of all rows, in the order of their keys.
+    pub(crate) fn all(self, at: At<'_>) -> Result<Vec<V>> {
+        at.beginning((self.spec, Scope::Table), &[], &[], usize::MAX, V::read)
     }
 
     /// The values of rows, in the order of their keys.

@@ -2,10 +2,7 @@
 
 use std::sync::LazyLock;
 
-use super::key_types::{
-    Beginning, ByTime, ErasureHash, EventNumber, ListName, Name, NameNumber, Note, OfKindByTime, TopicName,
-};
-use super::keys::Counter;
+use super::keys::{Counter, ErasureHash, EventNumber, ListName, Name, Nickname, Note, Part, TopicName};
 use super::mirrors::Mirror;
 use super::table::{AnyTable, Counted, Kept, Spec, Table};
 use super::values;
@@ -15,7 +12,7 @@ use kv::{Access, Compression, Family, Steps};
 use model::error::{Error, Result};
 use model::{
     Activity, ContentId, Cursor, Entry, ErasedUser, Erasure, Job, JobId, ListId, Logged, Membership, Millis, Notice,
-    NoticeCursor, Profile, Restriction, TopicId, Unpushed, UserId, UserSettings,
+    NoticeCursor, Position, Profile, Restriction, TopicId, Unpushed, UserId, UserSettings,
 };
 
 macro_rules! tables {
@@ -103,7 +100,7 @@ tables! {
     /// Profiles of users.
     PROFILES: UserId => Profile = "profiles" [.kept(Kept::Summaries).exported()];
     /// Beginnings of nicknames, for the search.
-    NICKNAMES: Beginning => () = "nicknames" [.follows(&[(PROFILES.spec, Mirror::NICKNAMES)])];
+    NICKNAMES: Nickname => () = "nicknames" [.follows(&[(PROFILES.spec, Mirror::NICKNAMES)])];
     /// Ids of topics by their names; first, with an empty key, the highest id.
     TOPIC_IDS: TopicName => Number = "topic_ids" [.kept(Kept::TopicIds)];
     /// Live items of a topic; first of a topic its floor, as in `outbox`.
@@ -115,7 +112,7 @@ tables! {
     /// Numbers of the names that the application uses as ids.
     NAMES: Name => Number = "names" [.kept(Kept::Names).missing()];
     /// Names by their numbers; empty once the user is [erased](#parts-of-an-erasure).
-    NAMES_BY_NUMBER: NameNumber => Text = "names_by_number" [.kept(Kept::NamesByNumber).exported().follows(&[(NAMES.spec, Mirror::NAMES_BY_NUMBER)])];
+    NAMES_BY_NUMBER: u64 => Text = "names_by_number" [.kept(Kept::NamesByNumber).exported().follows(&[(NAMES.spec, Mirror::NAMES_BY_NUMBER)])];
     /// The state of the inbox of a user, and the time at which the user was last seen.
     ACTIVITY: UserId => Activity = "activity" [.kept(Kept::Activities).own()];
     /// The newest items of a source that did not reach all followers.
@@ -192,7 +189,7 @@ pub(crate) fn mirrors_of(table: AnyTable) -> &'static [(AnyTable, Mirror)] {
 /// follow from more than items, or from which others follow; or those whose rows are alone.
 pub(crate) fn ending_with_item(are_alone: bool) -> impl Iterator<Item = AnyTable> {
     let is_alone = |table: AnyTable| mirrors_of(table).is_empty() && table.follows.iter().all(|(of, _)| *of == CONTENT);
-    let of_item = |table: &AnyTable| table.ends_with_item && table.keys.first() == "content";
+    let of_item = |table: &AnyTable| table.ends_with_item && table.keys.first() == Some(&Part::ITEM);
     // Where rows are read one by one, others that follow from them begin with the item, too.
     let is_walked = |table: AnyTable| table.access != Access::Point;
     let wanted = move |table: &AnyTable| is_alone(table) == are_alone && (are_alone || is_walked(table));
@@ -205,6 +202,12 @@ pub(crate) fn origin(table: AnyTable, key: &[u8], value: &[u8]) -> Result<(AnyTa
     let origin = (mirror.source)(key, value).and_then(|source| source.key().map(<[u8]>::to_vec));
     Ok((source, origin.ok_or_else(|| Error::Corrupt(format!("a row of {table}")))?))
 }
+
+/// Places in a list by time, for each id of `P`.
+pub(crate) type ByTime<P, I> = (P, Position<I>);
+
+/// Places in a list by time, for each id of `P` and each kind of reactions.
+type OfKindByTime<P, I> = (P, u8, Position<I>);
 
 /// Pairs of users, since when.
 pub(crate) type Pairs = Table<(UserId, UserId), Millis>;

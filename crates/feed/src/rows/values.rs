@@ -20,7 +20,7 @@ pub(crate) use self::counts::{Count, ItemSteps, count, item_counts, read_count, 
 pub(crate) use self::items::{Listed, Stored, entry, listed, read_deleted_at, read_entry, read_listed};
 pub(crate) use self::users::{NumberedList, read_rule};
 use super::inbox;
-use super::keys::number;
+use super::keys::{self, KeyBytes, number};
 use model::error::{Error, Result};
 use model::{Audience, Cursor, Millis, UserId};
 
@@ -66,6 +66,9 @@ impl Value for () {
 /// Most memory of a value, bytes; bodies and edits bring a few MiB. A damaged length would otherwise ask for any amount.
 const LIMIT: usize = 16 << 20;
 
+/// Bytes of most values.
+const USUAL: usize = 64;
+
 fn corrupt(what: &str) -> Error {
     Error::Corrupt(what.to_owned())
 }
@@ -76,7 +79,8 @@ fn code<T: PartialEq>(all: &[T], one: T) -> u8 {
 }
 
 fn encode<T: Encode>(version: u8, record: &T) -> Result<Vec<u8>> {
-    let mut bytes = vec![version];
+    let mut bytes = Vec::with_capacity(USUAL);
+    bytes.push(version);
     bincode::encode_into_std_write(record, &mut bytes, bincode::config::standard())
         .map_err(|e| Error::Corrupt(format!("cannot encode: {e}")))?;
     Ok(bytes)
@@ -99,8 +103,7 @@ pub(crate) fn author(author: UserId) -> [u8; 8] {
 }
 
 pub(crate) fn read_author(bytes: &[u8]) -> Result<UserId> {
-    let raw = number(bytes).filter(|_| bytes.len() == 8);
-    raw.and_then(|raw| UserId::new(raw).ok()).ok_or_else(|| corrupt("author"))
+    keys::read(bytes).ok_or_else(|| corrupt("author"))
 }
 
 /// Flags, a bit each; the first is the lowest.
@@ -134,8 +137,7 @@ impl Value for Number {
     const FORM: &'static str = "a number, 8 bytes";
 
     fn read(_: &[u8], bytes: &[u8]) -> Result<Self> {
-        let given = number(bytes).filter(|given| bytes.len() == 8 && *given > 0);
-        given.map(Self).ok_or_else(|| corrupt("number of a text"))
+        keys::read(bytes).filter(|given| *given > 0).map(Self).ok_or_else(|| corrupt("number of a text"))
     }
 
     fn bytes(&self) -> Result<Vec<u8>> {
@@ -189,16 +191,13 @@ impl Value for PackedInbox {
 }
 
 /// A cursor in a value: time, then id.
-pub(crate) fn cursor(cursor: Cursor) -> [u8; 16] {
-    let mut bytes = [0; 16];
-    bytes[..8].copy_from_slice(&cursor.at.to_be_bytes());
-    bytes[8..].copy_from_slice(&cursor.id.get().to_be_bytes());
-    bytes
+pub(crate) fn cursor(cursor: Cursor) -> KeyBytes {
+    keys::of((cursor.at, cursor.id))
 }
 
 /// Reads a cursor; also used where an error cannot be reported, hence no `Result`.
 pub(crate) fn read_cursor(bytes: &[u8]) -> Option<Cursor> {
-    super::keys::cursor(number(bytes)?, number(bytes.get(8..16)?)?)
+    keys::read(bytes).map(|(at, id)| Cursor { at, id })
 }
 
 /// The place of a marker.
@@ -206,7 +205,7 @@ impl Value for Cursor {
     const FORM: &'static str = "the place up to which the user has read: published_at, content id, 16 bytes";
 
     fn read(_: &[u8], bytes: &[u8]) -> Result<Self> {
-        read_cursor(bytes).filter(|_| bytes.len() == 16).ok_or_else(|| corrupt("marker"))
+        read_cursor(bytes).ok_or_else(|| corrupt("marker"))
     }
 
     fn bytes(&self) -> Result<Vec<u8>> {

@@ -2,11 +2,10 @@
 
 use std::ops::ControlFlow;
 
-use crate::rows::key_types::Ordered;
-use crate::rows::keys::Partition;
+use crate::rows::keys::{self, KeyId, Parts};
 use crate::rows::table::{AnyTable, Table};
 use crate::rows::tables::{COUNTS, INBOXES};
-use crate::rows::{inbox, keys, values};
+use crate::rows::{inbox, values};
 use kv::{At, Database, MOST_ROWS, Rows, Scope, Tier};
 use model::error::{Error, Result};
 use model::{Order, Position, Scan, Span, UserId};
@@ -36,38 +35,36 @@ impl Walk<'_> {
     }
 }
 
-impl<'a, P: Partition> Walk<'a, P> {
+impl<'a, P: Parts + PartialEq> Walk<'a, P> {
     pub(crate) fn new(at: At<'a>, table: AnyTable) -> Result<Self> {
         let left = if at.tier == Tier::Memory { MOST_ROWS } else { usize::MAX };
         Ok(Self { rows: at.rows(table, Scope::Partition)?, at_head: None, left })
     }
 
     /// Visits the rows of a partition within `span`, in `order`, until `visit` breaks.
-    pub(crate) fn rows<I: Copy + Ord + TryFrom<u64> + Into<u64>>(
+    pub(crate) fn rows<I: KeyId>(
         &mut self,
         partition: P,
         span: Span<I>,
         order: Order,
         visit: &mut Visit<'_, I>,
     ) -> Result<()> {
-        let key = |place: Position<I>| partition.row(place.at, place.id.into());
+        let prefix = keys::of(partition);
+        let key = |place: Position<I>| prefix.with(Position { at: place.at, id: place.id.into() });
+        let [first, last] = [u64::MAX, 0].map(|end| prefix.with(Position { at: end, id: end }));
         let at_head = self.at_head.take() == Some(partition);
         match order {
             Order::NewestFirst if at_head && span.before.is_none() => {}
-            Order::NewestFirst => self.rows.seek(span.before.map_or_else(|| partition.row(u64::MAX, u64::MAX), key)),
-            Order::OldestFirst => self.rows.seek_for_prev(span.after.map_or_else(|| partition.row(0, 0), key)),
+            Order::NewestFirst => self.rows.seek(span.before.map_or(first, key)),
+            Order::OldestFirst => self.rows.seek_for_prev(span.after.map_or(last, key)),
         }
-        while let Some((key, value)) = self.rows.item() {
-            let Some((found, at, id)) = P::split(key) else {
-                return Err(Error::Corrupt(format!("a key of {} bytes in a time-ordered table", key.len())));
-            };
-            if found != partition {
-                break;
-            }
+        while let Some((key, value)) = self.rows.item()
+            && let Some(place) = key.strip_prefix(&*prefix)
+        {
             if !keys::is_head(key) {
                 self.left = self.left.checked_sub(1).ok_or(Error::NotCached)?;
-                let id = I::try_from(id).map_err(|_| Error::Corrupt(format!("id {id} in a key")))?;
-                let place = Position { at, id };
+                let place = keys::read(place)
+                    .ok_or_else(|| Error::Corrupt(format!("the place in a key of {} bytes", key.len())))?;
                 if span.contains(place) {
                     if visit(place, value)?.is_break() {
                         return Ok(());
@@ -91,7 +88,7 @@ pub(crate) fn go_on(goes_on: bool) -> Result<ControlFlow<()>> {
 }
 
 /// Rows of a partition, each as `decode` reads it.
-pub(crate) fn listed<P: Partition, I: Copy + Ord + TryFrom<u64> + Into<u64>, T>(
+pub(crate) fn listed<P: Parts + PartialEq, I: KeyId, T>(
     at: At<'_>,
     (table, partition): (AnyTable, P),
     scan: Scan<I>,
@@ -109,10 +106,17 @@ pub(crate) fn listed<P: Partition, I: Copy + Ord + TryFrom<u64> + Into<u64>, T>(
     Ok(found)
 }
 
-impl<K: Ordered, V> Table<K, V> {
+impl<P: KeyId, I: KeyId, V> Table<(P, Position<I>), V> {
     /// The places in a partition.
-    pub(crate) fn places(self, at: At<'_>, of: K::Owner, scan: Scan<K::Id>) -> Result<Vec<Position<K::Id>>> {
-        listed(at, (self.spec, K::partition(of)), scan, |place, _| Ok(place))
+    pub(crate) fn places(self, at: At<'_>, of: P, scan: Scan<I>) -> Result<Vec<Position<I>>> {
+        listed(at, (self.spec, of), scan, |place, _| Ok(place))
+    }
+}
+
+impl<P: KeyId, I: KeyId, V> Table<(P, u8, Position<I>), V> {
+    /// The places in a partition.
+    pub(crate) fn places(self, at: At<'_>, of: (P, u8), scan: Scan<I>) -> Result<Vec<Position<I>>> {
+        listed(at, (self.spec, of), scan, |place, _| Ok(place))
     }
 }
 
@@ -136,9 +140,9 @@ pub(crate) fn seconds_with(
     mut see: impl FnMut(UserId, &[u8]) -> Result<()>,
 ) -> Result<Vec<UserId>> {
     let prefix = keys::id(first);
-    let from = after.map_or(prefix.to_vec(), |after| keys::pair(first, after.get().saturating_add(1)).to_vec());
+    let from = after.map_or(prefix.to_vec(), |after| keys::of((first, after.get().saturating_add(1))).to_vec());
     at.beginning((table, Scope::Partition), &prefix, &from, limit, |key, value| {
-        let id = keys::second(key).ok_or_else(|| Error::Corrupt(format!("a key in {table}")))?;
+        let (_, id): (u64, _) = table.key(key)?;
         see(id, value)?;
         Ok(id)
     })
@@ -161,8 +165,7 @@ pub(crate) fn partitions_after(
             rows.next();
             continue;
         }
-        let partition = keys::number(key).and_then(|raw| UserId::new(raw).ok());
-        let partition = partition.ok_or_else(|| Error::Corrupt(format!("a key in {table}")))?;
+        let partition: UserId = table.key(key.get(..keys::ID).unwrap_or_default())?;
         found.push(partition);
         let Some(next) = partition.get().checked_add(1) else { break };
         rows.seek(keys::id(next));
@@ -184,7 +187,7 @@ pub(crate) fn with_row(
     among: Vec<UserId>,
     has_row: bool,
 ) -> Result<Vec<UserId>> {
-    let keys = among.iter().map(|second| keys::pair(first, *second));
+    let keys = among.iter().map(|second| keys::of((first.into(), *second)));
     let mut rows = at.get_many(table, keys)?.into_iter();
     Ok(among.into_iter().filter(|_| rows.next().flatten().is_some() == has_row).collect())
 }
@@ -200,7 +203,7 @@ pub(crate) fn have_rows(
     let at = database.at(&snapshot, tier);
     let mut have = vec![false; pairs.len()];
     for table in of {
-        let keys = pairs.iter().map(|(first, second)| keys::pair(*first, *second));
+        let keys = pairs.iter().map(|pair| keys::of(*pair));
         for (has, row) in have.iter_mut().zip(at.get_many(table, keys)?) {
             *has |= row.is_some();
         }

@@ -3,8 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::events;
-use crate::rows::key_types::{Key, Keys};
-use crate::rows::keys;
+use crate::rows::keys::{Key, Nickname, Part};
 use crate::rows::mirrors::Given;
 use crate::rows::table::{AnyTable, Table};
 use crate::rows::tables::{ALL, COUNTS, INBOXES, MARKERS, NICKNAMES, PROFILES, SETTINGS, SUSPENDED};
@@ -39,7 +38,7 @@ pub fn put_profiles(store: &Store, profiles: &[(UserId, Profile)]) -> Result<()>
 pub fn users_named(store: &Store, text: &str, limit: usize) -> Result<Vec<UserId>> {
     let text = text.as_bytes();
     store.now(Tier::Disk).beginning((&NICKNAMES, Scope::Table), text, text, limit, |key, _| {
-        let (_, user) = keys::split_nickname(key).ok_or_else(|| Error::Corrupt(format!("a key in {NICKNAMES}")))?;
+        let (_, user) = Nickname::read(key).ok_or_else(|| Error::Corrupt(format!("a key in {NICKNAMES}")))?;
         Ok(user)
     })
 }
@@ -145,10 +144,10 @@ pub(crate) fn set_profile(change: &mut WriteBatch, user: UserId, profile: [Optio
 pub fn users_after(store: &Store, after: Option<UserId>, limit: usize) -> Result<Vec<UserId>> {
     store.write_arrivals()?;
     let mut partitions = Vec::new();
-    let of_pairs = |table: AnyTable| matches!(table.keys, Keys::Pair("user", _));
+    let of_pairs = |table: AnyTable| matches!(table.keys, [Part::USER, Part::Id(_)]);
     let of_users = |table: &&AnyTable| match table.keys {
-        Keys::Pair("user", _) => true,
-        Keys::Row("user", _) => table.follows.iter().any(|(of, _)| of_pairs(of)),
+        [Part::USER, Part::Id(_)] => true,
+        [Part::USER, Part::Place(_)] => table.follows.iter().any(|(of, _)| of_pairs(of)),
         _ => [INBOXES.spec, COUNTS.spec].contains(*table),
     };
     for table in ALL.iter().filter(of_users) {

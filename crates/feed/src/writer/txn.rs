@@ -7,7 +7,7 @@ use std::sync::Arc;
 use crate::core::Core;
 use crate::inbox::backlog::JobReservation;
 use crate::items::tables::Push;
-use crate::rows::key_types::{ByTime, OfKindByTime, Part};
+use crate::rows::keys::KeyId;
 use crate::rows::table::{AnyTable, Table};
 use crate::store::Store;
 use crate::streaming::{ChangeTime, ShownChange};
@@ -15,7 +15,7 @@ use crate::{events, restrictions, timeline, writer};
 use kv::Tier;
 use model::error::Result;
 use model::versions::Thing;
-use model::{Effect, Event, Millis, UserId};
+use model::{Effect, Event, Millis, Position, UserId};
 
 /// A list, ordered by time: a table, and the owner of a partition of it, with a kind of reactions if it has one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -27,12 +27,12 @@ pub(crate) struct EntryList {
 
 impl EntryList {
     /// The list of an owner.
-    pub(crate) fn of<P: Part, I: Part>(table: Table<ByTime<P, I>, ()>, owner: P) -> Self {
+    pub(crate) fn of<P: KeyId, I>(table: Table<(P, Position<I>), ()>, owner: P) -> Self {
         Self { table: table.spec, owner: owner.into(), kind: None }
     }
 
     /// The list of an owner and a kind.
-    pub(crate) fn of_kind<P: Part, I: Part>(table: Table<OfKindByTime<P, I>, ()>, owner: P, kind: u8) -> Self {
+    pub(crate) fn of_kind<P: KeyId, I>(table: Table<(P, u8, Position<I>), ()>, owner: P, kind: u8) -> Self {
         Self { table: table.spec, owner: owner.into(), kind: Some(kind) }
     }
 }

@@ -140,7 +140,7 @@ impl<'a> At<'a> {
     pub fn delete_rows(&self, change: &mut WriteBatch, family: &'static Family, from: &[u8], to: &[u8]) -> Result<()> {
         let mut rows = self.rows(family, Scope::Before(to))?;
         rows.seek(from);
-        let mut keys: Vec<Box<[u8]>> = Vec::new();
+        let mut keys: Vec<Vec<u8>> = Vec::new();
         while let Some(key) = rows.key().filter(|key| keys.len() <= FEW && *key < to) {
             keys.push(key.into());
             rows.next();
@@ -149,7 +149,7 @@ impl<'a> At<'a> {
         if keys.len() > FEW {
             change.delete_range(family, from, to);
         } else {
-            keys.iter().for_each(|key| change.delete(family, key));
+            keys.into_iter().for_each(|key| change.delete(family, key));
         }
         Ok(())
     }

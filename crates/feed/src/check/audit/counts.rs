@@ -5,11 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::Audit;
 use super::window::Window;
-use crate::rows::keys::Counter;
+use crate::rows::keys::{self, Counter};
 use crate::rows::mirrors::subject;
 use crate::rows::table::AnyTable;
 use crate::rows::tables::{ALL, CONTENT, COUNTS, ITEM_COUNTS, OUTBOX_ARCHIVE, REACTIONS};
-use crate::rows::{keys, values};
+use crate::rows::values;
 use kv::Rows;
 use model::error::Result;
 use model::{Cursor, ItemCounter};
@@ -21,7 +21,7 @@ const LOOKS: u64 = 1000;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Counted {
     /// By the last byte of a user's counter.
-    OfUser(u8),
+    OfUser(Counter),
     /// By [`ItemCounter`].
     Pointing(usize),
     /// By the byte of the kind.
@@ -65,10 +65,9 @@ impl<'a> Walk<'a> {
         while self.owner() == Some(owner)
             && let Some((key, value)) = self.rows.item()
         {
-            let place = keys::split_row(key).and_then(|(_, at, id)| keys::cursor(at, id));
             if keys::is_head(key) {
                 self.floor = values::read_cursor(value);
-            } else if self.floor.is_none() || place > self.floor {
+            } else if self.floor.is_none() || keys::place(key).map(|(_, place)| place) > self.floor {
                 sums.extend((self.counted)(key).map(|counted| (counted, sums.get(&counted).unwrap_or(&0) + 1)));
             }
             self.rows.next();
@@ -84,7 +83,7 @@ impl Audit<'_> {
         for (table, counter) in ALL.iter().filter_map(|table| Some((*table, table.counter?))) {
             // The head of partition 0 belongs to no user.
             let start = u64::from(table == OUTBOX_ARCHIVE);
-            walks.push(Walk::new(self.whole(table)?, start, move |_| Some(Counted::OfUser(counter as u8))));
+            walks.push(Walk::new(self.whole(table)?, start, move |_| Some(Counted::OfUser(counter))));
         }
         self.compare(&COUNTS, walks, 0, Window::new(0, 0))
     }
@@ -109,7 +108,7 @@ impl Audit<'_> {
                 Ok(())
             })?;
             from = window.end();
-            let reaction = |key: &[u8]| keys::split_reaction(key).map(|(_, kind, _)| Counted::Reaction(kind));
+            let reaction = |key: &[u8]| keys::read(key).map(|(_, kind, _): (u64, _, u64)| Counted::Reaction(kind));
             let reactions = Walk::new(self.whole(&REACTIONS)?, start, reaction);
             self.compare(&ITEM_COUNTS, vec![reactions], start, window)?;
         }
@@ -156,7 +155,7 @@ impl Audit<'_> {
     /// Reports a count that is not the sum.
     fn differs(&mut self, owner: u64, what: Counted, count: i64, sum: i64) {
         let (of, name) = match what {
-            Counted::OfUser(counter) => ("user", Counter::name(counter).unwrap_or_default().to_owned()),
+            Counted::OfUser(counter) => ("user", counter.name().to_owned()),
             Counted::Pointing(counter) => ("content", ["comments", "reposts"][counter].to_owned()),
             Counted::Reaction(kind) => ("content", self.findings.kind(kind)),
         };
@@ -179,11 +178,10 @@ fn owner(rows: &mut Rows<'_>) -> Option<u64> {
 /// The counts in a row; `None` if it cannot be read.
 fn counts(table: AnyTable, key: &[u8], value: &[u8]) -> Option<Vec<(Counted, i64)>> {
     if table == COUNTS {
-        let what = key.get(keys::ID).filter(|_| key.len() == keys::ID + 1)?;
-        Counter::name(*what)?;
-        return Some(vec![(Counted::OfUser(*what), values::read_count(value)?)]);
+        let (_, counter): (u64, _) = keys::read(key)?;
+        return Some(vec![(Counted::OfUser(counter), values::read_count(value)?)]);
     }
-    keys::split_id(key)?;
+    keys::read::<u64>(key)?;
     let steps = values::read_item_counts(value)?;
     let pointing = steps.pointing.into_iter().enumerate().map(|(counter, count)| (Counted::Pointing(counter), count));
     Some(pointing.chain(steps.reactions.into_iter().map(|(kind, count)| (Counted::Reaction(kind), count))).collect())

@@ -17,12 +17,11 @@ use self::names::{has_readable_key, ids};
 use self::rules::Seen;
 use crate::check::Watch;
 use crate::memory::archived::{Archived, NOBODY};
-use crate::rows::key_types::Keys;
+use crate::rows::keys::{self, Part};
 use crate::rows::mirrors::{Fact, Mirror, Source};
 use crate::rows::table::AnyTable;
 use crate::rows::tables::{ALL, CONTENT, NAMES_BY_NUMBER, mirrors_of};
-use crate::rows::values::{Number, Value};
-use crate::rows::{keys, values};
+use crate::rows::values::{self, Number, Value};
 use crate::store::Store;
 use kv::{Rows, Scope, Tier};
 use model::error::Result;
@@ -272,7 +271,7 @@ struct Floors(HashMap<u64, Cursor>);
 impl Floors {
     /// Whether the place of a row is at or below the floor of its partition.
     fn cover(&self, key: &[u8]) -> bool {
-        let place = keys::split_row(key).and_then(|(partition, at, id)| Some((partition, keys::cursor(at, id)?)));
+        let place = keys::place(key);
         place.is_some_and(|(partition, place)| self.0.get(&partition).is_some_and(|floor| place <= *floor))
     }
 }
@@ -282,9 +281,9 @@ fn is_readable(table: AnyTable, row: &Row) -> bool {
     let has_users = || ids(table, &row.key).into_iter().all(|id| UserId::new(id).is_ok());
     match table.keys {
         // A floor, or a mark of nobody.
-        Keys::Row(..) if keys::is_head(&row.key) || keys::number(&row.key) == Some(NOBODY) => true,
+        [Part::Id(_), Part::Place(_)] if keys::is_head(&row.key) || keys::number(&row.key) == Some(NOBODY) => true,
         // The highest number given.
-        Keys::OfUser(_) | Keys::Text(_) if row.key.is_empty() => Number::read(&[], &row.value).is_ok(),
+        [.., Part::Name(_) | Part::Text(_)] if row.key.is_empty() => Number::read(&[], &row.value).is_ok(),
         _ => has_readable_key(table, &row.key) && has_users() && (table.is_readable)(&row.key, &row.value),
     }
 }

@@ -4,11 +4,9 @@ use std::cell::RefCell;
 use std::fmt::Write;
 
 use crate::memory::kinds::Sort;
-use crate::rows::key_types::Keys;
-use crate::rows::keys;
-use crate::rows::keys::{Counter, Partition};
+use crate::rows::keys::{self, Counter, Field, Nickname, Part};
 use crate::rows::table::AnyTable;
-use model::{NoticeCursor, NoticeId, NoticeKind};
+use model::{JobId, NoticeCursor, NoticeId, NoticeKind, Position};
 
 /// The owner of a row, and the row among theirs. `id` shows the id of a user or an item, `kind` a kind of reactions. A
 /// key that cannot be read is shown as bytes.
@@ -33,58 +31,52 @@ fn read(
     kind: impl Fn(u8) -> String,
 ) -> Option<(String, String)> {
     let owner = |what: &str, raw| if is_id(what) { format!("{what} {}", id(raw)) } else { format!("{what} {raw}") };
-    let (whose, which) = match table.keys {
-        Keys::One(what) => (owner(what, keys::split_id(key)?), "its row".to_owned()),
-        Keys::Pair(what, of) => {
-            let (first, second) = keys::split_pair(key)?;
-            (owner(what, first), owner(of, second))
-        }
-        Keys::OfUser(what) => {
-            let name = std::str::from_utf8(key.get(keys::ID..)?).ok()?;
-            (owner("user", keys::number(key)?), format!("{what} {name:?}"))
-        }
-        Keys::Counter => (owner("user", keys::number(key)?), {
-            let what = key.get(keys::ID).filter(|_| key.len() == keys::ID + 1)?;
-            Counter::name(*what)?.to_owned()
-        }),
-        Keys::Text(what) => (format!("{what} {:?}", std::str::from_utf8(key).ok()?), "its row".to_owned()),
-        Keys::Reaction => {
-            let (content, byte, user) = keys::split_reaction(key)?;
-            (owner("content", content), format!("{} of {}", kind(byte), owner("user", user)))
-        }
-        Keys::Job => (format!("job {}", keys::split_job(key)?.seq), "its row".to_owned()),
-        Keys::Kind => match *key {
-            [Sort::CONTENT, number] => (format!("kind {number} of content"), "its row".to_owned()),
-            [_, byte] => (format!("reaction {}", kind(byte)), "its row".to_owned()),
-            _ => return None,
-        },
-        Keys::KindRow(what, _) => {
-            let ((partition, byte), at, place) = <(u64, u8)>::split(key)?;
-            (owner(what, partition), format!("{} {at}-{}", kind(byte), id(place)))
-        }
-        Keys::Nickname => {
-            let (beginning, user) = keys::split_nickname(key)?;
-            (owner("user", user.get()), format!("{beginning:?}"))
-        }
-        Keys::Notice => {
-            let (user, NoticeCursor { at, id: NoticeId { kind: what, reaction, actor, item } }) =
-                keys::split_notice(key)?;
-            let mut which = format!("{at} {} of {}", what.name(), owner("user", actor.get()));
-            if what == NoticeKind::Reaction {
-                which = format!("{which} {}", kind(reaction));
+    if let [Part::Beginning, ..] = table.keys {
+        let (beginning, user) = Nickname::read(key)?;
+        return Some((owner("user", user.get()), format!("{beginning:?}")));
+    }
+    let mut rest = key;
+    let mut words = Vec::new();
+    for (place, part) in table.keys.iter().enumerate() {
+        words.push(match *part {
+            Part::Id(what) if place > 1 => format!("of {}", owner(what, u64::next(&mut rest)?)),
+            Part::Id(what) => owner(what, u64::next(&mut rest)?),
+            Part::Place(_) if keys::is_head(key) => {
+                rest = &[];
+                "its floor".to_owned()
             }
-            if let Some(item) = item {
-                which = format!("{which} {}", owner("content", item.get()));
+            Part::Place(_) => {
+                let place = Position::<u64>::next(&mut rest)?;
+                format!("{}-{}", place.at, id(place.id))
             }
-            (owner("user", user.get()), which)
-        }
-        Keys::Row(what, _) if keys::is_head(key) => (owner(what, keys::number(key)?), "its floor".to_owned()),
-        Keys::Row(what, _) => {
-            let (partition, at, place) = keys::split_row(key)?;
-            (owner(what, partition), format!("{at}-{}", id(place)))
-        }
-    };
-    Some((whose, which))
+            Part::Kind => kind(u8::next(&mut rest)?),
+            Part::Counter => Counter::next(&mut rest)?.name().to_owned(),
+            Part::Notice => {
+                let place = NoticeCursor::next(&mut rest)?;
+                let NoticeCursor { at, id: NoticeId { kind: what, reaction, actor, item } } = place;
+                let mut which = format!("{at} {} of {}", what.name(), owner("user", actor.get()));
+                if what == NoticeKind::Reaction {
+                    which = format!("{which} {}", kind(reaction));
+                }
+                if let Some(item) = item {
+                    which = format!("{which} {}", owner("content", item.get()));
+                }
+                which
+            }
+            Part::Text(what) | Part::Name(what) => {
+                format!("{what} {:?}", std::str::from_utf8(std::mem::take(&mut rest)).ok()?)
+            }
+            Part::Job => format!("job {}", JobId::next(&mut rest)?.seq),
+            Part::SortedKind => match <[u8; 2]>::next(&mut rest)? {
+                [Sort::CONTENT, number] => format!("kind {number} of content"),
+                [_, byte] => format!("reaction {}", kind(byte)),
+            },
+            Part::Beginning => return None,
+        });
+    }
+    let (whose, which) = words.split_first().filter(|_| rest.is_empty())?;
+    let which = if which.is_empty() { "its row".to_owned() } else { which.join(" ") };
+    Some((whose.clone(), which))
 }
 
 /// The ids of users and items in a key.

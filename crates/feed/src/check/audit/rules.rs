@@ -15,7 +15,7 @@ use crate::rows::tables::{
 use crate::rows::values::{self, Number, NumberedList, Stored, Value};
 use kv::{Steps, Tier};
 use model::error::Result;
-use model::{BUILT_IN_KINDS, Content, Logged, Millis, Notice, NoticeKind, UserId};
+use model::{BUILT_IN_KINDS, Content, Logged, Millis, Notice, NoticeCursor, NoticeKind, UserId};
 
 /// The facts of earlier rows that the rules need.
 #[derive(Debug, Default)]
@@ -67,7 +67,7 @@ impl Audit<'_> {
         if !table.ends_with_item || !is_relation {
             return Ok(());
         }
-        let of_items = rows.iter().filter_map(|row| Some((row, table.keys.item(&row.key)?)));
+        let of_items = rows.iter().filter_map(|row| Some((row, keys::item(table.keys, &row.key)?)));
         let (rows, items): (Vec<_>, Vec<_>) = of_items.unzip();
         let found = self.store.get_many(&CONTENT, items.into_iter().map(keys::id), Tier::Disk)?;
         for (row, _) in rows.into_iter().zip(found).filter(|(_, item)| item.is_none()) {
@@ -78,7 +78,7 @@ impl Audit<'_> {
 
     /// The kind of a reaction has a name.
     fn reaction(&mut self, row: &Row) -> Result<Option<()>> {
-        let Some((_, kind, _)) = keys::split_reaction(&row.key) else { return Ok(None) };
+        let Some((_, kind, _)) = keys::read::<(u64, u8, u64)>(&row.key) else { return Ok(None) };
         if self.store.memory.kinds.reactions.known().name(kind).is_none() {
             self.findings.has(&REACTIONS, &row.key, ", but the kind has no name");
         }
@@ -87,9 +87,9 @@ impl Audit<'_> {
 
     /// No block stands between users of whom one follows the other, or has asked to.
     fn block(&mut self, row: &Row) -> Result<Option<()>> {
-        let Some((user, target)) = keys::split_pair(&row.key) else { return Ok(None) };
+        let Some((user, target)) = keys::read::<(UserId, UserId)>(&row.key) else { return Ok(None) };
         for ended in [FOLLOWING.spec, REQUESTS.spec] {
-            let both = [keys::pair(user, target), keys::pair(target, user)];
+            let both = [keys::of((user, target)), keys::of((target, user))];
             if self.store.get_many(ended, both, Tier::Disk)?.iter().any(Option::is_some) {
                 self.findings.disagrees(&BLOCKS, &row.key, ended);
             }
@@ -109,20 +109,17 @@ impl Audit<'_> {
 
     /// A notice has its cause. A cause may lack its notice, because notices end with their time.
     fn notice(&mut self, row: &Row) -> Result<Option<()>> {
-        let read = keys::split_notice(&row.key).zip(Notice::read(&row.key, &row.value).ok());
-        let Some(((owner, place), notice)) = read else { return Ok(None) };
-        let id = place.id;
+        let read = keys::read(&row.key).zip(Notice::read(&row.key, &row.value).ok());
+        let Some(((owner, NoticeCursor { at, id }), notice)) = read else { return Ok(None) };
         if owner == id.actor || id.kind.has_item() != id.item.is_some() {
             return Ok(None);
         }
         let (table, key) = match (id.kind, id.item) {
-            (NoticeKind::Follow, _) => (FOLLOWING.spec, keys::pair(id.actor, owner).to_vec()),
-            (NoticeKind::FollowRequest, _) => (REQUESTS.spec, keys::pair(id.actor, owner).to_vec()),
-            (NoticeKind::RequestApproved, _) => (FOLLOWING.spec, keys::pair(owner, id.actor).to_vec()),
-            (NoticeKind::Reaction, Some(item)) => {
-                (REACTIONS.spec, keys::reaction(item, id.reaction, id.actor).to_vec())
-            }
-            (_, Some(item)) => (CONTENT.spec, keys::id(item.get()).to_vec()),
+            (NoticeKind::Follow, _) => (FOLLOWING.spec, keys::of((id.actor, owner))),
+            (NoticeKind::FollowRequest, _) => (REQUESTS.spec, keys::of((id.actor, owner))),
+            (NoticeKind::RequestApproved, _) => (FOLLOWING.spec, keys::of((owner, id.actor))),
+            (NoticeKind::Reaction, Some(item)) => (REACTIONS.spec, keys::of((item, id.reaction, id.actor))),
+            (_, Some(item)) => (CONTENT.spec, keys::of(item)),
             (_, None) => return Ok(None),
         };
         let cause = self.store.get(table, &key, Tier::Disk)?;
@@ -136,7 +133,7 @@ impl Audit<'_> {
             (Some(_), Some(cause)) => {
                 Stored::read(&key, cause).is_ok_and(|stored| is_of(&notice, owner, &stored.content))
             }
-            (None, cause) => cause.as_ref().and_then(|row| values::read_millis(row).ok()) == Some(place.at),
+            (None, cause) => cause.as_ref().and_then(|row| values::read_millis(row).ok()) == Some(at),
         };
         if !is_caused {
             self.findings.disagrees(&NOTICES, &row.key, table);

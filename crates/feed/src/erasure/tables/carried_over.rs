@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use crate::ids;
+use crate::rows::keys::Part;
 use crate::rows::tables::{self, ERASED, ERASURES};
 use crate::rows::values::Value;
 use crate::rows::walk::partitions_after;
@@ -33,7 +34,7 @@ pub fn each_user_named(store: &Store, mut visit: impl FnMut(UserId, &ExternalId)
     let mut after = None;
     loop {
         let mut users = Vec::new();
-        for table in tables::ALL.iter().filter(|table| table.keys.first() == "user") {
+        for table in tables::ALL.iter().filter(|table| table.keys.first() == Some(&Part::USER)) {
             users.extend(partitions_after(store, table, after, AT_ONCE)?);
         }
         users.sort_unstable();

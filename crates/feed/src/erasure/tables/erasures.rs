@@ -2,8 +2,7 @@
 
 use crate::memory::archived::Walks;
 use crate::rows::changes::change_row;
-use crate::rows::key_types::{Keys, NameNumber};
-use crate::rows::keys;
+use crate::rows::keys::{self, Part};
 use crate::rows::table::AnyTable;
 use crate::rows::tables::{
     ALL, CONTENT, COUNTS, DELETED, ERASED, ERASURES, EVENTS, LISTS, NAMES, NAMES_BY_NUMBER, OUTBOX, OUTBOX_ARCHIVE,
@@ -32,15 +31,16 @@ const FORGOTTEN: usize = 100;
 fn searched() -> impl Iterator<Item = AnyTable> {
     ALL.iter().copied().filter(|table| match table.keys {
         _ if *table == OUTBOX_ARCHIVE => false,
-        Keys::Row("user", _) | Keys::KindRow("user", _) | Keys::Pair("user", _) | Keys::OfUser(_) => true,
-        Keys::Pair(_, "user") => is_whole(table),
+        [Part::USER, .., Part::Place(_)] | [Part::USER, Part::Id(_) | Part::Name(_)] => true,
+        [Part::Id(_), Part::USER] => is_whole(table),
         _ => *table == EVENTS,
     })
 }
 
 /// Whether an erasure looks through all of a table: through the log, and a relation that no other table has by the user.
 fn is_whole(table: AnyTable) -> bool {
-    table == EVENTS || table.keys.first() != "user" && table.follows.is_empty() && mirrors_of(table).is_empty()
+    table == EVENTS
+        || table.keys.first() != Some(&Part::USER) && table.follows.is_empty() && mirrors_of(table).is_empty()
 }
 
 /// Begins the erasure of a user, with the event and the effect, which has the hash as its name, in the same change; without
@@ -63,7 +63,7 @@ pub fn begin_erasure(store: &Store, erasure: &Erasure, event: Option<&Event>) ->
 
 /// The erasures under way, by their users.
 pub fn erasures(store: &Store) -> Result<Vec<Erasure>> {
-    store.now(Tier::Disk).beginning((&ERASURES, Scope::Table), &[], &[], usize::MAX, Erasure::read)
+    ERASURES.all(store.now(Tier::Disk))
 }
 
 /// Whether any erasure is under way. Reads memory only, like the next.
@@ -121,7 +121,7 @@ pub fn end_erasure(store: &Store, user: UserId, at: Millis, forgotten: Millis) -
     let Some(Erasure { hash, since, rows, .. }) = erasure(store, user)? else { return Ok(false) };
     let mut change = WriteBatch::default();
     let key = keys::id(user.get());
-    for table in ALL.iter().filter(|table| table.keys == Keys::One("user") && **table != ERASURES.spec) {
+    for table in ALL.iter().filter(|table| table.keys == [Part::USER] && **table != ERASURES.spec) {
         match mirrors_of(table) {
             [] => change.delete(table, key),
             _ => {
@@ -144,7 +144,7 @@ pub fn end_erasure(store: &Store, user: UserId, at: Millis, forgotten: Millis) -
     if let Some(name) = &name {
         NAMES.delete(&mut change, name.0.as_str());
         // Others may mention the number as that of an item. It is given to no other name.
-        NAMES_BY_NUMBER.put(&mut change, NameNumber(user.get()), &Text(String::new()))?;
+        NAMES_BY_NUMBER.put(&mut change, user.get(), &Text(String::new()))?;
     }
     // The last row: what is kept of rows ends in their order, and the user counts as erasing until the name is forgotten.
     ERASURES.delete(&mut change, user);
@@ -156,7 +156,7 @@ pub fn end_erasure(store: &Store, user: UserId, at: Millis, forgotten: Millis) -
 
 /// The erasures that are over, in any order.
 pub fn erased(store: &Store) -> Result<Vec<ErasedUser>> {
-    store.now(Tier::Disk).beginning((&ERASED, Scope::Table), &[], &[], usize::MAX, ErasedUser::read)
+    ERASED.all(store.now(Tier::Disk))
 }
 
 /// Rows to erase.
@@ -189,13 +189,13 @@ fn rows_of(store: &Store, table: AnyTable, user: UserId, after: Option<&[u8]>, m
     };
     let behind = |last: &[u8]| [last, &[0]].concat();
     if table == OUTBOX {
-        let before = after.and_then(keys::split_row).and_then(|(_, at, id)| keys::cursor(at, id));
+        let before = after.and_then(keys::place).map(|(_, place)| place);
         let span = Span { before, after: None };
         Walks::new(&store.memory.outboxes.rows, store.now(Tier::Disk))?.rows(
             user.get(),
             span,
             Order::NewestFirst,
-            &mut |place: Cursor, value| look_at(&keys::entry(user, place), value),
+            &mut |place: Cursor, value| look_at(&keys::of((user, place)), value),
         )?;
     } else if is_whole(table) {
         store.now(Tier::Disk).each_row(table, &after.map(behind).unwrap_or_default(), &mut look_at)?;
@@ -230,5 +230,5 @@ fn name_to_erase(store: &Store, user: UserId) -> Result<Option<Text>> {
     if user.get() <= MAX_ID || item.map_or(Ok(false), is_item)? {
         return Ok(None);
     }
-    NAMES_BY_NUMBER.get(now, NameNumber(user.get()))
+    NAMES_BY_NUMBER.get(now, user.get())
 }

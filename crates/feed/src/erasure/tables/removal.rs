@@ -14,7 +14,7 @@ use crate::store::Store;
 use kv::{Scope, Tier, WriteBatch};
 use model::error::{Error, Result};
 use model::failpoint::Write;
-use model::{ContentId, Entry, Job, Millis, UserId};
+use model::{ContentId, Entry, Job, Millis};
 
 /// The table and the row at which a purge has come, among the tables whose rows go with an item.
 pub type PurgePlace = (usize, Vec<u8>);
@@ -51,9 +51,7 @@ impl Removed {
 
     /// Removes a reaction with its notice and its part in the counts of the item; false if there is no item.
     fn reaction(&mut self, store: &Store, key: &[u8], since: Millis) -> Result<bool> {
-        let read = keys::split_reaction(key)
-            .and_then(|(item, kind, user)| Some((ContentId::new(item).ok()?, kind, UserId::new(user).ok()?)));
-        let (id, kind, user) = read.ok_or_else(|| Error::Corrupt("the key of a reaction".to_owned()))?;
+        let (id, kind, user) = keys::read(key).ok_or_else(|| Error::Corrupt("the key of a reaction".to_owned()))?;
         if self.item.is_none_or(|item| item.cursor.id != id) {
             self.item = store.entry(id)?;
         }
@@ -113,7 +111,7 @@ pub fn purge_rows(
     }
     // Also those that follow from no row: a damaged directory may have such.
     for (table, key) in &found {
-        removed.change.delete(table, key);
+        removed.change.delete(table, key.as_slice());
     }
     if !found.is_empty() {
         // An item with part of its rows must not be restored, whatever the settings at the next start.

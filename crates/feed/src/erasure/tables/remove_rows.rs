@@ -6,8 +6,7 @@ use super::erasures::erasure;
 use super::removal::Removed;
 use crate::items::tables::FINAL;
 use crate::notices::tables::put_notice_marker;
-use crate::rows::key_types::{EventNumber, Keys};
-use crate::rows::keys;
+use crate::rows::keys::{self, EventNumber, Part};
 use crate::rows::table::AnyTable;
 use crate::rows::tables::{
     ALL, CONTENT, DELETED, ERASURES, EVENTS, FOLLOWING, LISTS, NOTICE_MARKERS, REQUESTS, UNLISTED,
@@ -34,20 +33,15 @@ pub(crate) fn are_follows(table: AnyTable) -> bool {
 
 /// Whether a key names a user. No part removes rows of others, whatever a log has.
 fn is_of(table: AnyTable, key: &[u8], user: UserId) -> bool {
-    let user = user.get();
-    match table.keys {
-        Keys::Pair(first, second) => keys::split_pair(key)
-            .is_some_and(|(one, other)| first == "user" && one == user || second == "user" && other == user),
-        Keys::Reaction => keys::split_reaction(key).is_some_and(|(_, _, by)| by == user),
-        of => of.first() == "user" && keys::number(key) == Some(user),
-    }
+    let [is_first, is_last] = [table.keys.first(), table.keys.last()].map(|part| part == Some(&Part::USER));
+    is_first && key.starts_with(&keys::id(user.get())) || is_last && key.ends_with(&keys::id(user.get()))
 }
 
 /// The users in rows of pairs of users, beside the one who is erased.
 pub(crate) fn others(table: AnyTable, user: UserId, keys: &[Vec<u8>]) -> Vec<UserId> {
-    let of_user = keys.iter().filter(|key| table.keys == Keys::Pair("user", "user") && is_of(table, key, user));
+    let of_user = keys.iter().filter(|key| table.keys == [Part::USER, Part::USER] && is_of(table, key, user));
     let other = |(first, second): (u64, u64)| UserId::new(if first == user.get() { second } else { first }).ok();
-    of_user.filter_map(|key| keys::split_pair(key).and_then(other)).collect()
+    of_user.filter_map(|key| keys::read(key).and_then(other)).collect()
 }
 
 /// Removes the rows of a part, as far as they are there and name the user, in one change. Items of the user have no text
@@ -157,8 +151,7 @@ fn erase_changes(store: &Store, removed: &mut Removed, user: UserId, keys: &[Vec
         newest = Some(row.number());
         ControlFlow::Break(())
     })?;
-    for number in keys.iter().filter_map(|key| keys::split_id(key)) {
-        let key = EventNumber(number);
+    for key @ EventNumber(number) in keys.iter().filter_map(|key| keys::read(key)) {
         let Some(row) = EVENTS.get(store.now(Tier::Disk), key)?.filter(|row| row.names(user)) else { continue };
         removed.rows += 1;
         let left = match &row {
@@ -180,6 +173,6 @@ fn erase_changes(store: &Store, removed: &mut Removed, user: UserId, keys: &[Vec
 }
 
 fn ids_of<I: Id>(keys: &[Vec<u8>]) -> Result<Vec<I>> {
-    let id = |key: &Vec<u8>| keys::split_id(key).and_then(|raw| I::of(raw).ok());
+    let id = |key: &Vec<u8>| keys::read(key).and_then(|raw| I::of(raw).ok());
     keys.iter().map(|key| id(key).ok_or_else(|| Error::Corrupt("a key that should be an id".to_owned()))).collect()
 }

@@ -10,7 +10,7 @@ use crate::rows::tables::ACTIVITY;
 use crate::rows::values::Value;
 use crate::store::Store;
 use kv::{Scope, Tier, WriteBatch};
-use model::error::{Error, Result};
+use model::error::Result;
 use model::failpoint::Write;
 use model::{Activity, Cursor, Job, Millis, UserId, Work};
 
@@ -103,13 +103,13 @@ pub fn split_active(store: &Store, users: &[UserId], seen_since: Millis) -> Resu
 /// Leaves out evicted users. Costs next to nothing if there are none.
 pub fn not_evicted(store: &Store, users: Vec<UserId>) -> Result<Vec<UserId>> {
     let maybe: Vec<_> =
-        users.iter().filter(|user| store.memory.loaded.filter(&ACTIVITY).may_have(user.get())).collect();
+        users.iter().copied().filter(|user| store.memory.loaded.filter(&ACTIVITY).may_have(user.get())).collect();
     if maybe.is_empty() {
         return Ok(users);
     }
     let rows = ACTIVITY.get_many(store.now(Tier::Disk), &maybe)?;
     let evicted = maybe.into_iter().zip(rows).filter(|(_, row)| *row == Some(Activity::Evicted));
-    let evicted: HashSet<_> = evicted.map(|(user, _)| *user).collect();
+    let evicted: HashSet<_> = evicted.map(|(user, _)| user).collect();
     Ok(users.into_iter().filter(|user| !evicted.contains(user)).collect())
 }
 
@@ -118,11 +118,7 @@ pub fn not_evicted(store: &Store, users: Vec<UserId>) -> Result<Vec<UserId>> {
 pub fn idle(store: &Store, after: Option<UserId>, limit: usize, seen_before: Millis) -> Result<Idle> {
     // No user has the greatest id.
     let from = keys::id(after.map_or(0, |after| after.get().saturating_add(1)));
-    let row = |key: &[u8], value: &[u8]| {
-        let user = keys::number(key).and_then(|raw| UserId::new(raw).ok());
-        let user = user.ok_or_else(|| Error::Corrupt(format!("a key in {ACTIVITY}")))?;
-        Ok((user, Activity::read(key, value)?))
-    };
+    let row = |key: &[u8], value: &[u8]| Ok((ACTIVITY.key::<UserId>(key)?, Activity::read(key, value)?));
     let found = store.now(Tier::Disk).beginning((&ACTIVITY, Scope::Table), &[], &from, limit.max(1), row)?;
     let next = found.last().filter(|_| found.len() >= limit).map(|(user, _)| *user);
     let idle = found.into_iter().filter(|(_, activity)| activity.is_idle(seen_before));

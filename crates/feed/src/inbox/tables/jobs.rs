@@ -2,7 +2,7 @@
 
 use crate::rows::tables::JOBS;
 use crate::store::Store;
-use kv::WriteBatch;
+use kv::{Tier, WriteBatch};
 use model::error::Result;
 use model::{Job, JobId, Work};
 
@@ -24,5 +24,5 @@ pub fn drop_job(store: &Store, job: JobId) -> Result<()> {
 /// All jobs on disk, by lane, then by age, oldest first.
 pub fn jobs(store: &Store) -> Result<Vec<Job>> {
     store.write_arrivals()?;
-    crate::memory::jobs::all(store)
+    JOBS.all(store.now(Tier::Disk))
 }

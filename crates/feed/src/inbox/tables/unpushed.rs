@@ -21,7 +21,7 @@ pub(crate) fn put_unpushed<'s>(
     reach: Reach,
 ) -> Result<Vec<MutexGuard<'s, ()>>> {
     let items = if reach == Reach::All { &[] } else { items };
-    let turns = store.memory.loaded.unpushed.turns.many(items.iter().map(|item| item.source.get()), Mutex::lock);
+    let turns = store.memory.loaded.unpushed_turns.many(items.iter().map(|item| item.source.get()), Mutex::lock);
     let mut raised = HashMap::<UserId, Unpushed>::default();
     for Entry { cursor, source, .. } in items {
         let unpushed = match raised.entry(*source) {
@@ -45,7 +45,7 @@ pub(crate) fn stored_unpushed(store: &Store, author: UserId, tier: Tier) -> Resu
 /// The author's newest items that did not reach every follower.
 pub fn unpushed(store: &Store, author: UserId, tier: Tier) -> Result<Unpushed> {
     let mut row = Known::Unknown;
-    store.memory.loaded.unpushed.rows.look(&[author], |_, known| row = known);
+    store.memory.loaded.unpushed.look(&[author], |_, known| row = known);
     match row {
         Known::Unknown => stored_unpushed(store, author, tier),
         known => Ok(known.row().unwrap_or_default()),
@@ -55,19 +55,14 @@ pub fn unpushed(store: &Store, author: UserId, tier: Tier) -> Result<Unpushed> {
 /// A number that differs once an author may have unpushed items who was not one of [`may_have_unpushed`]
 /// before.
 pub fn unpushed_version(store: &Store) -> u64 {
-    store.memory.loaded.unpushed.rows.version()
+    store.memory.loaded.unpushed.version()
 }
 
 /// Those of `authors` who may have unpushed items, in their order. It is all of them while
 /// [`unpushed_version`] is the number returned.
 pub fn may_have_unpushed(store: &Store, authors: &[UserId]) -> (u64, Vec<UserId>) {
-    let (version, mut found) = (store.memory.loaded.unpushed.rows.version(), Vec::new());
-    store
-        .memory
-        .loaded
-        .unpushed
-        .rows
-        .look(authors, |author, known| found.extend((known != Known::NoRow).then_some(author)));
+    let (version, mut found) = (store.memory.loaded.unpushed.version(), Vec::new());
+    store.memory.loaded.unpushed.look(authors, |author, known| found.extend((known != Known::NoRow).then_some(author)));
     (version, found)
 }
 
@@ -81,7 +76,7 @@ pub fn authors_with_unpushed(
     tier: Tier,
 ) -> Result<Vec<UserId>> {
     let (mut found, mut unknown) = (Vec::new(), Vec::new());
-    store.memory.loaded.unpushed.rows.look(authors, |author, known| match known {
+    store.memory.loaded.unpushed.look(authors, |author, known| match known {
         Known::Row(unpushed) if unpushed.leaves_gaps(floor, active) => found.push(author),
         Known::Row(_) | Known::NoRow => {}
         Known::Unknown => unknown.push(author),

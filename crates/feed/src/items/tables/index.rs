@@ -96,7 +96,7 @@ pub(crate) fn count_item(change: &mut WriteBatch, id: ContentId, steps: &ItemSte
 /// As far as the rows can be read.
 impl Facts for Store {
     fn followed_since(&self, user: u64, target: u64) -> Result<Option<Millis>> {
-        let row = self.get(&FOLLOWING, &keys::pair(user, target), Tier::Disk)?;
+        let row = self.get(&FOLLOWING, &keys::of((user, target)), Tier::Disk)?;
         Ok(row.and_then(|row| values::read_millis(&row).ok()))
     }
 

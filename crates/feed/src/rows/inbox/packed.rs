@@ -93,7 +93,7 @@ fn begin(flags: u8, floor: Option<Cursor>, about: usize) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(about);
     bytes.extend([VERSION, flags]);
     if let Some(floor) = floor {
-        bytes.extend(values::cursor(floor));
+        bytes.extend_from_slice(&values::cursor(floor));
     }
     bytes
 }

@@ -3,10 +3,11 @@
 use std::collections::BTreeSet;
 
 use super::{Facts, Mirror, Rows, Source, one};
+use crate::rows::keys::{self, KeyBytes};
+use crate::rows::values;
 use crate::rows::values::Stored;
 use crate::rows::values::Value;
 use crate::rows::values::deletions::{Deletion, Purged};
-use crate::rows::{keys, values};
 use model::error::Result;
 use model::{COMMENT, Content, ContentId, Cursor, Entry, ItemCounter};
 
@@ -19,7 +20,7 @@ impl Mirror {
             };
             Ok(fact.item().map(|stored| row(&stored)))
         },
-        source: |key, _| keys::split_id(key).map(|id| Source::IfThere(keys::id(id).into())),
+        source: |key, _| keys::read::<ContentId>(key).map(|_| Source::IfThere(key.into())),
     };
 
     /// The places of unlisted items, by [`unlisted`].
@@ -31,8 +32,7 @@ impl Mirror {
     /// The same places of purged items, which follow from the rows of their deletions.
     pub(crate) const UNLISTED_PURGED: Self = Self {
         rows: |_, fact| {
-            let id = keys::split_id(fact.key).and_then(|id| ContentId::new(id).ok());
-            let read = id.zip(Deletion::read(fact.key, fact.value).ok());
+            let read = keys::read(fact.key).zip(Deletion::read(fact.key, fact.value).ok());
             Ok(read.map(|(id, Deletion { purged, .. })| {
                 places(purged.iter().flat_map(|purged| unlisted_purged(id, purged)))
             }))
@@ -44,7 +44,7 @@ impl Mirror {
     pub(crate) const MENTIONED_IN: Self = Self {
         rows: |_, fact| {
             let rows =
-                |Content { mentions, .. }: &Content, at| places(mentions.iter().map(|user| keys::entry(*user, at)));
+                |Content { mentions, .. }: &Content, at| places(mentions.iter().map(|user| keys::of((*user, at))));
             Ok(fact.item().map(|stored| rows(&stored.content, stored.content.cursor())))
         },
         source: of_item,
@@ -53,7 +53,7 @@ impl Mirror {
     /// The live items on each of their paths.
     pub(crate) const OUTBOX: Self = Self {
         rows: |_, fact| {
-            let row = |entry: Entry| (keys::entry(entry.source, entry.cursor).into(), values::entry(&entry));
+            let row = |entry: Entry| (keys::of((entry.source, entry.cursor)).into(), values::entry(&entry));
             Ok(fact.item().map(|stored| live(&stored).into_iter().flat_map(Content::entries).map(row).collect()))
         },
         source: of_item,
@@ -65,7 +65,7 @@ impl Mirror {
             let Some(stored) = fact.item() else { return Ok(None) };
             let (mut rows, content) = (Vec::new(), &stored.content);
             for name in live(&stored).into_iter().flat_map(|content| &content.topics).collect::<BTreeSet<_>>() {
-                let row = |topic: u64| (keys::entry(topic, content.cursor()).into(), values::listed(&content.entry()));
+                let row = |topic: u64| (keys::of((topic, content.cursor())).into(), values::listed(&content.entry()));
                 rows.extend(facts.topic_id(name)?.map(row));
             }
             Ok(Some(rows))
@@ -91,7 +91,7 @@ impl Mirror {
 }
 
 /// Rows whose keys say all.
-fn places(keys: impl Iterator<Item = [u8; keys::ROW]>) -> Rows {
+fn places(keys: impl Iterator<Item = KeyBytes>) -> Rows {
     keys.map(|key| (key.into(), Vec::new())).collect()
 }
 
@@ -101,7 +101,7 @@ fn live(stored: &Stored) -> Option<&Content> {
 
 /// The item at a place in a list.
 fn of_item(key: &[u8], _: &[u8]) -> Option<Source> {
-    keys::split_row(key).map(|(.., id)| Source::Of(keys::id(id).into()))
+    keys::place(key).map(|(_, place)| Source::Of(keys::of(place.id).into()))
 }
 
 /// The item under which `content` is listed and counted: the one that it points at, unless that is purged. A purge removes such
@@ -121,12 +121,12 @@ pub(crate) fn counted_on(content: &Content) -> Option<ContentId> {
 /// The row of a comment in the list of its item.
 fn comment(content: &Content, subject: Option<ContentId>) -> Option<(Vec<u8>, Vec<u8>)> {
     let subject = subject.filter(|_| content.kind == COMMENT)?;
-    Some((keys::entry(subject, content.cursor()).into(), values::listed(&content.entry())))
+    Some((keys::of((subject, content.cursor())).into(), values::listed(&content.entry())))
 }
 
 /// The row of a comment in the list of its author.
 fn user_comment(content: &Content) -> Option<(Vec<u8>, Vec<u8>)> {
-    let row = || (keys::entry(content.author, content.cursor()).into(), values::entry(&content.entry()));
+    let row = || (keys::of((content.author, content.cursor())).into(), values::entry(&content.entry()));
     (content.kind == COMMENT).then(row)
 }
 
@@ -136,14 +136,14 @@ fn is_listed(content: &Content) -> bool {
 }
 
 /// The keys of an item in `unlisted`: for its author if it is deleted or not listed, for its other sources if it is deleted.
-fn unlisted(content: &Content, is_deleted: bool) -> impl Iterator<Item = [u8; keys::ROW]> {
+fn unlisted(content: &Content, is_deleted: bool) -> impl Iterator<Item = KeyBytes> {
     let author = (is_deleted || !is_listed(content)).then_some(content.author);
     let others = content.to.iter().copied().filter(move |_| is_deleted);
-    author.into_iter().chain(others).map(|source| keys::entry(source, content.cursor()))
+    author.into_iter().chain(others).map(|source| keys::of((source, content.cursor())))
 }
 
 /// The keys that a purged item keeps there.
-pub(crate) fn unlisted_purged(id: ContentId, purged: &Purged) -> impl Iterator<Item = [u8; keys::ROW]> {
+pub(crate) fn unlisted_purged(id: ContentId, purged: &Purged) -> impl Iterator<Item = KeyBytes> {
     let place = Cursor { at: purged.published_at, id };
-    [purged.author].into_iter().chain(purged.sources.iter().copied()).map(move |source| keys::entry(source, place))
+    [purged.author].into_iter().chain(purged.sources.iter().copied()).map(move |source| keys::of((source, place)))
 }

@@ -23,7 +23,7 @@ impl Value for Logged {
     const FORM: &'static str = "code of the kind, then bincode: the fields of an [event](#events) or, if its highest bit is set, of an [effect](#effects)";
 
     fn read(key: &[u8], bytes: &[u8]) -> Result<Self> {
-        let number = keys::split_id(key).ok_or_else(|| corrupt("a key in the log of events"))?;
+        let number = keys::read(key).ok_or_else(|| corrupt("a key in the log of events"))?;
         match bytes.first() {
             Some(kind) if kind & EFFECT != 0 => read_effect(number, *kind, bytes),
             Some(kind) => read_event(number, *kind, bytes).map(Self::Event),

@@ -1,8 +1,7 @@
 //! Rows of items, and of lists of items.
 
 use super::{
-    Value, audience, author, bits, corrupt, decode, encode, flags, id_of, number, read_author, read_bits, read_flags,
-    valid,
+    Value, audience, author, bits, corrupt, decode, encode, flags, id_of, read_author, read_bits, read_flags, valid,
 };
 use crate::rows::keys;
 use model::error::Result;
@@ -89,9 +88,8 @@ impl Value for Entry {
     const FORM: &'static str = "an [entry](#entries)";
 
     fn read(key: &[u8], bytes: &[u8]) -> Result<Self> {
-        let (partition, at, id) = keys::split_row(key).ok_or_else(|| corrupt("entry: key"))?;
-        let cursor = keys::cursor(at, id).ok_or_else(|| corrupt("entry: item"))?;
-        read_entry(cursor, UserId::new(partition).map_err(|_| corrupt("entry: source"))?, bytes)
+        let (source, cursor) = keys::read(key).ok_or_else(|| corrupt("entry: key"))?;
+        read_entry(cursor, source, bytes)
     }
 
     fn bytes(&self) -> Result<Vec<u8>> {
@@ -128,10 +126,8 @@ impl Value for Listed {
     const FORM: &'static str = "author id, 8 bytes; then an [entry](#entries)";
 
     fn read(key: &[u8], bytes: &[u8]) -> Result<Self> {
-        let id = keys::last_id(key).and_then(|id| ContentId::new(id).ok());
-        let at = key.len().checked_sub(2 * keys::ID).and_then(|place| number(&key[place..]));
-        let (id, at) = id.zip(at).ok_or_else(|| corrupt("entry: key"))?;
-        read_listed(Cursor { at: !at, id }, bytes).map(Self)
+        let place = key.last_chunk::<{ 2 * keys::ID }>().and_then(|place| keys::read(place));
+        read_listed(place.ok_or_else(|| corrupt("entry: key"))?, bytes).map(Self)
     }
 
     fn bytes(&self) -> Result<Vec<u8>> {

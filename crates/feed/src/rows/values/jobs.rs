@@ -23,7 +23,7 @@ impl Value for Job {
     const FORM: &'static str = "version 1, then bincode: fan-out (source, place, author, kind, audience, progress), settle (user, source) or rebuild (user)";
 
     fn read(key: &[u8], bytes: &[u8]) -> Result<Self> {
-        let id = keys::split_job(key).ok_or_else(|| corrupt("job: id"))?;
+        let id = keys::read(key).ok_or_else(|| corrupt("job: id"))?;
         let user = |raw| valid(raw, "job: user");
         let mut progress = None;
         let work = match decode("job", JOB, bytes)? {

@@ -4,7 +4,7 @@ use super::{Value, corrupt, decode, encode, flags, read_flags, valid};
 use crate::rows::keys;
 use crate::rows::keys::number;
 use model::error::Result;
-use model::{ContentId, Notice, NoticeCursor, NoticeId, NoticeKind};
+use model::{ContentId, Notice, NoticeCursor, NoticeId, NoticeKind, UserId};
 
 const PLACE: u8 = 1;
 
@@ -15,7 +15,7 @@ impl Value for Notice {
 
     fn read(key: &[u8], bytes: &[u8]) -> Result<Self> {
         let corrupt = || corrupt("notice");
-        let (_, place) = keys::split_notice(key).ok_or_else(corrupt)?;
+        let (_, place): (UserId, _) = keys::read(key).ok_or_else(corrupt)?;
         let notice = Self::plain(place);
         let on = match bytes {
             [] if !place.id.kind.is_published() => return Ok(notice),

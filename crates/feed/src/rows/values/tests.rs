@@ -116,7 +116,7 @@ fn golden_jobs() {
     ] {
         let job = Job { id, work, progress };
         assert_eq!(bytes_of(&job), golden);
-        assert_eq!(Job::read(&keys::job(id), &golden).expect("decodes"), job);
+        assert_eq!(Job::read(&keys::of(id), &golden).expect("decodes"), job);
     }
 }
 
@@ -142,7 +142,7 @@ fn golden_lists() {
 #[test]
 fn golden_fixed_rows() {
     assert_eq!(author(user(0xFF00)), [0, 0, 0, 0, 0, 0, 0xFF, 0]);
-    assert_eq!(cursor(place(1, 2)), [0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 2]);
+    assert_eq!(*cursor(place(1, 2)), [0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 2]);
     let counts = item_counts(&ItemSteps { pointing: [1, -2], reactions: [(7, i64::MAX), (3, 0), (2, -1)].into() });
     assert_eq!(counts.len(), 34);
     assert_eq!((counts[0], counts[8], counts[9]), (1, 0xFE, 0xFF));
