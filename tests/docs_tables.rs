@@ -22,7 +22,7 @@ const FILES: [(&str, Make); 7] = [
     ("docs/operate/cluster.md", |page| with_table(page, &agreed())),
     ("docs/schema.md", |page| with_table(page, &feed::store::described())),
     ("docs/use/access.md", |page| with_table(page, &calls_of_users())),
-    ("docs/use/api.md", |page| with_table(page, &codes())),
+    ("docs/use/api.md", |page| with_table(&with_table(page, &codes()), &effects())),
 ];
 
 /// Writes the files anew if `TIDELINE_WRITE_DOCS` is set.
@@ -54,23 +54,36 @@ fn codes() -> String {
     table("| code | status | meaning |", rows)
 }
 
+/// The words of an enumeration, each with its comment, whose paragraphs are lines.
+fn words_of<'a>(source: &'a str, declared: &str) -> Vec<(&'a str, String)> {
+    let (_, values) = source.split_once(&format!("{declared} {{\n")).unwrap();
+    let (values, _) = values.split_once("\n    }\n").unwrap();
+    let (mut words, mut comment) = (Vec::new(), String::new());
+    for line in values.lines().map(str::trim) {
+        match line.strip_prefix("///") {
+            Some(told) => comment += if told.is_empty() { "\n" } else { told },
+            None if line.starts_with("//") => {}
+            None => words.push((line.split('"').nth(1).unwrap(), std::mem::take(&mut comment))),
+        }
+    }
+    words
+}
+
 /// The failpoints of an enumeration. The comment of a write is the state before it and, behind an empty line, after it.
 fn failpoints(head: &str, declared: &str) -> String {
-    let (_, places) = include_str!("../crates/model/src/failpoint.rs").split_once(&format!("{declared} {{\n")).unwrap();
-    let (places, _) = places.split_once("\n    }\n").unwrap();
-    let (mut rows, mut comment) = (Vec::new(), String::new());
-    for line in places.lines().map(str::trim) {
-        if let Some(words) = line.strip_prefix("///") {
-            comment += if words.is_empty() { "\n" } else { words };
-            continue;
-        }
-        let name = line.split('"').nth(1).unwrap();
+    let mut rows = Vec::new();
+    for (name, comment) in words_of(include_str!("../crates/model/src/failpoint.rs"), declared) {
         let at_write = [".before", ".after"].into_iter().zip(comment.split('\n'));
         let states: Vec<_> = if comment.contains('\n') { at_write.collect() } else { vec![("", &*comment)] };
         rows.extend(states.iter().map(|(place, state)| format!("| `{name}{place}` | {} |", cell(state))));
-        comment.clear();
     }
     table(&format!("| {head} | state at this place |"), rows.into_iter())
+}
+
+/// The types of changes.
+fn effects() -> String {
+    let types = words_of(include_str!("../crates/model/src/effect.rs"), "EffectKind").into_iter();
+    table("| type | what was done |", types.map(|(name, comment)| format!("| `{name}` | {} |", cell(&comment))))
 }
 
 /// A sentence in a cell of a table.

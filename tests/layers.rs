@@ -130,7 +130,7 @@ fn names(sources: &BTreeMap<String, String>) -> Arrows {
         }
         Some(at.into_iter().map(str::to_owned).collect::<Vec<_>>())
     };
-    let (mut passed_on, mut named, mut of_all) = (BTreeMap::new(), Vec::new(), Vec::new());
+    let (mut passed_on, mut all_of, mut named, mut of_all) = (BTreeMap::new(), Vec::new(), Vec::new(), Vec::new());
     let word = regex(r"\w+");
     for (module, text) in sources {
         let mut modules = BTreeMap::new();
@@ -141,6 +141,7 @@ fn names(sources: &BTreeMap<String, String>) -> Arrows {
             leaves("", &found[2], &mut paths);
             for path in paths.iter().filter_map(|path| absolute(module, path)) {
                 match (found.get(1), path.last()) {
+                    (Some(_), Some(name)) if name == "*" => all_of.push((module, path[..path.len() - 1].to_vec())),
                     (Some(_), Some(name)) => {
                         // A name that is passed on may be used here, too.
                         if Regex::new(&format!(r"\b{name}\b"))
@@ -179,6 +180,27 @@ fn names(sources: &BTreeMap<String, String>) -> Arrows {
         named.extend(
             inline.find_iter(&rest).filter_map(|path| Some((module.clone(), absolute(module, path.as_str())?))),
         );
+    }
+    // Of a file of which all names are passed on, those that it declares, and those that it passes on, perhaps again all of a file.
+    // Then those that a macro makes of words at the beginning of a line.
+    let declared =
+        regex(r"(?m)^ *pub(?:\([^)]*\))? (?:async |const )?(?:struct|enum|trait|type|const|static|fn) (\w+)");
+    let made = regex(r"(?m)^    (?:\w+: )?([A-Z]\w+)(?: \{| =|[,;])");
+    let found = |names: &Regex| -> Arrows {
+        let of = |text: &str| names.captures_iter(text).map(|found| found[1].to_owned()).collect();
+        sources.iter().map(|(module, text)| (module.clone(), of(&uses.replace_all(text, "")))).collect()
+    };
+    let (declared, made) = (found(&declared), found(&made));
+    for names in [&declared, &declared, &made, &made] {
+        for (module, path) in &all_of {
+            let file = path.join("/");
+            let further = passed_on.keys().filter(|(of, _)| *of == file).map(|(_, name)| name);
+            let all: BTreeSet<_> = names.get(&file).into_iter().flatten().chain(further).cloned().collect();
+            for name in all.difference(&declared[*module]) {
+                let place = path.iter().chain([name]).cloned().collect();
+                passed_on.entry(((*module).clone(), name.clone())).or_insert(place);
+            }
+        }
     }
     for (module, from, words) in of_all {
         let used = passed_on.iter().filter(|((of, name), _)| *of == from && words.contains(name));
@@ -317,6 +339,8 @@ fn a_circle_is_found_and_a_room_is_none() {
     ] {
         assert_eq!(found(&[root, ("a", a), ("b", b)]), None, "{a} {b}");
     }
+    let all = [("", "mod a;\nmod b;\npub use a::*;"), ("a", "pub struct A;\nuse crate::b::B;"), ("b", "use crate::A;")];
+    assert_eq!(found(&all), Some(2));
     let inside = [("", "mod a;"), ("a", "mod b;\nuse b::B;"), ("a/b", "use super::A;")];
     assert_eq!(found(&inside), None);
     let between = [

@@ -1,6 +1,7 @@
 //! Receivers of changes: every node knows how far each of them is.
 
-use feed::{ChangePosition, ChangesAfter, Feed, PublishItems, events};
+use feed::events::{self, ChangePosition, ChangesAfter};
+use feed::{Feed, PublishItems};
 use serde_json::json;
 
 use super::nodes::{Nodes, meet};

@@ -4,12 +4,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use feed::erasure_hash;
+use feed::erasure::erasure_hash;
 use rocksdb::IteratorMode;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use super::listener::Listener;
+use super::oracles::relations_to_items;
 use super::resume::{is_reset, told};
 use crate::check::damage::{all, engine, engine_with};
 use crate::command::tables;
@@ -87,7 +88,9 @@ fn fill(server: &Server, user: &str, first: u64) {
     send(server, "PATCH", &format!("/v1/content/{first}"), json!({"text": text(9)}));
     send(server, "DELETE", &format!("/v1/content/{}", first + 2), Value::Null);
     for (id, who) in [(first, user), (first, "10"), (first + 3, user), (first + 3, "bo")] {
-        put(&format!("/v1/content/{id}/reactions/like/{who}"), Value::Null);
+        for path in relations_to_items() {
+            put(&path.replace("ITEM", &id.to_string()).replace("USER", who), Value::Null);
+        }
     }
     put(&own("/lists/mine"), json!({"title": format!("{TEXT} 10")}));
     put(&own("/lists/mine/members/10"), json!({}));

@@ -6,6 +6,7 @@ use tempfile::TempDir;
 use super::{lines, refused};
 use crate::command::{Place, gzip};
 use crate::server::Server;
+use crate::server::described::reads;
 
 /// The tables, in the order in which they are taken, with their files as CSV.
 const TABLES: [(&str, &str); 13] = [
@@ -45,22 +46,15 @@ fn arguments() -> Vec<String> {
     TABLES.iter().rev().flat_map(|(table, _)| [format!("--{table}"), (*table).to_owned()]).collect()
 }
 
-/// A table of CSV as NDJSON.
-fn ndjson(table: &str, text: &str) -> String {
-    let columns = match table {
-        "settings" => "user_id approve_followers default_audience",
-        "lists" => "user_id list title exclusive",
-        "list-members" => "user_id list source_id since",
-        "reactions" => "content_id user_id kind since",
-        "profiles" => "user_id nickname",
-        "markers" => "user_id cursor list",
-        "suspensions" => "user_id since",
-        "hides" => "user_id since target_id",
-        _ => "user_id target_id since",
-    };
+/// A table of CSV as NDJSON. Without a header it has the columns that the help names.
+fn ndjson(help: &str, table: &str, text: &str) -> String {
+    let named = |line: &str| Some(line.trim().strip_prefix(table)?.strip_prefix(':')?.replace(['[', ']'], ""));
+    let header = text.lines().next().filter(|line| line.starts_with("user_id,")).map(str::to_owned);
+    let columns = header.or_else(|| help.lines().find_map(named)).unwrap();
+    let columns = columns.split('(').next().unwrap().trim();
     let text = text.replace("Close, very", "Close; very");
     let object = |line: &str| {
-        let fields = columns.split(' ').zip(line.split(',')).filter(|(_, field)| !field.is_empty());
+        let fields = columns.split(',').zip(line.split(',')).filter(|(_, field)| !field.is_empty());
         let value = |(name, field): (&str, &str)| {
             let value = match (name, field) {
                 ("approve_followers" | "exclusive", "t" | "true") => json!(true),
@@ -141,14 +135,13 @@ fn without_times(mut answer: Value) -> Value {
 fn shown(server: &Server) -> Vec<(String, Value)> {
     let mut paths = vec!["/v1/content?ids=10,11,12,13,14,15".to_owned()];
     for user in [1, 2, 3, 4, 5, 6, 7, 8, 9, 20, 21] {
-        let of_user = "timeline timeline/unread marker content settings suspension following followers friends mutes \
-                       hidden-from blocks follow-requests sent-requests lists relations?targets=1,2,3,4,5,6,7,8,9,20 \
-                       reactions/like";
-        paths.extend(of_user.split(' ').map(|path| format!("/v1/users/{user}/{path}")));
-        paths.push(format!("/v1/users/{user}"));
+        let user = user.to_string();
+        let values = [("uid", &*user), ("kind", "like"), ("targets", "1,2,3,4,5,6,7,8,9,20")];
+        paths.extend(reads("/v1/users/{uid}", &values).into_iter().map(|(path, _)| path));
     }
-    for list in ["1/lists/close", "1/lists/apart", "2/lists/a%20b"] {
-        paths.extend(["", "/members", "/timeline", "/unread", "/marker"].map(|path| format!("/v1/users/{list}{path}")));
+    for (user, list) in [("1", "close"), ("1", "apart"), ("2", "a%20b")] {
+        let found = reads("/v1/users/{uid}/lists/{list}", &[("uid", user), ("list", list)]);
+        paths.extend(found.into_iter().map(|(path, _)| path));
     }
     paths.into_iter().map(|path| (path.clone(), without_times(server.get(&path)))).collect()
 }
@@ -160,8 +153,9 @@ fn an_import_of_everything_shows_what_the_same_calls_show() {
     let expected = shown(&called);
     for is_csv in [true, false] {
         let (place, data) = (Place::new(), TempDir::new().unwrap());
+        let help = place.run(&["import", "--help"]).ok().out;
         for (table, text) in TABLES {
-            let text = if is_csv || table == "content" { text.to_owned() } else { ndjson(table, text) };
+            let text = if is_csv || table == "content" { text.to_owned() } else { ndjson(&help, table, text) };
             place.file(table, gzip(text.as_bytes()));
         }
         let (path, arguments) = (data.path().to_str().unwrap(), arguments());

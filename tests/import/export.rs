@@ -11,6 +11,7 @@ use tempfile::TempDir;
 use super::lines;
 use crate::command::{Place, Ran, gzip, tables};
 use crate::plain::FREE_FIELDS;
+use crate::server::described::reads;
 use crate::server::host_ids::escaped;
 use crate::server::{Server, wait_until};
 
@@ -216,55 +217,34 @@ fn pages(server: &Server, path: &str) -> Vec<Value> {
 fn shown(server: &Server, world: &World) -> BTreeMap<String, Vec<Value>> {
     let mut shown = BTreeMap::new();
     let all: Vec<_> = world.users.iter().map(|user| escaped(&user.replace('\\', "\\\\").replace(',', "\\,"))).collect();
-    let mut put = |path: String, is_list: bool| {
-        let reply = server.call("GET", &path, "");
-        let answers = match reply.status {
-            200 if is_list => pages(server, &path),
-            200 => vec![reply.json()],
-            status => vec![json!({"status": status, "code": reply.json()["code"]})],
-        };
-        shown.insert(path, answers);
+    let mut put = |below: &str, values: &[(&str, &str)]| {
+        for (path, is_list) in reads(below, values) {
+            let reply = server.call("GET", &path, "");
+            let answers = match reply.status {
+                200 if is_list => pages(server, &path),
+                200 => vec![reply.json()],
+                status => vec![json!({"status": status, "code": reply.json()["code"]})],
+            };
+            shown.insert(path, answers);
+        }
     };
     for user in world.users.iter().map(|user| escaped(user)) {
-        for list in [
-            "timeline",
-            "content",
-            "comments",
-            "following",
-            "followers",
-            "friends",
-            "mutes",
-            "hidden-from",
-            "blocks",
-            "follow-requests",
-            "sent-requests",
-        ] {
-            put(format!("/v1/users/{user}/{list}"), true);
-        }
+        put("/v1/users/{uid}", &[("uid", &user), ("targets", &all.join(","))]);
         for kind in KINDS {
-            put(format!("/v1/users/{user}/reactions/{}", escaped(kind)), true);
+            put("/v1/users/{uid}/reactions", &[("uid", &user), ("kind", &escaped(kind))]);
         }
-        for one in ["", "/timeline/unread", "/marker", "/settings", "/suspension", "/lists"] {
-            put(format!("/v1/users/{user}{one}"), false);
-        }
-        put(format!("/v1/users/{user}/relations?targets={}", all.join(",")), false);
         for list in ["close", "a b", "é/🌊"].map(escaped) {
-            put(format!("/v1/users/{user}/lists/{list}/members"), true);
-            put(format!("/v1/users/{user}/lists/{list}/timeline"), true);
-            for one in ["", "/unread", "/marker"] {
-                put(format!("/v1/users/{user}/lists/{list}{one}"), false);
-            }
+            put("/v1/users/{uid}/lists/{list}", &[("uid", &user), ("list", &list)]);
         }
     }
     for item in world.items.iter().map(|item| escaped(item)) {
-        put(format!("/v1/content/{item}"), false);
-        put(format!("/v1/content/{item}/comments"), true);
+        put("/v1/content/{content_id}", &[("content_id", &item)]);
         for kind in KINDS {
-            put(format!("/v1/content/{item}/reactions/{}", escaped(kind)), true);
+            put("/v1/content/{content_id}/reactions", &[("content_id", &item), ("kind", &escaped(kind))]);
         }
     }
     for topic in ["t", "é/🌊"].map(escaped) {
-        put(format!("/v1/topics/{topic}/content"), true);
+        put("/v1/topics", &[("topic", &topic)]);
     }
     shown
 }

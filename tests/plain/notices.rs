@@ -1,6 +1,6 @@
 //! The notices of a user by their definition, and the pages of them.
 
-use feed::{NoticeGroup, NoticePage};
+use feed::notices::{NoticeGroup, NoticePage};
 use model::{
     Audience, COMMENT, Millis, Notice, NoticeCursor, NoticeId, NoticeKind, Order, Page, PageRequest, REPOST,
     ReactionKind, UserId,

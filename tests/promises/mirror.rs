@@ -3,7 +3,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use feed::{ChangesAfter, Feed, events};
+use feed::Feed;
+use feed::events::{self, ChangesAfter};
 use model::error::Code;
 use model::{Changed, ContentId, Effect, EffectKind, Millis, ReactionKinds, Restriction, UserId};
 

@@ -2,7 +2,8 @@
 
 use std::fmt::Display;
 
-use feed::{PathExplanation, PutList, Read, Visibility, follows, items, lists, timeline, topics, users, visibility};
+use feed::timeline::{self, PathExplanation};
+use feed::{PutList, Read, Visibility, follows, items, lists, topics, users, visibility};
 use kv::Tier;
 use model::error::Error;
 use model::{

@@ -34,6 +34,29 @@ pub(crate) fn fits(template: &str, path: &str) -> bool {
     segments.len() == given.len() && pairs.all(|(segment, given)| segment == given || segment.starts_with('{'))
 }
 
+/// The reads of JSON below a path of the document, with these values of slots and of parameters that a call needs; those for
+/// which a value is missing are left out. Whether each is a list of pages. Notices are not among them: they are of the time of a call.
+pub(crate) fn reads(below: &str, values: &[(&str, &str)]) -> Vec<(String, bool)> {
+    let gets = document()["paths"].as_object().unwrap().iter().filter(|(path, _)| path.starts_with(below));
+    let filled = |(path, call): (&String, &Value)| {
+        call["get"]["responses"]["200"]["content"].get("application/json").filter(|_| !path.contains("/notices"))?;
+        let (mut target, mut is_list) = (path.clone(), false);
+        for parameter in call["get"]["parameters"].as_array()? {
+            let name = parameter["name"].as_str()?;
+            is_list |= name == "before";
+            if parameter["required"] == true {
+                let (_, value) = values.iter().find(|(known, _)| *known == name)?;
+                match parameter["in"] == "path" {
+                    true => target = target.replace(&format!("{{{name}}}"), value),
+                    false => target += &format!("?{name}={value}"),
+                }
+            }
+        }
+        Some((target, is_list))
+    };
+    gets.filter_map(filled).collect()
+}
+
 /// Fails if the document does not say that this call answers this problem.
 pub(super) fn check(method: &str, path: &str, reply: &Reply) {
     if reply.header("content-type") != Some("application/problem+json") || reply.bytes.is_empty() {

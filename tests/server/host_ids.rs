@@ -104,8 +104,8 @@ pub(crate) fn target(target: &str) -> Cow<'_, str> {
     }
     let (path, query) = target.split_once('?').map_or((target, None), |(path, query)| (path, Some(query)));
     let segments: Vec<_> = path.split('/').collect();
-    let templates = document()["paths"].as_object().unwrap().keys().filter(|template| fits(template, path));
-    let templates: Vec<Vec<_>> = templates.map(|template| template.split('/').collect()).collect();
+    let calls = || document()["paths"].as_object().unwrap().iter().filter(|(template, _)| fits(template, path));
+    let templates: Vec<Vec<_>> = calls().map(|(template, _)| template.split('/').collect()).collect();
     let segment = |(place, segment): (usize, &&str)| {
         let kind = templates.iter().find_map(|template| match template[place] {
             "{uid}" | "{target}" | "{follower}" | "{from}" | "{source}" => Some(Kind::User),
@@ -115,10 +115,10 @@ pub(crate) fn target(target: &str) -> Cow<'_, str> {
         kind.and_then(|kind| host_id(kind, segment)).map_or_else(|| (*segment).to_owned(), |name| escaped(&name))
     };
     let mut sent = segments.iter().enumerate().map(segment).collect::<Vec<_>>().join("/");
-    let lists = "following followers friends mutes hidden-from blocks members follow-requests sent-requests";
-    let of_users = lists.split(' ').any(|list| path.ends_with(&format!("/{list}")))
-        || (path.contains("/content/") && path.contains("/reactions/"));
-    let listed = if of_users { Kind::User } else { Kind::Item };
+    let answer = "/get/responses/200/content/application~1json/schema/$ref";
+    let of_users =
+        |call: &serde_json::Value| call.pointer(answer).is_some_and(|page| page == "#/components/schemas/UserPage");
+    let listed = if calls().any(|(_, call)| of_users(call)) { Kind::User } else { Kind::Item };
     let parameter = |pair: &str| {
         let Some((parameter, value)) = pair.split_once('=') else { return pair.to_owned() };
         let one = |kind| host_id(kind, value).map_or(value.into(), |name| Cow::from(escaped(&name)));

@@ -18,14 +18,8 @@ mod runs;
 mod shared_state;
 mod writer;
 
-pub use comparison::{Compared, Comparison};
-pub use health::Health;
+pub use crate::{comparison::*, health::*, log::*, membership::*, node::*, position::*, record::*};
 pub use kafka::{connect, make_topic};
-pub use log::{Log, NotAppended, NotRead, Record};
-pub use membership::{Founded, LogMembership};
-pub use node::{Node, SLOW, Status};
-pub use position::Position;
-pub use record::LEVEL;
 
 use std::sync::Arc;
 

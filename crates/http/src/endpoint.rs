@@ -34,30 +34,36 @@ pub(super) struct Endpoint {
     pub(super) handler: Handler,
     /// Its part of the OpenAPI document.
     pub(super) operation: Value,
+    /// The group of its file, and the description of that if this file has it.
+    pub(super) group: (&'static str, &'static str),
     /// Schemas by their names.
     pub(super) schemas: Map<String, Value>,
     /// Codes that do not follow from the call's shape.
     codes: Vec<Code>,
 }
 
-/// All endpoints of one group of the document.
-pub(super) fn group(tag: &'static str, endpoints: impl IntoIterator<Item = Endpoint>) -> Vec<Endpoint> {
-    endpoints.into_iter().map(|endpoint| endpoint.in_group(tag)).collect()
+/// All endpoints of a file in one group of the document, perhaps with its description.
+pub(super) fn group(
+    tag: &'static str,
+    about: &'static str,
+    endpoints: impl IntoIterator<Item = Endpoint>,
+) -> Vec<Endpoint> {
+    endpoints.into_iter().map(|endpoint| Endpoint { group: (tag, about), ..endpoint.in_group(tag) }).collect()
 }
 
-/// Declares the endpoints of a file, of one group of the document: `endpoints! { "group": … }`. Each has a comment, which is its
-/// description: the first paragraph is the summary. Then come method, path, handler and name, and what else there is to say.
+/// Declares the endpoints of a file, of one group of the document: `endpoints! { "group": … }`, or `"group" = "what it has"` in one
+/// file of each group. Each endpoint has a comment, which is its description: the first paragraph is the summary. Then come method, path, handler and name, and what else there is to say.
 /// The name is for programs: generated clients name a function after it. It is empty if the call is not in the document.
 /// A method of [`Endpoint`] behind the group is one for all.
 macro_rules! endpoints {
-    ($tag:literal $(, $all:ident)?: $(let $name:ident = $value:expr;)* $(
+    ($tag:literal $(= $group:literal)? $(, $all:ident)?: $(let $name:ident = $value:expr;)* $(
         $(#[doc = $about:literal])+
         $method:ident($path:expr, $handler:expr, $id:literal) $(.$mark:ident $(::<$T:ty>)? ($($told:tt)*))*;
     )+) => {
         /// The endpoints of this file.
         pub(crate) fn endpoints() -> Vec<$crate::endpoint::Endpoint> {
             $(let $name = $value;)*
-            $crate::endpoint::group($tag, [$(
+            $crate::endpoint::group($tag, concat!($($group)?), [$(
                 $crate::endpoint::$method($path, $handler, $id, concat!($($about, "\n"),+))
                     $(.$mark $(::<$T>)? ($($told)*))*,
             )+].map(|call| call $(.$all())?))
@@ -91,6 +97,7 @@ macro_rules! methods {
                 Endpoint {
                     operation: operation(&info, id, about),
                     info,
+                    group: Default::default(),
                     handler: Arc::new(move |call| Box::pin(handler(call))),
                     schemas: Map::new(),
                     codes: Vec::new(),

@@ -26,8 +26,6 @@ mod view;
 
 pub use self::access::reads::{At, MOST_KEYS, MOST_ROWS};
 pub use self::access::staged::Rows;
-pub use self::batch::{Change, Op, WriteBatch};
-pub use self::database::Database;
 pub use self::engine::backup::{Copied, room_for};
 pub use self::engine::bare::{each_row_of, in_memory, read_only};
 pub use self::engine::directory::{is_file_of_engine, must_be_there};
@@ -38,12 +36,7 @@ pub use self::engine::log::LogReader;
 pub use self::engine::log_source::LogFacts;
 pub use self::engine::rebuild::Rebuild;
 pub use self::engine::standby::{Origin, Standby, StandbyDirectory};
-pub use self::family::{Access, Compression, Family, Filter, Keeps, MergeStep, Schema, Steps};
-pub use self::id::ID;
-pub use self::kv::Kv;
-pub use self::options::{ENGINE, Options};
-pub use self::usage::{TableStats, Usage, Work};
-pub use self::view::{Row, RowWalk, Scope, Snapshot, Tier, View};
+pub use crate::{batch::*, database::*, family::*, id::*, kv::*, options::*, usage::*, view::*};
 
 use std::path::Path;
 

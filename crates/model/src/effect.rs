@@ -8,7 +8,7 @@ words! {
     /// What a change did.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
     pub enum EffectKind {
-        /// The user published the item; with its kind.
+        /// The user published the item.
         Published = 1 => "content.published",
         /// The item of the user was edited.
         Edited = 2 => "content.edited",
@@ -20,11 +20,11 @@ words! {
         TakenOff = 5 => "content.taken_off",
         /// The user asked to follow the target.
         FollowRequested = 6 => "follow.requested",
-        /// The request ended without a follow: it was declined or taken back.
+        /// The request of the user to the target ended without a follow: it was declined or taken back.
         RequestRemoved = 7 => "follow.request_removed",
         /// The user follows the target; a request between the two has ended.
         FollowCreated = 8 => "follow.created",
-        /// The rule of the user's follow or request changed.
+        /// The rule of the user's follow of the target, or of the request, changed.
         FollowChanged = 9 => "follow.changed",
         /// The user follows the target no more.
         FollowRemoved = 10 => "follow.removed",
@@ -40,9 +40,9 @@ words! {
         BlockCreated = 15 => "block.created",
         /// The user blocks the target no more.
         BlockRemoved = 16 => "block.removed",
-        /// The user reacted to the item; with the kind of the reaction.
+        /// The user reacted to the item of the target; with the kind of the reaction.
         ReactionCreated = 17 => "reaction.created",
-        /// The user took a reaction back; with its kind.
+        /// The user took back a reaction to the item of the target; with its kind.
         ReactionRemoved = 18 => "reaction.removed",
         /// The profile of the user was put.
         ProfileChanged = 19 => "profile.changed",
@@ -58,7 +58,7 @@ words! {
         ListDeleted = 24 => "list.deleted",
         /// The target is a member of the list of the user.
         MemberCreated = 25 => "list_member.created",
-        /// The rule of a member of the list of the user changed.
+        /// The rule of the target in the list of the user changed.
         MemberChanged = 26 => "list_member.changed",
         /// The target is no member of the list of the user any more.
         MemberRemoved = 27 => "list_member.removed",
@@ -66,10 +66,10 @@ words! {
         MarkerMoved = 28 => "marker.moved",
         /// The marker of the notices of the user moved.
         NoticeMarkerMoved = 29 => "notice_marker.moved",
-        /// The item of the user was deleted for good.
+        /// The deleted item of the user was removed for good.
         Purged = 30 => "content.purged",
-        /// The user is erased, with all that the user had: no further change tells of it. With a hash of the id, which stays when
-        /// the user is [`UserId::UNKNOWN`], because every row that names the user is removed.
+        /// The user is erased, with all that the user had; with a hash of the id.
+        // The hash stays when the user is `UserId::UNKNOWN`, because every row that names the user is removed.
         UserErased = 31 => "user.erased",
     }
 }

@@ -22,10 +22,4 @@ mod users;
 pub mod versions;
 mod words;
 
-pub use effect::{Changed, Effect, EffectKind};
-pub use figures::*;
-pub use ids::*;
-pub use items::*;
-pub use job::{Job, JobId, LANES, Lane, Progress, Reach, Work};
-pub use mentions::{ExternalIds, Mentions};
-pub use users::*;
+pub use crate::{effect::*, figures::*, ids::*, items::*, job::*, mentions::*, users::*};

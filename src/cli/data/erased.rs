@@ -6,7 +6,7 @@ use crate::cli::terminal::units;
 use crate::prelude::*;
 use feed::backup::Manifest;
 use feed::erasure::tables::known_erasures;
-use feed::{ERASURES_LISTED, erasure_hash};
+use feed::erasure::{ERASURES_LISTED, erasure_hash};
 use model::Erasure;
 
 /// Begins the erasures of another directory in that of the settings, which was restored of a backup; the next start of a

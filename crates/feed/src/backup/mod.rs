@@ -26,10 +26,7 @@ use model::failpoint::Failpoint;
 use model::metrics::Page;
 use model::{clock, failpoint, figures};
 
-pub use self::archive::Archive;
-pub use self::backups_dir::{Backup, State};
-pub use self::manifest::Manifest;
-pub use self::unpack::{manifest_of, unpack, unpack_files};
+pub use self::{archive::*, backups_dir::*, manifest::*, unpack::*};
 
 /// Backups in figures. Times are milliseconds.
 #[derive(Debug, Default)]

@@ -6,6 +6,5 @@ pub(crate) mod purge_items;
 pub(crate) mod reads;
 pub mod tables;
 
-pub use changes::{erase, erasure_hash};
-pub(crate) use purge_items::{drop_fan_outs, has_jobs_of, purge_erased};
-pub use reads::*;
+pub(crate) use self::purge_items::*;
+pub use self::{changes::*, reads::*};

@@ -8,10 +8,4 @@ pub(crate) mod streams;
 pub mod tables;
 pub(crate) mod upkeep;
 
-pub use changes::{begin_receiver, changes};
-pub use receivers::keep_receiver;
-pub(crate) use receivers::kept_position;
-pub use resume::missed;
-pub use streams::{happened, listen, on_present_paths, presence, set_presence};
-pub(crate) use upkeep::{border, first_since};
-pub use upkeep::{reset_time, tend, trim};
+pub use self::{changes::*, position::*, receivers::*, resume::*, streams::*, upkeep::*};

@@ -5,8 +5,4 @@ pub(crate) mod reads;
 pub(crate) mod requests;
 pub mod tables;
 
-pub use changes::{follow, remove_follower};
-pub(crate) use changes::{meet, write_follows};
-pub(crate) use reads::relation;
-pub use reads::*;
-pub use requests::answer_request;
+pub use self::{changes::*, reads::*, requests::*};

@@ -6,5 +6,4 @@
 pub(crate) mod resolve;
 pub mod tables;
 
-pub(crate) use resolve::{accepts, for_change, missing, user_for_change};
-pub use resolve::{give, may_name};
+pub use self::resolve::*;

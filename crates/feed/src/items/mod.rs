@@ -6,7 +6,5 @@ pub(crate) mod publish;
 pub(crate) mod reads;
 pub mod tables;
 
-pub(crate) use new_content::{completed, sift_items};
-pub use publish::{ask, comment, publish_one, published};
-pub(crate) use publish::{make_ids, no_time};
-pub use reads::*;
+pub(crate) use self::new_content::*;
+pub use self::{publish::*, reads::*};

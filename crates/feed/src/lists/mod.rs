@@ -4,5 +4,4 @@ pub(crate) mod changes;
 pub(crate) mod reads;
 pub mod tables;
 
-pub use changes::put_member;
-pub use reads::*;
+pub use self::{changes::*, reads::*};

@@ -5,5 +5,5 @@ pub(crate) mod reads;
 pub mod tables;
 pub(crate) mod to_streams;
 
-pub use reads::*;
-pub(crate) use to_streams::{tell, tell_published, tell_reaction};
+pub use self::reads::*;
+pub(crate) use self::to_streams::*;

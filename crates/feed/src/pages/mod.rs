@@ -4,5 +4,4 @@ pub(crate) mod by_time;
 pub(crate) mod items;
 pub(crate) mod segment;
 
-pub(crate) use by_time::{by_time, left_users, seen_ids, time_that_has_come};
-pub(crate) use items::{list, of_user, seen_segment};
+pub(crate) use self::{by_time::*, items::*};

@@ -1,4 +1,4 @@
-//! The values of every table: the only code that knows their bytes.
+//! The values of tables: the only code that knows their bytes. A value of one subject may stand beside its tables.
 //!
 //! Hot rows have a fixed layout; the others are a version byte followed by bincode. bincode stays at 2.0.1 and inside
 //! this folder, so that only a new version byte is needed to replace it.
@@ -16,9 +16,7 @@ use std::array;
 
 use bincode::{Decode, Encode};
 
-pub(crate) use self::counts::{Count, ItemSteps, count, item_counts, read_count, read_item_counts};
-pub(crate) use self::items::{Listed, Stored, entry, listed, read_deleted_at, read_entry, read_listed};
-pub(crate) use self::users::{NumberedList, read_rule};
+pub(crate) use self::{counts::*, items::*, users::*};
 use super::inbox;
 use super::keys::{self, KeyBytes, number};
 use model::error::{Error, Result};

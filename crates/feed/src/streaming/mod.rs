@@ -35,19 +35,10 @@ use model::clock::now;
 use model::sync::atomic::{AtomicU64, Ordering};
 use model::{Millis, UserId};
 
-pub use change_time::ChangeTime;
-pub use frame::{Frame, Item, Viewer};
-pub use log::Slice;
-pub use memory::{Memory, Share};
-pub use personal::{Note, Personal};
-pub use presence::{Online, Presence};
-pub use reader_sources::ShownChange;
-pub use sequence_state::SequenceState;
-pub use sequencer::Sequencer;
-pub use sequencer_state::ReadPlace;
-pub use streams::{Stream, Streams};
-pub use times::Crowded;
-
+pub use self::{
+    change_time::*, frame::*, log::*, memory::*, personal::*, presence::*, reader_sources::*, sequence_state::*,
+    sequencer::*, sequencer_state::*, streams::*, times::*,
+};
 pub use model::{Event, EventKind as Kind};
 
 /// The order of events, the open streams and presence.

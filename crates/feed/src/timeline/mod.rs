@@ -10,13 +10,4 @@ pub mod tables;
 pub(crate) mod unread;
 pub(crate) mod verify;
 
-pub(crate) use activity::activity;
-pub use activity::mark_seen;
-pub use explain::explain;
-pub(crate) use home::{inbox_page, pulled_page};
-pub use home::{list_page, page};
-pub use markers::marker;
-pub use sources::authors;
-pub(crate) use sources::{suspended_sources, unpushed_sources};
-pub use unread::{list_unread, unread};
-pub use verify::verify;
+pub use self::{activity::*, explain::*, export::*, home::*, markers::*, sources::*, unread::*, verify::*};

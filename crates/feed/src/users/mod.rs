@@ -6,7 +6,4 @@ pub(crate) mod settings;
 pub(crate) mod suspensions;
 pub mod tables;
 
-pub use profiles::{put_profile, user};
-pub use search::{of_late, search};
-pub use settings::settings;
-pub use suspensions::suspended_since;
+pub use self::{profiles::*, search::*, settings::*, suspensions::*};

@@ -7,7 +7,7 @@ use crate::nodes::peers::FORWARDED;
 use crate::prelude::*;
 use feed::standbys::KnownStandby;
 
-endpoints! { "operations":
+endpoints! { "operations" = "Health, figures, checks and documentation, for operators":
     /// Whether the process runs
     get("/healthz", healthz, "getHealth")
         .answers::<Health>(200, "The process runs")

@@ -4,7 +4,7 @@ use crate::calls::objects::ItemId;
 use crate::endpoint::parameters::{number, required};
 use crate::prelude::*;
 use crate::wire::query::Number;
-use feed::{Explanation, PathExplanation, Verification, timeline};
+use feed::timeline::{self, Explanation, PathExplanation, Verification};
 use model::schemas::id_text;
 use model::{ExternalIds, Position};
 

@@ -11,7 +11,8 @@ use crate::wire::body::{self, Body, UpTo};
 use crate::wire::problem::body_too_large;
 use crate::wire::query::Ids;
 use crate::wire::reply::Items;
-use feed::{Change, DeleteItem, EditItem, PublishItems, PublishedItem, RestoreItem, TakeOff, items, visibility};
+use feed::items::{self, PublishedItem};
+use feed::{Change, DeleteItem, EditItem, PublishItems, RestoreItem, TakeOff, visibility};
 use model::priority::Pace;
 use model::{Content, ContentEdit, ExternalIds, ItemView, NewContent, ReactionKinds, SharedContent};
 
@@ -26,7 +27,7 @@ pub(crate) const BY_ID: &Takes = &[("content_id", "$response.body#/content_id")]
 /// Link from an item to the calls about its author.
 pub(crate) const BY_AUTHOR: &Takes = &[("uid", "$response.body#/author_id")];
 
-endpoints! { "content":
+endpoints! { "content" = "Publish, read, edit, delete and restore items; comments on items":
     /// Publish an item
     ///
     /// A repeat with the same `content_id` and the same fields answers 200 and changes nothing; with other fields it

@@ -5,7 +5,7 @@ use actix_web::http::header::CONTENT_DISPOSITION;
 use super::objects;
 use crate::call::pieces::{self, NextPiece};
 use crate::prelude::*;
-use feed::{Export, ExportPart};
+use feed::timeline::{Export, ExportPart};
 use model::UserId;
 
 const MEDIA_TYPE: &str = "application/x-ndjson";

@@ -16,7 +16,7 @@ use model::{
 /// Link from a request about a list to the other calls about it.
 const LIST: &Takes = &[("uid", "$request.path.uid"), ("list", "$request.path.list")];
 
-endpoints! { "lists":
+endpoints! { "lists" = "Lists of a user with timelines of their own":
     let of_list = |call: Endpoint| {
         let used = if call.info.writes() { Act::Lists.into() } else { TokenUse::Own };
         call.for_users(used).refuses(&[Code::ListNotFound])

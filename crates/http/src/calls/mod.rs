@@ -19,6 +19,6 @@ mod timelines;
 mod users;
 
 crate::endpoint::endpoints_of! {
-    timelines content reactions users comments markers notices relations restrictions requests settings presence suspensions
-    lists erasures export
+    content comments timelines markers notices users settings suspensions erasures export relations restrictions requests
+    lists reactions presence
 }

@@ -3,13 +3,14 @@
 use serde::Serializer;
 
 use crate::prelude::*;
-use feed::{MoveNoticeMarker, NoticeGroup, NoticePage, notices, visibility};
+use feed::notices::{self, NoticeGroup, NoticePage};
+use feed::{MoveNoticeMarker, visibility};
 use model::{
     AuthorSummary, ContentId, ExternalIds, ExternalNoticeId, NoticeCursor, NoticeKind, Page, Position, ReactionKinds,
     Unread, UserId,
 };
 
-endpoints! { "notices":
+endpoints! { "notices" = "What happened to users, with markers and counts of unread ones":
     /// The number of unread notices
     ///
     /// Those above the marker of the notices; counts up to 1,000, and `capped` says that there may be more.

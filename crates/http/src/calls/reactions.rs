@@ -14,7 +14,7 @@ const THIS: &Takes = &[
     ("uid", "$response.body#/user_id"),
 ];
 
-endpoints! { "reactions":
+endpoints! { "reactions" = "Likes, favorites and the other kinds of reactions that the settings name":
     let change = |call: Endpoint| {
         call.for_users(Act::React)
             .answers::<ReactionItem<'_>>(200, "The reaction after the change")

@@ -19,7 +19,7 @@ pub(crate) const BOTH: &Takes = &[("uid", "$response.body#/user_id"), ("target",
 /// Link from an answer that names a user to the calls about that user.
 pub(crate) const USER: &Takes = &[("uid", "$response.body#/user_id")];
 
-endpoints! { "relations":
+endpoints! { "relations" = "Follows, requests to follow, friends, and what keeps users from seeing each other":
     let follow_of = |call| changes_relation(Act::Follow, call);
     let path = "/v1/users/{uid}/following/{target}";
 

@@ -26,7 +26,7 @@ pub(crate) fn viewed_pages(call: Endpoint) -> Endpoint {
     pages(call).shows("ContentPage/viewed")
 }
 
-endpoints! { "timelines":
+endpoints! { "timelines" = "Home timelines with their markers, own pages of users, lists of topics":
     /// The home timeline
     ///
     /// All broadcast items of the followed users, newest first, down to the oldest. It leaves out muted authors, and

@@ -4,13 +4,14 @@ use serde_json::value::RawValue;
 
 use super::relations::USER;
 use crate::prelude::*;
-use feed::{Late, users, visibility};
+use feed::users::{self, Late};
+use feed::visibility;
 use model::{JsonObject, MAX_NICKNAME, NewProfile, Profile, UserCounts};
 
 /// The orders of a list without a search.
 const ORDERS: [(&str, Late); 3] = [("recent", Late::Recent), ("followers", Late::Followers), ("new", Late::New)];
 
-endpoints! { "users":
+endpoints! { "users" = "Profiles, counts and settings of users":
     /// The profile and the counts of a user
     ///
     /// Every id is a user. A field without a value is `null`. With a user token, the profile of a suspended user is

@@ -1,7 +1,7 @@
 //! A change as clients see it.
 
 use crate::prelude::*;
-use feed::ChangesPage;
+use feed::events::ChangesPage;
 use model::{Changed, EffectKind, ExternalIds, ShownId, UserId};
 
 answers! {

@@ -9,7 +9,7 @@ use super::stream;
 use crate::prelude::*;
 use crate::streams::{events, response};
 use crate::wire::query::Number;
-use feed::{ChangesAfter, ChangesPage};
+use feed::events::{ChangesAfter, ChangesPage};
 use model::{EffectKind, ExternalIds, ReactionKinds};
 
 /// The changes of one page.
@@ -18,7 +18,7 @@ const LIMIT: Number =
 /// How a position looks.
 const POSITION: &str = "^[0-9a-f]{16}-[0-9]{1,20}$";
 
-endpoints! { "changes":
+endpoints! { "changes" = "What changed, in one order":
     /// What changed, in order
     ///
     /// Every change that was answered, once, in the order in which the changes took effect; each is there before its

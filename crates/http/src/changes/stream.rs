@@ -7,7 +7,7 @@ use super::change::Change;
 use crate::prelude::*;
 use crate::streams::events;
 use crate::streams::response::{self, Piece, Source};
-use feed::{ChangePosition, ChangesAfter};
+use feed::events::{ChangePosition, ChangesAfter};
 use model::EffectKind;
 
 /// Changes that are sent at once, and the memory that is reserved for them, bytes.

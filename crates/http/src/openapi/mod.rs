@@ -27,20 +27,6 @@ const PROBLEM: &str = "Problem";
 /// out.
 const LEFT_OUT: &str = "x-internal";
 
-/// The groups of calls, in the order of the document.
-const GROUPS: [(&str, &str); 10] = [
-    ("content", "Publish, read, edit, delete and restore items; comments on items"),
-    ("timelines", "Home timelines with their markers, own pages of users, lists of topics"),
-    ("notices", "What happened to users, with markers and counts of unread ones"),
-    ("users", "Profiles, counts and settings of users"),
-    ("relations", "Follows, requests to follow, friends, and what keeps users from seeing each other"),
-    ("lists", "Lists of a user with timelines of their own"),
-    ("changes", "What changed, in one order"),
-    ("reactions", "Likes, favorites and the other kinds of reactions that the settings name"),
-    ("streams", "Presence of users, and streams of the changes of timelines"),
-    ("operations", "Health, figures, checks and documentation, for operators"),
-];
-
 /// The methods in the order in which the document has those of a path.
 const METHODS: [&str; 5] = ["get", "put", "post", "delete", "patch"];
 
@@ -91,8 +77,14 @@ fn document(endpoints: &[Endpoint], server: &str) -> Description {
         components: json!({
             "schemas": schemas, "responses": {PROBLEM: problem(codes)}, "securitySchemes": security::schemes()
         }),
-        tags: GROUPS.iter().map(|(name, about)| json!({"name": name, "description": about})).collect(),
+        tags: groups(endpoints).map(|(name, about)| json!({"name": name, "description": about})).collect(),
     }
+}
+
+/// The groups of calls, in the order in which their files are declared.
+fn groups(endpoints: &[Endpoint]) -> impl Iterator<Item = (&str, &str)> {
+    let mut told = BTreeSet::new();
+    endpoints.iter().map(|call| call.group).filter(move |(name, about)| !about.is_empty() && told.insert(*name))
 }
 
 /// The document as indented JSON.

@@ -5,7 +5,6 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 use utoipa::openapi::OpenApi;
 
-use super::*;
 use crate::{ENDPOINTS, description};
 
 /// Parts of the page `/docs`, which has one description, a redirect to it, and the console.
@@ -91,11 +90,11 @@ fn it_is_a_whole_document_of_version_3_1() {
 #[test]
 fn every_call_is_described_in_full() {
     let document = as_json();
-    let tags: Vec<_> = GROUPS.iter().map(|(name, _)| *name).collect();
+    let tags: Vec<_> = document["tags"].as_array().expect("tags").iter().map(|tag| &tag["name"]).collect();
     let whole = regex::Regex::new("^(([45][0-9]{2} `[a-z_]+`(, `[a-z_]+`)*)(; |$))+$").expect("a pattern");
     for (name, call) in operations(&document) {
         assert!(call["summary"].as_str().is_some_and(|summary| !summary.is_empty()), "{name}: no summary");
-        assert!(tags.contains(&call["tags"][0].as_str().expect("a tag")), "{name}: a tag that is not in the list");
+        assert!(tags.contains(&&call["tags"][0]), "{name}: a group without a description");
         let parameters = call["parameters"].as_array().cloned().unwrap_or_default();
         let named: Vec<_> =
             parameters.iter().filter(|p| p["in"] == "path").map(|p| p["name"].as_str().expect("text")).collect();

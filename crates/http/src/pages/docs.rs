@@ -27,7 +27,7 @@ pub(crate) fn endpoints(description: fn(&str) -> Result<String>) -> Vec<Endpoint
         get("/docs/swagger-ui.css", |call| part(call, &SWAGGER_STYLE), "", ""),
         get("/docs/swagger-ui-bundle.js", |call| part(call, &SWAGGER_SCRIPT), "", ""),
     ];
-    group("operations", calls.map(Endpoint::open))
+    group("operations", "", calls.map(Endpoint::open))
 }
 
 /// `data:` is for the pictures in the style sheet. The script also sets styles. Frames are forbidden, because another

@@ -7,8 +7,8 @@ use russe::{Event as Sse, Message};
 use crate::calls::notices;
 use crate::calls::objects::{self, ItemId, Viewer};
 use crate::prelude::*;
+use feed::events::{self, Happened};
 use feed::streaming::{Event, Frame, Kind, Personal};
-use feed::{Happened, events};
 use model::{Cursor, ExternalIds, ReactionKinds, Reactions, UserId};
 
 /// The media type `text/event-stream`.

@@ -8,7 +8,7 @@ use super::events;
 use super::response::{self, Piece, Source};
 use crate::prelude::*;
 use feed::streaming::{Event, Item, Stream};
-use feed::{Happened, timeline, visibility};
+use feed::{events::Happened, timeline, visibility};
 use kv::Tier;
 use model::{ShownSources, UserId};
 
@@ -17,7 +17,7 @@ const STEP: usize = 8;
 /// Bytes sent to the connection at once, unless one event alone is larger.
 const PIECE: usize = 16 << 10;
 
-endpoints! { "streams":
+endpoints! { "streams" = "Presence of users, and streams of the changes of timelines":
     let about = "The `data` of an event, as in the table of the call `listen`";
     let data = shape::named("EventData", schemas::any_object().description(Some(about)).build());
     let last = parameters::header(

@@ -5,6 +5,4 @@ pub(crate) mod histogram;
 pub mod metrics;
 pub(crate) mod usage;
 
-pub use count::Count;
-pub use histogram::{Distribution, Histogram};
-pub use usage::{CacheUsage, Fill};
+pub use self::{count::*, histogram::*, usage::*};

@@ -15,16 +15,7 @@ pub(crate) mod publish;
 pub(crate) mod reaction;
 pub(crate) mod reaction_kinds;
 
-pub use content::{Content, RawJson};
-pub use counts::{COMMENT, ItemCounter, ItemCounts, REPOST, ReactionCounts, UserCounts};
-pub use entry::{ContentPage, Entry};
-pub use event::{Event, EventKind, Moment};
-pub use fields::{Kind, MAX_MENTIONS, MAX_TO, MAX_TOPIC_CHARS, MAX_TOPICS, Mentioned, Sources, Time, Topics, is_topic};
-pub use item_view::{AuthorSummary, ItemView, KeptText, MOST_KEPT, SharedContent};
-pub use json::{JsonObject, MAX_DEPTH, MediaList, canonical};
-pub use kind::{Audience, BUILT_IN_KINDS, KindId, MOST_KINDS, POST};
-pub use logged::Logged;
-pub use new_content::{ContentEdit, ItemLine, NewComment, NewContent, or_default};
-pub use publish::Publish;
-pub use reaction::{Reacted, Reaction};
-pub use reaction_kinds::{MAX_REACTION_KINDS, MAX_REACTION_NAME, ReactionKind, ReactionKinds, Reactions};
+pub use self::{
+    content::*, counts::*, entry::*, event::*, fields::*, item_view::*, json::*, kind::*, logged::*, new_content::*,
+    publish::*, reaction::*, reaction_kinds::*,
+};

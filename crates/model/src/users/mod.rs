@@ -13,14 +13,7 @@ pub(crate) mod settings;
 pub(crate) mod side;
 pub(crate) mod user;
 
-pub use erasure::{ErasedPart, ErasedUser, Erasure, ErasurePlace};
-pub use list::{ListSettings, MAX_TITLE, UserList};
-pub use members::Members;
-pub use notice::{ExternalNoticeId, Notice, NoticeCursor, NoticeId, NoticeKind};
-pub use profile::{AVATAR, MAX_AVATAR, MAX_NICKNAME, NewProfile, Profile};
-pub use relation::{Relation, RelationKind};
-pub use restriction::Restriction;
-pub use rule::{KindNames, MAX_RULE, Membership, NamedRule, Rule, ShownSources, kinds_of_rule};
-pub use settings::UserSettings;
-pub use side::Side;
-pub use user::{Activity, Unpushed};
+pub use self::{
+    erasure::*, list::*, members::*, notice::*, profile::*, relation::*, restriction::*, rule::*, settings::*, side::*,
+    user::*,
+};

@@ -14,7 +14,7 @@ use crate::figures::webhooks::WebhookState;
 use crate::prelude::*;
 use crate::wire::reply::Items;
 use config::{Webhook, WebhookSecret};
-use feed::{ChangePosition, ChangesAfter, ReceiverStart, events};
+use feed::events::{self, ChangePosition, ChangesAfter, ReceiverStart};
 use model::EffectKind;
 
 /// Most changes of one request.
