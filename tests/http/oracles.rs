@@ -122,14 +122,6 @@ pub(super) fn asks() -> Vec<Ask> {
     asks
 }
 
-/// The paths of the relations of a user to an item, with `USER` and `ITEM` in the places of ids.
-pub(super) fn relations_to_items() -> Vec<String> {
-    let paths = document()["paths"].as_object().unwrap().keys();
-    let paths: Vec<_> = paths.filter(|path| path.contains("{content_id}") && is_relation(path)).collect();
-    assert!(!paths.is_empty());
-    paths.into_iter().map(|path| filled(path)).collect()
-}
-
 /// Whether a path is that of one relation to another user or an item: a PUT makes it, and a DELETE ends it.
 fn is_relation(path: &str) -> bool {
     let calls = &document()["paths"][path];

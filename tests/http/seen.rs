@@ -2,8 +2,9 @@
 
 use serde_json::{Value, json};
 
-use super::oracles::{ALL, relations_to_items};
+use super::oracles::ALL;
 use super::visibility::Town;
+use crate::server::described::relations_to_items;
 use crate::server::tokens::token;
 
 /// Authors, by what lies between them and ana: she follows the first, and one of them each hides from her, is blocked by her,
@@ -110,13 +111,12 @@ fn a_token_relates_its_user_to_what_the_user_sees() {
     for viewer in VIEWERS {
         for item in &items {
             let comment = json!({"author_id": viewer, "text": "mine"}).to_string();
-            let puts = relations_to_items().into_iter().map(|path| ("PUT", path, ""));
+            let puts = relations_to_items(viewer, &item.id).into_iter().map(|(path, _)| ("PUT", path, ""));
             let others = [
-                ("POST", "/v1/content/ITEM/comments".to_owned(), comment.as_str()),
-                ("DELETE", "/v1/content/ITEM/reactions/like/USER".to_owned(), ""),
+                ("POST", format!("/v1/content/{}/comments", item.id), comment.as_str()),
+                ("DELETE", format!("/v1/content/{}/reactions/like/{viewer}", item.id), ""),
             ];
             for (method, path, body) in puts.chain(others) {
-                let path = path.replace("ITEM", &item.id).replace("USER", viewer);
                 let reply = town.call(&token(viewer), method, &path, body);
                 match item.refusal(viewer) {
                     "" => assert!([200, 201].contains(&reply.status), "{method} {path}: {}", reply.text()),

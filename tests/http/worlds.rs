@@ -10,8 +10,9 @@ use std::sync::LazyLock;
 use regex::Regex;
 use serde_json::{Value, json};
 
-use super::oracles::{ALL, Ask, asks, relations_to_items};
+use super::oracles::{ALL, Ask, asks};
 use super::visibility::{Town, heard};
+use crate::server::described::relations_to_items;
 use crate::server::host_ids::escaped;
 use crate::server::tokens::{key, token};
 use crate::server::{Reply, connect};
@@ -138,8 +139,7 @@ fn keep_secrets(town: &Town, world: usize) {
     for what in ["hidden", "kept", "blocked", "private"] {
         for user in ["ana", "bo"] {
             put(format!("content/{what}%20{world}/reactions/like/{user}"), json!({"since": AT + 400}));
-            for path in relations_to_items() {
-                let path = path.replace("ITEM", &escaped(&format!("{what} {world}"))).replace("USER", user);
+            for (path, _) in relations_to_items(user, &format!("{what}%20{world}")) {
                 town.app("PUT", &path, &Value::Null);
             }
         }
