@@ -16,9 +16,12 @@ use model::{Activity, ContentId, TopicId, Unpushed, UserId};
 pub(crate) enum End {
     /// What a cache has changes until this is dropped.
     Changing(CacheChange),
-    /// It gets to know whether the row is written.
-    Step(Box<dyn FnOnce(&Memory, bool) + Send>),
+    /// What is kept changes now.
+    Step(Step),
 }
+
+/// A step that gets to know whether the row is written.
+type Step = Box<dyn FnOnce(&Memory, bool) + Send>;
 
 impl End {
     fn step(step: impl FnOnce(&Memory, bool) + Send + 'static) -> Self {

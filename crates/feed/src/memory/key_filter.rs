@@ -1,7 +1,7 @@
 //! A filter in memory, of bounded size, over the keys of a sparse table.
 
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use fastbloom::AtomicBloomFilter;
 
@@ -26,22 +26,13 @@ pub struct FilterUsage {
 /// before it, up to [`MAX_KEYS`]. Beyond that, more reads go to the table; no answer is ever wrong. A key is added before
 /// its row is acknowledged, and never removed.
 ///
-/// While the rows of a table are loaded, ascending, each key that is not passed yet may be in it.
+/// Until all rows of the table are loaded, each key may be in it.
 pub(crate) struct KeyFilter {
     parts: [OnceLock<Part>; PARTS],
     /// The number of keys that the first part is for.
     first: u64,
-    /// All keys below are loaded.
-    loaded_to: AtomicU64,
-}
-
-/// Something that is filled by a walk over a table, ascending.
-pub(crate) trait Filled {
-    /// All rows up to this key are there.
-    fn passed(&self, key: u64);
-
-    /// All rows are there.
-    fn loaded(&self);
+    /// Whether all keys of the table are added.
+    is_loaded: AtomicBool,
 }
 
 struct Part {
@@ -58,25 +49,23 @@ const MAX_KEYS: u64 = 512 << 20;
 const BITS_PER_KEY: u64 = 8;
 /// The first part, and as many doublings as lead from the least size to the greatest.
 const PARTS: usize = 1 + (MAX_KEYS / MIN_KEYS).ilog2() as usize;
-/// [`KeyFilter::loaded_to`] once all is loaded.
-const ALL: u64 = u64::MAX;
 
 impl Default for KeyFilter {
     /// An empty filter over an empty table. It takes no memory until a key is added.
     fn default() -> Self {
-        Self::sized(0, ALL)
+        Self::sized(0, true)
     }
 }
 
 impl KeyFilter {
-    fn sized(keys: u64, loaded_to: u64) -> Self {
+    fn sized(keys: u64, is_loaded: bool) -> Self {
         let first = (keys + keys / 4).clamp(MIN_KEYS, MAX_KEYS);
-        Self { parts: Default::default(), first, loaded_to: AtomicU64::new(loaded_to) }
+        Self { parts: Default::default(), first, is_loaded: AtomicBool::new(is_loaded) }
     }
 
     /// A filter over a table with about so many keys, none of which is loaded yet.
     pub(crate) fn to_load(keys: u64) -> Self {
-        Self::sized(keys, 0)
+        Self::sized(keys, false)
     }
 
     /// Adds a key.
@@ -129,9 +118,14 @@ impl KeyFilter {
         }
     }
 
+    /// All keys of the table are added.
+    pub(crate) fn loaded(&self) {
+        self.is_loaded.store(true, Ordering::Release);
+    }
+
     /// Whether all keys of the table are added.
     pub(crate) fn is_loaded(&self) -> bool {
-        self.loaded_to.load(Ordering::Acquire) == ALL
+        self.is_loaded.load(Ordering::Acquire)
     }
 
     /// Whether no key was ever in the table.
@@ -140,7 +134,7 @@ impl KeyFilter {
     }
 
     pub(crate) fn may_have(&self, key: u64) -> bool {
-        key >= self.loaded_to.load(Ordering::Acquire) || self.had(key)
+        !self.is_loaded() || self.had(key)
     }
 
     /// Whether a key may have been added.
@@ -148,15 +142,5 @@ impl KeyFilter {
         let Some(first) = self.parts[0].get() else { return false };
         let hash = first.filter.source_hash(&key);
         self.parts().any(|part| part.filter.contains_hash(hash))
-    }
-}
-
-impl Filled for KeyFilter {
-    fn passed(&self, key: u64) {
-        self.loaded_to.store(key.saturating_add(1), Ordering::Release);
-    }
-
-    fn loaded(&self) {
-        self.loaded_to.store(ALL, Ordering::Release);
     }
 }

@@ -1,7 +1,7 @@
 //! The filters and mirrors of tables, which a thread fills after the start: however many rows there are, a start does not
 //! wait for them.
 //!
-//! Until the walk over a table has passed a key, the key *may* be there, and whoever asks looks at the table. A change
+//! Until the walk over a table ends, each key *may* be there, and whoever asks looks at the table. A change
 //! meanwhile adds its keys itself, as at any other time. So every answer is right at every moment. Nothing of this is on
 //! disk: whatever ends the server does no harm.
 
@@ -12,7 +12,7 @@ use crossbeam_channel::{Receiver, TryRecvError, bounded, never};
 use parking_lot::{Mutex, MutexGuard};
 
 use super::activities::{MOST_RECIPIENTS, PartialPushRecipients};
-use super::key_filter::{Filled, KeyFilter};
+use super::key_filter::KeyFilter;
 use super::user_rows::Mirror;
 use crate::memory::key_filter::FilterUsage;
 use crate::rows::keys;
@@ -157,26 +157,12 @@ impl Loading {
         }
     }
 
-    /// Fills these with the rows of a table, each of which `add` adds. Returns how many rows there were; `None` if it ended
-    /// before: then whoever asks goes on looking at the table.
-    fn load(
-        &mut self,
-        table: AnyTable,
-        filled: &[&dyn Filled],
-        mut add: impl FnMut(u64, &[u8]) -> Result<()>,
-    ) -> Option<u64> {
+    /// Adds the rows of a table by `add`. Returns how many there were; `None` if it ended before: then whoever asks goes on looking
+    /// at the table.
+    fn load(&mut self, table: AnyTable, add: impl FnMut(u64, &[u8]) -> Result<()>) -> Option<u64> {
         self.rows = 0;
-        let ended = self.each_row(table, |key, row| {
-            add(key, row)?;
-            filled.iter().for_each(|filled| filled.passed(key));
-            Ok(())
-        });
-        match ended {
-            Ok(true) => {
-                filled.iter().for_each(|filled| filled.loaded());
-                Some(self.rows)
-            }
-            Ok(false) => None,
+        match self.each_row(table, add) {
+            Ok(is_whole) => is_whole.then_some(self.rows),
             Err(error) => {
                 tracing::warn!(%table, %error, "a table could not be loaded into memory; reads look it up row by row");
                 None
@@ -190,7 +176,7 @@ impl Loading {
         match table.kept {
             Some(Kept::Activities) => {
                 let recipients = &loaded.partial_push_recipients;
-                self.load(table, &[recipients, filter], |key, row| {
+                self.load(table, |key, row| {
                     let (user, activity) = (user(table, key)?, Activity::read(&[], row)?);
                     if let Some(seen) = activity.seen() {
                         recipients.load(user, seen);
@@ -200,18 +186,25 @@ impl Loading {
                     }
                     Ok(())
                 })
+                .inspect(|_| {
+                    recipients.loaded();
+                    filter.loaded();
+                })
             }
             Some(Kept::Unpushed) => {
                 let unpushed = &loaded.unpushed;
-                self.load(table, &[unpushed], |key, row| {
+                self.load(table, |key, row| {
                     unpushed.load(user(table, key)?, Unpushed::read(&[], row)?);
                     Ok(())
                 })
+                .inspect(|_| unpushed.loaded())
             }
-            _ => self.load(table, &[filter], |key, _| {
-                filter.add(key);
-                Ok(())
-            }),
+            _ => self
+                .load(table, |key, _| {
+                    filter.add(key);
+                    Ok(())
+                })
+                .inspect(|_| filter.loaded()),
         }
     }
 

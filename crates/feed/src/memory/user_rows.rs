@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use foldhash::HashMap;
 use parking_lot::RwLock;
 
-use crate::memory::key_filter::{Filled, KeyFilter};
+use crate::memory::key_filter::KeyFilter;
 use model::{Fill, UserId};
 
 /// Users with neighbouring ids share a shard, so that a look at many users who ascend locks few of them.
@@ -35,7 +35,7 @@ impl<V> Known<V> {
 /// Rows by user, never evicted. The rows of users who do not fit are in the table only: a filter has these users.
 ///
 /// The writer keeps it true: each change of a row is made here, too, by one writer of the user at a time. A walk over the
-/// table, ascending, brings the rows from before. Until it has passed a user, a user who is missing here is unknown.
+/// table brings the rows from before. Until it ends, a user who is missing here is unknown.
 pub(crate) struct Mirror<V, const SHARDS: usize> {
     shards: Box<[RwLock<HashMap<UserId, V>>]>,
     /// Users who did not fit, and those of whom nothing is known yet.
@@ -123,8 +123,7 @@ impl<V: Copy, const SHARDS: usize> Mirror<V, SHARDS> {
         self.version.load(Ordering::Acquire)
     }
 
-    /// The walk over the table is at the row of a user, and there is none between it and the one before. What was written
-    /// since the walk began is newer, and stays.
+    /// The walk over the table is at the row of a user. What was written since the walk began is newer, and stays.
     pub(crate) fn load(&self, user: UserId, row: V) {
         let mut shard = self.shards[Self::shard(user)].write();
         if shard.contains_key(&user) || self.beyond.had(user.get()) {
@@ -137,21 +136,16 @@ impl<V: Copy, const SHARDS: usize> Mirror<V, SHARDS> {
         self.enter(&mut shard, user, row);
     }
 
+    /// The walk has come to the end.
+    pub(crate) fn loaded(&self) {
+        self.beyond.loaded();
+        self.version.fetch_add(1, Ordering::Release);
+    }
+
     /// The number of users here, and how often one did not fit.
     pub(crate) fn usage(&self) -> (Fill, u64) {
         let len = self.len.load(Ordering::Relaxed).min(self.capacity);
         (Fill::of(len, self.capacity), self.left_out.load(Ordering::Relaxed))
-    }
-}
-
-impl<V, const SHARDS: usize> Filled for Mirror<V, SHARDS> {
-    fn passed(&self, user: u64) {
-        self.beyond.passed(user);
-    }
-
-    fn loaded(&self) {
-        self.beyond.loaded();
-        self.version.fetch_add(1, Ordering::Release);
     }
 }
 

@@ -11,10 +11,9 @@ use std::ops::Deref;
 
 pub(crate) use self::fields::Counter;
 pub(crate) use self::types::{ErasureHash, Key, KeyType, ListName, Name, Nickname, Note, TopicName};
+pub(crate) use kv::ID;
 use model::{ContentId, Cursor, ListId, Position, TopicId, UserId};
 
-/// Bytes of an id, and so of every partition prefix except the job table's.
-pub(crate) const ID: usize = 8;
 /// Bytes of a row in a time-ordered table: partition, time, id.
 const ROW: usize = 3 * ID;
 /// Bytes of the longest key of fixed width, that of a notice.
@@ -73,7 +72,7 @@ pub(crate) fn item(parts: &[Part], key: &[u8]) -> Option<u64> {
     match parts {
         [Part::ITEM, ..] => number(key),
         [.., Part::ITEM] => number(key.last_chunk::<ID>()?),
-        [.., Part::Place(ContentId::WHAT)] => read(key.last_chunk::<{ 2 * ID }>()?).map(|Position { id, .. }| id),
+        [.., Part::Place(ContentId::WHAT)] => last_place(key).map(|Position { id, .. }| id),
         _ => None,
     }
 }
@@ -150,9 +149,21 @@ pub(crate) trait Parts: Copy {
     fn take(key: &mut &[u8]) -> Option<Self>;
 }
 
+impl<F: Field> Parts for F {
+    const PARTS: &'static [Part] = &[F::PART];
+
+    fn put(self, key: &mut KeyBytes) {
+        self.append(key);
+    }
+
+    fn take(key: &mut &[u8]) -> Option<Self> {
+        Self::next(key)
+    }
+}
+
 macro_rules! parts {
     ($($part:ident),+) => {
-        #[allow(non_snake_case, unused_parens, reason = "the names of the types; one is no tuple")]
+        #[allow(non_snake_case, reason = "the names of the types")]
         impl<$($part: Field),+> Parts for ($($part),+) {
             const PARTS: &'static [Part] = &[$($part::PART),+];
 
@@ -168,7 +179,6 @@ macro_rules! parts {
     };
 }
 
-parts!(A);
 parts!(A, B);
 parts!(A, B, C);
 
@@ -268,6 +278,11 @@ pub(crate) fn is_head(key: &[u8]) -> bool {
 /// The user after the first id of a key.
 pub(crate) fn second(key: &[u8]) -> Option<UserId> {
     read(key).map(|(_, second): (u64, UserId)| second)
+}
+
+/// The place at the end of a key.
+pub(crate) fn last_place<I: KeyId>(key: &[u8]) -> Option<Position<I>> {
+    read(key.last_chunk::<{ 2 * ID }>()?)
 }
 
 /// The place of an item in a list by time, with the partition.

@@ -38,11 +38,6 @@ pub(crate) trait Value: Sized {
     fn bytes(&self) -> Result<Vec<u8>>;
 }
 
-/// The id that is the key, or the first part of it.
-fn id_of<I: TryFrom<u64>>(key: &[u8], what: &str) -> Result<I> {
-    valid(number(key).unwrap_or_default(), what)
-}
-
 /// An id in a value. None is 0.
 fn valid<I: TryFrom<u64>>(raw: u64, what: &str) -> Result<I> {
     I::try_from(raw).map_err(|_| corrupt(what))

@@ -51,12 +51,12 @@ impl<'a, P: Parts + PartialEq> Walk<'a, P> {
     ) -> Result<()> {
         let prefix = keys::of(partition);
         let key = |place: Position<I>| prefix.with(Position { at: place.at, id: place.id.into() });
-        let [first, last] = [u64::MAX, 0].map(|end| prefix.with(Position { at: end, id: end }));
+        let end = |of: u64| prefix.with(Position { at: of, id: of });
         let at_head = self.at_head.take() == Some(partition);
         match order {
             Order::NewestFirst if at_head && span.before.is_none() => {}
-            Order::NewestFirst => self.rows.seek(span.before.map_or(first, key)),
-            Order::OldestFirst => self.rows.seek_for_prev(span.after.map_or(last, key)),
+            Order::NewestFirst => self.rows.seek(span.before.map_or_else(|| end(u64::MAX), key)),
+            Order::OldestFirst => self.rows.seek_for_prev(span.after.map_or_else(|| end(0), key)),
         }
         while let Some((key, value)) = self.rows.item()
             && let Some(place) = key.strip_prefix(&*prefix)

@@ -1,7 +1,7 @@
 //! Rows of deleted items.
 
 use super::{Value, corrupt};
-use crate::rows::keys::number;
+use crate::rows::keys::{Field, Parts};
 use model::error::Result;
 use model::{Millis, UserId};
 
@@ -25,17 +25,7 @@ impl Value for Deletion {
     const FORM: &'static str = "deleted_at, 8 bytes; of a purged item also [its author and sources](#purged-items)";
 
     fn read(_: &[u8], bytes: &[u8]) -> Result<Self> {
-        let mut numbers = bytes.chunks(8).map(|bytes| number(bytes).filter(|_| bytes.len() == 8));
-        let mut next = || numbers.next().map(|number| number.ok_or_else(|| corrupt("deletion"))).transpose();
-        let user = |raw| UserId::new(raw).map_err(|_| corrupt("deletion: user"));
-        let at = next()?.ok_or_else(|| corrupt("deletion"))?;
-        let Some(author) = next()? else { return Ok(Self { at, purged: None }) };
-        let published_at = next()?.ok_or_else(|| corrupt("deletion"))?;
-        let mut sources = Vec::new();
-        while let Some(source) = next()? {
-            sources.push(user(source)?);
-        }
-        Ok(Self { at, purged: Some(Purged { author: user(author)?, published_at, sources }) })
+        read(bytes).ok_or_else(|| corrupt("deletion"))
     }
 
     fn bytes(&self) -> Result<Vec<u8>> {
@@ -44,6 +34,19 @@ impl Value for Deletion {
         });
         Ok([self.at].into_iter().chain(numbers).flat_map(u64::to_be_bytes).collect())
     }
+}
+
+fn read(mut bytes: &[u8]) -> Option<Deletion> {
+    let at = Millis::next(&mut bytes)?;
+    if bytes.is_empty() {
+        return Some(Deletion { at, purged: None });
+    }
+    let (author, published_at) = Parts::take(&mut bytes)?;
+    let mut sources = Vec::new();
+    while !bytes.is_empty() {
+        sources.push(UserId::next(&mut bytes)?);
+    }
+    Some(Deletion { at, purged: Some(Purged { author, published_at, sources }) })
 }
 
 #[cfg(test)]

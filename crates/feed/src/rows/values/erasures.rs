@@ -1,6 +1,7 @@
 //! Rows of erasures.
 
-use super::{Value, corrupt, decode, encode, id_of};
+use super::{Value, corrupt, decode, encode};
+use crate::rows::keys;
 use model::error::Result;
 use model::{ErasedUser, Erasure};
 
@@ -13,7 +14,7 @@ impl Value for Erasure {
 
     fn read(key: &[u8], bytes: &[u8]) -> Result<Self> {
         let (since, rows, hash) = decode("erasure", ERASURE, bytes)?;
-        Ok(Self { user: id_of(key, "erasure: user")?, hash, since, rows })
+        Ok(Self { user: keys::read(key).ok_or_else(|| corrupt("erasure: user"))?, hash, since, rows })
     }
 
     fn bytes(&self) -> Result<Vec<u8>> {

@@ -1,8 +1,6 @@
 //! Rows of items, and of lists of items.
 
-use super::{
-    Value, audience, author, bits, corrupt, decode, encode, flags, id_of, read_author, read_bits, read_flags, valid,
-};
+use super::{Value, audience, author, bits, corrupt, decode, encode, flags, read_author, read_bits, read_flags, valid};
 use crate::rows::keys;
 use model::error::Result;
 use model::{Audience, Content, ContentId, Cursor, Entry, KindId, Millis, UserId};
@@ -20,7 +18,7 @@ impl Value for Stored {
     const FORM: &'static str = "version 1, then bincode: the [fields of the item](#items)";
 
     fn read(key: &[u8], bytes: &[u8]) -> Result<Self> {
-        read_content(id_of(key, "content: id")?, bytes)
+        read_content(keys::read(key).ok_or_else(|| corrupt("content: id"))?, bytes)
     }
 
     fn bytes(&self) -> Result<Vec<u8>> {
@@ -126,8 +124,7 @@ impl Value for Listed {
     const FORM: &'static str = "author id, 8 bytes; then an [entry](#entries)";
 
     fn read(key: &[u8], bytes: &[u8]) -> Result<Self> {
-        let place = key.last_chunk::<{ 2 * keys::ID }>().and_then(|place| keys::read(place));
-        read_listed(place.ok_or_else(|| corrupt("entry: key"))?, bytes).map(Self)
+        read_listed(keys::last_place(key).ok_or_else(|| corrupt("entry: key"))?, bytes).map(Self)
     }
 
     fn bytes(&self) -> Result<Vec<u8>> {
