@@ -33,7 +33,7 @@ pub trait Change: Into<Command> {
     }
 
     /// Makes the change as an import does, and returns whether it changed something. What stands already keeps its time;
-    /// another has the time `since`, if that is given. Ends with [`Txn::imported`].
+    /// another has the time `since`, if that is given. Ends with `Txn::imported`.
     fn import(self, _: &mut Txn<'_>, _: Option<Millis>) -> Result<bool> {
         Err(Error::refused(Code::InvalidBody, "an import has no line for this change"))
     }
