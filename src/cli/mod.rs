@@ -53,7 +53,7 @@ struct Nothing {}
 enum Command {
     /// Run the server
     Serve(With<ServeArgs>),
-    /// Import the data of an application from files: relations, lists, settings, content, reactions, profiles, markers
+    /// Import the data of an application from files
     Import(With<data::import::ImportArgs>),
     /// Write the files that an import reads, from the data directory of a stopped server or from a backup
     Export(With<data::export::ExportArgs>),

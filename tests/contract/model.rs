@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 
-use super::records::RECORDS;
+use super::records::RECORD_PATHS;
 
 /// A user.
 pub(crate) type User = u64;
@@ -319,7 +319,7 @@ impl Model {
         since.into_iter().for_each(|since| suspension["since"] = json!(since));
         put("/suspension", suspension);
         put("/timeline/unread", json!({"count": self.unread(user), "capped": false}));
-        for (path, unset, _) in RECORDS {
+        for (path, unset, _) in RECORD_PATHS {
             let unset = || serde_json::from_str(unset).unwrap();
             put(path, self.records.get(&(user, path)).cloned().unwrap_or_else(unset));
         }

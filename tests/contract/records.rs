@@ -9,7 +9,7 @@ use super::model::{Item, User};
 use super::town::Town;
 
 /// Paths below a user with one record each: the answer without one, and the record that user 1 of a town has.
-pub(crate) const RECORDS: [(&str, &str, &str); 2] = [
+pub(crate) const RECORD_PATHS: [(&str, &str, &str); 2] = [
     ("/marker", r#"{"cursor":null}"#, r#"{"cursor":"110-11"}"#),
     (
         "/settings",

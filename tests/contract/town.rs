@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::calls::{CALLS, Call};
 use super::model::{Item, Model, User, with_rule};
-use super::records::RECORDS;
+use super::records::RECORD_PATHS;
 use crate::server::Server;
 
 /// The setting with the kinds of reactions of the model.
@@ -75,7 +75,7 @@ impl Town {
         town.mute(6, 2);
         town.hide(4, 6);
         town.block(5, 6);
-        for (path, _, record) in RECORDS {
+        for (path, _, record) in RECORD_PATHS {
             town.record(1, path, record, serde_json::from_str(record).unwrap());
         }
         town
@@ -321,5 +321,5 @@ fn the_model_answers_every_get() {
     let gets = CALLS.iter().filter(|call| call.method == "GET" && call.path.starts_with("/v1/"));
     let gets = gets.map(|call| call.path.as_str()).filter(|path| !path.starts_with("/v1/admin/"));
     let missing: Vec<_> = gets.filter(|path| !is_answered(path)).collect();
-    assert_eq!(missing, NOT_IN_THE_MODEL, "in `everything` of tests/contract/model.rs or in `RECORDS`");
+    assert_eq!(missing, NOT_IN_THE_MODEL, "in `everything` of tests/contract/model.rs or in `RECORD_PATHS`");
 }

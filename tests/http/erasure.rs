@@ -13,6 +13,7 @@ use super::listener::Listener;
 use super::resume::{is_reset, told};
 use crate::check::damage::{all, engine, engine_with};
 use crate::command::tables;
+use crate::server::described::relations_to_items;
 use crate::server::{Server, command, run, wait_until};
 
 /// No other id or text contains one of these.
@@ -87,7 +88,9 @@ fn fill(server: &Server, user: &str, first: u64) {
     send(server, "PATCH", &format!("/v1/content/{first}"), json!({"text": text(9)}));
     send(server, "DELETE", &format!("/v1/content/{}", first + 2), Value::Null);
     for (id, who) in [(first, user), (first, "10"), (first + 3, user), (first + 3, "bo")] {
-        put(&format!("/v1/content/{id}/reactions/like/{who}"), Value::Null);
+        for (path, body) in relations_to_items(who, &id.to_string()) {
+            put(&path, body);
+        }
     }
     put(&own("/lists/mine"), json!({"title": format!("{TEXT} 10")}));
     put(&own("/lists/mine/members/10"), json!({}));

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::oracles::ALL;
 use super::visibility::Town;
+use crate::server::described::relations_to_items;
 use crate::server::tokens::token;
 
 /// Authors, by what lies between them and ana: she follows the first, and one of them each hides from her, is blocked by her,
@@ -105,16 +106,17 @@ fn a_token_sees_the_profiles_and_lists_of_whom_it_sees() {
 }
 
 #[test]
-fn a_token_reacts_to_and_comments_on_what_its_user_sees() {
+fn a_token_relates_its_user_to_what_the_user_sees() {
     let (town, items) = town();
     for viewer in VIEWERS {
         for item in &items {
             let comment = json!({"author_id": viewer, "text": "mine"}).to_string();
-            for (method, path, body) in [
-                ("PUT", format!("/v1/content/{}/reactions/like/{viewer}", item.id), ""),
+            let puts = relations_to_items(viewer, &item.id).into_iter().map(|(path, _)| ("PUT", path, ""));
+            let others = [
                 ("POST", format!("/v1/content/{}/comments", item.id), comment.as_str()),
                 ("DELETE", format!("/v1/content/{}/reactions/like/{viewer}", item.id), ""),
-            ] {
+            ];
+            for (method, path, body) in puts.chain(others) {
                 let reply = town.call(&token(viewer), method, &path, body);
                 match item.refusal(viewer) {
                     "" => assert!([200, 201].contains(&reply.status), "{method} {path}: {}", reply.text()),

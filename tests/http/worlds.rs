@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 
 use super::oracles::{ALL, Ask, asks};
 use super::visibility::{Town, heard};
+use crate::server::described::relations_to_items;
 use crate::server::host_ids::escaped;
 use crate::server::tokens::{key, token};
 use crate::server::{Reply, connect};
@@ -138,6 +139,9 @@ fn keep_secrets(town: &Town, world: usize) {
     for what in ["hidden", "kept", "blocked", "private"] {
         for user in ["ana", "bo"] {
             put(format!("content/{what}%20{world}/reactions/like/{user}"), json!({"since": AT + 400}));
+            for (path, _) in relations_to_items(user, &format!("{what}%20{world}")) {
+                town.app("PUT", &path, &Value::Null);
+            }
         }
         let body = json!({"author_id": hider, "text": "on a secret", "published_at": AT + 410});
         town.app("POST", &format!("/v1/content/{what}%20{world}/comments"), &body);

@@ -168,7 +168,8 @@ impl State {
             }
             Kind::MemberChanged => self.lists.get(&list?)?.contains(&effect.target?).then_some(()),
             Kind::MarkerMoved if list.is_some() => self.lists.get(&list?).map(|_| ()),
-            Kind::MarkerMoved | Kind::NoticeMarkerMoved | Kind::ProfileChanged | Kind::SettingsChanged => Some(()),
+            // The model has nothing of it.
+            _ => Some(()),
         }
     }
 

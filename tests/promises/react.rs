@@ -141,8 +141,9 @@ impl Case {
         let (feed, host, me) = (&self.system.feed, self.hosts.host(raw), self.hosts.user(raw));
         for item in &self.model.items {
             let of = self.hosts.back(item.id);
-            let found =
-                read_any(inline, |tier| visibility::find_item(feed.read().within(tier), &of, &host, Visibility::User));
+            let found = read_any(inline, |tier| {
+                visibility::ids_if_permitted(feed.read().within(tier), &of, &host, Visibility::User)
+            });
             match (self.model.refusal(me, item), found) {
                 (None, found) => {
                     ensure_eq!(found.map_err(|e| format!("{me} finds no {}: {e}", item.id))?, (item.id, me), "ids");
@@ -151,7 +152,7 @@ impl Case {
                 (Some(code), Ok(found)) => return Err(format!("{me} finds {found:?} instead of {code}")),
             }
             let found = read(inline, |tier| {
-                visibility::find_item(feed.read().within(tier), &of, &host, Visibility::Application)
+                visibility::ids_if_permitted(feed.read().within(tier), &of, &host, Visibility::Application)
             })?;
             ensure_eq!(found, (item.id, me), "ids");
         }

@@ -57,6 +57,19 @@ pub(crate) fn reads(below: &str, values: &[(&str, &str)]) -> Vec<(String, bool)>
     gets.filter_map(filled).collect()
 }
 
+/// The paths of all relations of a user to an item, each with the example of the body of its PUT.
+pub(crate) fn relations_to_items(user: &str, item: &str) -> Vec<(String, Value)> {
+    let of_both = |path: &str| path.contains("{uid}") && path.contains("{content_id}");
+    let paths = document()["paths"].as_object().unwrap().iter();
+    let relations = paths.filter(|(path, calls)| of_both(path) && calls.get("put").is_some());
+    let filled = |(path, calls): (&String, &Value)| {
+        let slots = [("{uid}", user), ("{content_id}", item), ("{kind}", "like")];
+        let path = slots.iter().fold(path.clone(), |path, (slot, value)| path.replace(slot, value));
+        (path, calls["put"]["requestBody"]["content"]["application/json"]["example"].clone())
+    };
+    relations.map(filled).collect()
+}
+
 /// Fails if the document does not say that this call answers this problem.
 pub(super) fn check(method: &str, path: &str, reply: &Reply) {
     if reply.header("content-type") != Some("application/problem+json") || reply.bytes.is_empty() {

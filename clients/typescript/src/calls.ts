@@ -370,11 +370,10 @@ export abstract class Calls {
   }
 
   /**
-   * All that a user has, as lines of JSON. A line for each thing, with its `type`: `profile`, `settings`,
-   * `suspension`, `marker`; `content` for each item and comment, deleted ones included until they are purged;
-   * `reaction`; `following`, `follower`, `mute`, `hidden_from`, `block`, `follow_request`, `sent_request`; `list`,
-   * `list_marker`, `list_member`; `notice_marker`, `notice` with the actor as its `user_id`. The last line is of the
-   * type `end`: without it the answer is incomplete. What changes meanwhile may be in it or not.
+   * All that a user has, as lines of JSON. A line for each thing, with its `type`, such as `profile`, `content` for
+   * each item and comment, deleted ones included until they are purged, or `follower`. The documentation has a table
+   * of the types. The last line is of the type `end`: without it the answer is incomplete. What changes meanwhile may
+   * be in it or not.
    */
   exportUser(user: Id, options?: CallOptions): Promise<ReadableStream<Uint8Array>> {
     const path = { uid: user };

@@ -81,7 +81,7 @@ export interface Change {
   list?: string | null;
   position: string;
   /**
-   * The other user: the followee, the path, the member, the author of the item of a reaction. Left out of
+   * The other user, such as the followee, the path, or the author of the item that the user reacted to. Left out of
    * `content.taken_off` once the path is erased.
    */
   target_id?: string;

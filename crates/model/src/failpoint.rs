@@ -43,9 +43,9 @@ words! {
         ///
         /// That is durable; the reader's cached list of authors is still the old one.
         Restriction => "restriction",
-        /// Users' profiles, settings, a marker, a suspension, or a list and its members, are about to be written.
+        /// A record of users, such as a profile, or a list and its members, is about to be written.
         ///
-        /// They are durable; the request is not answered.
+        /// It is durable; the request is not answered.
         Record => "record",
         /// The activity of a reader is about to be written.
         ///

@@ -129,8 +129,8 @@ class Change(_Change, total=False):
     kind: Union[str, None]
     # The name of the list.
     list: Union[str, None]
-    # The other user: the followee, the path, the member, the author of the item of a reaction. Left out of
-    # `content.taken_off` once the path is erased.
+    # The other user, such as the followee, the path, or the author of the item that the user reacted to. Left out
+    # of `content.taken_off` once the path is erased.
     target_id: str
     # The author, the follower, or the owner. Left out of `user.erased` once the rows of the user are removed.
     user_id: str

@@ -22,7 +22,7 @@ use model::{Content, ContentId, ExternalId, ExternalIds, ItemView, NewComment, N
 
 /// Publishes a comment on an item; returns the comment, and whether it is new. `content_not_found` if the item does not
 /// exist, with [`Visibility::User`] this or `blocked` if it is not for the author of the comment by the rules of
-/// [`visibility::find_item`](crate::visibility::find_item); other errors as in [`PublishItems`](crate::PublishItems).
+/// [`visibility::ids_if_permitted`](crate::visibility::ids_if_permitted); other errors as in [`PublishItems`](crate::PublishItems).
 pub fn comment(
     feed: &Feed,
     subject: ExternalId,
@@ -70,7 +70,7 @@ impl Change for PublishItems {
                     visibility::contents(feed.read(), &[subject])?.pop().ok_or_else(Error::content_not_found)?;
                 }
                 Some((subject, visibility)) => {
-                    visibility::find_item(feed.read(), subject, &new_item.author_id, visibility)?;
+                    visibility::ids_if_permitted(feed.read(), subject, &new_item.author_id, visibility)?;
                 }
                 None => {}
             }

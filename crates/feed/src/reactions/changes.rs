@@ -17,7 +17,7 @@ use model::{ContentId, ExternalId, Reacted, Reaction, ReactionKind, UserId};
 /// Adds or removes a reaction; `told` gets the result. Does not block; `overloaded` if too many changes wait. Not on a node.
 ///
 /// `told` may get `invalid_kind`, `invalid_id`, `time_ahead`, `content_not_found` if the item is not live, this or `blocked` if
-/// it is not for the user by the rules of [`visibility::find_item`](crate::visibility::find_item).
+/// it is not for the user by the rules of [`visibility::ids_if_permitted`](crate::visibility::ids_if_permitted).
 pub fn ask(feed: &Feed, reaction: React, told: OnDone<Reacted>) -> Result<()> {
     feed.ask(reaction, Box::new(move |made| told(made.and_then(only))))
 }
@@ -90,7 +90,7 @@ impl Change for React {
             writer::refuse_erasing(feed, [&request.user])?;
             // Before the rest, so that an item that is not for the user gets the answer of one that does not exist.
             if request.visibility == Visibility::User || id == ContentId::UNKNOWN {
-                visibility::find_item(feed.read(), item, &request.user, request.visibility)?;
+                visibility::ids_if_permitted(feed.read(), item, &request.user, request.visibility)?;
             }
             if user == UserId::UNKNOWN {
                 ids::accepts(feed, &request.user)?;

@@ -6,13 +6,19 @@ use std::fmt;
 
 pub use self::rows::*;
 use crate::ids;
+use crate::items::tables::FINAL;
 use crate::options::Options;
-use crate::rows::table::AnyTable;
-use crate::rows::tables;
+use crate::rows::keys::{self, Parts};
+use crate::rows::table::{AnyTable, Table};
+use crate::rows::tables::{self, CONTENT, DELETED};
+use crate::rows::values::Value;
 use crate::store::Store;
 use kv::{Scope, Tier};
 use model::error::{Error, Result};
-use model::{ExternalId, KindId, MAX_ID, NamedRule, Rule, UserId};
+use model::{ContentId, ExternalId, KindId, MAX_ID, NamedRule, Rule, UserId};
+
+/// A visitor of rows. Its error ends the walk.
+pub(crate) type Take<'t, T> = &'t mut dyn FnMut(T) -> Result<()>;
 
 /// An open directory that nothing changes.
 pub struct Reader {
@@ -78,8 +84,53 @@ impl Reader {
         self.store.memory.erasing.has(user)
     }
 
+    /// Visits the rows of a table that name no user who is being erased, in the order of their keys. Rows that go with an item
+    /// are visited while it is live or, with `on_deleted`, until it is purged; those on items of users who are being erased
+    /// are not.
+    pub(crate) fn each<K: Parts, V: Value>(
+        &self,
+        table: Table<K, V>,
+        on_deleted: bool,
+        take: Take<'_, (K, V)>,
+    ) -> Result<()> {
+        // The item of the last row, and whether its rows are passed over.
+        let mut last = None;
+        self.each_row(table.spec, |key, value| {
+            if keys::users(table.keys, key).any(|user| self.hides(user)) {
+                return Ok(());
+            }
+            let item = keys::item(table.keys, key).filter(|_| table.ends_with_item);
+            if let Some(item) = item.and_then(|raw| ContentId::new(raw).ok()) {
+                let is_passed_over = match last {
+                    Some((same, known)) if same == item => known,
+                    _ => self.passes_over(item, on_deleted)?,
+                };
+                last = Some((item, is_passed_over));
+                if is_passed_over {
+                    return Ok(());
+                }
+            }
+            take((table.key(key)?, V::read(key, value)?))
+        })
+    }
+
+    /// Whether rows that go with an item are passed over.
+    fn passes_over(&self, item: ContentId, on_deleted: bool) -> Result<bool> {
+        let deletion = DELETED.get(self.store.now(Tier::Disk), item)?;
+        Ok(deletion.is_some_and(|deletion| !on_deleted || deletion.at == FINAL) || self.hides_item(item)?)
+    }
+
+    /// Whether an item is one of a user of whom nothing is visited.
+    fn hides_item(&self, id: ContentId) -> Result<bool> {
+        if self.erasing() == 0 {
+            return Ok(false);
+        }
+        let stored = CONTENT.get(self.store.now(Tier::Disk), id)?;
+        Ok(stored.is_some_and(|stored| self.hides(stored.content.author)))
+    }
+
     /// Visits all rows of a table in the order of their keys.
-    fn each(&self, table: AnyTable, mut take: impl FnMut(&[u8], &[u8]) -> Result<()>) -> Result<()> {
+    fn each_row(&self, table: AnyTable, mut take: impl FnMut(&[u8], &[u8]) -> Result<()>) -> Result<()> {
         let mut rows = self.store.now(Tier::Disk).rows(table, Scope::Once)?;
         rows.seek_to_first();
         while let Some((key, value)) = rows.item() {

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use super::{Reader, text, unreadable};
+use super::{Reader, Take, text, unreadable};
 use crate::items::tables::FINAL;
 use crate::rows::keys;
-use crate::rows::table::{AnyTable, Table};
+use crate::rows::table::Table;
 use crate::rows::tables::{
     CONTENT, DELETED, FOLLOWING, LIST_MARKERS, LIST_MEMBERS, LISTS, MARKERS, NAMES_BY_NUMBER, NOTICE_MARKERS, PROFILES,
     REACTIONS, REQUESTS, SETTINGS, SUSPENDED, of_restriction,
@@ -50,12 +50,9 @@ const MOST_TURNS: usize = 4;
 /// Most items above one at which its turn looks: chains of comments are short, and some go in a circle.
 const MOST_ABOVE: usize = 64;
 
-/// A visitor of rows.
-pub(super) type Take<'t, T> = &'t mut dyn FnMut(T) -> Result<()>;
-
 /// All names, in the order in which the server first saw them.
 pub fn each_name(reader: &Reader, take: Take<'_, ExternalId>) -> Result<()> {
-    reader.each(&NAMES_BY_NUMBER, |key, name| match NAMES_BY_NUMBER.key(key)? {
+    reader.each_row(&NAMES_BY_NUMBER, |key, name| match NAMES_BY_NUMBER.key(key)? {
         user if reader.hides(user) || name.is_empty() => Ok(()),
         _ => take(ExternalId::Name(text(name, &NAMES_BY_NUMBER)?.into())),
     })
@@ -63,7 +60,7 @@ pub fn each_name(reader: &Reader, take: Take<'_, ExternalId>) -> Result<()> {
 
 /// The settings of users who have other ones than the default.
 pub fn each_settings(reader: &Reader, take: Take<'_, (UserId, UserSettings)>) -> Result<()> {
-    each_of_user(reader, SETTINGS, &mut |(user, settings)| {
+    reader.each(SETTINGS, false, &mut |(user, settings)| {
         if settings == UserSettings::default() { Ok(()) } else { take((user, settings)) }
     })
 }
@@ -72,39 +69,30 @@ pub fn each_settings(reader: &Reader, take: Take<'_, (UserId, UserSettings)>) ->
 pub fn each_restriction(
     reader: &Reader,
     restriction: Restriction,
-    take: Take<'_, (UserId, UserId, Millis)>,
+    take: Take<'_, ((UserId, UserId), Millis)>,
 ) -> Result<()> {
-    let (table, _) = of_restriction(restriction);
-    reader.each(table.spec, |key, value| match table.key(key)? {
-        (user, target) if reader.hides(user) || reader.hides(target) => Ok(()),
-        (user, target) => take((user, target, Millis::read(key, value)?)),
-    })
+    reader.each(of_restriction(restriction).0, false, take)
 }
 
 /// All follows.
 pub fn each_follow(reader: &Reader, take: Take<'_, Ruled>) -> Result<()> {
-    each_ruled(reader, &FOLLOWING, take)
+    each_ruled(reader, FOLLOWING, take)
 }
 
 /// All requests to follow that wait.
 pub fn each_request(reader: &Reader, take: Take<'_, Ruled>) -> Result<()> {
-    each_ruled(reader, &REQUESTS, take)
+    each_ruled(reader, REQUESTS, take)
 }
 
-fn each_ruled(reader: &Reader, table: AnyTable, take: Take<'_, Ruled>) -> Result<()> {
-    reader.each(table, |key, value| {
-        let (user, target) = table.key(key)?;
-        if reader.hides(user) || reader.hides(target) {
-            return Ok(());
-        }
-        let membership = Membership::read(key, value)?;
+fn each_ruled(reader: &Reader, table: Table<(UserId, UserId), Membership>, take: Take<'_, Ruled>) -> Result<()> {
+    reader.each(table, false, &mut |((user, target), membership)| {
         take(Ruled { user, target, since: membership.since, rule: reader.rule(membership.rule)? })
     })
 }
 
 /// All lists of users.
 pub fn each_list(reader: &Reader, take: Take<'_, (UserId, UserList)>) -> Result<()> {
-    reader.each(&LISTS, |key, value| {
+    reader.each_row(&LISTS, |key, value| {
         if key == keys::HIGHEST_LIST {
             return Ok(());
         }
@@ -140,7 +128,7 @@ pub fn each_member(reader: &Reader, take: &mut dyn FnMut(&str, Ruled) -> Result<
 
 /// All items that are live, or deleted and not purged, and whether each is deleted.
 pub fn each_item(reader: &Reader, take: Take<'_, (Content, bool)>) -> Result<()> {
-    reader.each(&CONTENT, |key, value| {
+    reader.each_row(&CONTENT, |key, value| {
         let stored = Stored::read(key, value)?;
         let is_deleted = stored.deleted_at.is_some();
         if stored.deleted_at == Some(FINAL) || reader.hides(stored.content.author) {
@@ -171,10 +159,10 @@ pub fn turn(reader: &Reader, item: &Content) -> Result<usize> {
 
 /// The deleted items with their times; `None` for the id of one that is purged, or of which something is.
 pub fn each_deletion(reader: &Reader, take: Take<'_, (ContentId, Option<Millis>)>) -> Result<()> {
-    reader.each(&DELETED, |key, value| {
+    reader.each_row(&DELETED, |key, value| {
         let id = DELETED.key(key)?;
         let Deletion { at, .. } = Deletion::read(key, value)?;
-        if at != FINAL && CONTENT.has(reader.store.now(Tier::Disk), id)? && !hides_item(reader, id)? {
+        if at != FINAL && CONTENT.has(reader.store.now(Tier::Disk), id)? && !reader.hides_item(id)? {
             take((id, Some(at)))
         } else if reader.found(id.get())?.is_some() {
             take((id, None))
@@ -195,24 +183,10 @@ pub fn each_reaction(
     take: &mut dyn FnMut(ContentId, UserId, &str, Millis) -> Result<()>,
 ) -> Result<BTreeMap<String, u64>> {
     let (reactions, mut left_out) = (reader.kinds_of_reactions(), BTreeMap::new());
-    // The item of the last row, and whether its reactions are passed over.
-    let mut last = None;
-    reader.each(&REACTIONS, |key, value| {
-        let (item, byte, user): (_, u8, _) = REACTIONS.key(key)?;
+    reader.each(REACTIONS, to_deleted, &mut |((item, byte, user), since)| {
         let name = reactions.get(usize::from(byte)).ok_or_else(|| unreadable(&REACTIONS))?;
-        let is_passed_over = match last {
-            Some((same, known)) if same == item => known,
-            _ => {
-                let deleted_at = deleted_at(reader, item)?;
-                deleted_at.is_some_and(|at| !to_deleted || at == FINAL) || hides_item(reader, item)?
-            }
-        };
-        last = Some((item, is_passed_over));
-        if is_passed_over || reader.hides(user) {
-            return Ok(());
-        }
         match kinds.named(name) {
-            Some(_) => take(item, user, name, Millis::read(key, value)?),
+            Some(_) => take(item, user, name, since),
             None => {
                 *left_out.entry(name.clone()).or_default() += 1;
                 Ok(())
@@ -224,12 +198,12 @@ pub fn each_reaction(
 
 /// All profiles.
 pub fn each_profile(reader: &Reader, take: Take<'_, (UserId, Profile)>) -> Result<()> {
-    each_of_user(reader, PROFILES, take)
+    reader.each(PROFILES, false, take)
 }
 
 /// The markers of home timelines, then those of lists.
 pub fn each_marker(reader: &Reader, take: &mut dyn FnMut(Marker<'_>) -> Result<()>) -> Result<()> {
-    each_of_user(reader, MARKERS, &mut |(user, place)| {
+    reader.each(MARKERS, false, &mut |(user, place)| {
         take(Marker { user, list: None, at: place.at, item: named_or_last(reader, place.id)? })
     })?;
     each_list(reader, &mut |(user, list)| {
@@ -240,9 +214,9 @@ pub fn each_marker(reader: &Reader, take: &mut dyn FnMut(Marker<'_>) -> Result<(
 
 /// The places up to which users have read their notices.
 pub fn each_notice_marker(reader: &Reader, take: Take<'_, (UserId, Position<ExternalNoticeId>)>) -> Result<()> {
-    each_of_user(reader, NOTICE_MARKERS, &mut |(user, place)| {
+    reader.each(NOTICE_MARKERS, false, &mut |(user, place)| {
         let NoticeId { actor, item, .. } = place.id;
-        let is_hidden = reader.hides(actor) || item.map_or(Ok(false), |item| hides_item(reader, item))?;
+        let is_hidden = reader.hides(actor) || item.map_or(Ok(false), |item| reader.hides_item(item))?;
         let NoticeCursor { at, id } = if is_hidden { place.without_actor() } else { place };
         let NoticeId { kind, reaction, actor, item } = id;
         let item = item.map(|item| named_or_last(reader, item)).transpose()?;
@@ -257,27 +231,5 @@ fn named_or_last(reader: &Reader, id: impl Into<u64>) -> Result<ExternalId> {
 
 /// All suspended users, with the times since when.
 pub fn each_suspension(reader: &Reader, take: Take<'_, (UserId, Millis)>) -> Result<()> {
-    each_of_user(reader, SUSPENDED, take)
-}
-
-/// The rows of a table of one row a user.
-fn each_of_user<V: Value>(reader: &Reader, table: Table<UserId, V>, take: Take<'_, (UserId, V)>) -> Result<()> {
-    reader.each(table.spec, |key, value| match table.key(key)? {
-        user if reader.hides(user) => Ok(()),
-        user => take((user, V::read(key, value)?)),
-    })
-}
-
-/// Whether an item is one of a user of whom nothing is visited.
-fn hides_item(reader: &Reader, id: ContentId) -> Result<bool> {
-    if reader.erasing() == 0 {
-        return Ok(false);
-    }
-    let stored = CONTENT.get(reader.store.now(Tier::Disk), id)?;
-    Ok(stored.is_some_and(|stored| reader.hides(stored.content.author)))
-}
-
-/// The time of the deletion of an item, if it is deleted.
-fn deleted_at(reader: &Reader, id: ContentId) -> Result<Option<Millis>> {
-    Ok(DELETED.get(reader.store.now(Tier::Disk), id)?.map(|deletion| deletion.at))
+    reader.each(SUSPENDED, false, take)
 }

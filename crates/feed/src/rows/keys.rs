@@ -77,6 +77,17 @@ pub(crate) fn item(parts: &[Part], key: &[u8]) -> Option<u64> {
     }
 }
 
+/// The users that a key of ids and kinds names.
+pub(crate) fn users<'k>(parts: &'k [Part], mut key: &'k [u8]) -> impl Iterator<Item = UserId> + 'k {
+    let named = move |part: &Part| match *part {
+        Part::USER => Some(UserId::next(&mut key)),
+        Part::Id(_) => u64::next(&mut key).map(|_| None),
+        Part::Kind => u8::next(&mut key).map(|_| None),
+        _ => None,
+    };
+    parts.iter().map_while(named).flatten()
+}
+
 /// The bytes of a key of fixed width.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct KeyBytes {

@@ -1,4 +1,4 @@
-//! The values of every table: the only code that knows their bytes.
+//! The values of tables: the only code that knows their bytes. A value of one subject may stand beside its tables.
 //!
 //! Hot rows have a fixed layout; the others are a version byte followed by bincode. bincode stays at 2.0.1 and inside
 //! this folder, so that only a new version byte is needed to replace it.

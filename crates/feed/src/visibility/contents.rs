@@ -23,11 +23,11 @@ pub fn find_live(read: Read<'_>, id: &ExternalId) -> Result<ContentId> {
     by_id(read.counted(&|_| Ok(())), id)?.map(|_| id).ok_or_else(Error::content_not_found)
 }
 
-/// The ids in the store of an item to which a user reacts or on which the user comments, and of the user. With
+/// The ids in the store of an item to which a user is to be related, as by a reaction or a comment, and of the user. With
 /// [`Visibility::User`], `content_not_found` for every item that the user does not see, but `blocked` if nothing else than
-/// a block with its author keeps it from the user. With [`Visibility::Application`] only for a name that no change has
-/// mentioned; `invalid_id` as in [`Read::find`].
-pub fn find_item(
+/// a block with its author keeps it from the user. [`Visibility::Application`] permits any item, also one that does not
+/// exist: `content_not_found` only for a name that no change has mentioned; `invalid_id` as in [`Read::find`].
+pub fn ids_if_permitted(
     read: Read<'_>,
     item: &ExternalId,
     user: &ExternalId,

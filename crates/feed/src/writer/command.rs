@@ -305,10 +305,9 @@ changes! {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         rule: Option<NamedRule>,
     }
-    /// Makes one of these changes as an import does: a raised [`SetRestriction`], [`PutList`], [`ChangeMembers`] with one new
-    /// member, [`MoveMarker`], [`MoveNoticeMarker`], [`PutSettings`], [`DeleteItem`] and [`SetSuspension`]. A purge only
-    /// takes the id of an item that was purged elsewhere. Returns whether it changed something. A state that is there keeps
-    /// its time; a new one has the time `since`, if that is given.
+    /// Makes a change as an import does, by the `import` of its [`Change`]. A [`DeleteItem`] that purges only takes the id of
+    /// an item that was purged elsewhere. Returns whether it changed something. A state that is there keeps its time; a new
+    /// one has the time `since`, if that is given.
     ImportLine {
         change: Box<Command>,
         #[serde(default, skip_serializing_if = "Option::is_none")]

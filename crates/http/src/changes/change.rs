@@ -27,7 +27,7 @@ answers! {
         (at: Millis as Time) = changed.at;
         /// The author, the follower, or the owner. Left out of `user.erased` once the rows of the user are removed.
         (user_id?: ShownId<'a> as ExternalId) = (effect.user != UserId::UNKNOWN).then(|| ids.show(effect.user));
-        /// The other user: the followee, the path, the member, the author of the item of a reaction. Left out of
+        /// The other user, such as the followee, the path, or the author of the item that the user reacted to. Left out of
         /// `content.taken_off` once the path is erased.
         (target_id?: ShownId<'a> as ExternalId) = effect.target.map(|target| ids.show(target));
         (content_id?: ShownId<'a> as ExternalId) = effect.item.map(|item| ids.show(item));

@@ -65,10 +65,10 @@ impl Examples<'_> {
         }
     }
 
-    /// An object with the fields that are given, and those that it always has; with all if that is none.
+    /// An object with the fields that are given, and those that it always has; with all if none are given.
     fn object(&self, schema: &Value, given: Option<Map<String, Value>>) -> Value {
         let required = schema["required"].as_array().map_or(&[][..], Vec::as_slice);
-        let has_all = given.is_none() && required.is_empty();
+        let has_all = given.is_none();
         let mut fields = given.unwrap_or_default();
         for (name, field) in schema["properties"].as_object().into_iter().flatten() {
             let value = fields.remove(name);

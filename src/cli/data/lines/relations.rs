@@ -31,7 +31,7 @@ pub(super) fn follow(line: Following, awaited: bool) -> Result<Command, Refusal>
 
 pub(super) fn write_restrictions(scope: &Scope<'_>, restriction: Restriction, out: &mut Output<'_>) -> Result<()> {
     let reader = scope.reader;
-    reader::each_restriction(reader, restriction, &mut |(user, target, since)| {
+    reader::each_restriction(reader, restriction, &mut |((user, target), since)| {
         let (user_id, target_id) = (reader.host(user)?, reader.host(target)?);
         out.line(Some(since), &Pair { user_id, target_id, since: Some(Time(since)) })
     })

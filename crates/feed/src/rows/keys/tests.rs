@@ -55,6 +55,15 @@ fn golden_bytes() {
 }
 
 #[test]
+fn a_key_names_users_and_an_item() {
+    let id = place(1, 2).id;
+    let named = |parts, key: &[u8]| (users(parts, key).collect::<Vec<_>>(), item(parts, key));
+    assert_eq!(named(<(ContentId, u8, UserId) as Parts>::PARTS, &of((id, 7_u8, user(3)))), (vec![user(3)], Some(2)));
+    assert_eq!(named(<(UserId, ContentId) as Parts>::PARTS, &of((user(3), id))), (vec![user(3)], Some(2)));
+    assert_eq!(named(<(UserId, UserId) as Parts>::PARTS, &of((user(3), user(4)))), (vec![user(3), user(4)], None));
+}
+
+#[test]
 fn newer_notices_come_first_and_round_trip() {
     let mut places = Vec::new();
     for (at, kind, reaction) in [(5, 1, 0), (5, 4, 0), (5, 4, 1), (0x100, 7, 0)] {
