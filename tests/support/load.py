@@ -193,7 +193,7 @@ class Load:
             heard_of = (author for author in self.model.authors(listener.user) if self.hears(listener.user, author))
             author = self.rng.choice(sorted(heard_of))
             writer = next(writer for writer in self.writers if author in writer.owned)
-            writer.carry_out(client, writer.publish_unnamed(author))
+            writer.publish_at_last(client, author)
             last.append((author, writer.live[-1]))
         for listener in heard:
             for author, content_id in last:

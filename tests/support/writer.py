@@ -132,6 +132,16 @@ class Writer:
         self.acknowledged += 1
         self.history.append(Done(change, answer, self.pending_since, time.monotonic()))
 
+    def publish_at_last(self, client: Client, by: Id) -> None:
+        """Publishes an item, again as long as it is refused, or has no answer and is not there."""
+        before = len(self.live)
+        while len(self.live) == before:
+            change = self.publish_unnamed(by)
+            try:
+                self.carry_out(client, change)
+            except (NotMade, OSError):
+                change.resolve(client)
+
     def choose(self) -> Callable[[], Change | None]:
         if len(self.live) > ENOUGH and self.rng.random() < 0.7:
             return self.delete
