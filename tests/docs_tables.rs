@@ -84,6 +84,7 @@ fn item_fields() -> Vec<ItemField> {
     let (mut fields, mut about, mut is_plain) = (Vec::new(), String::new(), false);
     for line in declared.lines().map(str::trim) {
         if let Some(words) = line.strip_prefix("/// ") {
+            assert!(about.is_empty(), "a second line about a field: {words}");
             about = cell(words);
         } else if let Some((name, of_type)) = line.split_once(": ").filter(|_| line.ends_with(';')) {
             let (about, in_edit) = (std::mem::take(&mut about), of_type.contains(", edit "));

@@ -162,7 +162,8 @@ def addresses_count(name: str, port: int) -> None:
         told = key | {"X-Forwarded-For": client}
         seen = statuses[client] = [ask(port, "GET", "/v1/users/2", headers=told).status]
         # One comes back each second: a busy machine needs more of them.
-        while 429 not in seen and len(seen) < 200:
+        begin = time.monotonic()
+        while 429 not in seen and len(seen) < 4 + time.monotonic() - begin:
             seen.append(ask(port, "GET", "/v1/users/2", headers=told).status)
     # Caddy replaces the header of a client that it does not trust, so there all requests come from one address.
     assert statuses["192.0.2.1"][0] == 200 and 429 in statuses["192.0.2.1"], (name, statuses)

@@ -168,8 +168,7 @@ impl State {
             }
             Kind::MemberChanged => self.lists.get(&list?)?.contains(&effect.target?).then_some(()),
             Kind::MarkerMoved if list.is_some() => self.lists.get(&list?).map(|_| ()),
-            // The model has nothing of it.
-            _ => Some(()),
+            Kind::MarkerMoved | Kind::NoticeMarkerMoved | Kind::ProfileChanged | Kind::SettingsChanged => Some(()),
         }
     }
 

@@ -54,7 +54,9 @@ pub(crate) fn reads(below: &str, values: &[(&str, &str)]) -> Vec<(String, bool)>
         }
         Some((target, is_list))
     };
-    gets.filter_map(filled).collect()
+    let found: Vec<_> = gets.filter_map(filled).collect();
+    assert!(!found.is_empty(), "no read below {below}");
+    found
 }
 
 /// The paths of all relations of a user to an item, each with the example of the body of its PUT.
@@ -67,7 +69,9 @@ pub(crate) fn relations_to_items(user: &str, item: &str) -> Vec<(String, Value)>
         let path = slots.iter().fold(path.clone(), |path, (slot, value)| path.replace(slot, value));
         (path, calls["put"]["requestBody"]["content"]["application/json"]["example"].clone())
     };
-    relations.map(filled).collect()
+    let found: Vec<_> = relations.map(filled).collect();
+    assert!(!found.is_empty());
+    found
 }
 
 /// Fails if the document does not say that this call answers this problem.

@@ -199,7 +199,7 @@ impl Api {
         }
     }
 
-    /// Fresh figures; the last ones if another sample is being taken, or if sampling is slow.
+    /// Fresh figures; the last ones if sampling is slow.
     pub(super) async fn sample(self: &Arc<Self>) -> Option<DiskFigures> {
         let feed = Arc::clone(&self.feed);
         self.observed.sampler.sample(TIME_LIMIT, move || DiskFigures::take(feed.store().as_ref())).await

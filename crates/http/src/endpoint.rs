@@ -52,7 +52,8 @@ pub(super) fn group(
 }
 
 /// Declares the endpoints of a file, of one group of the document: `endpoints! { "group": … }`, or `"group" = "what it has"` in one
-/// file of each group. Each endpoint has a comment, which is its description: the first paragraph is the summary. Then come method, path, handler and name, and what else there is to say.
+/// file of each group. Each endpoint has a comment, which is its description: the first paragraph is the summary. Then come
+/// method, path, handler and name, and what else there is to say.
 /// The name is for programs: generated clients name a function after it. It is empty if the call is not in the document.
 /// A method of [`Endpoint`] behind the group is one for all.
 macro_rules! endpoints {

@@ -256,7 +256,8 @@ fn of_author() -> ObjectBuilder {
 }
 
 fn new_comment() -> ObjectBuilder {
-    let broadcast = "Whether the comment appears in timelines and on the author's own page. Default: `false`";
+    let broadcast =
+        "Whether the comment goes to the author's followers and is on the author's own page. Default: `false`";
     NewComment::properties(of_author()).property("broadcast", bool::property(broadcast))
 }
 

@@ -109,9 +109,9 @@ impl Backups {
 
     /// All backups, newest first.
     pub fn list(&self) -> Result<Vec<Backup>> {
-        // Held during the look: a backup with a verdict is shown with it once all that follows from it is done.
-        let now = self.now();
         let mut backups = self.shelf.list()?;
+        // Asked after the look: a backup with a verdict is shown with it once all that follows from it is done.
+        let now = self.now();
         let verifying = backups.iter_mut().filter(|of| now.verifying.as_ref() == Some(of.name()));
         verifying.for_each(|of| *of = Backup { state: State::Verifying, ..Backup::of(of.manifest.clone(), None) });
         Ok(backups)

@@ -14,8 +14,8 @@ use super::inbox::merge;
 use super::tables::{ALL, CONTENT, NOTICES, OUTBOX, TOPIC_CONTENT};
 use super::{keys, values};
 use crate::options::{InboxRoom, Listeners, Options};
-use kv::{Family, Filter, Schema};
-use model::{ContentId, NoticeCursor, Position, UserId};
+use kv::{Family, Filter, ID, Schema};
+use model::{ContentId, Position};
 
 /// How the rows of the tables change by themselves. Its callbacks must not block.
 pub struct Rules {
@@ -109,7 +109,11 @@ fn notices(since: &Arc<AtomicU64>) -> Filter {
     let since = Arc::clone(since);
     Box::new(move || {
         let since = since.load(Ordering::Relaxed);
-        Box::new(move |key, _| keys::read(key).is_none_or(|(_, place): (UserId, NoticeCursor)| place.at >= since))
+        Box::new(move |key, _| {
+            // The time alone: the rest of a damaged key must not keep its row for ever.
+            let begin = key.get(..2 * ID).and_then(keys::read);
+            begin.is_none_or(|(_, inverted): (u64, u64)| !inverted >= since)
+        })
     })
 }
 

@@ -12,7 +12,7 @@ pub fn described() -> String {
 
 fn line(table: AnyTable) -> String {
     let own = if table.counted.is_none() { " Each server's own." } else { "" };
-    let gone = if table.ends_with_item { " Not [compared](#tables-of-a-cluster) of gone items." } else { "" };
+    let gone = if table.ends_with_item { " Of gone items not [compared](#tables-of-a-cluster)." } else { "" };
     let mut sources: Vec<_> = table.follows.iter().map(|(source, _)| format!("`{source}`")).collect();
     sources.dedup();
     let (about, values, sources) = (table.about.trim(), table.values, sources.join(", "));

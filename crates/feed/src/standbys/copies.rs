@@ -33,7 +33,8 @@ pub(super) struct Copies {
     present: Mutex<BTreeMap<PathBuf, Option<Instant>>>,
 }
 
-/// A copy as the bytes of an archive: its [`CopyPlan`] and the files that the standby lacks. The copy is removed once all is read, or with this.
+/// A copy as the bytes of an archive: its [`CopyPlan`] and the files that the standby lacks. The copy is removed once all is
+/// read, or with this.
 #[derive(Debug)]
 pub struct StandbyCopy {
     archive: Archive,

@@ -37,7 +37,7 @@ async fn history(call: Call) -> Answer {
     reply::items(&items)
 }
 
-/// Reads the figures from which the first sample counts, and takes one from time to time by the other result, for ever.
+/// Reads the figures from which the first sample counts. The future that it returns takes the samples, for ever.
 pub async fn keep_history(api: Arc<Api>) -> impl Future<Output = ()> {
     look(&api).await;
     async move {

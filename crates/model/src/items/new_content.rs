@@ -277,7 +277,7 @@ item_fields! {
         extra: JsonObject, edit JsonObject;
     }
     comment {
-        /// Whether the item appears in timelines and on the author's own page. Default: `true`
+        /// Whether the item goes to the author's followers and is on the author's own page. Default: `true`
         #[serde(default = "yes", deserialize_with = "or_yes", skip_serializing_if = "is_yes")]
         broadcast: bool;
         /// Up to 10 further sources (groups, threads, tags) to whose followers the item goes, each once, not the author

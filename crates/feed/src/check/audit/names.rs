@@ -41,7 +41,7 @@ fn read(
         words.push(match *part {
             Part::Id(what) if place > 1 => format!("of {}", owner(what, u64::next(&mut rest)?)),
             Part::Id(what) => owner(what, u64::next(&mut rest)?),
-            Part::Place(_) if keys::is_head(key) => {
+            Part::Place(_) if place == 1 && keys::is_head(key) => {
                 rest = &[];
                 "its floor".to_owned()
             }
