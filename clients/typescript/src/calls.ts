@@ -371,9 +371,9 @@ export abstract class Calls {
 
   /**
    * All that a user has, as lines of JSON. A line for each thing, with its `type`, such as `profile`, `content` for
-   * each item and comment, deleted ones included until they are purged, or `follower`. The documentation has a table
-   * of the types. The last line is of the type `end`: without it the answer is incomplete. What changes meanwhile may
-   * be in it or not.
+   * each item and comment, deleted ones included until they are purged, or `follower`. The section "Export a user" of
+   * docs/use/api.md has a table of the types. The last line is of the type `end`: without it the answer is incomplete.
+   * What changes meanwhile may be in it or not.
    */
   exportUser(user: Id, options?: CallOptions): Promise<ReadableStream<Uint8Array>> {
     const path = { uid: user };

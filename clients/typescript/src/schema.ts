@@ -430,7 +430,7 @@ export interface NewComment {
   audience?: Audience | null | undefined;
   /** The author of the item */
   author_id: Id;
-  /** Whether the comment appears in timelines and on the author's own page. Default: `false` */
+  /** Whether the comment goes to the author's followers and is on the author's own page. Default: `false` */
   broadcast?: boolean | null | undefined;
   /**
    * The id of the item. Default: a new id from the server, which rises with time, and which no server with another
@@ -458,7 +458,7 @@ export interface NewContent {
   audience?: Audience | null | undefined;
   /** The author of the item */
   author_id: Id;
-  /** Whether the item appears in timelines and on the author's own page. Default: `true` */
+  /** Whether the item goes to the author's followers and is on the author's own page. Default: `true` */
   broadcast?: boolean | null | undefined;
   /**
    * The id of the item. Default: a new id from the server, which rises with time, and which no server with another

@@ -509,7 +509,7 @@ class _NewComment(TypedDict):
 
 class NewComment(_NewComment, total=False):
     audience: Union[Audience, None]
-    # Whether the comment appears in timelines and on the author's own page. Default: `false`
+    # Whether the comment goes to the author's followers and is on the author's own page. Default: `false`
     broadcast: Union[bool, None]
     # The id of the item. Default: a new id from the server, which rises with time, and which no server with
     # another `ids.server` makes
@@ -536,7 +536,7 @@ class _NewContent(TypedDict):
 
 class NewContent(_NewContent, total=False):
     audience: Union[Audience, None]
-    # Whether the item appears in timelines and on the author's own page. Default: `true`
+    # Whether the item goes to the author's followers and is on the author's own page. Default: `true`
     broadcast: Union[bool, None]
     # The id of the item. Default: a new id from the server, which rises with time, and which no server with
     # another `ids.server` makes

@@ -582,9 +582,9 @@ class AsyncCalls(AsyncCaller):
     def export_user(self, user: Id) -> AsyncIterator[bytes]:
         """All that a user has, as lines of JSON. A line for each thing, with its `type`, such as `profile`,
         `content` for each item and comment, deleted ones included until they are purged, or `follower`. The
-        documentation has a table of the types. The last line is of the type `end`: without it the answer is
-        incomplete. What changes meanwhile may be in it or not. It is given piece by piece, asked for when the
-        loop begins, and not asked for again.
+        section "Export a user" of docs/use/api.md has a table of the types. The last line is of the type `end`:
+        without it the answer is incomplete. What changes meanwhile may be in it or not. It is given piece by
+        piece, asked for when the loop begins, and not asked for again.
         """
         request = Request("exportUser", {"uid": user})
         return self._pieces(request)
