@@ -271,7 +271,7 @@ pub(crate) fn table_of_modules(name: &str) -> String {
         let named: Vec<_> = direct[module].iter().map(|named| format!("`{named}`")).collect();
         format!("| `{module}` | {about} | {} |\n", named.join(", "))
     });
-    format!("| module of `{name}` | content | names |\n|---|---|---|\n{}", rows.collect::<String>())
+    format!("| module of `{name}` | content | uses |\n|---|---|---|\n{}", rows.collect::<String>())
 }
 
 /// The longest way down from a module.

@@ -1,4 +1,4 @@
-//! Rows with what is kept of them in memory, which follows each change of rows.
+//! Rows with what is kept of them in memory, which each change of rows updates.
 
 use std::ops::Deref;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! The handlers by path and method.
+//! The endpoint of each request, by path and method: lets the request in, calls the handler, and completes the answer.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;

@@ -1,4 +1,4 @@
-//! Caches of what pages show: content, and the summaries of authors.
+//! Caches for pages: content, the summaries of authors, and the followees of readers.
 
 pub(crate) mod followees;
 

@@ -1,4 +1,4 @@
-//! The memory beside the rows: copies and filters of tables, caches, changes of inboxes that are not written yet.
+//! The memory beside the rows: copies and membership filters of tables, caches, changes of inboxes that are not written yet.
 
 pub(crate) mod activities;
 pub(crate) mod announced;

@@ -5,7 +5,7 @@ use super::tables::ALL;
 
 /// A table in Markdown with a line for each table, in their order.
 pub fn described() -> String {
-    let mut page = "| table | rows | key | value | follow from |\n|---|---|---|---|---|\n".to_owned();
+    let mut page = "| table | rows | key | value | derived from |\n|---|---|---|---|---|\n".to_owned();
     ALL.iter().for_each(|table| page += &line(table));
     page
 }

@@ -1,4 +1,4 @@
-//! Standbys of this server: copies that they take, the log that they follow, and the hand-over to one of them.
+//! Standbys of this server: copies that they take, the write-ahead log that they read, and the hand-over to one of them.
 //!
 //! The server never waits for a standby. It keeps log for those that have called lately, up to a bound.
 
