@@ -57,6 +57,11 @@ fn a_client_of_http_1_0_gets_the_stream_as_it_is() {
     }
     let mut missed = Listener::with_version("1.0", connect(), 1, Some("1000-11"));
     assert_eq!(missed.content(), 12);
+    // As any answer without a known length.
+    let export = server.raw(b"GET /v1/users/1/export HTTP/1.0\r\nConnection: keep-alive\r\n\r\n");
+    let (head, lines) = std::str::from_utf8(&export).unwrap().split_once("\r\n\r\n").unwrap();
+    assert!(!head.to_lowercase().contains("transfer-encoding"), "{head}");
+    assert!(lines.starts_with('{') && lines.ends_with("{\"type\":\"end\"}\n"), "{lines}");
     // A client of HTTP/1.1 still gets chunks.
     let mut chunked = Listener::open(&server, 1, Some("1000-11"));
     assert!(chunked.head.contains("transfer-encoding: chunked"), "{}", chunked.head);

@@ -7,7 +7,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use actix_web::body::{BodySize, MessageBody};
 use actix_web::http::header::{HeaderValue, X_CONTENT_TYPE_OPTIONS};
+use actix_web::http::{ConnectionType, Version};
 use actix_web::{HttpRequest, HttpResponse};
 use tokio::sync::watch;
 
@@ -191,6 +193,11 @@ impl Api {
     /// to read the answer, the rest of the limits, and the position of a node.
     pub(super) fn sign(&self, request: &HttpRequest, id: RequestId, response: &mut HttpResponse) {
         id.show(response);
+        // HTTP/1.0 has no chunks: the body is sent as it is, and the end of the connection ends it.
+        if request.version() < Version::HTTP_11 && response.body().size() == BodySize::Stream {
+            response.head_mut().no_chunking(true);
+            response.head_mut().set_connection_type(ConnectionType::Close);
+        }
         response.headers_mut().insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
         self.admission.access.permit(request, response);
         self.admission.rates.show(request, response);

@@ -6,8 +6,8 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use actix_web::body::BodyStream;
+use actix_web::http::Method;
 use actix_web::http::header::CACHE_CONTROL;
-use actix_web::http::{Method, Version};
 use actix_web::web::Bytes;
 use futures_util::stream::{StreamExt as _, iter, unfold};
 use tokio::time::timeout;
@@ -123,10 +123,7 @@ pub(crate) fn answer(
             Some((Ok::<_, Infallible>(bytes), (pieces, memory)))
         }
     });
-    let mut response = response.body(BodyStream::new(pieces.fuse()));
-    // HTTP/1.0 has no chunks: the body is sent as it is, and the end of the connection ends it.
-    response.head_mut().no_chunking(call.request.version() < Version::HTTP_11);
-    Ok(response)
+    Ok(response.body(BodyStream::new(pieces.fuse())))
 }
 
 fn headers(media_type: &'static str) -> HttpResponseBuilder {
