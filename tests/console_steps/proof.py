@@ -52,6 +52,12 @@ SCROLL = """(async (by) => {
   return null;
 })(args[0])"""
 
+# Messages stay longer than for people, 6 and 12 seconds: a busy machine looks at them later.
+MESSAGES_STAY = """{
+  const { setTimeout } = window;
+  window.setTimeout = (run, time, ...rest) => setTimeout(run, time === 6000 || time === 12000 ? 60000 : time, ...rest);
+}"""
+
 
 class Proof:
     """The servers and pages of one step, and what it has found. Steps compare with `same`, and go on after a fault."""
@@ -99,6 +105,7 @@ class Proof:
     def page(self, address: str, then: str | None = None, **look: object) -> "Page":
         page = self.browser.page(Page, **DESKTOP | look)
         self.pages.append(page)
+        page.send("Page.addScriptToEvaluateOnNewDocument", source=MESSAGES_STAY)
         page.open(address, then=then)
         return page
 

@@ -36,7 +36,7 @@ pub use self::engine::log::LogReader;
 pub use self::engine::log_source::LogFacts;
 pub use self::engine::rebuild::Rebuild;
 pub use self::engine::standby::{Origin, Standby, StandbyDirectory};
-pub use crate::{batch::*, database::*, family::*, id::*, kv::*, options::*, usage::*, view::*};
+pub use self::{batch::*, database::*, family::*, id::*, kv::*, options::*, usage::*, view::*};
 
 use std::path::Path;
 

@@ -22,4 +22,4 @@ mod users;
 pub mod versions;
 mod words;
 
-pub use crate::{effect::*, figures::*, ids::*, items::*, job::*, mentions::*, users::*};
+pub use self::{effect::*, figures::*, ids::*, items::*, job::*, mentions::*, users::*};
