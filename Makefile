@@ -85,8 +85,8 @@ test: setup ## run all tests, and short shares of the proof machines; says which
 	@! grep 'left out' $(MACHINES_LOG) || echo 'make test: all other tests passed; the lines above name the tests whose tools are missing'
 
 .PHONY: test-library test-program
-test-library: ; $(IN_RAM) $(CARGO_TEST) --test library
-test-program: ; $(IN_RAM) $(CARGO_TEST) --test program
+test-library: ; $(CARGO_TEST) --test library
+test-program: ; $(CARGO_TEST) --test program
 
 # MORE= names further ones. Each tells all that it has to say at its end, with the time that it took.
 .PHONY: test-machines

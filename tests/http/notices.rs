@@ -1,6 +1,7 @@
 //! Notices over HTTP: kinds and fields, filters, groups, pages, the marker and the count of unread ones.
 
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::thread::sleep;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde_json::{Value, json};
 
@@ -38,6 +39,8 @@ fn notices_are_grouped_paged_counted_and_marked() {
     for who in 2..12 {
         put(&server, &format!("/v1/content/7/reactions/like/{who}"));
     }
+    // Each reaction is a millisecond later than the one before, so their times may be ahead of the clock.
+    sleep(Duration::from_millis(20));
     put(&server, "/v1/users/2/following/1");
     put(&server, "/v1/users/3/following/1");
     let grouped = list(&server, "?group=true");
