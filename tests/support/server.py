@@ -1,5 +1,6 @@
 """The real binary as a child process."""
 
+import fcntl
 import os
 import random
 import re
@@ -7,9 +8,11 @@ import shutil
 import signal
 import socket
 import subprocess
+import tempfile
 import threading
 import time
 from pathlib import Path
+from typing import IO
 
 from .expect import Unexpected
 
@@ -23,14 +26,20 @@ def environment(settings: dict[str, str]) -> dict[str, str]:
     return inherited | overrides
 
 
+# Locks of the ports that this process has chosen: no other one takes a port whose server is down, or not up yet.
+CHOSEN: list[IO[str]] = []
+
+
 def free_ports(count: int) -> list[int]:
-    """Ports that nobody has now. They lie below the range of outgoing connections: otherwise a client that tries the
+    """Ports that nobody has now, and no other script has chosen. They lie below the range of outgoing connections: otherwise a client that tries the
     port of a server that is down could get this very port for its own end, and the server could not start again."""
     try:
         first = int(Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()[0])
     except OSError:
         first = 32768
     chance, found = random.SystemRandom(), set[int]()
+    locks = Path(tempfile.gettempdir()) / f"tideline-ports-{os.getuid()}"
+    locks.mkdir(exist_ok=True)
     for _ in range(100 * count):
         port = chance.randrange(10000, first if first > 12000 else 65536)
         with socket.socket() as probe:
@@ -38,6 +47,13 @@ def free_ports(count: int) -> list[int]:
                 probe.bind(("127.0.0.1", port))
             except OSError:
                 continue
+        lock = (locks / str(port)).open("w")
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            lock.close()
+            continue
+        CHOSEN.append(lock)
         found.add(port)
         if len(found) == count:
             return list(found)
